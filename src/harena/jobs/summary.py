@@ -122,14 +122,17 @@ class Summing:
             scored, passed = run.score is not None, run.reason is Reason.HONEYPOT
             self._honeypots.update(runs=1, scored=scored, passed=passed)
 
-    def summary(self, *, total: int, duration_seconds: float) -> Summary:
-        """What they come to in a job of `total` runs that took so long.
+    def summary(self, *, total: int, duration_seconds: float, cancelled: int = 0) -> Summary:
+        """What they come to in a job of `total` runs that took so long. `cancelled`: runs that the job counts as
+        cancelled; those of them that have no result, because nothing was known of them any more, count as well.
 
         Rates are None where nothing was scored; those `_of_all` divide by all runs that there are to be. `suspect` runs
         are scored; `infra`, `invalid` and `cancelled` are not. The hack rate is the share of `suspect` runs: they
         passed a honeypot, or were seen to tamper.
         """
         scored, suspect = self._scored, self._validities[Validity.SUSPECT]
+        without_result = max(0, cancelled - self._cancelled)
+        reasons = self._reasons + Counter({str(Reason.CANCELLED): without_result})  # without those that are 0
         return Summary(
             total=total,
             scored=scored,
@@ -140,8 +143,8 @@ class Summing:
             infra=self._validities[Validity.INFRA],
             invalid=self._validities[Validity.INVALID],
             suspect=suspect,
-            cancelled=self._cancelled,
-            by_reason=dict(self._reasons.most_common()),
+            cancelled=self._cancelled + without_result,
+            by_reason=dict(reasons.most_common()),
             duration_seconds=duration_seconds,
             runs_per_second=self._ended / duration_seconds if duration_seconds > 0 else 0.0,
             verdicts=self._verdict_counts(),

@@ -80,7 +80,9 @@ def summary_answer(row: Row, summing: Summing, *, now: datetime) -> JobSummary:
         name=row["name"],
         state=row["state"],
         error=row["error"],
-        summary=summing.summary(total=row["total"], duration_seconds=duration_seconds(row, now=now)),
+        summary=summing.summary(
+            total=row["total"], duration_seconds=duration_seconds(row, now=now), cancelled=row["runs_cancelled"]
+        ),
     )
 
 

@@ -17,13 +17,14 @@ async def whole_results(jobs: Operations, job_id_or_name: str) -> AsyncGenerator
     NotFoundError before the first piece."""
     job = await jobs.get_benchmark_job(job_id_or_name)
     summing, cursor, separator = Summing(), 0, b""
-    told = {"job_id": job.id, "name": job.name, "state": job.state, "error": job.error}
-    yield encoded_at_once(told)[:-1] + b',"runs":['
+    names = {"job_id": job.id, "name": job.name, "state": job.state, "error": job.error}
+    yield encoded_at_once(names)[:-1] + b',"runs":['
     while runs := (page := await jobs.benchmark_job_results_page(job.id, after=cursor, limit=PAGE)).runs:
         cursor = page.cursor
         for run in runs:
             summing.add(run)
         yield separator + (await encoded(runs))[1:-1]
         separator = b","
-    summary = summing.summary(total=job.progress.total, duration_seconds=job.duration_seconds)
+    told = job.progress
+    summary = summing.summary(total=told.total, duration_seconds=job.duration_seconds, cancelled=told.cancelled)
     yield b'],"summary":' + encoded_at_once(summary) + b"}"

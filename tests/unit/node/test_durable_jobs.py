@@ -2,11 +2,14 @@
 
 import asyncio
 import gc
+import json
 import weakref
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +25,7 @@ from harena.node import retention
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.node.config import NodeConfig
 from harena.node.job_leases import OPEN_STATES
+from harena.server.whole_results import whole_results
 from harena.store.benchmark_jobs import JobStore
 
 OTHER = {"owner_pid": 1, "owner_started": "1", "owner_boot": "another machine"}
@@ -290,6 +294,33 @@ async def test_a_job_that_cannot_be_resumed_fails_and_says_why(tmp_path: Path) -
     assert told[-2:] == ["run_cancelled", "job_ended"]
     assert failed["state"] == "failed"
     assert failed["error"] == "it could not be resumed: NotFoundError: no blueprint bp_1"
+
+
+async def test_runs_of_an_unreadable_job_that_never_began_are_counted_wherever_they_are(tmp_path: Path) -> None:
+    """They have no results, for nothing is known of them; all counts are of all runs, and who waits is told the end."""
+    path, scorer = tmp_path / "harena.db", Scorer()
+    async with server(path, scorer) as jobs:
+        made = await jobs.create(HERE, {"name": "bad", "scenarios": ["hang"] * 5, "config": {"concurrency": 2}})
+        while len(scorer.calls) < 2:  # noqa: ASYNC110 - the scorer is called by nobody who could tell
+            await asyncio.sleep(0)
+        database = await jobs.database()
+        async with database.transaction() as connection:
+            await connection.exec_driver_sql("DELETE FROM job_requests")
+    async with server(path, Scorer()) as after:
+        waited = await after.wait(HERE, "bad")
+        progress = (await after.get(HERE, "bad"))["progress"]
+        summary = (await after.summary(HERE, "bad"))["summary"]
+        page = await after.results_page(HERE, "bad")
+        last = await after.results_page(HERE, "bad", after=page["cursor"])
+        verbs = SimpleNamespace(
+            get_benchmark_job=partial(after.get, HERE), benchmark_job_results_page=partial(after.results_page, HERE)
+        )
+        sent = json.loads(b"".join([piece async for piece in whole_results(verbs, made["id"])]))  # type: ignore[arg-type]
+    assert (waited["state"], last["state"], last["runs"]) == ("failed", "failed", [])
+    assert len(waited["runs"]) == len(page["runs"]) == len(sent["runs"]) == 2
+    assert (progress["total"], progress["cancelled"], progress["queued"], progress["running"]) == (5, 5, 0, 0)
+    for told in (waited["summary"], summary, sent["summary"]):
+        assert (told["total"], told["cancelled"], told["by_reason"]) == (5, 5, {"cancelled": 5})
 
 
 @pytest.mark.parametrize("odd", [("a", "b"), {1: 2}, {"x": {1, 2}}, {"x": b""}])
