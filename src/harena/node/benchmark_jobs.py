@@ -58,7 +58,7 @@ from harena.node.job_answers import event_answer, job_answer, page_answer, resul
 from harena.node.job_definitions import made_of_definition
 from harena.node.job_leases import OPEN_STATES, TAKE_OVER_SECONDS, JobLeases
 from harena.node.job_scenarios import LoadScenarios
-from harena.node.job_summary import job_summary
+from harena.node.job_summary import job_summary, outcomes
 from harena.node.owned_job import OwnedJob
 from harena.node.retention import Retention
 from harena.node.stored_bytes import Measures, StoredRoom
@@ -208,6 +208,10 @@ class BenchmarkJobs:
 
     async def wait(self, workspace: str, job_id_or_name: str) -> BenchmarkResults:
         """The results, when the job has ended. Raises NotFoundError; PlatformError if they could not be recorded."""
+        return await self.results(workspace, await self.wait_for_end(workspace, job_id_or_name))
+
+    async def wait_for_end(self, workspace: str, job_id_or_name: str) -> str:
+        """The id of the job, when it has ended; no result is read. Raises as `wait`."""
         row = await self._find(workspace, job_id_or_name)
         while not JobState(row["state"]).is_terminal:
             if (owned := self._owned.get(row["id"])) is None:
@@ -217,13 +221,20 @@ class BenchmarkJobs:
                 if owned.failure is not None and not owned.was_taken_over:
                     raise owned.failure
             row = await self._find(workspace, row["id"])
-        return await self.results(workspace, row["id"])
+        return str(row["id"])
 
     async def results(self, workspace: str, job_id_or_name: str) -> BenchmarkResults:
         """The results so far. Raises NotFoundError."""
         row = await self._find(workspace, job_id_or_name)
         runs = await (await self._store()).list_runs(row["id"])
         return results_answer(row, runs, now=self._clock.utcnow())
+
+    async def outcomes(self, workspace: str, job_id_or_name: str) -> builtins.list[dict[str, Any]]:
+        """{scenario_id, score, passed, validity, reason, detail} of the runs that have a result, in order of
+        acceptance; read a page at a time and without metadata, so that a run takes some hundred bytes. Raises
+        NotFoundError."""
+        row = await self._find(workspace, job_id_or_name)
+        return await outcomes(await self._store(), row)
 
     async def results_page(
         self, workspace: str, job_id_or_name: str, *, after: int = 0, limit: int = 1000

@@ -142,7 +142,7 @@ class Calibrations:
         """The calibration, when it has ended. Raises NotFoundError; PlatformError as the job's own wait."""
         found = await self.get(workspace, calibration_id)
         if not found.ended:
-            await self._jobs.wait(workspace, calibration_id)
+            await self._jobs.wait_for_end(workspace, calibration_id)
         return await self.get(workspace, calibration_id)
 
     async def of_version(self, workspace: str, name: str, version: int) -> list[CalibrationJob]:
@@ -169,8 +169,8 @@ class Calibrations:
                 return _answer(row, state)  # what it was made from went with the process that began it
             packed, gold_runs, reader = row["sources"], row["gold_runs"], self._reader(row["workspace"])
             planned = await SCENARIOS.run(lambda: _read_plan(unpack(packed), gold_runs, reader))
-        results = await self._jobs.results(row["workspace"], row["job_id"])
-        report = await SCENARIOS.run(lambda: planned.report([run.to_dict() for run in results.runs]))
+        outcomes = await self._jobs.outcomes(row["workspace"], row["job_id"])
+        report = await SCENARIOS.run(planned.report, outcomes)
         await (await self._store()).report_calibration(row["job_id"], report)
         self._planned.pop(row["job_id"], None)
         return _answer({**row, "report": report}, state)

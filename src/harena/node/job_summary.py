@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 from harena.core.records.benchmark_jobs import JobSummary
 from harena.node.job_answers import run_answer, summary_answer
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 SUMMED_AT_A_TIME = 500
 """runs that are in memory while results are added up"""
+OUTCOME = ("scenario_id", "score", "passed", "validity", "reason", "detail")
 
 
 async def job_summary(store: JobStorePort, row: Row, *, now: datetime) -> JobSummary:
@@ -20,9 +23,22 @@ async def job_summary(store: JobStorePort, row: Row, *, now: datetime) -> JobSum
     PlatformError."""
     from harena.jobs.summary import Summing
 
-    summing, cursor = Summing(), 0
+    summing = Summing()
+    async for run in _ended(store, row):
+        summing.add(run_answer(run))
+    return summary_answer(row, summing, now=now)
+
+
+async def outcomes(store: JobStorePort, row: Row) -> list[dict[str, Any]]:
+    """What came out of each run that has a result, {scenario_id, score, passed, validity, reason, detail}, in order of
+    acceptance. Raises PlatformError."""
+    found = [(run["number"], {name: run["envelope"].get(name) for name in OUTCOME}) async for run in _ended(store, row)]
+    return [outcome for _, outcome in sorted(found, key=itemgetter(0))]
+
+
+async def _ended(store: JobStorePort, row: Row) -> AsyncIterator[Row]:
+    cursor = 0
     while page := await store.page_runs(row["id"], after=cursor, limit=SUMMED_AT_A_TIME, metadata=False):
         cursor = page[-1]["ended_cursor"]
         for run in page:
-            summing.add(run_answer(run))
-    return summary_answer(row, summing, now=now)
+            yield run

@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 from server_world import World
 
+from harena.scoring import battery
 from harena.store.benchmark_jobs import JobStore
 from harena.testing.conformance_operations import GOOD
 
@@ -54,16 +55,34 @@ async def test_metadata_of_scenarios_counts_before_its_job_is_run(here: World, h
     assert (status, problem.get("reason")) == (429, "STORED_BYTES"), problem
 
 
+async def all_results_are_read(*_: object) -> list[Any]:
+    """Instead of reading them."""
+    raise AssertionError("all results were read")
+
+
 async def test_who_waits_for_a_job_reads_no_results(
     here: World, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They may be many, and the answer holds none of them."""
-
-    async def trap(*_: object) -> list[Any]:
-        raise AssertionError("all results were read")
-
-    monkeypatch.setattr(JobStore, "list_runs", trap)
+    monkeypatch.setattr(JobStore, "list_runs", all_results_are_read)
     status, job = await posted(http, "/v1/benchmark_jobs", STORED["/v1/benchmark_jobs"])
     assert status == 201, job
     async with http.get(f"/v1/benchmark_jobs/{job['id']}?wait_seconds=30") as answer:
         assert (answer.status, (await answer.json())["state"]) == (200, "completed")
+
+
+async def test_a_calibration_reads_a_page_of_results_at_a_time(
+    here: World, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nobody's metadata: what its report says of each run is small."""
+    monkeypatch.setattr(battery, "BATTERY", ())
+    monkeypatch.setattr(JobStore, "list_runs", all_results_are_read)
+    status, begun = await posted(http, "/v1/calibrations", {"scenarios": [GOOD], "gold_runs": 3})
+    assert status == 201, begun
+    async with http.get(f"/v1/benchmark_jobs/{begun['id']}?wait_seconds=30") as answer:
+        assert (await answer.json())["state"] == "completed"
+    async with http.get(f"/v1/calibrations/{begun['id']}") as answer:
+        told = await answer.json()
+    assert (answer.status, told["ended"]) == (200, True), told
+    (scenario,) = told["report"]["scenarios"]
+    assert scenario["gold"]["runs"] == 3
