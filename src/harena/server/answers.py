@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from harena.core.errors import HarenaError, PlatformError, SandboxError
 from harena.core.problems import CONTENT_TYPE, to_problem
 from harena.core.server_places import without_server_places
-from harena.server.encoding import encoded
+from harena.server.encoding import encoded, encoded_at_once, is_large
 
 _log = logging.getLogger("harena.server")
 
@@ -29,17 +29,20 @@ class JsonAnswer(Response):
     media_type = "application/json"
 
     def __init__(self, content: Any, status_code: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        """`content`: a record, or JSON types. It becomes the body when it is sent."""
-        self._content = content
-        self.status_code = status_code
-        self.background = None
-        self.body = b""
-        self.init_headers(headers)
+        """`content`: a record, or JSON types. It is the body at once, or when it is sent where it is large. Raises
+        ValueError."""
+        self._large = content if is_large(content) else None
+        super().__init__(content, status_code, headers)
+
+    def render(self, content: Any) -> bytes:
+        """The body, as far as it is known now."""
+        return encoded_at_once(content) if self._large is None else b""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it. Raises ValueError before anything is sent."""
-        self.body = await encoded(self._content)
-        self.headers["content-length"] = str(len(self.body))
+        """Send it. Raises ValueError, LimitExceededError before anything is sent."""
+        if self._large is not None:
+            self.body = await encoded(self._large)
+            self.headers["content-length"] = str(len(self.body))
         await super().__call__(scope, receive, send)
 
 

@@ -4,7 +4,7 @@ the interpreter until it returns, and no other thread runs."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harena.core.records.record import Record
@@ -14,6 +14,8 @@ PIECE = 64 * 1024
 """about the most that is encoded in one call, in characters"""
 _OF_EACH = 8
 """what a value counts for beside its characters"""
+_PLAIN = frozenset((int, float, bool, type(None)))
+_MANY = (dict, list, tuple, Mapping)
 
 
 async def encoded(content: Any) -> bytes:
@@ -24,14 +26,17 @@ async def encoded(content: Any) -> bytes:
 
 
 def encoded_at_once(content: Any) -> bytes:
-    """Encode what is known to be small, as `encoded` does."""
-    return json.dumps(content, allow_nan=False, separators=(",", ":"), default=_told).encode()
+    """JSON of what is known to be small, see `encoded`. Raises ValueError."""
+    return _ENCODER.encode(content).encode()
 
 
 def _told(value: Any) -> Any:
     if isinstance(value, Record):
         return value.to_dict()
     raise TypeError(f"{type(value).__name__} has no JSON")
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_told)
 
 
 def is_large(content: Any) -> bool:
@@ -41,19 +46,21 @@ def is_large(content: Any) -> bool:
 
 def _weight(content: Any) -> int:
     """About how many characters its JSON has; counts no further where these are more than PIECE."""
-    size, waiting = 0, [content]
+    size, waiting = 0, list[Iterable[Any]]([(content,)])
     while waiting and size <= PIECE:
-        value = waiting.pop()
-        size += _OF_EACH
-        if isinstance(value, str):
-            size += len(value)
-        elif isinstance(value, Record):
-            waiting.extend(value[name] for name in value)
-        elif isinstance(value, Mapping | list | tuple):
-            size += _OF_EACH * len(value)
-            if size <= PIECE:
-                waiting.extend(value)
-                waiting.extend(value.values() if isinstance(value, Mapping) else ())
+        for value in waiting.pop():
+            size += _OF_EACH
+            if isinstance(value, str):
+                size += len(value)
+            elif type(value) in _PLAIN:  # found out before what takes longer
+                continue
+            elif isinstance(value, Record):
+                waiting.append([value[name] for name in value])
+            elif isinstance(value, _MANY):
+                size += _OF_EACH * len(value)
+                if size <= PIECE:
+                    waiting.append(value)
+                    waiting.extend([value.values()] if isinstance(value, Mapping) else ())
     return size
 
 
@@ -77,7 +84,7 @@ def _joined(opening: bytes, entries: Iterator[tuple[Any, Any]], closing: bytes) 
     """Small entries that follow each other are encoded together."""
     separator, size, together = opening, 0, list[tuple[Any, Any]]()
     for name, value in entries:
-        weight = _weight(value)
+        weight = _weight(value) + len(str(name))
         if together and size + weight > PIECE:
             yield separator + _small(together)
             separator, size, together = b",", 0, []

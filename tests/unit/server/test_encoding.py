@@ -8,8 +8,10 @@ import threading
 from typing import Any, ClassVar
 
 import pytest
+from starlette.types import Message
 
 from harena.core.records.catalog import Archived, CatalogPage, ScoringContract
+from harena.server.answers import JsonAnswer
 from harena.server.encoding import PIECE, encoded, is_large, pieces
 
 CONTRACT = ScoringContract(
@@ -83,3 +85,53 @@ async def test_numbers_that_are_not_finite_are_refused() -> None:
     for value in ([math.nan], [math.inf] * 100_000):
         with pytest.raises(ValueError, match="JSON compliant"):
             await encoded(value)
+
+
+async def sent(answer: JsonAnswer) -> tuple[dict[bytes, bytes], bytes]:
+    """Its head and body, as a server passes them on."""
+    told: list[Message] = []
+
+    async def send(message: Message) -> None:
+        told.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    await answer({"type": "http"}, receive, send)
+    return dict(told[0]["headers"]), b"".join(message["body"] for message in told[1:])
+
+
+@pytest.mark.parametrize("value", [None, {}, CONTRACT.as_created(), LARGE["nested"]])
+async def test_an_answer_says_how_long_it_is(value: Any) -> None:
+    """Large or small."""
+    head, body = await sent(JsonAnswer(value, headers={"x-other": "1"}))
+    assert json.loads(body) == plain(value)
+    assert head == {
+        b"content-length": str(len(body)).encode(), b"content-type": b"application/json", b"x-other": b"1"
+    }  # fmt: skip
+
+
+async def test_a_small_answer_has_its_body_when_it_is_made() -> None:
+    """A connection that is refused gets its problem without ASGI; what is changed later is not told."""
+    value = {"a": 1}
+    answer = JsonAnswer(value)
+    value["a"] = 2
+    assert (answer.body, answer.headers["content-length"]) == (b'{"a":1}', "7")
+    with pytest.raises(ValueError, match="JSON compliant"):
+        JsonAnswer([math.nan])
+
+
+async def test_long_names_count() -> None:
+    """A mapping of long names to small values is told by short calls, too."""
+    names = {f"{number} {'n' * 4000}": number for number in range(1000)}
+    made = [*pieces(names)]
+    assert max(map(len, made)) <= 2 * PIECE
+    assert json.loads(b"".join(made)) == names
+
+
+def test_deep_values_are_told() -> None:
+    """As deep as a request may be, with something large below."""
+    value: Any = "x" * (2 * PIECE)
+    for _ in range(100):
+        value = {"a": [value]}
+    assert b"".join(pieces(value)) == json.dumps(value, separators=(",", ":")).encode()
