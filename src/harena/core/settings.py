@@ -146,6 +146,16 @@ READING_ANSWER_BYTES = Setting(
     "Size of what this process may pass on about one file. A training job's worker, which has a memory limit of its "
     "own, takes 1 TiB.",
 )
+PACKAGE_SECONDS = Setting(
+    "HARENA_PACKAGE_SECONDS", NODE, 1800, "seconds", "Time that installing the packages of one blueprint may take."
+)
+PACKAGE_DOWNLOAD_BYTES = Setting(
+    "HARENA_PACKAGE_DOWNLOAD_BYTES",
+    NODE,
+    32 << 30,
+    "bytes",
+    "Size of the files in which the packages of one blueprint are downloaded and unpacked; pip has each wheel twice.",
+)
 SAMPLER_TOKEN = Setting(
     "HARENA_SAMPLER_TOKEN",
     WORKER,

@@ -35,6 +35,7 @@ from zipfile import ZipFile
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Package
+from harena.runtime.host.pip import Pip, PipLimits, is_ours
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _REQUIREMENT = re.compile(
@@ -71,10 +72,14 @@ class LayerStore:
     user's own pip configuration counts.
     """
 
-    def __init__(self, root: Path | None = None, *, pip_options: Sequence[str] = ()) -> None:
+    def __init__(
+        self, root: Path | None = None, *, pip_options: Sequence[str] = (), limits: PipLimits | None = None
+    ) -> None:
+        """`limits` of each installation: None = the operator's."""
         self.root = root or harena_home() / "layers"
         self._making = self.root / ".making"
         self._pip_options = tuple(pip_options)
+        self._limits = limits
 
     def install(
         self, requirements: Sequence[str], *, python: str = sys.executable, most_bytes: int | None = None
@@ -82,20 +87,23 @@ class LayerStore:
         """The layer that holds `requirements` and all that they need, for the interpreter at path `python`.
 
         Raises ValidationError for requirements that are malformed, unknown, in conflict or only there as sources,
-        LimitExceededError where the wheels are not here yet and hold more than `most_bytes` (None = any number), and
-        PlatformError when the index cannot be reached or pip fails in another way.
+        LimitExceededError where the wheels are not here yet and hold more than `most_bytes` (None = any number), or
+        are more than may be downloaded, or took too long, and PlatformError when the index cannot be reached or pip
+        fails in another way. What is downloaded stays in pip's own cache where there is no `most_bytes` only: nobody
+        counts what is there.
         """
         check_requirements(requirements)
         abi = _abi_of(python)
         self._sweep()
         with self._workplace() as workplace:
-            wheels = self._download(requirements, python, workplace / "wheels")
+            pip = Pip(python, workplace, self._limits or PipLimits.of(), is_cached=most_bytes is None)
+            wheels = self._download(requirements, pip)
             packages = tuple(sorted((_package(wheel) for wheel in wheels), key=lambda p: (p.name, p.version)))
             digest, added = _digest(packages, abi), 0
             if not (self.root / digest).is_dir():
                 _check_size(wheels, most_bytes)
                 layer = workplace / "layer"
-                self._unpack(wheels, python, layer / "site-packages")
+                _unpack(wheels, pip, layer / "site-packages")
                 _make_portable(layer / "site-packages" / "bin")
                 described = {"abi": abi, "packages": [asdict(package) for package in packages]}
                 (layer / "layer.json").write_text(json.dumps(described, indent=1))
@@ -153,14 +161,15 @@ class LayerStore:
             finally:
                 os.close(lock)
 
-    def _download(self, requirements: Sequence[str], python: str, wheels: Path) -> list[Path]:
+    def _download(self, requirements: Sequence[str], pip: Pip) -> list[Path]:
+        wheels = pip.folder / "wheels"
         options = ["--only-binary", ":all:", "--dest", str(wheels), "--quiet", *self._pip_options]
-        finished = _pip(python, ["download", *options, "--", *requirements])
+        finished = pip.run(["download", *options, "--", *requirements])
         if finished.returncode:
-            raise self._why_not(requirements, python, finished.stderr)
+            raise self._why_not(requirements, pip, finished.said)
         return sorted(wheels.glob("*.whl"))
 
-    def _why_not(self, requirements: Sequence[str], python: str, said: str) -> Exception:
+    def _why_not(self, requirements: Sequence[str], pip: Pip, said: str) -> Exception:
         asked = ", ".join(requirements)
         if any(sign in said for sign in _UNREACHABLE):
             message = f"the package index could not be reached to resolve {asked}; pip said:\n{_last_lines(said)}"
@@ -171,29 +180,22 @@ class LayerStore:
                 return ValidationError(f"the requirements {asked} contradict each other:\n{_last_lines(said)}")
             return PlatformError(f"pip could not download {asked}; it said:\n{_last_lines(said)}", step="pip download")
         name = unmatched[1]
-        if self._has_sources(name, python):
+        if self._has_sources(name, pip):
             return ValidationError(
-                f"{name} has no wheel for {python}, only sources, and harena installs wheels only: build one with "
+                f"{name} has no wheel for {pip.python}, only sources, and harena installs wheels only: build one with "
                 f"`pip wheel {name} -w DIRECTORY` and set PIP_FIND_LINKS=DIRECTORY, or ask for another version"
             )
         return ValidationError(
-            f"no wheel of {name} for {python} was found: check the name, the version and the index that pip is "
+            f"no wheel of {name} for {pip.python} was found: check the name, the version and the index that pip is "
             f"configured to use (`pip config list`); pip said:\n{_last_lines(said)}"
         )
 
-    def _has_sources(self, requirement: str, python: str) -> bool:
+    def _has_sources(self, requirement: str, pip: Pip) -> bool:
         """Whether the index has source distributions of it. Nothing is downloaded or run."""
         named = _REQUIREMENT.match(requirement)
         name = named["name"] if named else requirement
         asked = ["index", "versions", "--no-binary", ":all:", *self._pip_options, "--", name]
-        return _pip(python, asked).returncode == 0
-
-    def _unpack(self, wheels: Sequence[Path], python: str, target: Path) -> None:
-        options = ["--isolated", "--no-index", "--no-deps", "--no-warn-script-location", "--no-warn-conflicts"]
-        options += ["--root-user-action", "ignore", "--compile", "--quiet", "--target", str(target)]
-        finished = _pip(python, ["install", *options, "--", *map(str, wheels)])
-        if finished.returncode:
-            raise PlatformError(f"pip could not unpack the wheels:\n{_last_lines(finished.stderr)}", step="pip install")
+        return pip.run(asked).returncode == 0
 
 
 def check_requirements(requirements: Sequence[str]) -> None:
@@ -223,25 +225,17 @@ def _hint(requirement: object) -> str:
     return ""
 
 
-def _pip(python: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run the pip of this interpreter, on behalf of `python` where that is another one."""
-    target = [] if _is_ours(python) else ["--python", python]
-    env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PYTHONWARNINGS": "ignore"}
-    env.pop("PYTHONPATH", None)
-    command = [sys.executable, "-m", "pip", *target, *arguments]
-    try:
-        return subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise PlatformError(f"pip could not be started with {sys.executable}: {error}", step="pip") from error
-
-
-def _is_ours(python: str) -> bool:
-    return os.path.realpath(python) == os.path.realpath(sys.executable)
+def _unpack(wheels: Sequence[Path], pip: Pip, target: Path) -> None:
+    options = ["--isolated", "--no-index", "--no-deps", "--no-warn-script-location", "--no-warn-conflicts"]
+    options += ["--root-user-action", "ignore", "--compile", "--quiet", "--target", str(target)]
+    finished = pip.run(["install", *options, "--", *map(str, wheels)])
+    if finished.returncode:
+        raise PlatformError(f"pip could not unpack the wheels:\n{_last_lines(finished.said)}", step="pip install")
 
 
 def _abi_of(python: str) -> str:
     """Such as "cpython-311-x86_64-linux-gnu"."""
-    if _is_ours(python):
+    if is_ours(python):
         return str(sysconfig.get_config_var("SOABI"))
     try:
         finished = subprocess.run([python, "-I", "-c", _ABI], capture_output=True, text=True, check=True)
