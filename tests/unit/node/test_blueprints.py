@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from harena.core.errors import LimitExceededError, NotFoundError, PlatformError,
 from harena.core.models import Blueprint, Package
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
-from harena.node.blueprint_files import ContentCache
+from harena.node.blueprint_files import ContentCache, StoredFiles
 from harena.node.blueprints import MOST_RECORD_BYTES, Blueprints, hand_out
 from harena.runtime.host.layers import InstalledLayer, LayerStore
 from harena.testing import FakeClock
@@ -260,6 +261,21 @@ async def test_contents_of_blueprints_lie_on_the_disk(
     blueprints.delete(HERE, "env3")
     assert blueprints.contents.bytes <= 2500
     assert not [*(tmp_path / "blueprints").glob(f".{made[3].id}*")]
+
+
+def test_contents_are_read_in_many_threads(tmp_path: Path) -> None:
+    """What is in memory is counted right, whoever reads, and all contents of a blueprint are read at one time."""
+    cache, places = ContentCache(most_bytes=2500), [tmp_path / str(number) for number in range(8)]
+    for place in places:
+        place.write_bytes(place.name.encode() * 1000)
+    files = [StoredFiles(place, {"/a": 400, "/b": 600}, cache) for place in places]
+    with ThreadPoolExecutor(8) as threads:
+        read = [*threads.map(lambda turn: dict(files[turn % 8].items()), range(2000))]
+    assert all(one == {"/a": b"%d" % (turn % 8) * 400, "/b": b"%d" % (turn % 8) * 600} for turn, one in enumerate(read))
+    assert cache.bytes == 2000
+    for place in places:
+        cache.forget(place)
+    assert cache.bytes == 0
 
 
 async def test_a_list_reads_no_content(blueprints: Blueprints, tmp_path: Path, layers: FakeLayers) -> None:

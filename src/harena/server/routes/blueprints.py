@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fastapi import Response
 
 from harena.core.models import Blueprint
@@ -12,7 +10,6 @@ from harena.core.threads import BODIES
 from harena.core.wire import blueprint_to_json, summary_to_json
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
-from harena.server.bodies import IN_THREAD_BYTES
 from harena.server.bounds import MOST_PAGE, Id
 from harena.server.contents import decoded_files
 from harena.server.idempotency import Known
@@ -52,8 +49,7 @@ async def get(name_or_id: Id, caller: Reader, state: State) -> Response:
 
 
 async def _answer(blueprint: Blueprint, status: int) -> Response:
-    """Contents are read here, and large ones put into words in the workspace's threads."""
-    whole = replace(blueprint, files=dict(blueprint.files))
-    if blueprint.file_bytes <= IN_THREAD_BYTES:
-        return JsonAnswer(blueprint_to_json(whole), status_code=status)
-    return JsonAnswer(await BODIES.run(blueprint_to_json, whole), status_code=status)
+    """Contents are read and put into words in the workspace's threads."""
+    if not blueprint.files:
+        return JsonAnswer(blueprint_to_json(blueprint), status_code=status)
+    return JsonAnswer(await BODIES.run(blueprint_to_json, blueprint), status_code=status)
