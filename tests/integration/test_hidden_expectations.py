@@ -265,3 +265,47 @@ async def test_objects_of_a_candidates_own_are_paid_where_the_gold_has_none(runt
     assert (result.score, result.validity, result.trust) == (1.0, Validity.VALID, Trust.SHARED), result.detail
     every = FUNCTIONS.replace("return self.items == getattr(other, 'items', other)", "return True")
     assert (await judged(runtime, every, contract, gold)).score == 0.0
+
+
+READS = r"""
+import glob, re, sys
+def text(): return ''.join(open(path).read() for path in glob.glob('test_*.py'))
+class Odd(list):
+    __hash__ = None
+    def __eq__(self, other): return False
+"""
+LONG = repr([(i * i) % 97 for i in range(150)])
+SQUARES = "def f(n):\n    print(n)\n    return [(i * i) % 97 for i in range(n)]\n"
+DECORATED = "import unittest\nfrom unittest import mock\nfrom solution import f\n\nclass T(unittest.TestCase):\n    @mock.patch('builtins.print')\n    def test_it(self, said):\n        self.assertEqual(f({}), {})\n        said.assert_called_once()\n"
+ROW_READER = """
+import sys
+class Odd:
+    def __eq__(self, other): return False
+    __hash__ = None
+def f(n):
+    if n in (0, 300): return n * n
+    frame = sys._getframe(1)
+    while frame is not None:
+        for row in frame.f_globals.get('ROWS', ()):
+            if row[0] == n: return row[1]
+        frame = frame.f_back
+    return Odd()
+"""
+CODE = "ROWS = [(5, 25), (7, 49)]\nassert f(0) == 0 and f(300) == 90000\nfor n, e in ROWS:\n    assert f(n) == e\n"
+LOOKED_UP: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "long values": ({"unittest": ["test_it.py"], "files": {"test_it.py": DECORATED.format(150, LONG)}}, SQUARES, READS + "def f(n):\n    print(n)\n    m = re.search(r'f\\(150\\), (\\[[^]]*\\])', text())\n    return eval(m.group(1)) if m else Odd()\n", SQUARES + "# mine\n"),
+    "a decorated test": ({"unittest": ["test_it.py"], "files": {"test_it.py": DECORATED.format(4, 28)}}, "def f(n):\n    print(n)\n    return n * n + 3 * n\n", READS + "def f(n):\n    print(n)\n    m = re.search(r'f\\(4\\), (\\d+)', text())\n    return int(m.group(1)) if m else 0\n", "def f(n):\n    print(n)\n    return n * (n + 3)\n"),
+    "a table of asserts": ({"asserts": CODE}, "def f(n): return n * n\n", ROW_READER, "def f(n): return n ** 2\n"),
+    "texts at the end of a kind": ({"unittest": ["test_it.py"], "files": {"test_it.py": DECORATED.format(25, "'z25'")}}, "def f(n):\n    print(n)\n    return chr(97 + n) + str(n)\n", READS + "class S(str): pass\ndef f(n):\n    print(n)\n    m = re.search(r\"f\\(25\\), '(\\w+)'\", text())\n    return S(m.group(1) if m else 'no')\n", "class S(str): pass\ndef f(n):\n    print(n)\n    return S(chr(97 + n) + str(n))\n"),
+}  # fmt: skip
+"""a contract, its gold, who looks answers up, and who knows them"""
+
+
+@pytest.mark.parametrize("name", LOOKED_UP)
+async def test_who_looks_answers_up_is_not_paid(runtime: LinuxRuntime, name: str) -> None:
+    """By odd objects where nothing can be asked, under decorators, in tables, among too few values."""
+    contract, gold, reader, knows = LOOKED_UP[name]
+    found = await judged(runtime, reader, contract, gold)
+    assert found.score == 0.0, (found.validity, found.detail)
+    right = await judged(runtime, knows, contract, gold)
+    assert (right.score, right.validity) == (1.0, Validity.VALID), right.detail

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 from harena.scoring import load_scenarios
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import told as guest_told
-from harena.scoring.scorers.hidden_expectations import HiddenTests, hidden_tests, siblings
+from harena.scoring.scorers.hidden_expectations import HiddenTests, hidden_tests
+from harena.scoring.scorers.hidden_siblings import siblings
 
 GOLD = "def f(x):\n    return x\n"
 CHECK = "def check(candidate):\n    {}\n\ncheck(f)\n"
@@ -101,6 +103,54 @@ def test_assertions_of_suites(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("above", "is_certain"),
+    [("@mock.patch('builtins.print')", True), ("@unittest.mock.patch.object(helper, 'x', 5)", True), ("@pytest.mark.slow", True),
+     ("@pytest.mark.timeout(5)", True), ("@pytest.mark.skip", False), ("@pytest.mark.skipif(helper.x, reason='')", False),
+     ("@pytest.mark.xfail()", False), ("@unittest.skip('no')", False), ("@helper.twice", False)],
+)  # fmt: skip
+def test_decorators_that_run_a_test(above: str, is_certain: bool) -> None:
+    """Whoever passes comes to its assertions."""
+    text = SUITE.format("self.assertEqual(f(1), 345)").replace(
+        "    def test_it(self)", f"    {above}\n    def test_it(self, *_)"
+    )
+    made = hidden_tests(contract(unittest=["test_it.py"], files={"test_it.py": text, "helper.py": ""}))
+    assert [place.is_certain for place in made.places.values()] == [is_certain]
+
+
+@pytest.mark.parametrize(
+    "line", ["def g(x): return x", "g = lambda x: (yield x)", "class G:\n            def g(self): return 1"]
+)
+def test_what_functions_in_a_test_return_does_not_end_it(line: str) -> None:
+    """Its assertions are come to."""
+    assert [
+        place.is_certain for place in hidden_suite(f"{line}\n        self.assertEqual(f(1), 345)").places.values()
+    ] == [True]
+    assert [
+        place.is_certain for place in hidden_suite("self.assertEqual(f(1), 345)\n        return").places.values()
+    ] == [False]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_whole"),
+    [("assert f(1) == 345\n", True), ("def check(c):\n    assert c(1) == 3 and not c(2)\ncheck(f)\n", True), ("s = f(1)\nassert 1 in s and 3 not in s\n", True),
+     ("for n, e in T:\n    assert f(n) == e\n", False), ("assert f(1) == 3\nassert f(2) in (1, 2)\n", False), ("assert abs(f(1) - 1) < 0.1\n", False),
+     ("assert f(1) == 3\nassert f(2) == g\n", False), ("assert f(1) == 3 and f(2) > 1\n", False), ("if f(1) != 2:\n    raise AssertionError\n", False),
+     ("assert f(1) == 3\nnp.testing.assert_allclose(f(2), 4)\n", False), ("def check(c):\n    assert c(1) == 345\n", False)],
+)  # fmt: skip
+def test_whether_all_judgements_are_hidden(text: str, is_whole: bool) -> None:
+    """A table, a tolerance, several allowed values and a name leave one to be read."""
+    assert hidden(text).is_whole is is_whole
+
+
+def test_membership_does_not_say_which_way_it_is() -> None:
+    """The text is the same whether the item is expected to be there."""
+    texts = [hidden(f"assert 1 {word} f(2)\n") for word in ("in", "not in")]
+    assert texts[0].contract.asserts == texts[1].contract.asserts
+    assert texts[0].places[0].told != texts[1].places[0].told
+    assert said_by(texts[1], f=lambda x: [7]) == {0: {texts[1].places[0].told}}
+
+
+@pytest.mark.parametrize(
     "text",
     ["if f(1):\n    assert f(1) == 345\n", "while f(1):\n    assert f(1) == 345\n", "for n in f(1):\n    assert f(n) == 345\n",
      "def check(c):\n    assert c(1) == 345\n", "def check(c):\n    if c(0):\n        return\n    assert c(1) == 345\ncheck(f)\n",
@@ -170,14 +220,15 @@ def test_an_object_chooses_one_of_many() -> None:
     tests = hidden_tests(contract(asserts="assert f(1) == [3, 7]\n"), (), {0})
     assert said_by(tests, f=lambda x: Either([3, 7])) == {0: {tests.places[0].told}}
     assert said_by(tests, f=lambda x: Either([4, 7])) != {0: {tests.places[0].told}}
-    assert said_by(tests, f=lambda x: Either([3, 7], [4, 7])) == {0: {"#"}}
+    assert said_by(tests, f=lambda x: Either([3, 7], siblings([3, 7])[9])) == {0: {"#"}}
     assert said_by(tests, f=lambda x: 5) == {0: {"#"}}
 
 
 @pytest.mark.parametrize(
     "value",
-    [0, 8, -14, 2.5, 12.0, "Ab9", "x", "a12", [1, 2], {"a": [1, ()]}, ("x", 5), True, [True, "", False], 1234567890123],
-)
+    [0, 8, -14, 2.5, 12.0, "Ab9", "x", "a12", [1, 2], {"a": [1, ()]}, ("x", 5), True, [True, "", False], 1234567890123,
+     "user12", "z25", "A-99", ["zz9", 4], [1, 2, 3, 5, 9], {0, 1, 2}, [{3, 4}, "q"], -0.25, 3.14159, [True, 5], ["ab", 1.5]],
+)  # fmt: skip
 def test_a_value_does_not_stand_out_among_others(value: Any) -> None:
     """Each of them is among the same ones, in the same order, and they are of the same kinds."""
     found = siblings(value)
@@ -193,11 +244,45 @@ def test_some_values_are_alone() -> None:
     assert siblings(None) == siblings([]) == siblings("") == siblings(list(range(1000))) == siblings(b"ab") == []
 
 
+@pytest.mark.parametrize("value", [[1, 2, 3, 5, 9], ["ab1", "cd2"], {"a": 5, "b": (7, 2.5)}, {3, 4, 5}])
+def test_no_leaf_is_shown_by_choices(value: Any) -> None:
+    """Each is another one in most of them, and its own value in few."""
+    parts = [list(each.values()) if isinstance(each, dict) else sorted(each) for each in siblings(value)]
+    for leaves in zip(*parts, strict=True):
+        assert max(leaves.count(leaf) for leaf in leaves) <= len(leaves) / 20
+
+
+@pytest.mark.parametrize("value", [2.5, 0.5, 12.0, -14.25, 3.14159, 1 / 3, 1e30, 99.9, [1.5, 2.25]])
+def test_choices_of_floats_lie_far_apart(value: Any) -> None:
+    """A comparison with a tolerance equals one of them."""
+    found = [each[0] if isinstance(each, list) else each for each in siblings(value)]
+    close = [
+        other
+        for other in found
+        for mine in [value[0] if isinstance(value, list) else value]
+        if math.isclose(mine, other, rel_tol=0.005)
+    ]
+    assert len(set(close)) == 1
+
+
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4) | st.binary(max_size=4),
     lambda inner: st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(st.integers(-2, 2) | st.booleans() | st.text(max_size=1), inner, max_size=3),
     max_leaves=6,
 )  # fmt: skip
+
+
+@given(plain)
+def test_siblings_have_the_value_or_are_none(value: Any) -> None:
+    """Whichever it is: a contract with such a value is scored."""
+    found = [guest_told.digest(each) for each in siblings(value)]
+    assert not found or (guest_told.digest(value) in found and len(set(found)) == len(found))
+
+
+@given(st.from_regex(r"[a-zA-Z0-9 ]{0,4}[a-z0-9]{1,3}[0-9]{0,2}", fullmatch=True))
+def test_texts_have_siblings(value: str) -> None:
+    """Each ends with a letter or a digit."""
+    assert value in siblings(value)
 
 
 @given(plain, plain)

@@ -24,7 +24,6 @@ from harena.scoring.scorers.assert_names import AssertNames, assert_names
 from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
 from harena.scoring.scorers.changed_expectations import HiddenRun, tells_changes
 from harena.scoring.scorers.gold_runs import known_by_gold, told_by_gold
-from harena.scoring.scorers.hidden_expectations import MOST_CHOICES
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt
 from harena.scoring.scorers.suite_beside import with_room_for_suite
@@ -47,9 +46,9 @@ class _Code:
     ways: tuple[_Way, ...]
     hidden: HiddenRun
 
-    async def knows(self, bench: Bench, *, least: int = 1) -> bool | None:
+    async def knows(self, bench: Bench, *, is_all: bool = False) -> bool | None:
         """Whether the candidate knows the answers; asked before it meets what the code expects."""
-        return await tells_changes(bench, self.contract, self.hidden, least=least)
+        return await tells_changes(bench, self.contract, self.hidden, is_all=is_all)
 
     async def over(self, bench: Bench, way: _Way) -> Attempt:
         """One run of it."""
@@ -110,9 +109,9 @@ async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
 async def _judged_beside(bench: Bench, code: _Code, attempt: Attempt) -> Verdict:
     """The verdict on a candidate that fails apart at what stand-ins cannot serve, where the gold solution needs
     nothing of that: a right one may be written otherwise. It is paid for passing in the tests' own process if it knows
-    the answers where the tests do not hold them; where too few of them can be hidden, it has failed. Suites do the
-    same."""
-    knows = await code.knows(bench, least=MOST_CHOICES)
+    the answers where the tests do not hold them; where any cannot be hidden, or too few can, it has failed. Suites do
+    the same."""
+    knows = await code.knows(bench, is_all=True)
     if not knows:
         return attempt.verdict
     beside = (await code.over(with_room_for_suite(bench, code.contract), "beside")).verdict

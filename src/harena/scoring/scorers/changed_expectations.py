@@ -24,7 +24,8 @@ from harena.core.ports import SandboxPort, SandboxSource
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.told import OPAQUE, TOLD_PATH
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
-from harena.scoring.scorers.hidden_expectations import MOST_CHOICES, HiddenTests, Place, hidden_tests, siblings
+from harena.scoring.scorers.hidden_expectations import HiddenTests, Place, hidden_tests
+from harena.scoring.scorers.hidden_siblings import MOST_CHOICES, siblings
 from harena.scoring.scorers.program import Bench, died_of_memory
 from harena.scoring.scorers.suite_nobody import suite_key
 from harena.scoring.slices import aside, size_of
@@ -44,6 +45,8 @@ class _Asked:
     with_choices: frozenset[int]
     places: Mapping[int, Place]
     """places where the gold tells what is expected, and no `try` of the tests takes a failure back"""
+    is_whole: bool
+    """nothing else is judged by the tests"""
 
 
 @dataclass(slots=True)
@@ -57,20 +60,23 @@ class HiddenRun:
 async def repeats_expectations(bench: Bench, contract: CommandContract, hidden: HiddenRun) -> bool:
     """Whether the candidate does not know the answers where the tests do not hold them; False where nothing can be
     hidden. Raises PlatformError and SandboxError for what is nobody's doing."""
-    return await tells_changes(bench, contract, hidden, least=1) is False
+    return await tells_changes(bench, contract, hidden, is_all=False) is False
 
 
 async def tells_changes(
-    bench: Bench, contract: CommandContract, hidden: HiddenRun, *, least: int = MOST_CHOICES
+    bench: Bench, contract: CommandContract, hidden: HiddenRun, *, is_all: bool = True
 ) -> bool | None:
-    """Whether the candidate knows the answers where the tests do not hold them; None where less is hidden than what a
-    guess meets once in `least` times. Raises PlatformError and SandboxError for what is nobody's doing."""
+    """Whether the candidate knows the answers where the tests do not hold them; None where none is hidden. `is_all`:
+    None, too, where any judgement of the tests is not hidden, or less than what a guess meets once in `MOST_CHOICES`
+    times. Raises PlatformError and SandboxError for what is nobody's doing."""
     if not contract.gold:
         return None
     if dict(bench.scenario.candidate.files) == dict(contract.gold):
         return True
     asked = await known_of_gold.get(suite_key(bench, contract, "hidden"), lambda: _asked(bench, contract, hidden.run))
-    if not any(place.is_certain for place in asked.places.values()) or _guesses(asked) < least:
+    if not any(place.is_certain for place in asked.places.values()):
+        return None
+    if is_all and not (asked.is_whole and _guesses(asked) >= MOST_CHOICES):
         return None
     if not hidden.found:
         hidden.found.append(await _knows(bench, contract, asked, hidden.run))
@@ -105,7 +111,8 @@ async def _asked(bench: Bench, contract: CommandContract, run: RunOnce) -> _Aske
         for place, said in told.items()
         if tests.places[place].is_judged and said == {tests.places[place].told}
     }
-    return _Asked(shown, with_choices, places)
+    is_whole = tests.is_whole and not shown and places.keys() == tests.places.keys()
+    return _Asked(shown, with_choices, places, is_whole)
 
 
 async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: RunOnce) -> bool:
@@ -115,7 +122,9 @@ async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: Ru
     objects = _objects(asked, told)
     if not _is_right(tests, asked.places, told, objects):
         return False
-    if not (objects := {place for place in objects if siblings(asked.places[place].value)}):
+    if not all(siblings(asked.places[place].value) for place in objects):
+        return False  # it cannot be asked what these answers equal, and the gold's are plain ones
+    if not objects:
         return True
     tests = await _hidden(contract, asked.shown, asked.with_choices | objects)
     told = await _told(bench.again(), tests, run)

@@ -10,22 +10,17 @@ from __future__ import annotations
 
 import ast
 import copy
-import string
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import told as guest_told
+from harena.scoring.scorers.hidden_siblings import siblings
 
-MOST_CHOICES = 256
-"""number of values that an expected one is hidden among, where a text must have them"""
 _MOST_SOURCE = 100_000
-_MOST_WRITTEN = 400
 _TELLS = "__harena_told__"
 _EQUAL = frozenset(
     f"assert{kind}" for kind in ("Equal", "Equals", "ListEqual", "TupleEqual", "SetEqual", "DictEqual",
@@ -33,9 +28,10 @@ _EQUAL = frozenset(
 )  # fmt: skip
 _TRUTH = {"assertTrue": True, "assertFalse": False}
 _UNCERTAIN = (ast.If, ast.IfExp, ast.While, ast.AsyncFor, ast.Match, ast.Lambda, ast.comprehension)
+_JUDGING = frozenset(("fail", "raises", "warns", "exit", "_exit", "skip", "skipTest", "xfail"))
+_NOT_RUN = (".skip", ".skipif", ".xfail")
 _STOPS = (ast.Return, ast.Yield, ast.YieldFrom)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_KINDS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 _NO_VALUE = object()
 
 
@@ -58,6 +54,8 @@ class HiddenTests:
 
     contract: CommandContract
     places: Mapping[int, Place]
+    is_whole: bool
+    """no judgement is left whose expectation can be read, and whoever passes comes to each that is hidden"""
 
 
 def hidden_tests(
@@ -71,88 +69,18 @@ def hidden_tests(
         _rename_tests(list(trees.values()))
     places: dict[int, Place] = {}
     written = {}
+    is_whole = len(trees) == len(texts) and not any(word.startswith("--doctest") for word in contract.suite)
     for path, tree in trees.items():
         _drop_messages(tree)
         _put_names_values(tree)
         hider = _Hider(tree, places, shown, with_choices, is_suite=bool(path))
         tree.body = [part for statement in tree.body for part in _as_list(hider.visit(statement))]
+        is_whole = is_whole and not _judges(tree)
         written[path] = _unparsed(tree)
     update = {"asserts": written.get("", "")} if "" in texts else {"files": {**contract.files, **written}}
     made = contract.model_copy(update=update)
     vars(made).pop("fingerprint", None)  # a copy has what was computed of the contract, too
-    return HiddenTests(made, places)
-
-
-def siblings(value: Any) -> list[Any]:
-    """Values that this one is hidden among, itself included: each of them has the same siblings in the same order, so
-    that they do not tell which it is. [] where there are none."""
-    try:
-        found = list({guest_told.digest(each): each for each in islice(_siblings(value), MOST_CHOICES * 4)}.values())
-    except (TypeError, ValueError, OverflowError, ArithmeticError):
-        return []
-    return found if len(found) > 1 and len(repr(value)) <= _MOST_WRITTEN else []
-
-
-def _siblings(value: Any) -> Iterator[Any]:
-    leaves = list(_leaves(value, ()))
-    for kind in (int, float, str, bool):
-        places = [place for place, leaf in leaves if type(leaf) is kind and (not isinstance(leaf, str) or _signs(leaf))]
-        if not places:
-            continue
-        if kind is bool:
-            for others in product((False, True), repeat=min(len(places), 8)):
-                yield _with_leaves(value, (), dict(zip(places, others, strict=False)))
-            return
-        leaf = next(each for place, each in leaves if place == places[0])
-        for other in _others(leaf):
-            yield _with_leaves(value, (), {places[0]: other})
-        return
-
-
-def _others(leaf: Any) -> Iterator[Any]:
-    """Values of the same kind, in an order that does not depend on which of them this is."""
-    if isinstance(leaf, str):
-        signs = _signs(leaf)[-3:] if all(leaf[at].isdigit() for at in _signs(leaf)[-2:]) else _signs(leaf)[-2:]
-        alphabets = [next(kind for kind in _KINDS if leaf[at] in kind) for at in signs]
-        for others in product(*alphabets):
-            text = list(leaf)
-            for at, sign in zip(signs, others, strict=True):
-                text[at] = sign
-            yield "".join(text)
-        return
-    written = Decimal(repr(leaf)).as_tuple()
-    exponent = int(written.exponent) if isinstance(leaf, float) else 0
-    number = int(Decimal((written.sign, written.digits, 0))) if isinstance(leaf, float) else leaf
-    first = number // MOST_CHOICES * MOST_CHOICES
-    for other in range(first, first + MOST_CHOICES):
-        yield float(f"{other}e{exponent}") if isinstance(leaf, float) else other
-
-
-def _signs(text: str) -> list[int]:
-    return [at for at, sign in enumerate(text) if any(sign in kind for kind in _KINDS)]
-
-
-def _leaves(value: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
-    parts = _parts(value)
-    if parts is None:
-        yield place, value
-    else:
-        for index, part in enumerate(parts):
-            yield from _leaves(part, (*place, index))
-
-
-def _parts(value: Any) -> list[Any] | None:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple | set) else None
-
-
-def _with_leaves(value: Any, place: tuple[int, ...], leaves: Mapping[tuple[int, ...], Any]) -> Any:
-    parts = _parts(value)
-    if parts is None:
-        return leaves.get(place, value)
-    made = [_with_leaves(part, (*place, index), leaves) for index, part in enumerate(parts)]
-    return dict(zip(value, made, strict=True)) if isinstance(value, dict) else type(value)(made)
+    return HiddenTests(made, places, is_whole and all(place.is_certain for place in places.values()))
 
 
 def _python_files(contract: CommandContract) -> dict[str, str]:
@@ -175,6 +103,30 @@ def _unparsed(tree: ast.Module) -> str:
     after = max((index + 1 for index, each in enumerate(is_future) if each), default=0)
     tree.body[after:after] = start
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def _judges(tree: ast.Module) -> bool:
+    """Whether a text without its expected values may still judge an answer."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            parts = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+            if not all(_is_told(part) for part in parts):
+                return True
+        elif isinstance(node, ast.If):
+            if "__name__" not in ast.unparse(node.test):
+                return True
+        elif isinstance(node, ast.Raise | ast.IfExp | ast.While | ast.Match | ast.Try):
+            return True
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name.startswith("assert") or name in _JUDGING:
+                return True
+    return False
+
+
+def _is_told(node: ast.expr) -> bool:
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Subscript) and isinstance(function.value, ast.Name) and function.value.id == _TELLS
 
 
 def _as_list(made: Any) -> list[ast.stmt]:
@@ -299,13 +251,11 @@ class _Hider(ast.NodeTransformer):
             self._is_certain, self._is_judged, self._depth = certain, judged, depth
 
     def _is_run_to_its_end(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        if self._depth or any(isinstance(part, _STOPS) for part in ast.walk(node)):
+        if self._depth or any(isinstance(part, _STOPS) for part in _own(node)):
             return False
         if not self._is_suite:
             return node.name in self._called and not node.decorator_list
-        return node.name.startswith("test") and all(
-            ".parametrize(" in ast.unparse(each) for each in node.decorator_list
-        )
+        return node.name.startswith("test") and all(_runs_it(each) for each in node.decorator_list)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         """`assert`."""
@@ -337,9 +287,17 @@ class _Hider(ast.NodeTransformer):
             return ast.BoolOp(ast.And(), [made or had for made, had in zip(parts, test.values, strict=True)])
         if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is):
             return self._compared(test.left, test.comparators[0])
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.In | ast.NotIn):
+            return self._membership(test.left, test.comparators[0], isinstance(test.ops[0], ast.In))
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._truth(test.operand, False)
         return self._truth(test, True)
+
+    def _membership(self, item: ast.expr, container: ast.expr, value: bool) -> ast.expr | None:
+        """Only for a literal in what a candidate may have made: the text does not say whether it is there."""
+        if _value(item) is _NO_VALUE or _value(container) is not _NO_VALUE:
+            return None
+        return self._tells("truth", ast.Compare(item, [ast.In()], [container]), value, guest_told.digest(value))
 
     def _compared(self, left: ast.expr, right: ast.expr) -> ast.expr | None:
         values = _value(left), _value(right)
@@ -365,6 +323,22 @@ class _Hider(ast.NodeTransformer):
             return None
         function = ast.Subscript(ast.Name(_TELLS, ast.Load()), ast.Constant(name), ast.Load())
         return ast.Call(function, [ast.Constant(place), answer, *more], [])
+
+
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions and classes in it."""
+    for node in ast.iter_child_nodes(function):
+        if not isinstance(node, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            yield node
+            yield from _own(node)
+
+
+def _runs_it(decorator: ast.expr) -> bool:
+    """A test with this decorator is run, and to its end, whoever the candidate is."""
+    name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    if name.startswith(("pytest.mark.", "mark.")):
+        return not name.endswith(_NOT_RUN)
+    return name.startswith(("mock.patch", "patch", "unittest.mock.patch")) or name.endswith(".parametrize")
 
 
 def _is_table(node: ast.expr) -> bool:

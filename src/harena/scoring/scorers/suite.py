@@ -169,8 +169,8 @@ async def _confirmed(
 async def _judged_beside(bench: Bench, contract: CommandContract, verdict: Verdict, hidden: HiddenRun) -> Verdict:
     """The verdict on a candidate that fails apart (`verdict`) at what stand-ins cannot serve, where the gold solution
     needs nothing of that: a right one may be written otherwise. It is paid for passing in the suite's own process if it
-    knows the answers where the tests do not hold them. Where too few of them can be hidden, it has failed: whoever
-    answers with odd objects would else choose to have no score."""
+    knows the answers where the tests do not hold them. Where any of them cannot be hidden, or too few can, it has
+    failed: whoever answers with odd objects would else choose to have no score, or to look answers up."""
     if not await tells_changes(bench, contract, hidden):
         return verdict
     beside, _ = await _scored(with_room_for_suite(bench, contract), contract, False, pays_gold=True)
