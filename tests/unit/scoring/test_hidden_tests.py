@@ -106,7 +106,7 @@ def test_assertions_of_suites(line: str) -> None:
     ("above", "is_certain"),
     [("@mock.patch('builtins.print')", True), ("@unittest.mock.patch.object(helper, 'x', 5)", True), ("@pytest.mark.slow", True),
      ("@pytest.mark.timeout(5)", True), ("@pytest.mark.skip", False), ("@pytest.mark.skipif(helper.x, reason='')", False),
-     ("@pytest.mark.xfail()", False), ("@unittest.skip('no')", False), ("@helper.twice", False)],
+     ("@pytest.mark.xfail()", False), ("@unittest.skip('no')", False), ("@helper.twice", False), ("@patched", False)],
 )  # fmt: skip
 def test_decorators_that_run_a_test(above: str, is_certain: bool) -> None:
     """Whoever passes comes to its assertions."""

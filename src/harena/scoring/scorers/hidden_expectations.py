@@ -338,7 +338,8 @@ def _runs_it(decorator: ast.expr) -> bool:
     name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
     if name.startswith(("pytest.mark.", "mark.")):
         return not name.endswith(_NOT_RUN)
-    return name.startswith(("mock.patch", "patch", "unittest.mock.patch")) or name.endswith(".parametrize")
+    name = f"{name}."
+    return name.startswith(("mock.patch.", "patch.", "unittest.mock.patch.")) or name.endswith(".parametrize.")
 
 
 def _is_table(node: ast.expr) -> bool:
