@@ -14,8 +14,9 @@ from harena.core.results import RunResult
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import Candidate, Scenario, StarvedError, load_scenarios, score_scenario
 from harena.scoring.scorers import driver_boot
-from harena.testing.sandbox_source import SandboxSource as Source
+from harena.testing.sandbox_source import SandboxSource
 
+Source = SandboxSource
 WARM = Blueprint(id="bp_warm", name="warm", warm=())
 PYTEST_LAYER = Blueprint(id="bp_pytest", name="pytest", layer="pytest")
 
