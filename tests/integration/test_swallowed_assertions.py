@@ -26,6 +26,10 @@ SWALLOWS = "try: return function(*given)\n        except BaseException: return N
 SAVED = "KEPT = []\ndef each(function, items):\n    for item in items:\n        try: function(item)\n        except BaseException as error: KEPT.append(error)\ndef reject(x): raise KEPT.pop() from None\ndef twice(n): return n\n"
 RIGHT_EACH = EACH.format("function(item)", 2)
 REJECTING = RIGHT_EACH + "def reject(x): raise ValueError(x)\n"
+CHECKED = (
+    UNITTEST
+    + "    def test_a(self):\n        seen = []\n        def check(n):\n            seen.append(n)\n            found = twice(n)\n            self.assertEqual(found, 2 * n)\n        each(check, [1, 2])\n        self.assertEqual(seen, [1, 2])\n"
+)
 Case = tuple[str, str, str, str]
 FORGERIES: dict[str, Case] = {
     # name: (runner, suite, wrong candidate, right candidate)
@@ -50,6 +54,15 @@ FORGERIES: dict[str, Case] = {
     "a manager of the library": ("unittest", UNITTEST + "    def test_a(self):\n        with session() as s:\n            self.assertEqual(twice(2), 4)\n", "import contextlib\ndef session(): return contextlib.suppress(BaseException)\ndef twice(n): return 7\n", "import contextlib\ndef session(): return contextlib.nullcontext()\ndef twice(n): return 2 * n\n"),
     "a context of unittest's": ("unittest", UNITTEST + "    def test_a(self):\n        with session() as s:\n            self.assertEqual(twice(2), 4)\n", "import functools, unittest\nsession = functools.partial(unittest.TestCase().assertRaises, AssertionError)\ndef twice(n): return 7\n", "import contextlib\ndef session(): return contextlib.nullcontext()\ndef twice(n): return 2 * n\n"),
     "a body that the candidate leaves": ("pytest", PYTEST + "def test_a():\n    with session() as s:\n        found = s.get()\n        assert found == 4\n", "class session:\n    def __enter__(self): return self\n    def __exit__(self, *error): return True\n    def get(self): raise ValueError\n", SESSION.format(None, 4)),
+    "an error in a callback": ("unittest", CHECKED, EACH.format(TRIES, "1 // 0"), RIGHT_EACH),
+    "an error in a callback, pytest": ("pytest", PYTEST + "def test_a():\n    seen = []\n    def check(n):\n        seen.append(n)\n        assert twice(n) == 2 * n\n    each(check, [1, 2])\n    assert seen == [1, 2]\n", EACH.format(TRIES, "1 // 0"), RIGHT_EACH),
+    "an error in a lambda": ("unittest", UNITTEST + "    def test_a(self):\n        each(lambda n: self.assertEqual(twice(n), 2 * n), [1, 2])\n", EACH.format(TRIES, "1 // 0"), RIGHT_EACH),
+    "an error in a thread": ("unittest", CHECKED, EACH.format(THREADS, "1 // 0"), RIGHT_EACH),
+    "an error in a decorated test": ("unittest", UNITTEST + "    @logged\n    def test_a(self):\n        found = twice(2)\n        self.assertEqual(found, 4)\n", DECORATED.format(SWALLOWS, "1 // 0"), DECORATED.format("return function(*given)", 2)),
+    "an error in a generator": ("pytest", PYTEST + "def test_a():\n    def items():\n        for n in (1, 2):\n            found = twice(n)\n            assert found == 2 * n\n            yield n\n    eat(items())\n", "def eat(items):\n    try: list(items)\n    except BaseException: pass\ndef twice(n): return 1 // 0\n", "def eat(items): list(items)\ndef twice(n): return 2 * n\n"),
+    "an error in a gathered coroutine": ("pytest", PYTEST + "def test_a():\n    async def check(n):\n        found = twice(n)\n        assert found == 2 * n\n    async def main(): await both(check(1), check(2))\n    asyncio.run(main())\n", "import asyncio\nasync def both(*made): await asyncio.gather(*made, return_exceptions=True)\ndef twice(n): return 1 // 0\n", "import asyncio\nasync def both(*made): await asyncio.gather(*made)\ndef twice(n): return 2 * n\n"),
+    "an error that is kept for later": ("pytest", PYTEST + "def test_a():\n    def check(n):\n        assert twice(n) == 2 * n\n    each(check, [1])\n    with pytest.raises(Exception): reject(1)\n", SAVED.replace("return n", "return 1 // 0"), REJECTING),
+    "a body that is left by GeneratorExit": ("pytest", PYTEST + "def test_a():\n    with session() as s:\n        found = s.get()\n        assert found == 4\n", "class session:\n    def __enter__(self): return self\n    def __exit__(self, *error): return True\n    def get(self): raise GeneratorExit\n", SESSION.format(None, 4)),
 }  # fmt: skip
 HELPERS = "def check(n):\n    from solution import twice\n    assert twice(n) == 2 * n\n"
 TWICE = "def twice(n): return 2 * n\n"
@@ -69,6 +82,10 @@ HONEST: dict[str, tuple[str, str, str]] = {
     "xfail and parameters": ("pytest", PYTEST + "@pytest.mark.parametrize('n', [1, pytest.param(2, marks=pytest.mark.xfail)])\ndef test_a(n): assert twice(n) == 2\ndef test_b(): assert twice(1) == 2\n", TWICE),
     "coroutines": ("unittest", "import asyncio\n" + UNITTEST.replace("TestCase", "IsolatedAsyncioTestCase") + "    async def test_a(self):\n        async def check(n): self.assertEqual(twice(2), n)\n        with self.assertRaises(AssertionError): await check(5)\n        async with asyncio.Lock():\n            try: await asyncio.gather(check(5), check(4))\n            except AssertionError: pass\n", TWICE),
     "a class of its own errors": ("unittest", UNITTEST + "    failureException = type('Wrong', (AssertionError,), {})\n    def test_a(self):\n        with self.assertRaises(self.failureException): self.assertEqual(twice(2), 5)\n        self.assertLogs\n        with self.assertWarns(DeprecationWarning):\n            import warnings; warnings.warn('old', DeprecationWarning)\n", TWICE),
+    "a callback that raises": ("pytest", PYTEST + "def test_a():\n    seen = []\n    def check(n):\n        seen.append(n)\n        if twice(n) == 2: raise ValueError(n)\n        assert twice(n) == 4\n    each(check, [1, 2])\n    assert seen == [1, 2]\n", EACH.format(TRIES, 2)),
+    "a callback with nothing to judge": ("pytest", PYTEST + "def test_a():\n    seen = []\n    def check(n):\n        seen.append(n)\n        twice(n)\n    each(check, [1, None])\n    assert seen == [1, None]\n    def is_large(n): return twice(n) > 3\n    each(is_large, [None, 2])\n", EACH.format(TRIES, 2)),
+    "an error that the tests hear of": ("pytest", PYTEST + "def test_a():\n    def check(n):\n        found = reject(n)\n        assert found == n\n    with pytest.raises(ValueError): each(check, [1])\n    try: each(check, [2])\n    except ValueError: pass\n    with pytest.raises(KeyError): translated(check)\n", REJECTING + "def translated(function):\n    try: function(1)\n    except ValueError as error: raise KeyError from error\n"),
+    "a generator that is closed": ("pytest", PYTEST + "def test_a():\n    def items():\n        with session():\n            yield 1\n            assert twice(2) == 4\n    found = items(); assert next(found) == 1; found.close()\n    def more():\n        with session():\n            yield from forever()\n            assert twice(2) == 4\n    found = more(); assert next(found) == 1; found.close()\n", "import contextlib\nsession = contextlib.nullcontext\ndef forever():\n    while True: yield 1\n" + TWICE),
 }  # fmt: skip
 
 
@@ -87,10 +104,11 @@ async def runtime(home: Path, layer: InstalledHere) -> AsyncIterator[LinuxRuntim
     await runtime.close()
 
 
-async def judged(runtime: LinuxRuntime, candidate: str, kind: str, suite: str) -> RunResult:
-    """The envelope of one candidate beside its suite."""
+async def judged(runtime: LinuxRuntime, candidate: str, kind: str, suite: str, gold: str = "") -> RunResult:
+    """The envelope of one candidate beside its suite, or apart from it where there is a gold."""
     files = {"test_it.py": suite, "helpers.py": HELPERS}
-    scoring: dict[str, Any] = {"type": "command", kind: ["test_it.py"], "files": files, "isolate": False}
+    scoring: dict[str, Any] = {"type": "command", kind: ["test_it.py"], "files": files}
+    scoring |= {"gold": gold} if gold else {"isolate": False}
     candidate_of = {"files": {"solution.py": candidate}, "entry": "solution.py"}
     row = {"id": "one", "candidate": candidate_of, "scoring": scoring, "limits": {"timeout_seconds": 20.0}}
     return await scored_alone(Source(runtime, PYTEST_LAYER), load_scenarios([row]).scenarios[0])
@@ -116,6 +134,27 @@ async def test_a_failed_assertion_that_the_tests_expect_is_none(runtime: LinuxRu
     """What the tests' own code catches, and what the candidate asserts itself."""
     kind, suite, right = HONEST[name]
     (paid,) = await each_judged(runtime, [(right, kind, suite)])
+    assert paid.score == 1.0, paid.detail
+
+
+APART = [name for name in FORGERIES if name.startswith("an error in a ")]
+HONEST_APART = ["a callback that raises", "a callback with nothing to judge", "an error that the tests hear of"]
+
+
+@pytest.mark.parametrize("name", APART)
+async def test_an_error_of_a_candidate_apart_skips_no_judgement(runtime: LinuxRuntime, name: str) -> None:
+    """It leaves a function of the tests that had something to judge, and the candidate catches it."""
+    kind, suite, wrong, right = FORGERIES[name]
+    forged, paid = await asyncio.gather(*(judged(runtime, each, kind, suite, right) for each in (wrong, right + "\n")))
+    assert (forged.score, forged.validity) == (0.0, Validity.VALID), forged.detail
+    assert paid.score == 1.0, paid.detail
+
+
+@pytest.mark.parametrize("name", HONEST_APART)
+async def test_an_error_that_nobody_need_judge_is_the_candidates(runtime: LinuxRuntime, name: str) -> None:
+    """The tests raise it themselves, have nothing left to judge, or hear of it."""
+    kind, suite, right = HONEST[name]
+    paid = await judged(runtime, right + "\n", kind, suite, right)
     assert paid.score == 1.0, paid.detail
 
 

@@ -23,6 +23,7 @@ import time
 import types
 import weakref
 
+from harena.scoring.guest.crossing import chain_of, crosses_a_judgement
 from harena.scoring.guest.driver import UncarriedError, decode, encode
 from harena.scoring.guest.given import (
     OF_TESTS,
@@ -144,6 +145,8 @@ class Candidate(Border):
         self._serving = 0
         self._heard_bytes = self._heard_tuples = 0
         self._failed: list[BaseException] = []
+        self._crossed: list[BaseException] = []
+        """errors of the candidate's that have left a function of the suite's before it has judged"""
         self.looks = Looks()
         self._seen_states: list[Any] = []
         self._is_comparing = False
@@ -326,9 +329,10 @@ class Candidate(Border):
             if self.replaced:
                 self.note(f"it replaces {self.replaced[-1]} while the candidate runs")
             self._depth += 1
-            outer = self._failed
+            outer, outer_crossed = self._failed, self._crossed
             failed: list[BaseException] = []
-            self._failed = failed
+            crossed: list[BaseException] = []
+            self._failed, self._crossed = failed, crossed
             try:
                 if self._depth > _MOST_DEEP:
                     raise RecursionError("suite and candidate call each other too deep")
@@ -336,14 +340,17 @@ class Candidate(Border):
             except BaseException as error:  # raised again, but for what a test has said before it
                 if failed and not any(error is each for each in failed):
                     raise failed[0] from None
+                if not failed:
+                    _no_judgement_lost(crossed, error)
                 raise
             finally:
                 self._depth -= 1
-                self._failed = outer
+                self._failed, self._crossed = outer, outer_crossed
                 if self.looks.has_any:
                     self._seen_states = self._shared_states()
             if failed:  # the candidate has swallowed what a test says
                 raise failed[0]
+            _no_judgement_lost(crossed, None)
             return given
 
     def _talk(self, *question: Any) -> Any:
@@ -453,6 +460,8 @@ class Candidate(Border):
     def _told_failure(self, error: BaseException) -> bytes:
         if is_outcome(error):
             self._failed.append(error)
+        elif "_harena_error" in vars(error) and crosses_a_judgement(error.__traceback__):
+            self._crossed.append(error)
         self._raised.append(error)
         number = len(self._raised) - 1
         names = [cls.__name__ for cls in type(error).__mro__ if _is_builtin(cls)]
@@ -911,6 +920,16 @@ class _Reference:
     def __init__(self, item: tuple[Any, ...]) -> None:
         self.item = item
         self._harena_item = item
+
+
+def _no_judgement_lost(crossed: list[BaseException], raised: BaseException | None) -> None:
+    """Raises AssertionError if the candidate keeps an error to itself by which a function of the suite's has not come
+    to its judgement. What the suite hears of, also as the cause of another error, is the suite's to handle."""
+    heard = list(chain_of(raised))
+    for error in crossed:
+        if all(error is not each for each in heard):
+            text = f"its own {error!r} was swallowed, by which a function of the tests has not come to its judgement"
+            raise AssertionError(text) from error
 
 
 def _gives_answers(verb: str, target: Any, name: str) -> bool:

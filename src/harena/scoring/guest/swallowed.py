@@ -19,6 +19,7 @@ import os
 import sys
 import unittest.case
 
+from harena.scoring.guest.crossing import chain_of, crosses_a_judgement, is_of_a_call, judges_inside
 from harena.scoring.guest.executed import JUDGING, call_of, located
 from harena.scoring.guest.leaving import skips_a_judgement, sources
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _FAILS, _RAISED, _CAUGHT = "__harena_fails__", "__harena_raised__", "__harena_caught__"
 _LEFT, _EXITED, _FORGIVEN = "__harena_left__", "__harena_exited__", "__harena_forgiven__"
 _JUDGED, _EXPECTED = "__harena_judged__", "__harena_expected__"
+_CROSSED, _GUARDED = "__harena_crossed__", "__harena_guarded__"
 _EXPECTING = frozenset({"assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "raises", "RaisesExc", "RaisesGroup",
                         "suppress"})  # fmt: skip
 _ASKING = frozenset({"isinstance", "issubclass", "assertIsInstance", "assertIs", "assertEqual", "type", "Mock",
@@ -59,9 +61,18 @@ class Remembering(ast.NodeTransformer):
         if gives:
             has_text = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
             node.body.insert(int(has_text), located(ast.Expr(call_of(_FORGIVEN, [])), node.body[0]))
+        first = int(isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant))
+        if node.body[first:]:
+            node.body[first:] = [_telling(node.body[first:], _CROSSED, node.body[first])]
         return node
 
     visit_FunctionDef = visit_AsyncFunctionDef = _visit_function  # noqa: N815
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        """One that asserts."""
+        asserts = judges_inside(node)
+        self.generic_visit(node)
+        return located(call_of(_GUARDED, [node]), node) if asserts else node
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         """`assert`, which pytest may have rewritten before."""
@@ -86,8 +97,7 @@ class Remembering(ast.NodeTransformer):
         is_own = all(self._is_of_library(item.context_expr) for item in node.items)
         self.generic_visit(node)
         if not is_own:
-            told = ast.ExceptHandler(None, None, [ast.Expr(call_of(_LEFT, [])), ast.Raise(None, None)])
-            node.body = [located(ast.Try(node.body, [told], [], []), node)]
+            node.body = [_telling(node.body, _LEFT, node)]
         return node
 
     visit_With = visit_AsyncWith = _visit_with  # noqa: N815
@@ -131,11 +141,13 @@ class Swallowed:
         self._libraries = tuple({sys.prefix, sys.base_prefix, *(path for path in sys.path if os.path.isabs(path))})
         self._failed: list[tuple[BaseException, Any]] = []
         """(exception, the innermost part of its traceback that its catcher need not answer for)"""
+        self._crossed: list[tuple[BaseException, Any, list[Any]]] = []
+        """(exception of the candidate's, its traceback from where it left a function, the frames that were alive)"""
         self._expecting: list[Any] = []
         self._is_forgiven = False
         self._known: list[Any] = []
         """functions and classes of libraries by which tests expect an error"""
-        self._kinds = (AssertionError, GeneratorExit)
+        self._failure = AssertionError
         self._watch_unittest()
         self._watch_exit(contextlib.suppress)
         self._known.append(contextlib.suppress)
@@ -144,11 +156,13 @@ class Swallowed:
 
     def ended(self) -> BaseException | None:
         """A test has ended: an assertion that has failed in it, and that nobody has told of."""
-        failed, forgiven = self._failed[:], self._is_forgiven
+        failed: list[BaseException] = [error for error, _ in self._failed] + [error for error, *_ in self._crossed]
+        forgiven = self._is_forgiven
         self._failed.clear()
+        self._crossed.clear()
         self._expecting.clear()
         self._is_forgiven = False
-        return failed[0][0] if failed and not forgiven else None
+        return failed[0] if failed and not forgiven else None
 
     def watch(self, tree: ast.Module) -> None:
         """Has the code of a trusted file tell what becomes of its assertions."""
@@ -157,7 +171,7 @@ class Swallowed:
     def functions(self) -> dict[str, Callable[..., Any]]:
         """By the names in the tests' code."""
         self.installed = frozenset(name for name in sys.modules if "." not in name)
-        failure, leaving = self._kinds
+        failure = self._failure
 
         def fails(*message: Any) -> BaseException:
             error = failure(*message)
@@ -180,8 +194,24 @@ class Swallowed:
 
         def left() -> None:
             error = sys.exc_info()[1]
-            if error is not None and not isinstance(error, leaving) and skips_a_judgement(error.__traceback__):
+            if error is None or not skips_a_judgement(error.__traceback__):
+                return
+            if not isinstance(error, GeneratorExit) or is_of_a_call(error, error.__traceback__, self._is_own):
                 self._remember(error, error.__traceback__)
+
+        def crossed() -> None:
+            self._cross(sys.exc_info()[1], sys._getframe(1))
+
+        def guarded(function: Any) -> Any:
+            @functools.wraps(function)
+            def called(*positional: Any, **keywords: Any) -> Any:
+                try:
+                    return function(*positional, **keywords)
+                except BaseException as error:
+                    self._cross(error, sys._getframe())
+                    raise
+
+            return called
 
         def judged(function: Any) -> Any:
             is_plain = isinstance(function, (type, type(len)))
@@ -191,14 +221,43 @@ class Swallowed:
             self._is_forgiven = True
 
         return {_FAILS: fails, _RAISED: raised, _CAUGHT: caught, _EXITED: exited, _LEFT: left, _JUDGED: judged,
-                _EXPECTED: self._expected, _FORGIVEN: forgiven}  # fmt: skip
+                _EXPECTED: self._expected, _FORGIVEN: forgiven, _CROSSED: crossed, _GUARDED: guarded}  # fmt: skip
 
     def _remember(self, error: BaseException, trace: Any = None) -> None:
         if all(known is not error for known, _ in self._failed):
             self._failed.append((error, trace))
 
+    def _cross(self, error: Any, frame: Any) -> None:
+        """An error leaves a function of the tests."""
+        trace = error.__traceback__
+        if any(known is error for known, *_ in self._crossed) or not crosses_a_judgement(trace):
+            return
+        if is_of_a_call(error, trace, self._is_own):
+            alive = []
+            while frame is not None:
+                alive.append(frame)
+                frame = frame.f_back
+            self._crossed.append((error, trace, alive))
+
+    def _is_straight(self, error: BaseException, end: Any, alive: list[Any]) -> bool:
+        """From where it left a function it has come to where it is caught by the calls that were under way: nobody has
+        kept it, to raise it in another call."""
+        trace = error.__traceback__
+        while trace is not None and trace is not end:
+            frame = trace.tb_frame
+            if not self._is_own(frame.f_code.co_filename) and all(frame is not each for each in alive):
+                return False
+            trace = trace.tb_next
+        return True
+
     def _take_back(self, error: Any) -> None:
         """The tests have caught this one, where nothing but their own code lies between."""
+        heard = list(chain_of(error))
+        self._crossed[:] = [
+            (known, end, alive)
+            for known, end, alive in self._crossed
+            if all(known is not each for each in heard) or not self._is_straight(error, end, alive)
+        ]
         self._failed[:] = [each for each in self._failed if each[0] is not error or not self._is_own_way(*each)]
         for part in getattr(error, "exceptions", ())[:_MOST_GROUPED] if _is_group(error) else ():
             self._take_back(part)
@@ -219,7 +278,7 @@ class Swallowed:
 
     def _judging(self, function: Any) -> Any:
         """The function, whose own failures are remembered."""
-        failure = self._kinds[0]
+        failure = self._failure
 
         @functools.wraps(function)
         def called(*positional: Any, **keywords: Any) -> Any:
@@ -294,6 +353,12 @@ class Swallowed:
             return swallows
 
         kind.__exit__ = left
+
+
+def _telling(body: list[ast.stmt], name: str, at: ast.AST) -> Any:
+    """Statements, which tell what error leaves them."""
+    told = ast.ExceptHandler(None, None, [ast.Expr(call_of(name, [])), ast.Raise(None, None)])
+    return located(ast.Try(body, [told], [], []), at)
 
 
 def _noting(function: Any, last: list[BaseException]) -> Any:

@@ -22,6 +22,7 @@ from harena.scoring.guest import asserted as guest_asserted
 from harena.scoring.guest import belief as guest_belief
 from harena.scoring.guest import believed as guest_believed
 from harena.scoring.guest import compared_beside as guest_compared_beside
+from harena.scoring.guest import crossing as guest_crossing
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import executed as guest_executed
@@ -195,7 +196,8 @@ def suite_argv(
     `guest_nobody` for its `answers`."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
-    judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, *standing_in)
+    judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
+               *standing_in)  # fmt: skip
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
     believing = (guest_asked, guest_compared_beside, guest_swallowed, guest_believed)
     beside = (guest_equals, guest_plain, guest_tools, *believing)
