@@ -124,9 +124,11 @@ ADDED = "from solution import add\ndef test_add():\n    assert add(1, 2) == 3\n"
 
 
 async def test_the_word_of_the_proof_is_in_reach_only_beside_the_suite() -> None:
-    """Which is why suites are isolated unless they say otherwise; that it pays beside them is what trust `shared` means."""
-    assert (await scored(DIGGING, ADDED)).score == 0.0
-    assert (await scored(DIGGING, ADDED, isolate=False)).score == 1.0
+    """Suites are isolated unless they say otherwise. Beside them the word alone pays nobody: there is no report with it."""
+    assert (await scored(DIGGING, ADDED)).validity is Validity.VALID
+    for isolate in ("sandbox", False):
+        assert (await scored(DIGGING, ADDED, isolate=isolate)).score == 0.0
+    assert (await scored(DIGGING, ADDED, isolate=False)).validity is Validity.SUSPECT
 
 
 REWRITING = "def add(a, b):\n    open('test_later.py', 'w').write('def test(): pass')\n    open('trusted.py', 'w')\n    return 3\n"
