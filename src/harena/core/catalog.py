@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from harena.core.errors import ValidationError
-from harena.core.pages import PageRows
+
+if TYPE_CHECKING:
+    from harena.core.pages import PageRows
 
 CatalogKind = Literal["scenarios", "scoring_contracts", "benchmark_job_defs"]
 NOUNS: Mapping[CatalogKind, str] = {

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from harena.core.errors import ValidationError
-from harena.core.pages import PageRows
+
+if TYPE_CHECKING:
+    from harena.core.pages import PageRows
 
 ObjectKind = Literal["capability", "task", "dataset", "model", "checkpoint"]
 KINDS: tuple[ObjectKind, ...] = ("capability", "task", "dataset", "model", "checkpoint")
