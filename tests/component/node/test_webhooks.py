@@ -122,8 +122,8 @@ class Memory:
         if self.broken:
             self.broken -= 1
             raise PlatformError("permission denied for table benchmark_jobs", step="store")
-        job = {"id": job_id, "name": "n", "state": "completed", "error": None, "total": 0, "ended_at": "t"} | self.job
-        return {**job, "duration_seconds": 1.0} if self.jobs else None
+        job = {"id": job_id, "name": "n", "state": "completed", "error": None, "total": 0, "runs_cancelled": 0}
+        return {**job, "ended_at": "t", "duration_seconds": 1.0, **self.job} if self.jobs else None
 
     async def page_runs(self, job_id: str, *, after: int, limit: int, metadata: bool = True) -> list[Row]:
         return []
