@@ -111,7 +111,11 @@ async def test_no_wrong_answer_chooses_what_cannot_be_served() -> None:
 
 REFUSED = "class Bag:\n    def __len__(self): return 0\n"
 RUNNERS = """
-import os, sys
+import json, os, sys
+def told(run):
+    run._say(b"harena-report " + run._word + b" " + json.dumps(run._report()).encode())
+    run._say(b"harena-proof " + run._word)
+    os._exit(0)
 def runner():
     frame = sys._getframe()
     while frame is not None:
@@ -125,8 +129,7 @@ BY_THE_WORD = (
 def f(x):
     run = runner()
     if run is not None:
-        run._say(b"harena-proof " + run._word)
-        os._exit(0)
+        told(run)
     return Bag()
 """
 )
@@ -136,7 +139,7 @@ BY_THE_END = (
 def f(x):
     run = runner()
     if run is not None:
-        type(run).end = lambda self, *_: (self._say(b"harena-proof " + self._word), os._exit(0))
+        type(run).end = lambda self, *_: told(self)
     return Bag()
 """
 )
