@@ -111,7 +111,7 @@ async def _direct(concurrency: int) -> AsyncIterator[Way]:
     from harena.core.models import SandboxSpec
     from harena.core.workspace import DEFAULT_WORKSPACE
     from harena.jobs.schedule import effective_concurrency
-    from harena.node.blueprints import Blueprints
+    from harena.runtime.host.blueprints import Blueprints
     from harena.runtime.host.layers import LayerStore
     from harena.runtime.host.linux import LinuxRuntime
 

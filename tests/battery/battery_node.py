@@ -22,9 +22,9 @@ from composed_worlds import world
 
 from harena.core.clock import SystemClock
 from harena.core.models import Blueprint
-from harena.node.blueprints import Blueprints
 from harena.node.config import NodeConfig
 from harena.node.node import Node
+from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
 from harena.scoring import Candidate
 

@@ -22,10 +22,10 @@ from harena.core.errors import (
 )
 from harena.core.models import MIB, ExecOutcome, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.ports import RunningExec, SandboxPort
-from harena.node.blueprints import Blueprints
-from harena.node.sandboxes import Sandboxes
+from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
 from harena.runtime.host.linux import LinuxRuntime
+from harena.runtime.host.sandboxes import Sandboxes
 from harena.testing.conformance_base import run, run_python
 
 

@@ -9,6 +9,11 @@ from enum import StrEnum
 
 MIB = 1024 * 1024
 
+DEFAULT_BLUEPRINT = "default"
+"""name of the bare image with the host's own interpreter; exists without being created"""
+WARM_BLUEPRINT = "python-warm"
+"""name of the blueprint whose interpreter is kept warm; exists without being created"""
+
 
 class SandboxStatus(StrEnum):
     """Where a sandbox is in its life."""

@@ -31,13 +31,11 @@ from pydantic_core import ErrorDetails
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
+from harena.core.models import DEFAULT_BLUEPRINT
 from harena.core.rows import RowsFile
 from harena.core.webhook_signature import secret_bytes
 from harena.jobs.webhooks import url_mistake
 from harena.scoring.bounds import AtMost, StrictShape
-
-DEFAULT_BLUEPRINT = "default"
-"""The bare image with the host's own interpreter; exists without being created."""
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -84,8 +84,8 @@ async def open_for_server(
 async def _open(home: Path, config: NodeConfig, workspace: str | None = None) -> Node:
     from harena.core.clock import SystemClock
     from harena.core.workspace import DEFAULT_WORKSPACE
-    from harena.node.blueprints import Blueprints
     from harena.node.node import Node
+    from harena.runtime.host.blueprints import Blueprints
     from harena.runtime.host.layers import LayerStore
     from harena.runtime.host.linux import LinuxRuntime
 

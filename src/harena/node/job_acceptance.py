@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.garbage import collection_paused
-from harena.core.models import Blueprint, SandboxSpec
+from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import RunResult, Trust
 from harena.core.rows import RowsFile, written_rows
@@ -28,7 +28,6 @@ from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
 from harena.jobs.schedule import Ticket, Tickets, effective_concurrency, tickets
 from harena.jobs.worker import JobScenario, Score
-from harena.node.blueprints import WARM_BLUEPRINT
 from harena.node.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
 from harena.node.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.node.left_runs import LeftRuns
@@ -263,8 +262,6 @@ class Acceptance:
 
     def _fitting(self, workspace: str, read: JobScenarios) -> str:
         """The blueprint of a job that names none. Where `default` is not the built-in one, it is meant."""
-        from harena.jobs.models import DEFAULT_BLUEPRINT
-
         try:
             meant = self.blueprints.find(workspace, DEFAULT_BLUEPRINT)
             self.blueprints.find(workspace, WARM_BLUEPRINT)
@@ -323,8 +320,6 @@ class Acceptance:
 
 def base_spec(blueprints: Blueprints, workspace: str, blueprint_id: str) -> SandboxSpec:
     """What candidates run in. Raises NotFoundError."""
-    from harena.jobs.models import DEFAULT_BLUEPRINT
-
     try:
         blueprint = blueprints.find(workspace, blueprint_id)
     except NotFoundError:

@@ -7,7 +7,14 @@ from typing import Any
 
 from harena.core.clock import Clock
 from harena.core.idempotency import IdempotencyKey
-from harena.core.models import Blueprint, BlueprintSummary, SandboxSpec, SandboxStatus
+from harena.core.models import (
+    DEFAULT_BLUEPRINT,
+    WARM_BLUEPRINT,
+    Blueprint,
+    BlueprintSummary,
+    SandboxSpec,
+    SandboxStatus,
+)
 from harena.core.ports import Runtime, SandboxHandle
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
@@ -19,12 +26,12 @@ from harena.core.records.benchmark_jobs import (
 )
 from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
-from harena.node.blueprints import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprints
 from harena.node.catalog_operations import CatalogOperations
 from harena.node.config import NodeConfig
 from harena.node.parts import NodeParts
 from harena.node.registry_operations import RegistryOperations
 from harena.node.training_operations import TrainingOperations
+from harena.runtime.host.blueprints import Blueprints
 
 
 class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations):

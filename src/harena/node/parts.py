@@ -9,9 +9,9 @@ from harena.core.errors import SandboxUnavailableError
 from harena.core.garbage import collection_paused
 from harena.core.ports import Runtime
 from harena.core.threads import NODE
-from harena.node.blueprints import Blueprints
 from harena.node.config import NodeConfig
-from harena.node.sandboxes import Sandboxes
+from harena.runtime.host.blueprints import Blueprints
+from harena.runtime.host.sandboxes import Sandboxes
 
 if TYPE_CHECKING:
     from harena.core.registry import RegistryStorePort

@@ -13,7 +13,7 @@ from harena.core.errors import PlatformError
 from harena.core.home import prepare_home
 from harena.core.threads import NODE
 from harena.node import store_place
-from harena.node.blueprints import hand_out
+from harena.runtime.host.blueprints import hand_out
 from harena.server.keys import Keys
 from harena.store.access import AccessStore, set_aside
 from harena.store.database import Database

@@ -13,8 +13,8 @@ from sqlalchemy import text
 from harena.core.clock import SystemClock
 from harena.core.file_trees import files_of, packed
 from harena.core.home import prepare_home
-from harena.node.blueprints import Blueprints
 from harena.node.registry import Registry
+from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
 from harena.store.database import Database
 from harena.store.registry import RegistryStore

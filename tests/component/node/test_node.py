@@ -19,9 +19,9 @@ from harena.core.errors import (
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
 from harena.core.ports import Operations
 from harena.node import store_place
-from harena.node.blueprints import Blueprints
 from harena.node.config import NodeConfig
 from harena.node.node import Node
+from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
 from harena.testing import FakeClock, FakeRuntime
 

@@ -19,8 +19,8 @@ from test_server_limits import Given
 from harena.core.errors import LimitExceededError, ValidationError
 from harena.core.output import OutputBuffer
 from harena.core.workspace import LIMITS, WorkspaceLimits
-from harena.node.blueprint_files import ContentCache
-from harena.node.blueprints import Blueprints
+from harena.runtime.host.blueprint_files import ContentCache
+from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
 from harena.sdk.http.operations import HttpOperations
 from harena.server.kept_outputs import LOOK_SECONDS, KeptOutputs

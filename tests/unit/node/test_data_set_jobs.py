@@ -16,8 +16,8 @@ from harena.core.errors import NotFoundError, ValidationError
 from harena.core.models import Blueprint
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.blueprints import BUILT_IN
 from harena.node.config import NodeConfig
+from harena.runtime.host.blueprints import BUILT_IN
 
 ROW = {
     "task_id": "t/1",

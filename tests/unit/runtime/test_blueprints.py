@@ -14,8 +14,8 @@ from harena.core.errors import LimitExceededError, NotFoundError, PlatformError,
 from harena.core.models import Blueprint, Package
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
-from harena.node.blueprint_files import ContentCache, StoredFiles
-from harena.node.blueprints import MOST_RECORD_BYTES, Blueprints, hand_out
+from harena.runtime.host.blueprint_files import ContentCache, StoredFiles
+from harena.runtime.host.blueprints import MOST_RECORD_BYTES, Blueprints, hand_out
 from harena.runtime.host.layers import InstalledLayer, LayerStore
 from harena.testing import FakeClock
 
@@ -352,7 +352,7 @@ async def test_a_blueprint_by_its_id_reads_one_record(
     tmp_path: Path, layers: FakeLayers, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where records do not stay in memory: making, finding and listing many of them reads each some times."""
-    monkeypatch.setattr("harena.node.blueprints.LOADED_BYTES", 0)
+    monkeypatch.setattr("harena.runtime.host.blueprints.LOADED_BYTES", 0)
     reads, read = list[str](), Path.read_text
 
     def counted(path: Path, *given: Any) -> str:

@@ -20,7 +20,7 @@ from harena.core.errors import (
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
-from harena.node.sandboxes import MOST_ENDING, MOST_NOTED, MOST_REMEMBERED_BYTES, Sandboxes
+from harena.runtime.host.sandboxes import MOST_ENDING, MOST_NOTED, MOST_REMEMBERED_BYTES, Sandboxes
 from harena.testing import FakeClock, FakeRuntime, FakeSandbox
 
 SPEC = SandboxSpec()

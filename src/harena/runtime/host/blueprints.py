@@ -3,8 +3,8 @@
     blueprints/<name>@<version>.json               the default workspace's
     blueprints/<workspace>/<name>@<version>.json   those of another one
 
-The contents of its files lie beside it in `.<id>.files`, see `harena.node.blueprint_files`. A file is written beside
-and linked into place: whole or not there. None is changed, but that a record of earlier versions, which holds contents,
+The contents of its files lie beside it in `.<id>.files`, see `harena.runtime.host.blueprint_files`. A file is written
+beside and linked into place: whole or not there. None is changed, but that a record of earlier versions, which holds contents,
 is divided when it is first read. Creating a name again makes the next version; `get(name)` gives the newest and
 `get(id)` exactly one. A name belongs to its workspace, and what another workspace has is not found. Two blueprints are
 always there, for all: `default` (nothing installed, every exec is a real start) and `python-warm` (nothing installed, a
@@ -38,10 +38,10 @@ from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder, private_opener
-from harena.core.models import Blueprint, BlueprintSummary, Package
+from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintSummary, Package
 from harena.core.threads import PACKAGES
 from harena.core.workspace import DEFAULT_WORKSPACE, WorkspaceLimits, checked_workspace
-from harena.node.blueprint_files import ContentCache, StoredFiles
+from harena.runtime.host.blueprint_files import ContentCache, StoredFiles
 
 if TYPE_CHECKING:
     from harena.runtime.host.layers import InstalledLayer, LayerStore
@@ -57,8 +57,6 @@ MOST_RECORD_BYTES = 1024 * 1024
 """size of a blueprint's record without its files: a program can have no more variables"""
 LOADED_BYTES = 64 * 1024 * 1024
 """size of the records that stay in memory, as JSON, over all workspaces"""
-DEFAULT_BLUEPRINT = "default"
-WARM_BLUEPRINT = "python-warm"
 BUILT_IN = {
     name: Blueprint(id=f"{_ID_PREFIX}{name}", name=name, warm=warm, created_at=_EPOCH)
     for name, warm in ((DEFAULT_BLUEPRINT, None), (WARM_BLUEPRINT, ()))
