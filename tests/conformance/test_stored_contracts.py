@@ -10,9 +10,9 @@ import pytest
 from harena.core.clock import SystemClock
 from harena.core.idempotency import IdempotencyKey
 from harena.core.threads import SCENARIOS
-from harena.node.catalog import Catalog
-from harena.node.job_scenarios import kept_sources, read_job
-from harena.node.kept_json import unpack
+from harena.jobs.benchmark.job_scenarios import kept_sources, read_job
+from harena.jobs.benchmark.kept_json import unpack
+from harena.jobs.catalog import Catalog
 from harena.server.idempotency import Idempotency, Known
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
@@ -59,7 +59,7 @@ async def test_a_contract_that_many_rows_name_is_read_once_and_not_on_the_loop(
         threads.append(threading.get_ident())
         return unpack(packed)
 
-    monkeypatch.setattr("harena.node.catalog.unpack", noted)
+    monkeypatch.setattr("harena.jobs.catalog.unpack", noted)
     store.asked, reader = 0, made.reader("ours")
     kept = await SCENARIOS.run(kept_sources, {"scenarios": rows, "candidates": None}, reader)
     if name == "missing":

@@ -117,6 +117,13 @@ class CatalogStorePort(Protocol):
         used again. None = there is no such version; else the jobs in these states that refer to it, and then it
         stays."""
 
+    def sealed(self, text: str) -> str:
+        """A user's secret in the form in which it is stored. Raises ValidationError where there is nothing to seal it
+        with, PlatformError."""
+
+    def opened(self, text: str) -> str:
+        """A secret as it was given; one that another key has sealed stays sealed."""
+
     async def add_calibration(self, calibration: Mapping[str, Any], sources: bytes | None) -> None:
         """{job_id, workspace, name, version, gold_runs, created_at}, and what its report is made from; None = only the
         process that began it can make its report."""

@@ -73,6 +73,10 @@ JOB_TRANSITIONS: dict[JobState, frozenset[JobState]] = {
 }
 
 
+OPEN_STATES = tuple(state for state in JobState if not state.is_terminal)
+ENDED_STATES = tuple(state for state in JobState if state.is_terminal)
+
+
 class IllegalTransition(Exception):  # noqa: N818 - it names what happened; seeing it means that harena has a bug
     """A state was left in a way that the table does not allow."""
 

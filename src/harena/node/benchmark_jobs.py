@@ -42,28 +42,29 @@ from harena.core.records.benchmark_jobs import (
     WebhookDelivery,
 )
 from harena.core.threads import node_task
+from harena.jobs.allocator import give_back
+from harena.jobs.benchmark.direct_scores import DirectScores
+from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob, Blueprints, Sandboxes, ScoreScenario
+from harena.jobs.benchmark.job_admission import JobAdmission
+from harena.jobs.benchmark.job_answers import event_answer, job_answer, page_answer, results_answer
+from harena.jobs.benchmark.job_definitions import made_of_definition
+from harena.jobs.benchmark.job_leases import TAKE_OVER_SECONDS, JobLeases
+from harena.jobs.benchmark.job_scenarios import LoadScenarios
+from harena.jobs.benchmark.job_summary import job_summary, outcomes
+from harena.jobs.benchmark.owned_job import OwnedJob
+from harena.jobs.benchmark.retention import Retention
 from harena.jobs.capacity import EXECUTING_PER_CORE
-from harena.jobs.lifecycle import JobState
+from harena.jobs.capacity_monitor import CapacityMonitor
+from harena.jobs.catalog import Catalog
+from harena.jobs.lifecycle import ENDED_STATES, OPEN_STATES, JobState
 from harena.jobs.owner import this_process
 from harena.jobs.slots import Slots
-from harena.node.allocator import give_back
+from harena.jobs.stored_bytes import Measures, StoredRoom
+from harena.jobs.webhook_deliveries import WebhookDeliveries, delivery_answer
+from harena.jobs.webhook_post import HttpPost, Post
 from harena.node.calibrations import Calibrations
-from harena.node.capacity_monitor import CapacityMonitor
-from harena.node.catalog import Catalog
 from harena.node.config import NodeConfig
-from harena.node.direct_scores import DirectScores
-from harena.node.job_acceptance import Acceptance, AcceptedJob, Blueprints, Sandboxes, ScoreScenario
-from harena.node.job_admission import JobAdmission
-from harena.node.job_answers import event_answer, job_answer, page_answer, results_answer
-from harena.node.job_definitions import made_of_definition
-from harena.node.job_leases import OPEN_STATES, TAKE_OVER_SECONDS, JobLeases
-from harena.node.job_scenarios import LoadScenarios
-from harena.node.job_summary import job_summary, outcomes
-from harena.node.owned_job import OwnedJob
-from harena.node.retention import Retention
-from harena.node.stored_bytes import Measures, StoredRoom
-from harena.node.webhook_post import HttpPost, Post
-from harena.node.webhooks import WebhookDeliveries, delivery_answer
+from harena.runtime.host import mechanisms
 
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogStorePort
@@ -81,7 +82,6 @@ EVENTS_AT_A_TIME = 250
 """events of one follower that are in memory"""
 RUN_BYTES = 200
 """size in the store of a run that has begun, before it has a result"""
-ENDED_STATES = tuple(state for state in JobState if state.is_terminal)
 
 
 class BenchmarkJobs:
@@ -124,6 +124,7 @@ class BenchmarkJobs:
             score=score,
             load=load,
             durable=durable,
+            hides_warm_starts=mechanisms.hides_warm_starts,
             webhook_networks=config.webhook_networks,
             reader=self.catalog.reader,
         )

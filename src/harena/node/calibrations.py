@@ -22,14 +22,14 @@ from harena.core.clock import Clock
 from harena.core.errors import HostUnsupportedError, NotFoundError, ValidationError
 from harena.core.records.catalog import CalibrationJob, CalibrationOutline, StoredScenarios
 from harena.core.threads import SCENARIOS
+from harena.jobs.benchmark.job_scenarios import kept_sources, read_batch
+from harena.jobs.benchmark.kept_json import pack, unpack
 from harena.jobs.lifecycle import JobState
-from harena.node.job_scenarios import kept_sources, read_batch
-from harena.node.kept_json import pack, unpack
 
 if TYPE_CHECKING:
     from harena.core.idempotency import IdempotencyKey
+    from harena.jobs.catalog import CatalogReader
     from harena.node.benchmark_jobs import BenchmarkJobs
-    from harena.node.catalog import CatalogReader
     from harena.scoring.calibration import Calibration
 
 DEFAULT_CONFIG = {"concurrency": 8, "timeout_seconds": 10.0, "retry_attempts": 3}

@@ -43,7 +43,7 @@ from harena.core.workspace import LimitsOf
 from harena.node.tree_locks import TreeLocks
 
 if TYPE_CHECKING:
-    from harena.node.catalog import CatalogReader, CheckRoom
+    from harena.jobs.catalog import CatalogReader, CheckRoom
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
 

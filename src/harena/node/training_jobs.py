@@ -46,7 +46,7 @@ from harena.core.training_jobs import (
     TrainingState,
     may_become,
 )
-from harena.node.job_admission import RETRY_SECONDS
+from harena.jobs.benchmark.job_admission import RETRY_SECONDS
 from harena.node.owned_training import EndCause, Workers
 from harena.node.training_answers import (
     add_to_metrics,

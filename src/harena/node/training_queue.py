@@ -19,8 +19,7 @@ from harena.core.job_store import LEASE_LOST
 from harena.core.threads import node_task
 from harena.core.training_jobs import OPEN_STATES, TrainingState
 from harena.jobs.lease import LeaseWatch
-from harena.jobs.owner import Owner, OwnerStatus, owner_status, this_process
-from harena.node.job_acceptance import owner_columns
+from harena.jobs.owner import Owner, OwnerStatus, owner_columns, owner_status, this_process
 from harena.node.owned_training import EndCause, OwnedTraining, Workers
 from harena.node.training_answers import ended_event
 

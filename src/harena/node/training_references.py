@@ -29,7 +29,7 @@ from harena.training.rewards import CodeTests
 from harena.training.shipped_models import SHIPPED_MODELS
 
 if TYPE_CHECKING:
-    from harena.node.catalog import CatalogReader
+    from harena.jobs.catalog import CatalogReader
     from harena.node.registry import Registry
 
 USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajectories": "as trajectories"}

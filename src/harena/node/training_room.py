@@ -17,7 +17,7 @@ from harena.training.installed import missing_for_training
 
 if TYPE_CHECKING:
     from harena.core.clock import Clock
-    from harena.node.catalog import CheckRoom
+    from harena.jobs.catalog import CheckRoom
     from harena.node.config import NodeConfig
 
 _OF_CLIENTS = (settings.BASE_URL.name, settings.API_KEY.name)

@@ -14,7 +14,7 @@ from harena.core.errors import ValidationError
 from harena.training.data.stored_problems import is_reference, prompts_of, reference_key, scored_as
 
 if TYPE_CHECKING:
-    from harena.node.catalog import CatalogReader, StoredScenarios
+    from harena.jobs.catalog import CatalogReader, StoredScenarios
 
 
 class StoredScorings:

@@ -14,6 +14,7 @@ from harena.core.pages import PageRows
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
 from harena.store.references import DELETED, become_writer
+from harena.store.sealing import seal, unseal
 from harena.store.tables import benchmark_jobs, calibrations, catalog, catalog_contents
 
 if TYPE_CHECKING:
@@ -138,6 +139,14 @@ class CatalogStore:
                 of_version = (calibrations.c.name == name, calibrations.c.version == version)
                 await connection.execute(delete(calibrations).where(calibrations.c.workspace == workspace, *of_version))
         return []
+
+    def sealed(self, text: str) -> str:
+        """See CatalogStorePort."""
+        return seal(text)
+
+    def opened(self, text: str) -> str:
+        """See CatalogStorePort."""
+        return unseal(text)
 
     async def add_calibration(self, calibration: Mapping[str, Any], sources: bytes | None) -> None:
         """See CatalogStorePort."""

@@ -21,18 +21,18 @@ from sqlalchemy.types import TypeDecorator
 from harena.core import settings
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder
+from harena.core.sealed_text import SEALED_PREFIX, is_sealed
 
 if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
     from sqlalchemy.engine import Dialect
 
-_BEGIN = "sealed:1:"
 _KEY_BYTES = 32
 
 
 def seal(text: str) -> str:
     """The text as it is stored. Raises ValidationError where there is nothing to seal it with, PlatformError."""
-    return _BEGIN + _keys().encrypt(text.encode()).decode()
+    return SEALED_PREFIX + _keys().encrypt(text.encode()).decode()
 
 
 def unseal(text: str) -> str:
@@ -42,14 +42,9 @@ def unseal(text: str) -> str:
     from cryptography.fernet import InvalidToken
 
     try:
-        return _keys().decrypt(text.removeprefix(_BEGIN).encode()).decode()
+        return _keys().decrypt(text.removeprefix(SEALED_PREFIX).encode()).decode()
     except InvalidToken:
         return text
-
-
-def is_sealed(text: str) -> bool:
-    """Whether it has to be opened before it is of use."""
-    return text.startswith(_BEGIN)
 
 
 class SealedText(TypeDecorator[str]):

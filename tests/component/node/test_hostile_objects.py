@@ -28,7 +28,7 @@ from harena.core.clock import SystemClock
 from harena.core.errors import ValidationError
 from harena.core.file_trees import files_of, packed
 from harena.core.registry import ObjectKind
-from harena.node.catalog import Catalog
+from harena.jobs.catalog import Catalog
 from harena.node.registry import Registry
 from harena.node.training_acceptance import accepted
 from harena.store.catalog import CatalogStore

@@ -15,7 +15,7 @@ from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
 from harena.core.registry import ObjectKind
-from harena.node.catalog import Catalog
+from harena.jobs.catalog import Catalog
 from harena.node.registry import Registry
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database

@@ -20,10 +20,7 @@ from harena.core.errors import PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, Row
 from harena.core.webhook_signature import check_signature
 from harena.jobs.models import JobWebhook
-from harena.jobs.webhooks import MOST_TRIES, DeliveryOutcome, networks
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
-from harena.node.webhooks import (
+from harena.jobs.webhook_deliveries import (
     MOST_AT_ONCE,
     MOST_BODY_BYTES,
     MOST_PER_RECEIVER,
@@ -34,6 +31,9 @@ from harena.node.webhooks import (
     WebhookDeliveries,
     new_delivery,
 )
+from harena.jobs.webhooks import MOST_TRIES, DeliveryOutcome, networks
+from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.sdk import webhooks as receiving
 from harena.testing import FakeClock
 

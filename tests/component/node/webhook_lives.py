@@ -17,10 +17,10 @@ from hurried_clock import HurriedClock
 from test_benchmark_jobs import HERE, NoSandboxes, Recipes, Scorer, load, request
 
 from harena.core.errors import NotFoundError
+from harena.jobs.webhook_post import HttpPost
 from harena.jobs.webhooks import DeliveryOutcome
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.node.config import NodeConfig
-from harena.node.webhook_post import HttpPost
 
 
 class MortalPost(HttpPost):

@@ -21,10 +21,10 @@ from harena.core.job_store import STORE_UNAVAILABLE, Batch
 from harena.core.models import Blueprint
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import LimitsOf
-from harena.node import retention
+from harena.jobs.benchmark import retention
+from harena.jobs.lifecycle import OPEN_STATES
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.node.config import NodeConfig
-from harena.node.job_leases import OPEN_STATES
 from harena.server.whole_results import whole_results
 from harena.store.benchmark_jobs import JobStore
 

@@ -17,9 +17,9 @@ from harena.core.errors import LimitExceededError, PlatformError
 from harena.core.job_store import STORE_UNAVAILABLE, Batch
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
+from harena.jobs.benchmark import left_runs as reading
+from harena.jobs.benchmark.left_runs import left_runs
 from harena.jobs.worker import CANCELLED_AT_A_TIME, WRITTEN_AT_A_TIME
-from harena.node import left_runs as reading
-from harena.node.left_runs import left_runs
 from harena.store.benchmark_jobs import JobStore
 from harena.testing.conformance_job_store import done, job, queued
 

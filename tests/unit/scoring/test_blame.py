@@ -21,8 +21,8 @@ from harena.core.errors import (
 )
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
+from harena.jobs.benchmark.job_acceptance import run_timeout
 from harena.jobs.models import JobConfig
-from harena.node.job_acceptance import run_timeout
 from harena.scoring import StarvedError, load_scenarios, score_scenario
 from harena.scoring.battery.forgery import defined_functions
 from harena.scoring.scorers.blame import MOST_JUDGINGS

@@ -10,7 +10,7 @@ from sqlalchemy import text, update
 
 from harena.core.job_store import PAGE_BYTES, Batch
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.node.job_summary import job_summary
+from harena.jobs.benchmark.job_summary import job_summary
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
 from harena.store.run_metadata import INLINE_BYTES

@@ -13,9 +13,10 @@ from sqlalchemy import create_engine, select, text
 
 from harena.core import settings
 from harena.core.errors import PlatformError
+from harena.core.sealed_text import is_sealed
 from harena.store.database import Database
 from harena.store.migrate import bring_to, bring_to_newest
-from harena.store.sealing import is_sealed, seal, unseal
+from harena.store.sealing import seal, unseal
 from harena.store.tables import webhook_deliveries
 
 SECRET = "whsec_dGhpcyBpcyBhIHNlY3JldA=="

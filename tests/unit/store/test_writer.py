@@ -6,8 +6,8 @@ import pytest
 
 from harena.core.errors import PlatformError
 from harena.core.job_store import Batch
+from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.store.benchmark_jobs import JobStore
-from harena.store.writer import BatchWriter
 from harena.testing.clock import FakeClock
 
 

@@ -18,7 +18,7 @@ class CatalogOperations(Protocol):
 
     async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
         """Check everything, then keep scenarios, a scoring contract or a definition as a version of a name; `request`
-        and answer as documented in `harena.node.catalog`, here and below."""
+        and answer as documented in `harena.jobs.catalog`, here and below."""
 
     async def get_catalog_entry(self, kind: CatalogKind, ref: Id, *, content: bool = False) -> CatalogEntry:
         """A version, by NAME@2 or NAME (the newest that is not archived). Raises NotFoundError."""

@@ -4,12 +4,12 @@
     blueprints/<workspace>/<name>@<version>.json   those of another one
 
 The contents of its files lie beside it in `.<id>.files`, see `harena.runtime.host.blueprint_files`. A file is written
-beside and linked into place: whole or not there. None is changed, but that a record of earlier versions, which holds contents,
-is divided when it is first read. Creating a name again makes the next version; `get(name)` gives the newest and
-`get(id)` exactly one. A name belongs to its workspace, and what another workspace has is not found. Two blueprints are
-always there, for all: `default` (nothing installed, every exec is a real start) and `python-warm` (nothing installed, a
-bare warm interpreter). Packages are installed when the blueprint is created, by `harena.runtime.host.layers`; what is
-installed is shared by its content.
+beside and linked into place: whole or not there. None is changed, but that a record of earlier versions, which holds
+contents, is divided when it is first read. Creating a name again makes the next version; `get(name)` gives the newest
+and `get(id)` exactly one. A name belongs to its workspace, and what another workspace has is not found. Two blueprints
+are always there, for all: `default` (nothing installed, every exec is a real start) and `python-warm` (nothing
+installed, a bare warm interpreter). Packages are installed when the blueprint is created, by
+`harena.runtime.host.layers`; what is installed is shared by its content.
 """
 
 from __future__ import annotations

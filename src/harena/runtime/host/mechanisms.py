@@ -132,6 +132,12 @@ def in_force(environ: Mapping[str, str] | None = None, interpreter: Interpreter 
     return without(*off)
 
 
+def hides_warm_starts() -> bool:
+    """Whether a Python program cannot tell a warm start from a real one here. Raises ValidationError, as `in_force`."""
+    uses = in_force()
+    return uses.warm_programs and uses.hidden_frames
+
+
 def is_tested(interpreter: Interpreter) -> bool:
     """Whether those that lean on the insides of an interpreter may be in force with this one."""
     return interpreter in TESTED

@@ -8,7 +8,8 @@ import zlib
 import sqlalchemy as sa
 from alembic import op
 
-from harena.store.sealing import is_sealed, seal
+from harena.core.sealed_text import is_sealed
+from harena.store.sealing import seal
 
 revision = "0010"
 down_revision = "0009"

@@ -25,13 +25,14 @@ from harena.core.clock import Clock
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, JobStorePort, Row
 from harena.core.records.benchmark_jobs import WebhookDelivery, WebhookEvent
+from harena.core.sealed_text import is_sealed
 from harena.core.threads import node_task, work_for
 from harena.core.webhook_signature import ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signature
 from harena.core.webhook_store import WebhookStorePort
 from harena.jobs import webhooks as rules
+from harena.jobs.benchmark.job_summary import job_summary
+from harena.jobs.webhook_post import Post, check_can_post
 from harena.jobs.webhooks import DeliveryState
-from harena.node.job_summary import job_summary
-from harena.node.webhook_post import Post, check_can_post
 
 if TYPE_CHECKING:
     from harena.jobs.models import JobWebhook
@@ -311,8 +312,6 @@ class WebhookDeliveries:
     ) -> tuple[Mapping[str, str], bytes] | rules.DeliveryOutcome | None:
         """Headers and body of a try that was counted; or why it has failed without being posted; or None = somebody
         else makes the delivery, or it was deleted."""
-        from harena.store.sealing import is_sealed
-
         if row["secret"] is not None and is_sealed(row["secret"]):  # never unsigned, and perhaps by a server that can
             return rules.DeliveryOutcome(error=_OTHER_KEY)
         try:

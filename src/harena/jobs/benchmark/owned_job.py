@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, JobStorePort
 from harena.core.results import Reason
+from harena.jobs.benchmark.job_acceptance import AcceptedJob
+from harena.jobs.benchmark.job_journal import StoreJournal
+from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.jobs.counts import RunCounts
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.lifecycle import JobState, check_job_transition
 from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.slots import Slots
 from harena.jobs.worker import JobExecution, one_line, unscored
-from harena.node.job_acceptance import AcceptedJob
-from harena.node.job_journal import StoreJournal
-
-if TYPE_CHECKING:
-    from harena.store.writer import BatchWriter
-
 
 RECORDED_STARTS = 200
 """after the loss of a node, so many starts are stored before anything is executed; each waits for a write. What ended
@@ -70,8 +67,6 @@ class OwnedJob:
         self._task: asyncio.Task[None] | None = None
 
     def _open_writer(self) -> BatchWriter:
-        from harena.store.writer import BatchWriter
-
         return BatchWriter(
             self._store,
             self.id,

@@ -13,8 +13,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from harena.core.errors import LimitExceededError
+from harena.jobs.lifecycle import OPEN_STATES
 from harena.jobs.slots import Slots
-from harena.node.job_leases import OPEN_STATES
 
 if TYPE_CHECKING:
     from harena.core.job_store import JobStorePort

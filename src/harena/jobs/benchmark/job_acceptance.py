@@ -1,6 +1,7 @@
 """What it takes to accept a benchmark job: everything in the request is checked before anything is stored or run.
 
-A durable job is kept with its scenarios, so that another node can go on with it (`harena.node.kept_requests`).
+A durable job is kept with its scenarios, so that another node can go on with it (see
+`harena.jobs.benchmark.kept_requests`).
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from harena.core.results import RunResult, Trust
 from harena.core.rows import RowsFile, written_rows
 from harena.core.spool import spool_folder
 from harena.core.threads import SCENARIOS
+from harena.jobs.benchmark.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
+from harena.jobs.benchmark.kept_requests import KeptParts, kept_parts, packed, unpacked
+from harena.jobs.benchmark.left_runs import LeftRuns
 from harena.jobs.lifecycle import JobState, RunState
-from harena.jobs.owner import Owner
+from harena.jobs.owner import Owner, owner_columns
 from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
 from harena.jobs.schedule import Ticket, Tickets, effective_concurrency, tickets
+from harena.jobs.webhook_deliveries import new_delivery
 from harena.jobs.worker import JobScenario, Score
-from harena.node.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
-from harena.node.kept_requests import KeptParts, kept_parts, packed, unpacked
-from harena.node.left_runs import LeftRuns
-from harena.node.webhooks import new_delivery
 
 if TYPE_CHECKING:
+    from harena.jobs.catalog import CatalogReader
     from harena.jobs.models import JobConfig, JobRequest
     from harena.jobs.webhooks import Network
-    from harena.node.catalog import CatalogReader
 
 MAX_RUNS = 1_000_000
 MOST_NAMED = 10
@@ -130,6 +131,8 @@ class Acceptance:
     """jobs outlive this process"""
     reader: Callable[[str], CatalogReader]
     """gives the stored scenarios and contracts of a workspace"""
+    hides_warm_starts: Callable[[], bool]
+    """whether a Python program cannot tell a warm start from a real one here"""
     webhook_networks: Sequence[Network] | None = None
     """where webhooks may go beside the public internet; None = anywhere"""
 
@@ -268,7 +271,7 @@ class Acceptance:
         except NotFoundError:
             return DEFAULT_BLUEPRINT
         is_bare = meant.image == "default" and meant.warm is None and not (meant.packages or meant.files or meant.env)
-        return WARM_BLUEPRINT if read.starts_warm and is_bare else DEFAULT_BLUEPRINT
+        return WARM_BLUEPRINT if read.starts_warm and is_bare and self.hides_warm_starts() else DEFAULT_BLUEPRINT
 
     def _reopened(self, request: bytes, reader: CatalogReader) -> tuple[Sequence[JobScenario], str | None]:
         with spool_folder("harena-scenarios-") as folder, collection_paused():
@@ -348,11 +351,6 @@ def run_timeout(config: JobConfig, scenarios: Iterable[JobScenario] = ()) -> flo
         default=candidates,
     )
     return max(config.run_timeout_seconds, MOST_JUDGINGS * once)
-
-
-def owner_columns(owner: Owner) -> dict[str, Any]:
-    """An owner as it is stored."""
-    return {"owner_pid": owner.pid, "owner_started": owner.started, "owner_boot": owner.boot}
 
 
 def _packed(parts: KeptParts, blueprint: str | None) -> bytes:

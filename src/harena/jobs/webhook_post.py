@@ -53,7 +53,7 @@ class HttpPost:
         """See `Post`."""
         import aiohttp
 
-        from harena.node.webhook_names import WorkspaceResolver
+        from harena.jobs.webhook_names import WorkspaceResolver
 
         sockets, names = _Sockets(self._allowed), WorkspaceResolver()
         try:

@@ -17,9 +17,9 @@ from harena.core.errors import HarenaError, ValidationError
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust
+from harena.jobs.benchmark.job_acceptance import Blueprints, Sandboxes, ScoreScenario, base_spec, scoring_room
 from harena.jobs.retry import GiveUp, RetryPolicy, decide
 from harena.jobs.slots import Slots
-from harena.node.job_acceptance import Blueprints, Sandboxes, ScoreScenario, base_spec, scoring_room
 
 if TYPE_CHECKING:
     from harena.jobs.models import ScoreRequest

@@ -43,9 +43,9 @@ from harena.core.registry import IN_USE
 from harena.core.results import Trust
 from harena.core.rows import check_json
 from harena.core.threads import SCENARIOS
+from harena.jobs.benchmark.kept_json import content_of, pack, unpack
 from harena.jobs.definitions import with_secret, without_secret
-from harena.node.job_leases import OPEN_STATES
-from harena.node.kept_json import content_of, pack, unpack
+from harena.jobs.lifecycle import OPEN_STATES
 
 if TYPE_CHECKING:
     from harena.scoring.contracts.stored import StoredContract
@@ -116,7 +116,7 @@ class Catalog:
         store = await self._store()  # open before threads wait for what is in it
         reader = self.reader(workspace)
         # a large file takes a while, and others shall not wait for it
-        made = await SCENARIOS.run(_MAKERS[kind], request, reader)
+        made = await SCENARIOS.run(_made, kind, request, reader, store.sealed)
         if self._check_room is not None:
             await self._check_room(workspace, len(made.content))
         entry = {
@@ -216,11 +216,10 @@ class Catalog:
 
     async def definition(self, workspace: str, reference: str) -> StoredDefinition:
         """A version, as a job is made of it. Raises NotFoundError, ValidationError."""
-        from harena.store.sealing import unseal
-
         row, packed = await self.kept(workspace, "benchmark_job_defs", reference)
         content = await SCENARIOS.run(unpack, packed)
-        request = with_secret(content["request"], unseal)
+        store = await self._store()
+        request = with_secret(content["request"], store.opened)
         return StoredDefinition(row["name"], version_name(row), row["digest"], request)
 
     def reader(self, workspace: str) -> CatalogReader:
@@ -300,7 +299,7 @@ class _Document:
     described: dict[str, Any]
 
 
-def _made(content: dict[str, Any], described: dict[str, Any]) -> _Document:
+def _document(content: dict[str, Any], described: dict[str, Any]) -> _Document:
     digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
     return _Document(digest, pack(content), described)
 
@@ -320,7 +319,7 @@ def _made_scenarios(request: Mapping[str, Any], reader: CatalogReader) -> _Docum
     }
     contracts = checked.contracts
     shared = any(contract.trust is Trust.SHARED for contract in contracts)
-    return _made(
+    return _document(
         content,
         {
             "format": checked.form,
@@ -346,24 +345,27 @@ def _made_contract(request: Mapping[str, Any], reader: CatalogReader) -> _Docume
         "trust": str(contract.trust),
         "scorer_version": contract.version,
     }
-    return _made({"contract": document.content}, described)
+    return _document({"contract": document.content}, described)
 
 
-def _made_definition(request: Mapping[str, Any], reader: CatalogReader) -> _Document:
-    from harena.node.job_definitions import kept_definition, outline
-    from harena.store.sealing import seal
+def _made_definition(request: Mapping[str, Any], reader: CatalogReader, seal: Callable[[str], str]) -> _Document:
+    from harena.jobs.benchmark.job_definitions import kept_definition, outline
 
     kept, problems = kept_definition(request["request"], reader)
-    made = _made({"request": kept}, outline(kept, problems))
+    made = _document({"request": kept}, outline(kept, problems))
     # the digest is of what was given: what is sealed looks different each time
     return replace(made, content=pack({"request": with_secret(kept, seal)}))
 
 
-_MAKERS: Mapping[CatalogKind, Callable[[Mapping[str, Any], CatalogReader], _Document]] = {
-    "scenarios": _made_scenarios,
-    "scoring_contracts": _made_contract,
-    "benchmark_job_defs": _made_definition,
-}
+def _made(
+    kind: CatalogKind, request: Mapping[str, Any], reader: CatalogReader, seal: Callable[[str], str]
+) -> _Document:
+    """What is kept of a request; `seal` gives a secret the form in which it is stored."""
+    if kind == "scenarios":
+        return _made_scenarios(request, reader)
+    if kind == "scoring_contracts":
+        return _made_contract(request, reader)
+    return _made_definition(request, reader, seal)
 
 
 def _checked_request(kind: CatalogKind, request: Mapping[str, Any]) -> tuple[str, dict[str, str]]:

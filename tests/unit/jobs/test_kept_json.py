@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.node.kept_json import content_of
+from harena.jobs.benchmark.kept_json import content_of
 from harena.scoring.formats import import_scenarios
 
 TASK = {"task_id": "t/0", "prompt": "def f(x):\n    ...\n", "entry_point": "f"}

@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 
 from harena.core.threads import work_for
+from harena.jobs.webhook_post import HttpPost
 from harena.jobs.webhooks import DeliveryOutcome, networks
-from harena.node.webhook_post import HttpPost
 
 LOOPBACK = networks(["127.0.0.0/8", "::1"])
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

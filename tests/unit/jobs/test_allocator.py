@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.node.allocator import give_back
+from harena.jobs.allocator import give_back
 
 LIBC = ctypes.CDLL(None)
 CHUNK_BYTES = 60_000  # less than what is mapped for itself
@@ -37,5 +37,5 @@ def test_holes_between_what_lives_on_are_given_back() -> None:
 
 def test_another_c_library(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing happens."""
-    monkeypatch.setattr("harena.node.allocator._trim", lambda: None)
+    monkeypatch.setattr("harena.jobs.allocator._trim", lambda: None)
     give_back()

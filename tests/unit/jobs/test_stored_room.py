@@ -8,7 +8,7 @@ import pytest
 
 from harena.core.errors import LimitExceededError
 from harena.core.workspace import WorkspaceLimits
-from harena.node.stored_bytes import REFUSED_PART, StoredRoom
+from harena.jobs.stored_bytes import REFUSED_PART, StoredRoom
 from harena.testing import FakeClock
 
 MOST = 1000

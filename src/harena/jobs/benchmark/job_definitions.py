@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.catalog import is_reference, parse_reference, referred
 from harena.core.errors import ValidationError
+from harena.jobs.benchmark.job_scenarios import kept_sources, read_batch
 from harena.jobs.definitions import checked_fields, merged, shown_webhook
-from harena.node.job_scenarios import kept_sources, read_batch
 
 if TYPE_CHECKING:
-    from harena.node.catalog import Catalog, CatalogReader
+    from harena.jobs.catalog import Catalog, CatalogReader
 
 SOURCES = ("scenarios", "candidates", "format", "grader")
 _KEPT = "a definition is kept as JSON"

@@ -10,8 +10,8 @@ import pytest
 
 from harena.core.errors import NotFoundError
 from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.jobs.benchmark.direct_scores import DirectScores
 from harena.jobs.slots import Slots
-from harena.node.direct_scores import DirectScores
 from harena.scoring.verdict import StarvedError
 from harena.testing.clock import FakeClock
 

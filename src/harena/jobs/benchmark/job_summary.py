@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from harena.core.records.benchmark_jobs import JobSummary
-from harena.node.job_answers import run_answer, summary_answer
+from harena.jobs.benchmark.job_answers import run_answer, summary_answer
 
 if TYPE_CHECKING:
     from harena.core.job_store import JobStorePort, Row

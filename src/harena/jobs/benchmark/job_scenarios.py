@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 from harena.core.catalog import Lineage, is_reference, referred
 from harena.core.errors import ValidationError
 from harena.core.rows import check_json
+from harena.jobs.benchmark.kept_json import content_of
 from harena.jobs.worker import JobScenario
-from harena.node.kept_json import content_of
-from harena.runtime.host import mechanisms
 
 if TYPE_CHECKING:
-    from harena.node.catalog import CatalogReader
+    from harena.jobs.catalog import CatalogReader
     from harena.scoring.contracts.contract import Contract
     from harena.scoring.scenario import Scenario, ScenarioBatch
 
@@ -44,7 +43,8 @@ class JobScenarios:
     left_out: Sequence[str] = ()
     """rows with a mistake, each with its place and the mistake, in words"""
     starts_warm: bool = False
-    """a data set of Python programs: a warm start is faster, and no program can tell (docs/explanation/warm-exec.md)"""
+    """a data set of Python programs: a warm start is faster, and no program can tell where the host hides warm starts
+    (docs/explanation/warm-exec.md)"""
 
 
 def read_job(sources: Mapping[str, Any], reader: CatalogReader) -> JobScenarios:
@@ -61,8 +61,7 @@ def read_job(sources: Mapping[str, Any], reader: CatalogReader) -> JobScenarios:
 
 def _starts_warm(batch: ScenarioBatch) -> bool:
     """Its rows are another's format, and all that is run of it are Python programs of their own."""
-    uses = mechanisms.in_force()
-    if batch.form == OWN_FORMAT or not (uses.warm_programs and uses.hidden_frames):
+    if batch.form == OWN_FORMAT:
         return False  # a program could tell
     return all(
         scenario.candidate.entry.endswith(".py") and _runs_python_alone(scenario.scoring)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.node.retention import DRIFT_SECONDS, EXPIRE_SECONDS, Retention
+from harena.jobs.benchmark.retention import DRIFT_SECONDS, EXPIRE_SECONDS, Retention
 from harena.testing.clock import FakeClock
 
 DAY = 86400.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from harena.jobs.capacity import MachineLoad, RunCapacity
+from harena.jobs.capacity_monitor import CapacityMonitor, most_runs, read_load
 from harena.jobs.slots import Slots
-from harena.node.capacity_monitor import CapacityMonitor, most_runs, read_load
 
 
 async def test_slots_grow_while_somebody_waits_and_the_machine_is_quiet() -> None:

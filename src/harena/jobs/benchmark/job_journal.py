@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harena.core.clock import Clock
 from harena.core.results import RunResult
+from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.jobs.counts import RunCounts
 from harena.jobs.lifecycle import RunState
 from harena.jobs.schedule import Ticket
 from harena.jobs.summary import run_record
 from harena.jobs.worker import JobScenario, one_line
-
-if TYPE_CHECKING:
-    from harena.store.writer import BatchWriter
 
 
 class StoreJournal:

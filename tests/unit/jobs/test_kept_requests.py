@@ -11,8 +11,8 @@ import pytest
 
 from harena.core.errors import ValidationError
 from harena.core.rows import RowsFile, written_rows
-from harena.node import kept_requests
-from harena.node.kept_requests import kept_parts, packed, unpacked
+from harena.jobs.benchmark import kept_requests
+from harena.jobs.benchmark.kept_requests import kept_parts, packed, unpacked
 
 NOTHING = cast("Any", SimpleNamespace(contract=None))
 """a catalogue in which there is nothing"""

@@ -18,10 +18,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from harena.core.errors import ValidationError
 from harena.core.rows import RowsFile, check_json
-from harena.node.job_scenarios import kept_sources
+from harena.jobs.benchmark.job_scenarios import kept_sources
 
 if TYPE_CHECKING:
-    from harena.node.catalog import CatalogReader
+    from harena.jobs.catalog import CatalogReader
 
 PIECE_BYTES = 1 << 20
 PACKED_PIECE_BYTES = 1 << 16

@@ -10,22 +10,22 @@ from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, PlatformError
 from harena.core.results import Reason, Trust
+from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob
+from harena.jobs.benchmark.job_journal import StoreJournal
+from harena.jobs.benchmark.job_writer import BatchWriter
+from harena.jobs.benchmark.left_runs import left_runs
 from harena.jobs.counts import RunCounts
 from harena.jobs.lease import LeaseWatch
-from harena.jobs.lifecycle import JobState, RunState
-from harena.jobs.owner import Owner, OwnerStatus, owner_status
+from harena.jobs.lifecycle import OPEN_STATES, JobState, RunState
+from harena.jobs.owner import Owner, OwnerStatus, owner_columns, owner_status
 from harena.jobs.schedule import Ticket
 from harena.jobs.worker import WRITTEN_AT_A_TIME, ContractTrust, KnownVerdict, one_line, unscored
-from harena.node.job_acceptance import Acceptance, AcceptedJob, owner_columns
-from harena.node.job_journal import StoreJournal
-from harena.node.left_runs import left_runs
 
 if TYPE_CHECKING:
     from harena.core.job_store import JobStorePort, Row
 
 TAKE_OVER_SECONDS = 1.0
 """how often a server's node looks for jobs that nobody runs any more"""
-OPEN_STATES = tuple(state for state in JobState if not state.is_terminal)
 
 
 class JobLeases:
@@ -110,8 +110,6 @@ class JobLeases:
 
     async def _give_up(self, row: Row, store: JobStorePort, error: HarenaError) -> None:
         """End the job and every open run of it. Runs that never began are counted: nothing else is known of them."""
-        from harena.store.writer import BatchWriter
-
         why = f"it could not be resumed: {one_line(error)}"
         runs, last = await left_runs(store, row), await store.last_event(row["id"])
         left = runs.begun
