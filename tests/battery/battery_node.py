@@ -22,7 +22,7 @@ from composed_worlds import world
 
 from harena.core.clock import SystemClock
 from harena.core.models import Blueprint
-from harena.node.config import NodeConfig
+from harena.core.node_config import NodeConfig
 from harena.node.node import Node
 from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 from test_crashes import check_lives
 
 from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
 from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 from harena.store import benchmark_jobs as queries
 from harena.store import database as store_database
 from harena.store.benchmark_jobs import JobStore
@@ -188,11 +188,11 @@ async def test_a_job_survives_a_crash_of_the_database(server: PostgresServer, ur
     assert told.count("job_paused") == told.count("job_continued") >= 1
 
 
-def durable(url: str, scorer: Scorer) -> BenchmarkJobs:
+def durable(url: str, scorer: Scorer) -> StoredJobs:
     """A server's jobs in that database."""
     clock = SystemClock()
     config = NodeConfig(store_place=url, durable_jobs=True)
-    return BenchmarkJobs(config, NoSandboxes(), Recipes(), clock, score=scorer, load=load, cores=2)
+    return StoredJobs(config, NoSandboxes(), Recipes(), clock, score=scorer, load=load, cores=2)
 
 
 @pytest.mark.slow

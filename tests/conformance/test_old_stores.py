@@ -9,13 +9,13 @@ from typing import Any
 import old_stores
 import pytest
 from sqlalchemy import create_engine, inspect
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 from harena.core.clock import SystemClock
 from harena.core.job_store import Batch
+from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
 
@@ -71,7 +71,7 @@ async def test_a_job_of_an_earlier_version_is_gone_on_with(places: tuple[Path | 
     """What had ended stays as it was, what had failed has not got its tries back, and the rest is run."""
     old_stores.make(places[0], "0002")
     scorer = Scorer()
-    jobs = BenchmarkJobs(
+    jobs = StoredJobs(
         NodeConfig(store_place=places[0], durable_jobs=True),
         NoSandboxes(),
         Recipes(),

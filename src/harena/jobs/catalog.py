@@ -9,8 +9,8 @@ used again, and results keep its digest.
                  definitions: `request` is a part of a job's request (`harena.jobs.definitions`)
     an entry     {ref: "NAME@2", name, version, digest, metadata, created_at, archived_at, ...}
                  scenarios: {format, problems, candidates, trust, scorers, contracts} and, from `get`, {calibrations,
-                 calibration}: what `harena.node.calibrations` says of the version, newest first and without their
-                 reports, and the newest report
+                 calibration}: what `harena.jobs.benchmark.calibrations` says of the version, newest first and without
+                 their reports, and the newest report
                  scoring contracts: {type, trust, scorer_version} and, from `get`, {contract}
                  definitions: {fields, problems, blueprint_id, config, webhook: {url, signed} or None} and, with
                  content, {request} without the webhook's secret

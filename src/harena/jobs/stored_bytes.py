@@ -12,10 +12,10 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError
+from harena.core.node_stores import Measures
 from harena.core.workspace import LimitsOf
 
 MEASURE_PART = 20
@@ -25,13 +25,6 @@ DELETED_PART = 1
 """likewise where something was deleted since; the request waits until then"""
 MOST_KNOWN = 10_000
 """workspaces whose measures are remembered"""
-
-
-class Measures(Protocol):
-    """The store's part."""
-
-    async def measured(self, workspace: str) -> int:
-        """Bytes that are the workspace's. Raises PlatformError."""
 
 
 class StoredRoom:

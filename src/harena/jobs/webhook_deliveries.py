@@ -58,7 +58,7 @@ TURN_SECONDS = 0.25
 """pause before the next workspaces are read, where there are more"""
 
 T = TypeVar("T")
-Stores = Callable[[], tuple[WebhookStorePort, JobStorePort]]
+Stores = Callable[[], Awaitable[tuple[WebhookStorePort, JobStorePort]]]
 
 _NO_JOB = "its job is gone"
 _TOO_LARGE = f"its body has more than {MOST_BODY_BYTES} bytes"
@@ -149,7 +149,7 @@ class WebhookDeliveries:
             _log.error("deliveries of webhooks have ended: this is a bug", exc_info=error)
 
     async def _deliver(self) -> None:
-        webhooks, jobs = self._stores()
+        webhooks, jobs = await self._stores()
         while not self._closing:
             self._news.clear()
             try:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harena.core.models import KnownProgram
+    from harena.core.node_config import NodeConfig
     from harena.core.ports import Operations
     from harena.core.workspace import LimitsOf
-    from harena.node.config import NodeConfig
     from harena.node.node import Node
 
 __all__ = ["load_embedded", "open_embedded", "open_for_server", "store_place"]
@@ -30,7 +30,7 @@ async def open_embedded() -> Operations:
     one. Its workspace is the default one, or that of `HARENA_WORKSPACE`, as in a training job's worker. Raises
     HostUnsupportedError where this host forbids what isolation needs, ValidationError.
     """
-    from harena.node.config import NodeConfig
+    from harena.core.node_config import NodeConfig
 
     home = _usable_home()
     return await _open(home, NodeConfig(store_place=store_place(home)), settings.WORKSPACE.read())
@@ -58,8 +58,8 @@ async def open_for_server(
     `webhook_allow`: addresses and networks that webhooks may go to beside the public internet; `limits_of`: what a
     workspace may use (None = everything). Raises ValidationError.
     """
+    from harena.core.node_config import NodeConfig
     from harena.jobs.webhooks import networks
-    from harena.node.config import NodeConfig
 
     home = _usable_home()
     node = await _open(

@@ -25,7 +25,7 @@ class CatalogOperations:
 
     async def get_catalog_entry(self, kind: CatalogKind, ref: str, *, content: bool = False) -> CatalogEntry:
         """See `Operations`."""
-        from harena.node.calibrations import with_calibrations
+        from harena.jobs.benchmark.calibrations import with_calibrations
 
         jobs = self._parts.benchmark_jobs()
         entry = await jobs.catalog.get(self.workspace, kind, ref, content=content)

@@ -15,6 +15,7 @@ from harena.core.models import (
     SandboxSpec,
     SandboxStatus,
 )
+from harena.core.node_config import NodeConfig
 from harena.core.ports import Runtime, SandboxHandle
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
@@ -27,7 +28,6 @@ from harena.core.records.benchmark_jobs import (
 from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 from harena.node.catalog_operations import CatalogOperations
-from harena.node.config import NodeConfig
 from harena.node.parts import NodeParts
 from harena.node.registry_operations import RegistryOperations
 from harena.node.training_operations import TrainingOperations

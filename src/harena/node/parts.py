@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 from harena.core.clock import Clock
 from harena.core.errors import SandboxUnavailableError
 from harena.core.garbage import collection_paused
+from harena.core.node_config import NodeConfig
 from harena.core.ports import Runtime
 from harena.core.threads import NODE
-from harena.node.config import NodeConfig
+from harena.node.database import NodeDatabase
+from harena.runtime.host import mechanisms
 from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.sandboxes import Sandboxes
 
 if TYPE_CHECKING:
-    from harena.core.registry import RegistryStorePort
     from harena.core.workspace import WorkspaceLimits
-    from harena.node.benchmark_jobs import BenchmarkJobs
+    from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
+    from harena.jobs.training.training_jobs import TrainingJobs
     from harena.node.registry import Registry
-    from harena.node.training_jobs import TrainingJobs
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
 
@@ -42,6 +43,7 @@ class NodeParts:
         self._runtime = runtime
         self._clock = clock
         self._config = config
+        self._database = NodeDatabase(config.store_place)
         self._jobs: BenchmarkJobs | None = None
         self._registry: Registry | None = None
         self._training: TrainingJobs | None = None
@@ -77,10 +79,16 @@ class NodeParts:
         if self._closed:
             raise SandboxUnavailableError("this node has been closed: open another one", reason="NODE_CLOSED")
         if self._jobs is None:
-            from harena.node.benchmark_jobs import BenchmarkJobs
+            from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
 
             self._jobs = BenchmarkJobs(
-                self._config, self.sandboxes, self.blueprints, self._clock, isolates=self._runtime.isolates
+                self._config,
+                self._database,
+                self.sandboxes,
+                self.blueprints,
+                self._clock,
+                isolates=self._runtime.isolates,
+                hides_warm_starts=mechanisms.hides_warm_starts,
             )
         return self._jobs
 
@@ -89,13 +97,9 @@ class NodeParts:
         jobs = self.benchmark_jobs()
         if self._registry is None:
             from harena.node.registry import Registry
-            from harena.store.registry import RegistryStore
-
-            async def store() -> RegistryStorePort:
-                return RegistryStore(await jobs.database())
 
             self._registry = Registry(
-                store,
+                self._database.registry,
                 self._config.home / "objects",
                 self._clock,
                 limits_of=self._config.limits_of,
@@ -113,7 +117,7 @@ class NodeParts:
                 return await self.registry().resolve(workspace, request, jobs.catalog.reader(workspace))
 
             self._training = training_jobs(
-                self._config, jobs.database, resolve, self.blueprints.find, self._clock, jobs.stored_room.check
+                self._config, self._database, resolve, self.blueprints.find, self._clock, jobs.stored_room.check
             )
         return self._training
 
@@ -134,6 +138,7 @@ class NodeParts:
                 await self._registry.close()
             if self._jobs is not None:
                 await self._jobs.close()
+            await self._database.close()
         finally:
             try:
                 await self.sandboxes.close()
@@ -144,6 +149,7 @@ class NodeParts:
         """In a forked child: let go of what belongs to the parent, without ending it."""
         self._closed = True
         self._jobs = self._registry = self._training = None
+        self._database = NodeDatabase(self._config.store_place)  # the open one is the parent's
         self.sandboxes.abandon()
         self._runtime.after_fork_in_child()
 
@@ -151,4 +157,9 @@ class NodeParts:
 def _load_jobs() -> None:
     """What the first job needs of the store, the models and the scoring room."""
     with collection_paused():  # modules stay
-        pass
+        import harena.jobs.benchmark.benchmark_jobs
+        import harena.jobs.benchmark.job_writer
+        import harena.jobs.models
+        import harena.scoring.formats
+        import harena.scoring.score
+        import harena.store.benchmark_jobs  # noqa: F401

@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harena.core import settings
-from harena.node.owned_training import Workers
+from harena.jobs.training.owned_training import Workers
+from harena.jobs.training.training_jobs import TrainingJobs
 from harena.node.training_acceptance import FindBlueprint, Resolve, accepted
-from harena.node.training_jobs import TrainingJobs
-from harena.node.training_queue import OpenDatabase
 from harena.training.installed import missing_for_training
 
 if TYPE_CHECKING:
     from harena.core.clock import Clock
+    from harena.core.node_config import NodeConfig
+    from harena.core.node_stores import TrainingStores
     from harena.jobs.catalog import CheckRoom
-    from harena.node.config import NodeConfig
 
 _OF_CLIENTS = (settings.BASE_URL.name, settings.API_KEY.name)
 WORKER = (sys.executable, "-P", "-m", "harena.training.worker.main")
@@ -26,7 +26,7 @@ WORKER = (sys.executable, "-P", "-m", "harena.training.worker.main")
 
 def training_jobs(
     config: NodeConfig,
-    open_database: OpenDatabase,
+    stores: TrainingStores,
     resolve: Resolve,
     find_blueprint: FindBlueprint,
     clock: Clock,
@@ -45,12 +45,9 @@ def training_jobs(
 
     command = tuple(config.training_worker or WORKER)
     return TrainingJobs(
-        open_database,
-        config.home,
+        config,
+        stores,
         accept,
         clock,
-        workers=Workers(command=command, env={**env, settings.HOME.name: str(config.home.resolve())}),
-        durable=config.durable_jobs,
-        most=config.training_jobs,
-        limits_of=config.limits_of,
+        Workers(command=command, env={**env, settings.HOME.name: str(config.home.resolve())}),
     )

@@ -9,8 +9,8 @@ from pydantic import Field
 from harena.core.catalog import NAME_PATTERN
 from harena.core.models import DEFAULT_BLUEPRINT
 from harena.core.parameters import MOST_WORD
+from harena.jobs.benchmark.calibrations import DEFAULT_GOLD_RUNS
 from harena.jobs.models import JobConfig, JobWebhook
-from harena.node.calibrations import DEFAULT_GOLD_RUNS
 from harena.scoring.calibration import MAX_GOLD_RUNS
 from harena.server.bounds import Mapping, Notes, Rows, Word
 from harena.server.shapes import RequestBody, ScenarioFile

@@ -9,13 +9,13 @@ import signal
 import sys
 from pathlib import Path
 
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 from harena.core.clock import SystemClock
 from harena.core.job_store import Batch
+from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 from harena.store.benchmark_jobs import JobStore
 
 SCENARIOS, ATTEMPTS = 5, 1000
@@ -34,11 +34,11 @@ class MortalStore(JobStore):
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-class MortalJobs(BenchmarkJobs):
+class MortalJobs(StoredJobs):
     """Jobs over such a store."""
 
     async def _store(self) -> MortalStore:
-        return MortalStore(await self._opened())
+        return MortalStore(await self.database())
 
 
 async def live(place: Path) -> None:

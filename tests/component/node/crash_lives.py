@@ -20,15 +20,15 @@ from typing import Any
 
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError
 from harena.core.job_store import Batch
+from harena.core.node_config import NodeConfig
 from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 from harena.store import benchmark_jobs as queries
 from harena.store.benchmark_jobs import JobStore
 
@@ -74,11 +74,11 @@ class LoggingScorer(Scorer):
         return await super().__call__(scenario, **more)
 
 
-class MortalJobs(BenchmarkJobs):
+class MortalJobs(StoredJobs):
     """A durable node's jobs over a mortal store."""
 
     async def _store(self) -> JobStore:
-        return MortalStore(await self._opened())
+        return MortalStore(await self.database())
 
 
 async def live(place: Path | str, log: Path, moment: tuple[int, str] | None) -> None:

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from crash_lives import LoggingScorer, MortalStore
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError
+from harena.core.node_config import NodeConfig
 from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 
 DOES = ["pass", "pass", "deadly", *["pass"] * 9]
 MOST_LIVES = 12
@@ -40,11 +40,11 @@ class DeadlyScorer(LoggingScorer):
         return await Scorer.__call__(self, scenario, **more)
 
 
-class TellingJobs(BenchmarkJobs):
+class TellingJobs(StoredJobs):
     """Jobs over a store that tells scorers of writes."""
 
     async def _store(self) -> MortalStore:
-        return MortalStore(await self._opened())
+        return MortalStore(await self.database())
 
 
 async def live(place: Path, log: Path) -> None:

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stored_jobs import StoredJobs
 
 from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.models import Blueprint, SandboxSpec
+from harena.core.node_config import NodeConfig
 from harena.core.ports import SandboxPort, SandboxSource
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.jobs.owner import Owner
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 from harena.store.benchmark_jobs import JobStore
 
 
@@ -115,13 +115,13 @@ class Recipes:
         raise NotFoundError(f"no blueprint {name_or_id}")
 
 
-Open = Callable[[Scorer], Awaitable[BenchmarkJobs]]
+Open = Callable[[Scorer], Awaitable[StoredJobs]]
 
 
 @asynccontextmanager
-async def opened(path: Path | str, scorer: Scorer) -> AsyncIterator[BenchmarkJobs]:
+async def opened(path: Path | str, scorer: Scorer) -> AsyncIterator[StoredJobs]:
     """Jobs over the database at `path`, on a host with two cores."""
-    jobs = BenchmarkJobs(
+    jobs = StoredJobs(
         NodeConfig(store_place=path),
         NoSandboxes(),
         Recipes(),
@@ -257,9 +257,7 @@ async def test_nothing_runs_when_the_request_is_wrong(tmp_path: Path) -> None:
 
 async def test_a_data_set_is_read_with_its_answers(tmp_path: Path) -> None:
     """By the scoring room, which is told format and grader; a contract for text needs no sandbox."""
-    jobs = BenchmarkJobs(
-        NodeConfig(store_place=tmp_path / "harena.db"), NoSandboxes(), Recipes(), SystemClock(), cores=2
-    )
+    jobs = StoredJobs(NodeConfig(store_place=tmp_path / "harena.db"), NoSandboxes(), Recipes(), SystemClock(), cores=2)
     row = {"messages": [], "answer": "42"}
     grader = {"type": "string_check", "input": "{{ sample.output_text }}", "reference": "{{ item.answer }}"}
     asked = {"name": "n", "scenarios": [row], "candidates": [{"output": "42"}], "format": "rft", "grader": grader}
@@ -364,7 +362,7 @@ async def test_another_process_can_follow_and_cancel(tmp_path: Path) -> None:
     assert scorer.cancelled == ["s1"]
 
 
-async def _kinds(jobs: BenchmarkJobs, job_id: str) -> list[str]:
+async def _kinds(jobs: StoredJobs, job_id: str) -> list[str]:
     return [event["kind"] async for event in jobs.events(HERE, job_id)]
 
 
@@ -434,5 +432,6 @@ async def test_results_survive_kill_9(tmp_path: Path) -> None:
 
 def test_a_node_that_runs_no_jobs_does_not_load_the_store() -> None:
     """The database library is imported on first use only."""
-    code = "import sys, harena.node.benchmark_jobs; sys.exit(any(m in sys.modules for m in ('sqlalchemy', 'pydantic')))"
+    imported = "import sys, harena.jobs.benchmark.benchmark_jobs, harena.node.database"
+    code = f"{imported}; sys.exit(any(m in sys.modules for m in ('sqlalchemy', 'pydantic')))"
     subprocess.run([sys.executable, "-c", code], check=True)

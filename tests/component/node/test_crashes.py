@@ -11,12 +11,12 @@ import cancelled_lives
 import pytest
 from crash_lives import ATTEMPTS, SCENARIOS
 from deadly_lives import DOES
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import HERE, NoSandboxes, Recipes, Scorer, load, opened
 
 from harena.core.clock import SystemClock
+from harena.core.node_config import NodeConfig
 from harena.jobs.retry import MOST_INTERRUPTIONS
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 
 KILLS = 20
 
@@ -98,7 +98,7 @@ async def test_a_cancellation_that_is_cut_short_is_finished(tmp_path: Path, writ
         before = (await jobs.get(HERE, "job"))["progress"]
     assert 0 < before["cancelled"] < runs
     config = NodeConfig(store_place=place, durable_jobs=True)
-    jobs = BenchmarkJobs(config, NoSandboxes(), Recipes(), SystemClock(), load=load, score=scorer)  # type: ignore[arg-type]
+    jobs = StoredJobs(config, NoSandboxes(), Recipes(), SystemClock(), load=load, score=scorer)  # type: ignore[arg-type]
     await jobs.start()
     results = await jobs.wait(HERE, "job")
     events = [event["run"] async for event in jobs.events(HERE, "job") if event["kind"] == "run_cancelled"]

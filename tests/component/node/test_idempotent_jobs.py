@@ -19,7 +19,7 @@ KEY = IdempotencyKey.of("mine", b"the request")
 DIES = """
 import asyncio, os, pathlib, signal, sys
 sys.path.insert(0, sys.argv[2])
-from harena.node.benchmark_jobs import BenchmarkJobs
+from stored_jobs import StoredJobs
 from harena.store import benchmark_jobs as queries
 from test_benchmark_jobs import HERE, Scorer, opened, request
 from test_idempotent_jobs import KEY
@@ -35,7 +35,7 @@ async def main():
             die()
         queries.claim = claim_and_die
     else:
-        BenchmarkJobs._run = die
+        StoredJobs._run = die
     async with opened(pathlib.Path(sys.argv[1]), Scorer()) as jobs:
         await jobs.create(HERE, request("pass"), key=KEY)
 

@@ -17,9 +17,9 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
+from harena.core.node_config import NodeConfig
 from harena.core.ports import Operations
 from harena.node import store_place
-from harena.node.config import NodeConfig
 from harena.node.node import Node
 from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
@@ -230,4 +230,4 @@ def test_node_is_light() -> None:
     loaded = set(json.loads(finished.stdout))
     heavy = {"pydantic", "sqlalchemy", "aiosqlite", "yaml", "typer", "rich", "harena.store", "harena.jobs"}
     assert loaded & heavy == set()
-    assert "harena.node.benchmark_jobs" not in loaded
+    assert "harena.jobs.benchmark.benchmark_jobs" not in loaded

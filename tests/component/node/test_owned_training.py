@@ -16,7 +16,7 @@ from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE, Row
 from harena.core.training_jobs import TrainingState
-from harena.node.owned_training import EndCause, OwnedTraining, Workers
+from harena.jobs.training.owned_training import EndCause, OwnedTraining, Workers
 from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
 from harena.testing.footprint import command_line, processes

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
 
 from harena.core.clock import SystemClock
+from harena.core.node_config import NodeConfig
 from harena.core.training_jobs import TrainingState
-from harena.node.owned_training import Workers
-from harena.node.training_queue import TrainingQueue
+from harena.jobs.training.owned_training import Workers
+from harena.jobs.training.training_queue import TrainingQueue
 from harena.store.database import Database
+from harena.store.training_jobs import TrainingStore
 
 WORKERS = Workers(command=(sys.executable, "-m", "harena.testing.fake_trainer"), env={})
 
@@ -39,12 +42,22 @@ class LateQueue(TrainingQueue):
         await super()._look()
 
 
-def queue_of(database: Database, tmp_path: Path, kind: type[TrainingQueue] = TrainingQueue, **more: Any) -> Any:
-    async def opened() -> Database:
-        return database
+@dataclass
+class OpenStores:
+    """The stores of a database that is open already."""
 
-    settings = {"workers": WORKERS, "durable": False, "most": 1, **more}
-    return kind(opened, tmp_path, SystemClock(), **settings)
+    database: Database
+
+    async def training_jobs(self) -> TrainingStore:
+        return TrainingStore(self.database)
+
+    async def is_one_machine(self) -> bool:
+        return self.database.is_one_machine
+
+
+def queue_of(database: Database, tmp_path: Path, kind: type[TrainingQueue] = TrainingQueue) -> Any:
+    config = NodeConfig(store_place=tmp_path / "harena.db")
+    return kind(config, OpenStores(database), SystemClock(), WORKERS)
 
 
 async def accept(queue: TrainingQueue, **more: Any) -> None:

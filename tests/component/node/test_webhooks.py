@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 from hurried_clock import HurriedClock
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import HERE, NoSandboxes, Recipes, Scorer, load, request
 from test_webhook_post import receiver
 
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, Row
+from harena.core.node_config import NodeConfig
 from harena.core.webhook_signature import check_signature
 from harena.jobs.models import JobWebhook
 from harena.jobs.webhook_deliveries import (
@@ -32,8 +34,6 @@ from harena.jobs.webhook_deliveries import (
     new_delivery,
 )
 from harena.jobs.webhooks import MOST_TRIES, DeliveryOutcome, networks
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 from harena.sdk import webhooks as receiving
 from harena.testing import FakeClock
 
@@ -575,14 +575,14 @@ class Receiver:
         return web.Response(status=500 if len(self.came) <= self.failures else 200)
 
 
-def jobs_over(place: Path, scorer: Scorer, *, durable: bool, **config: Any) -> BenchmarkJobs:
+def jobs_over(place: Path, scorer: Scorer, *, durable: bool, **config: Any) -> StoredJobs:
     """Jobs whose pauses are a thousandth of what they say."""
     settings = NodeConfig(store_place=place, durable_jobs=durable, **config)
     given: Any = {"load": load, "score": scorer, "cores": 2}
-    return BenchmarkJobs(settings, NoSandboxes(), Recipes(), HurriedClock(), **given)
+    return StoredJobs(settings, NoSandboxes(), Recipes(), HurriedClock(), **given)
 
 
-async def delivered(jobs: BenchmarkJobs, job_id: str) -> dict[str, Any]:
+async def delivered(jobs: StoredJobs, job_id: str) -> dict[str, Any]:
     """The job, when its delivery is over."""
     while True:
         job = await jobs.get(HERE, job_id)

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hurried_clock import HurriedClock
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import HERE, NoSandboxes, Recipes, Scorer, load, request
 
 from harena.core.errors import NotFoundError
+from harena.core.node_config import NodeConfig
 from harena.jobs.webhook_post import HttpPost
 from harena.jobs.webhooks import DeliveryOutcome
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 
 
 class MortalPost(HttpPost):
@@ -41,7 +41,7 @@ async def live(place: Path, url: str, secret: str, moment: str) -> None:
     """Until the delivery is over."""
     post = MortalPost(None)
     post.moment = moment
-    jobs = BenchmarkJobs(
+    jobs = StoredJobs(
         NodeConfig(store_place=place, durable_jobs=True),
         NoSandboxes(),
         Recipes(),

@@ -13,9 +13,9 @@ from typing import Any
 from prometheus_client.parser import text_string_to_metric_families
 
 from harena.core.clock import Clock, SystemClock
+from harena.core.node_config import NodeConfig
 from harena.core.ports import WholeNode
 from harena.core.workspace import DEFAULT_WORKSPACE, LimitsOf, WorkspaceLimits
-from harena.node.config import NodeConfig
 from harena.node.node import Node
 from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore

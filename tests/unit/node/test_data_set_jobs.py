@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import Named, NoSandboxes, Scorer
 
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.models import Blueprint
+from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 from harena.runtime.host.blueprints import BUILT_IN
 
 ROW = {
@@ -60,10 +60,10 @@ class Recipes:
 
 
 @asynccontextmanager
-async def node(path: Path, scorer: Reader, recipes: Recipes | None = None) -> AsyncIterator[BenchmarkJobs]:
+async def node(path: Path, scorer: Reader, recipes: Recipes | None = None) -> AsyncIterator[StoredJobs]:
     """A node's jobs."""
     config = NodeConfig(store_place=path, durable_jobs=True)
-    jobs = BenchmarkJobs(config, NoSandboxes(), recipes or Recipes(), SystemClock(), score=scorer, cores=2)
+    jobs = StoredJobs(config, NoSandboxes(), recipes or Recipes(), SystemClock(), score=scorer, cores=2)
     await jobs.start()
     try:
         yield jobs

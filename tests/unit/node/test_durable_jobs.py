@@ -13,18 +13,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import Named, NoSandboxes, Recipes, Scorer, load, opened, request
 
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, Batch
 from harena.core.models import Blueprint
+from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import LimitsOf
 from harena.jobs.benchmark import retention
 from harena.jobs.lifecycle import OPEN_STATES
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 from harena.server.whole_results import whole_results
 from harena.store.benchmark_jobs import JobStore
 
@@ -52,11 +52,11 @@ class FragileStore(JobStore):
         await super().write(batch)
 
 
-class FragileJobs(BenchmarkJobs):
+class FragileJobs(StoredJobs):
     """Jobs over a fragile store."""
 
     async def _store(self) -> FragileStore:
-        return FragileStore(await self._opened())
+        return FragileStore(await self.database())
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ async def server(
     keep_seconds: float | None = None,
     limits_of: LimitsOf | None = None,
     **more: Any,
-) -> AsyncIterator[BenchmarkJobs]:
+) -> AsyncIterator[StoredJobs]:
     """A server's jobs, that go on with what they find."""
     arguments = {"load": load, "score": scorer, "cores": 2, **more}
     config = NodeConfig(store_place=path, durable_jobs=True, keep_seconds=keep_seconds, limits_of=limits_of)
@@ -85,7 +85,7 @@ async def server(
         await jobs.close()
 
 
-async def kinds(jobs: BenchmarkJobs, job_id: str) -> list[str]:
+async def kinds(jobs: StoredJobs, job_id: str) -> list[str]:
     """What happened to an ended job."""
     return [event["kind"] async for event in jobs.events(HERE, job_id)]
 
@@ -276,7 +276,7 @@ async def test_a_job_that_cannot_be_resumed_fails_and_says_why(tmp_path: Path) -
         def find(self, workspace: str, name_or_id: str) -> Blueprint:
             raise NotFoundError(f"no blueprint {name_or_id}")
 
-    after = BenchmarkJobs(
+    after = StoredJobs(
         NodeConfig(store_place=path, durable_jobs=True),
         NoSandboxes(),
         NoRecipes(),

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 from harena.core.clock import SystemClock
 from harena.core.errors import LimitExceededError
 from harena.core.idempotency import IdempotencyKey
+from harena.core.node_config import NodeConfig
 from harena.core.results import RunResult
 from harena.core.workspace import WorkspaceLimits
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 
 
 class Gated(Scorer):
@@ -70,9 +70,9 @@ class Limits:
 
 
 @asynccontextmanager
-async def shared(path: Path, scorer: Scorer, limits: Limits, *, cores: int = 1) -> AsyncIterator[BenchmarkJobs]:
+async def shared(path: Path, scorer: Scorer, limits: Limits, *, cores: int = 1) -> AsyncIterator[StoredJobs]:
     """A node with four slots for each core."""
-    jobs = BenchmarkJobs(
+    jobs = StoredJobs(
         NodeConfig(store_place=path / "harena.db", limits_of=limits.of),
         NoSandboxes(),
         RecipeOfWorkspace(),

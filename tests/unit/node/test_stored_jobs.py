@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stored_jobs import StoredJobs
 from test_benchmark_jobs import Named, NoSandboxes, Recipes, Scorer
 
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.idempotency import IdempotencyKey
+from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
-from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.config import NodeConfig
 from harena.scoring import battery
 from harena.scoring.battery import BATTERY
 
@@ -43,10 +43,10 @@ class Reader(Scorer):
 
 
 @asynccontextmanager
-async def node(path: Path, scorer: Any, *, durable: bool = True) -> AsyncIterator[BenchmarkJobs]:
+async def node(path: Path, scorer: Any, *, durable: bool = True) -> AsyncIterator[StoredJobs]:
     """A node's jobs and catalogue."""
     config = NodeConfig(store_place=path, durable_jobs=durable)
-    jobs = BenchmarkJobs(config, NoSandboxes(), Recipes(), SystemClock(), score=scorer, cores=2)
+    jobs = StoredJobs(config, NoSandboxes(), Recipes(), SystemClock(), score=scorer, cores=2)
     await jobs.start()
     try:
         yield jobs
@@ -60,7 +60,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(battery, "BATTERY", BATTERY[:3])
 
 
-async def stored(jobs: BenchmarkJobs, expected: int = 1) -> dict[str, Any]:
+async def stored(jobs: StoredJobs, expected: int = 1) -> dict[str, Any]:
     """The contract and the batch, as the newest versions of their names."""
     contract = {**CONTRACT, "checks": [{"args": [1], "expected": expected}]}
     await jobs.catalog.create(HERE, "scoring_contracts", {"name": "same", "contract": contract})

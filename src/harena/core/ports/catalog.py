@@ -48,8 +48,8 @@ class CatalogOperations(Protocol):
     ) -> CalibrationJob:
         """Start a calibration: a benchmark job of the same id that runs right answers, empty ones and every forgery.
 
-        Raises ValidationError, NotFoundError. `request` and answer are as documented in `harena.node.calibrations`. The
-        same `key` gives the same calibration."""
+        Raises ValidationError, NotFoundError. `request` and answer are as documented in
+        `harena.jobs.benchmark.calibrations`. The same `key` gives the same calibration."""
 
     async def get_calibration(self, calibration: Id) -> CalibrationJob:
         """How far it is; with `wait_seconds` when it has ended, or after that time.

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from harena.core.home import harena_home
 
 if TYPE_CHECKING:
+    from ipaddress import IPv4Network, IPv6Network
+
     from harena.core.workspace import LimitsOf
-    from harena.jobs.webhooks import Network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class NodeConfig:
     """jobs outlive the node, as a server's do; else they end with its process"""
     keep_seconds: float | None = None
     """how long benchmark jobs are kept after their end, by a node with durable jobs; None = until they are deleted"""
-    webhook_networks: Sequence[Network] | None = None
+    webhook_networks: Sequence[IPv4Network | IPv6Network] | None = None
     """where webhooks may go beside the public internet; None = anywhere"""
     limits_of: LimitsOf | None = None
     """what a workspace may use; None = everything"""

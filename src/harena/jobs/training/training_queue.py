@@ -8,7 +8,6 @@ was seen, too, so that it fails where somebody has just begun it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,17 +15,18 @@ from typing import TYPE_CHECKING
 from harena.core.clock import Clock, Pacer
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST
+from harena.core.node_config import NodeConfig
 from harena.core.threads import node_task
 from harena.core.training_jobs import OPEN_STATES, TrainingState
 from harena.jobs.lease import LeaseWatch
 from harena.jobs.owner import Owner, OwnerStatus, owner_columns, owner_status, this_process
-from harena.node.owned_training import EndCause, OwnedTraining, Workers
-from harena.node.training_answers import ended_event
+from harena.jobs.training.owned_training import EndCause, OwnedTraining, Workers
+from harena.jobs.training.training_answers import ended_event
 
 if TYPE_CHECKING:
     from harena.core.job_store import Row
+    from harena.core.node_stores import TrainingStores
     from harena.core.training_store import TrainingStorePort
-    from harena.store.database import Database
 
 POLL_SECONDS = 0.25
 """how often the store is asked what others want, and about jobs that others run"""
@@ -34,24 +34,20 @@ POLL_SECONDS = 0.25
 IDLE_SECONDS = 1.0
 """pause between two looks at the queue where there is nothing to do but to take over lost jobs"""
 
-OpenDatabase = Callable[[], Awaitable["Database"]]
-
 
 class TrainingQueue:
     """Used from one event loop."""
 
-    def __init__(
-        self, open_database: OpenDatabase, home: Path, clock: Clock, *, workers: Workers, durable: bool, most: int
-    ) -> None:
+    def __init__(self, config: NodeConfig, stores: TrainingStores, clock: Clock, workers: Workers) -> None:
         """See `TrainingJobs` for the arguments."""
-        self.durable = durable
+        self.durable = config.durable_jobs
         self.owner = owner_columns(this_process())
         """owner columns of the jobs that are accepted, and run, here"""
-        self.folders = home / "training"
-        self._open_database = open_database
+        self.folders = config.home / "training"
+        self._stores = stores
         self._clock = clock
         self._workers = workers
-        self._most = most
+        self._most = config.training_jobs
         self._watch = LeaseWatch()
         self._owned: dict[str, OwnedTraining] = {}
         self._failures: dict[str, PlatformError] = {}
@@ -74,9 +70,7 @@ class TrainingQueue:
 
     async def store(self) -> TrainingStorePort:
         """The store. Raises PlatformError."""
-        from harena.store.training_jobs import TrainingStore
-
-        return TrainingStore(await self._open_database())
+        return await self._stores.training_jobs()
 
     def tend(self, retried: str | None = None) -> None:
         """There may be something to begin; `retried`: a job that is not what it was."""
@@ -166,7 +160,7 @@ class TrainingQueue:
         """Nobody runs this job, which has not ended, as far as can be seen now. To be asked again and again."""
         if row["id"] in self._owned:
             return False
-        one_machine = (await self._open_database()).is_one_machine
+        one_machine = await self._stores.is_one_machine()
         owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
         seen = owner_status(owner, one_machine=one_machine)
         if seen is OwnerStatus.ALIVE and row["durable"]:

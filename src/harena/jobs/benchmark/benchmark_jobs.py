@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from harena.core.errors import (
 )
 from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.node_config import NodeConfig
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
     BenchmarkJob,
@@ -43,6 +44,7 @@ from harena.core.records.benchmark_jobs import (
 )
 from harena.core.threads import node_task
 from harena.jobs.allocator import give_back
+from harena.jobs.benchmark.calibrations import Calibrations
 from harena.jobs.benchmark.direct_scores import DirectScores
 from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob, Blueprints, Sandboxes, ScoreScenario
 from harena.jobs.benchmark.job_admission import JobAdmission
@@ -59,18 +61,15 @@ from harena.jobs.catalog import Catalog
 from harena.jobs.lifecycle import ENDED_STATES, OPEN_STATES, JobState
 from harena.jobs.owner import this_process
 from harena.jobs.slots import Slots
-from harena.jobs.stored_bytes import Measures, StoredRoom
+from harena.jobs.stored_bytes import StoredRoom
 from harena.jobs.webhook_deliveries import WebhookDeliveries, delivery_answer
 from harena.jobs.webhook_post import HttpPost, Post
-from harena.node.calibrations import Calibrations
-from harena.node.config import NodeConfig
-from harena.runtime.host import mechanisms
 
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogStorePort
     from harena.core.job_store import JobStorePort, Row
+    from harena.core.node_stores import BenchmarkStores, Measures
     from harena.core.webhook_store import WebhookStorePort
-    from harena.store.database import Database
 
 OTHERS_POLL_SECONDS = 0.25
 """how often the store is asked about a job that another process runs"""
@@ -90,20 +89,23 @@ class BenchmarkJobs:
     def __init__(
         self,
         config: NodeConfig,
+        stores: BenchmarkStores,
         sandboxes: Sandboxes,
         blueprints: Blueprints,
         clock: Clock,
         *,
         isolates: bool = True,
+        hides_warm_starts: Callable[[], bool],
         score: ScoreScenario | None = None,
         load: LoadScenarios | None = None,
         cores: int | None = None,
         post: Post | None = None,
     ) -> None:
-        """`isolates`: programs run behind a wall. `score`, `load`, `cores` (so many runs for each at one time, whatever
+        """`stores` stay open until `close` has returned. `isolates`: programs run behind a wall; `hides_warm_starts`:
+        see `Acceptance`. `score`, `load`, `cores` (so many runs for each at one time, whatever
         the machine shows) and `post` are for tests; by default the scoring room, what `harena.jobs.capacity` says, and
         HTTP."""
-        self._place = config.store_place
+        self._stores = stores
         self._clock = clock
         self._durable = durable = config.durable_jobs
         self._retention = None if config.keep_seconds is None else Retention(clock, config.keep_seconds)
@@ -113,7 +115,7 @@ class BenchmarkJobs:
             self._capacity_monitor.slots if self._capacity_monitor else Slots(EXECUTING_PER_CORE * (cores or 1))
         )
         self._admission = JobAdmission(config.limits_of, self._slots)
-        self.stored_room = StoredRoom(config.limits_of, self._stored_bytes, clock)
+        self.stored_room = StoredRoom(config.limits_of, self._measures, clock)
         self.catalog = Catalog(self._catalog_store, clock, check_room=self.stored_room.check)
         self._acceptance = Acceptance(
             sandboxes=sandboxes,
@@ -124,7 +126,7 @@ class BenchmarkJobs:
             score=score,
             load=load,
             durable=durable,
-            hides_warm_starts=mechanisms.hides_warm_starts,
+            hides_warm_starts=hides_warm_starts,
             webhook_networks=config.webhook_networks,
             reader=self.catalog.reader,
         )
@@ -143,8 +145,6 @@ class BenchmarkJobs:
         self._chore_pacer = Pacer(clock)
         self._keeper: asyncio.Task[None] | None = None
         self._keeper_pacer = Pacer(clock)
-        self._database: Database | None = None
-        self._opening = asyncio.Lock()
 
     async def start(self) -> None:
         """A durable node's: go on with jobs that nobody runs any more, now and from now on. Raises PlatformError."""
@@ -314,8 +314,7 @@ class BenchmarkJobs:
         await asyncio.gather(*(owned.drain() for owned in self._owned.values()))
 
     async def close(self) -> None:
-        """Interrupt the jobs that this process runs, or let go of them if they are durable; record what they had, and
-        close the store."""
+        """Interrupt the jobs that this process runs, or let go of them if they are durable; record what they had."""
         self._closed = True
         if self._capacity_monitor is not None:
             self._capacity_monitor.close()
@@ -332,10 +331,6 @@ class BenchmarkJobs:
         if self._keeper is not None:
             await asyncio.wait([self._keeper])
         await self._webhooks.close()
-        async with self._opening:
-            if self._database is not None:
-                await self._database.close()
-                self._database = None
 
     async def _accepted(
         self,
@@ -376,35 +371,16 @@ class BenchmarkJobs:
             )
 
     async def _store(self) -> JobStorePort:
-        from harena.store.benchmark_jobs import JobStore
-
-        return JobStore(await self._opened())
+        self._check_open()
+        return await self._stores.benchmark_jobs()
 
     async def _catalog_store(self) -> CatalogStorePort:
-        from harena.store.catalog import CatalogStore
+        self._check_open()
+        return await self._stores.catalog()
 
-        return CatalogStore(await self._opened())
-
-    async def _stored_bytes(self) -> Measures:
-        from harena.store.stored_bytes import StoredBytes
-
-        return StoredBytes(await self._opened())
-
-    async def database(self) -> Database:
-        """The node's database, open until `close`. Raises PlatformError."""
-        return await self._opened()
-
-    async def _opened(self) -> Database:
-        from harena.store.benchmark_jobs import JobStore
-        from harena.store.database import Database
-
-        async with self._opening:
-            self._check_open()
-            if self._database is None:
-                self._database = await Database.open(self._place)
-                # what a process that was killed has left of a deletion
-                await JobStore(self._database).clear_deleted()
-            return self._database
+    async def _measures(self) -> Measures:
+        self._check_open()
+        return await self._stores.stored_bytes()
 
     def _run(self, job: AcceptedJob, store: JobStorePort) -> OwnedJob:
         owned = OwnedJob(job, store=store, clock=self._clock, slots=self._slots)
@@ -471,7 +447,8 @@ class BenchmarkJobs:
                     owned.stop(JobState.CANCELLED)
 
     async def _is_abandoned(self, row: Row) -> bool:
-        one_machine = (await self._opened()).is_one_machine
+        self._check_open()
+        one_machine = await self._stores.is_one_machine()
         return row["id"] not in self._owned and self._leases.has_ended(row, one_machine=one_machine)
 
     async def _find(self, workspace: str, job_id_or_name: str) -> Row:
@@ -498,15 +475,10 @@ class BenchmarkJobs:
 
     async def _webhooks_of(self, rows: Sequence[Row]) -> dict[str, WebhookDelivery]:
         """job id -> its delivery, of those that have one."""
-        from harena.store.webhook_deliveries import WebhookStore
-
+        self._check_open()
         told = [row["id"] for row in rows if row["delivery_id"] is not None]
-        found = await WebhookStore(await self._opened()).of_jobs(told) if told else {}
+        found = await (await self._stores.webhook_deliveries()).of_jobs(told) if told else {}
         return {job_id: delivery_answer(row) for job_id, row in found.items()}
 
-    def _webhook_stores(self) -> tuple[WebhookStorePort, JobStorePort]:
-        from harena.store.benchmark_jobs import JobStore
-        from harena.store.webhook_deliveries import WebhookStore
-
-        assert self._database is not None, "there are no deliveries before there are jobs"
-        return WebhookStore(self._database), JobStore(self._database)
+    async def _webhook_stores(self) -> tuple[WebhookStorePort, JobStorePort]:
+        return await self._stores.webhook_deliveries(), await self._stores.benchmark_jobs()

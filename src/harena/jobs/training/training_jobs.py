@@ -16,7 +16,6 @@ import shutil
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harena.core.checked import shown
@@ -28,6 +27,7 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.idempotency import IdempotencyKey
+from harena.core.node_config import NodeConfig
 from harena.core.records.training_jobs import (
     TrainingArtifacts,
     TrainingEvent,
@@ -47,20 +47,20 @@ from harena.core.training_jobs import (
     may_become,
 )
 from harena.jobs.benchmark.job_admission import RETRY_SECONDS
-from harena.node.owned_training import EndCause, Workers
-from harena.node.training_answers import (
+from harena.jobs.training.owned_training import EndCause, Workers
+from harena.jobs.training.training_answers import (
     add_to_metrics,
     logs_answer,
     training_answer,
     training_event_answer,
 )
-from harena.node.training_files import files_below, pieces_of, size_below
-from harena.node.training_queue import POLL_SECONDS, OpenDatabase, TrainingQueue
+from harena.jobs.training.training_files import files_below, pieces_of, size_below
+from harena.jobs.training.training_queue import POLL_SECONDS, TrainingQueue
 
 if TYPE_CHECKING:
     from harena.core.job_store import Row
+    from harena.core.node_stores import TrainingStores
     from harena.core.training_store import TrainingStorePort
-    from harena.core.workspace import LimitsOf
 
 MAX_JOBS_PAGE = 500
 MAX_LOGS_PAGE = 5000
@@ -78,22 +78,17 @@ class TrainingJobs:
 
     def __init__(
         self,
-        open_database: OpenDatabase,
-        home: Path,
+        config: NodeConfig,
+        stores: TrainingStores,
         accept: Accept,
         clock: Clock,
-        *,
         workers: Workers,
-        durable: bool = False,
-        most: int = 1,
-        limits_of: LimitsOf | None = None,
     ) -> None:
-        """`home`: below which the jobs' folders are. `most`: jobs that run at one time. `limits_of`: what a workspace
-        may use (None = everything)."""
-        self._queue = TrainingQueue(open_database, home, clock, workers=workers, durable=durable, most=most)
+        """`config.home`: below which the jobs' folders are. `stores` stay open until `close` has returned."""
+        self._queue = TrainingQueue(config, stores, clock, workers)
         self._accept = accept
         self._clock = clock
-        self._limits_of = limits_of
+        self._limits_of = config.limits_of
         self._closed = False
 
     async def start(self) -> None:

@@ -30,8 +30,8 @@ from harena.core.training_jobs import (
 )
 from harena.core.training_lines import BEAT, BrokenLine, WorkerLine
 from harena.jobs.lease import BEAT_SECONDS
-from harena.node.training_answers import ended_event
-from harena.node.worker_process import WorkerProcess, how_it_ended
+from harena.jobs.training.training_answers import ended_event
+from harena.jobs.training.worker_process import WorkerProcess, how_it_ended
 
 if TYPE_CHECKING:
     from harena.core.job_store import Row

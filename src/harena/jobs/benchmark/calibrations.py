@@ -24,19 +24,18 @@ from harena.core.records.catalog import CalibrationJob, CalibrationOutline, Stor
 from harena.core.threads import SCENARIOS
 from harena.jobs.benchmark.job_scenarios import kept_sources, read_batch
 from harena.jobs.benchmark.kept_json import pack, unpack
-from harena.jobs.lifecycle import JobState
+from harena.jobs.lifecycle import ENDED_STATES
 
 if TYPE_CHECKING:
     from harena.core.idempotency import IdempotencyKey
+    from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
     from harena.jobs.catalog import CatalogReader
-    from harena.node.benchmark_jobs import BenchmarkJobs
     from harena.scoring.calibration import Calibration
 
 DEFAULT_CONFIG = {"concurrency": 8, "timeout_seconds": 10.0, "retry_attempts": 3}
 """some forgeries take all the time that they are given; a run that the host has starved is tried again"""
 DEFAULT_GOLD_RUNS = 5
 MOST_LISTED = 100
-ENDED_STATES = tuple(state for state in JobState if state.is_terminal)
 _SOURCES = ("scenarios", "candidates", "format", "grader")
 _FIELDS = (*_SOURCES, "name", "gold_runs", "blueprint_id", "config")
 
