@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from harena.runtime.guest.template import ANSWER
+from harena.runtime.guest.wire import MAX_DESCRIPTORS
 from harena.runtime.kernel import pidfds
 from harena.runtime.spawner import spawner
 from harena.runtime.spawner.spawner import Spawner
@@ -193,11 +194,16 @@ def test_what_is_wrong_with_a_cgroup_names_nothing_of_the_host(bench: Bench, mon
     made = bench.template()
     bench.say(made, READY)
     told = bench.order(made)
+    bench.spawner.sandboxes[told].enters = False  # as where a group has no entries
     monkeypatch.setattr(bench.spawner.sandboxes[told].group, "attach", refused)
+    closed = bench.spawner.pool.acquire()
+    monkeypatch.setattr(closed, "open_entries", refused)
+    monkeypatch.setattr(bench.spawner.pool, "acquire", lambda **_: closed)
+    bench.order(made)
     monkeypatch.setattr(bench.spawner.pool, "acquire", refused)
     monkeypatch.setattr(bench.spawner.template_pool, "acquire", refused)
     bench.order(made)
-    bench.spawner._start_template(77, {"trees": []}, {})
+    bench.spawner._start_template(77, {"trees": [], "imports": False}, {})
     pid, pidfd = asleep()
     bench.say(made, ANSWER.pack(told, 0), pidfd)
     os.close(pidfd)
@@ -205,7 +211,42 @@ def test_what_is_wrong_with_a_cgroup_names_nothing_of_the_host(bench: Bench, mon
     os.waitpid(pid, 0)
     texts = [str(text) for kind in ("created", "template") for _, text, *_ in bench.said.about(kind) if text]
     assert [text for text in texts if "busy" not in text or "/" in text or "12345" in text] == []
-    assert len(texts) == 3
+    assert len(texts) == 4
+
+
+def test_a_sandbox_goes_into_its_cgroups_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is given the files for that with its channel, and the spawner moves it nowhere: that would wait until no
+    process of the machine is being forked."""
+    made = bench.template()
+    bench.say(made, READY)
+    group = bench.spawner.pool.acquire()
+    moved: list[int] = []
+    monkeypatch.setattr(group, "open_entries", lambda: [os.memfd_create("entry"), os.memfd_create("entry")])
+    monkeypatch.setattr(group, "attach", moved.append)
+    monkeypatch.setattr(bench.spawner.pool, "acquire", lambda **_: group)
+    before = len(os.listdir("/proc/self/fd"))
+    told = bench.order(made)
+    bench.work()
+    given = received(bench.sockets[made.number])
+    for descriptor in given:
+        os.close(descriptor)
+    pid, pidfd = asleep()
+    bench.say(made, ANSWER.pack(told, 0), pidfd)
+    os.close(pidfd)
+    bench.work()
+    assert len(given) == 3
+    assert (told, "") in bench.said.about("created")
+    assert moved == []
+    assert len(os.listdir("/proc/self/fd")) == before + 1  # the sandbox's pidfd
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    bench.until(lambda: told not in bench.spawner.sandboxes)
+
+
+def received(theirs: socket.socket) -> list[int]:
+    """The descriptors of the next order."""
+    _, ancillary, _, _ = theirs.recvmsg(100, socket.CMSG_SPACE(4 * MAX_DESCRIPTORS))
+    return spawner._descriptors(ancillary)
 
 
 def test_one_that_does_not_read_holds_up_nobody(bench: Bench) -> None:
@@ -220,8 +261,9 @@ def test_one_that_does_not_read_holds_up_nobody(bench: Bench) -> None:
     theirs = bench.sockets[made.number]
     while len(heard) < 50:
         with suppress(BlockingIOError):
-            message, ancillary, _, _ = theirs.recvmsg(100, socket.CMSG_SPACE(4))
-            os.close(struct.unpack("i", ancillary[0][2])[0])
+            message, ancillary, _, _ = theirs.recvmsg(100, socket.CMSG_SPACE(4 * MAX_DESCRIPTORS))
+            for descriptor in spawner._descriptors(ancillary):
+                os.close(descriptor)
             heard.append(int.from_bytes(message[:4], "little"))
             bench.say(made, ANSWER.pack(heard[-1], 1) + b"no")
         bench.work()

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from harena.runtime.kernel.cgroups import CgroupBackend, detect, owner_id
+from harena.runtime.guest.launch import enter_groups
+from harena.runtime.kernel.cgroups import CgroupBackend, CgroupFiles, detect, owner_id
 
 
 @pytest.fixture
@@ -82,4 +83,33 @@ def test_memory_that_outlives_its_processes_is_no_later_sandboxs(real_backend: C
     for descriptor in (file, read_end, write_end):
         os.close(descriptor)
     assert pool.acquire(memory_bytes=64 << 20, pids=16) is group
+    assert pool.close() == []
+
+
+@pytest.mark.root
+def test_a_process_goes_into_a_group_itself(real_backend: CgroupBackend) -> None:
+    """By the right of whoever has opened the files: it has none of its own. Where the kernel has no such files (version
+    2), there are none to be given."""
+    pool = real_backend.open_pool(owner_id(os.getpid()))
+    group = pool.acquire(pids=16)
+    entries = group.open_entries()
+    assert len(entries) == (len(set(group.directories.values())) if real_backend.kind == "v1" else 0)
+    inside, go = os.pipe()
+    told, tell = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setresuid(1000, 1000, 1000)
+            enter_groups(entries)
+            os.write(tell, b"x")
+            os.read(inside, 1)
+        finally:
+            os._exit(0)
+    os.read(told, 1)
+    for directory in set(group.directories.values()) if entries else ():
+        assert CgroupFiles().processes(directory) == [pid]
+    os.write(go, b"x")
+    os.waitpid(pid, 0)
+    for descriptor in (inside, go, told, tell, *entries):
+        os.close(descriptor)
     assert pool.close() == []

@@ -60,6 +60,7 @@ class SimulatedKernel(CgroupFiles):
         self.sys = root / "sys"
         self.read_only: list[str] = []
         self.killed: list[int] = []
+        self.opened: dict[int, str] = {}
         self.refused_controllers: set[str] = set()
         self.busy_removals = 0
         self.when_killed: Callable[[], object] = lambda: None
@@ -131,6 +132,11 @@ class SimulatedKernel(CgroupFiles):
     def read(self, path: str) -> str:
         return self.contents[path] if path in self.contents else super().read(path)
 
+    def open_to_write(self, path: str) -> int:
+        descriptor = super().open_to_write(path)
+        self.opened[descriptor] = path
+        return descriptor
+
     def writable(self, path: str) -> bool:
         return not any(path == entry or path.startswith(entry + "/") for entry in self.read_only)
 
@@ -146,6 +152,8 @@ class SimulatedKernel(CgroupFiles):
     def _fill(self, directory: Path, controllers: tuple[str, ...], *, true_root: bool) -> None:
         version, _ = self._versions.get(str(directory)) or self._of(str(directory))
         contents = {"cgroup.procs": ""}
+        if version == 1:
+            contents["tasks"] = ""
         if version == 2:
             contents |= {
                 "cgroup.controllers": " ".join(controllers),
@@ -295,6 +303,37 @@ def test_v1_all_templates_together_have_one_weight_and_imports_hardly_any(
     for lightly, expected in ((True, "8"), (False, "1024")):
         group.weigh(lightly=lightly)
         assert (owned / "g0/cpu.shares").read_text() == expected
+
+
+def test_v1_a_sandbox_can_go_into_every_directory_itself(kernel: SimulatedKernel) -> None:
+    """Memory first, so that what it takes next is its own; on v2 the kernel knows no such way."""
+    v1_host(kernel)
+    group = look(kernel).open_pool("1-2-3").acquire(pids=5)
+    opened = [kernel.opened[entry] for entry in group.open_entries()]
+    assert opened == [directory + "/tasks" for directory in dict.fromkeys(group.directories.values())]
+    assert "/memory/" in opened[0]
+
+
+def test_v1_entries_that_are_refused_leave_none_open(kernel: SimulatedKernel) -> None:
+    v1_host(kernel)
+    group = look(kernel).open_pool("1-2-3").acquire(pids=5)
+    Path(group.directories["cpu"], "tasks").unlink()
+    with pytest.raises(OSError, match="tasks"):
+        group.open_entries()
+    assert [entry for entry in kernel.opened if is_open(entry)] == []
+
+
+def is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def test_v2_has_no_entries(kernel: SimulatedKernel) -> None:
+    v2_host(kernel, "/")
+    assert look(kernel).open_pool("1-2-3").acquire(pids=5).open_entries() == []
 
 
 def weight_of(directory: Path) -> int:

@@ -23,7 +23,7 @@ CHILD, REQUEST, PLAIN_CHILD, FAILED_STEP = 0, 1, 2, 3
 PARKS, PARKED = 2, 7
 """a template's interpreter that others fork (see importing); what its wait for that seems to give in such a fork"""
 
-ERROR, STREAMS, SIZE = 7, 12, 14
+ERROR, STREAMS, SIZE = 7, 14, 16
 """where `FastPath.numbers` has the child's errno, the count of its streams, and the size of the message"""
 
 _POINTERS = 4096

@@ -302,8 +302,8 @@ class SandboxLaunch:
         return SANDBOX_FLAGS | (namespaces.NEWUSER if self.own_users else 0)
 
     def step(self, index: int) -> str:
-        """The name of a call's step."""
-        return self._batch.step(index)
+        """The name of a call's step. Behind the last one: machine code enters the cgroups first."""
+        return self._batch.step(index) if index < len(self._batch) else "cgroup"
 
     def run(self) -> None:
         """In the fork: make the calls. Raises StepError."""
@@ -313,6 +313,16 @@ class SandboxLaunch:
             privileges.forbid_gains()  # a new user namespace starts with every privilege again
             privileges.set_dumpable(False)
         self._batch.run()
+
+
+def enter_groups(entries: list[int]) -> None:
+    """Go into the cgroups whose `tasks` files these descriptors are. Who moves itself there waits for nobody; who is
+    moved by another process waits until no process of the machine is being forked. Raises StepError."""
+    try:
+        for entry in entries:
+            os.write(entry, b"0")
+    except OSError as error:
+        raise StepError("cgroup", error.errno or 0) from None
 
 
 def lock_down(call: Call, filter_address: int) -> None:

@@ -7,8 +7,8 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...},
                "fast_path": bool, "hides_frames": bool, "rehearses": bool, "parks": bool,
                "known": what `warm_source.know` takes}
-    fork       number (4 bytes), marshalled settings, with the sandbox's socket; answer ANSWER(number, errno) + step,
-               or with the pidfd
+    fork       number (4 bytes), marshalled settings, with the sandbox's socket and its cgroups' files; answer
+               ANSWER(number, errno) + step, or with the pidfd
 
 It never reaps: SIGCHLD is ignored, so that a sandbox's end costs it nothing.
 
@@ -192,20 +192,21 @@ class _Template:
                 if outcome < 0:
                     raise OSError(-outcome, "the template's loop: " + os.strerror(-outcome))
                 message, descriptors = fast.message(), fast.descriptors()
-            made = self._fork(message, descriptors[0])
+            made = self._fork(message, descriptors)
             if made is not None:
                 return init.serve(self.control, self.base, None)
 
     def _receive(self) -> tuple[bytes, list[int]]:
-        space = _socket.CMSG_SPACE(4)
+        space = _socket.CMSG_SPACE(4 * wire.MAX_DESCRIPTORS)
         message, ancillary, _, _ = self.control.recvmsg(_REQUEST_BYTES, space, _socket.MSG_CMSG_CLOEXEC)
         if not message:
             os._exit(0)  # the spawner has gone
-        return message, [int.from_bytes(ancillary[0][2], "little")]
+        numbers = ancillary[0][2]
+        return message, list(struct.unpack("<%di" % (len(numbers) // 4), numbers))
 
-    def _fork(self, message: bytes, channel: int) -> launch.SandboxLaunch | None:
-        """Not None in the sandbox."""
-        settings = message[4:]
+    def _fork(self, message: bytes, descriptors: list[int]) -> launch.SandboxLaunch | None:
+        """Not None in the sandbox. `descriptors` are its channel, and its cgroups' files, see `launch.enter_groups`."""
+        settings, channel = message[4:], descriptors[0]
         made = self.launches.get(settings)
         if made is None:
             made = self.launches[settings] = launch.SandboxLaunch(marshal.loads(settings), self.filter)  # noqa: S302 (from our own spawner)
@@ -215,23 +216,30 @@ class _Template:
             pid, pidfd = namespaces.clone(made.flags)
         except StepError as error:
             self.control.send(message[:4] + (error.errno or 1).to_bytes(4, "little") + str(error).encode())
-            os.close(channel)
+            _close(descriptors)
             return None
         if pid == 0:
             self.base.fast.context.is_template = 0
-            _become_sandbox(made, self.control, channel)
+            _become_sandbox(made, self.control, descriptors)
             return made
         self.control.sendmsg(
             (message[:4] + b"\0\0\0\0",),
             ((_socket.SOL_SOCKET, _socket.SCM_RIGHTS, pidfd.to_bytes(4, "little")),),
         )
         os.close(pidfd)
-        os.close(channel)
+        _close(descriptors)
         return None
 
 
-def _become_sandbox(made: launch.SandboxLaunch, control: _socket.socket, channel: int) -> None:
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def _become_sandbox(made: launch.SandboxLaunch, control: _socket.socket, descriptors: list[int]) -> None:
+    channel = descriptors[0]
     try:
+        launch.enter_groups(descriptors[1:])
         made.run()  # `control` is the sandbox's own channel afterwards: it has taken over the descriptor
     except StepError as error:
         _say_failed(control, channel, error)

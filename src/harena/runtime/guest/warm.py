@@ -299,7 +299,7 @@ def become_plain(received: memoryview, numbers: memoryview) -> Plan:
 
 _FILE = -1
 """see `_kind`"""
-_ORDER_BYTES, _STREAM_COUNT, _SIZE = 32, 12, 14  # as in wire and fast_path, which this file shall not need
+_ORDER_BYTES, _STREAM_COUNT, _SIZE = 32, 14, 16  # as in wire and fast_path, which this file shall not need
 _ENCODING = sys.getfilesystemencoding()
 _kept: list[object] = []
 _ready = Baseline()

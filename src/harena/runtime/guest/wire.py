@@ -30,7 +30,7 @@ EXITED = struct.Struct("<cIiQQQB")  # b"X", number, wait status, user us, system
 OPENED = struct.Struct("<cIiQI")  # b"O", number, errno, size, mode
 
 MAX_MESSAGE = 1 << 15
-MAX_DESCRIPTORS = 4
+MAX_DESCRIPTORS = 6
 
 _ENCODING = sys.getfilesystemencoding()
 

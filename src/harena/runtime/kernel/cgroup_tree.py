@@ -51,6 +51,10 @@ class CgroupFiles:
         finally:
             os.close(descriptor)
 
+    def open_to_write(self, path: str) -> int:
+        """A descriptor for somebody else. Raises OSError."""
+        return os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+
     def mkdir(self, path: str) -> None:
         """Make one directory; one that exists already is fine."""
         with suppress(FileExistsError):
@@ -161,6 +165,19 @@ class Group:
         """
         for directory in self._all:
             self._files.write(directory + "/cgroup.procs", str(pid))
+
+    def open_entries(self) -> list[int]:
+        """Files, one for each directory, memory first: a thread that writes "0" to one moves itself into that
+        directory, with the right of whoever has opened it. They are the caller's to close. Empty where the kernel has
+        none, and `attach` is the way in.
+
+        `attach` waits until no process of the whole machine is being forked, started or ended, and forks wait
+        meanwhile (`cgroup_threadgroup_rwsem`): beside a thousand processes that fork, for seconds. A process that moves
+        itself, and has one thread, takes no such lock (Linux 5.5).
+
+        Raises OSError.
+        """
+        return []
 
     def apply(self, limits: Limits) -> None:
         """Make the directories that are missing and write those limits that differ from what is in force.

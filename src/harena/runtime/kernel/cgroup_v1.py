@@ -80,6 +80,18 @@ class V1Group(Group):
             self.limits = (self.limits[0], 0, self.limits[2])
         super().kill()
 
+    def open_entries(self) -> list[int]:
+        """See `Group`."""
+        entries: list[int] = []
+        try:
+            for directory in self._all:
+                entries.append(self._files.open_to_write(directory + "/tasks"))
+        except OSError:
+            for entry in entries:
+                os.close(entry)
+            raise
+        return entries
+
     def weigh(self, *, lightly: bool) -> None:
         """See `Group`."""
         if directory := self.directories.get("cpu"):

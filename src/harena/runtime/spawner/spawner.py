@@ -94,6 +94,8 @@ class _Sandbox:
     memory_bytes: int | None = None
     pid: int = 0
     pidfd: int = -1
+    enters: bool = False
+    """it was given the files of its cgroups, and goes into them itself"""
     over_memory: bool = False
 
 
@@ -217,7 +219,7 @@ class Spawner:
     def _clone_template(self, number: int, plan: dict[str, object]) -> _Template:
         trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
         user = self._free_user() if self.privileged else os.geteuid()
-        group = self._template_group()
+        group, entries = self._template_group(imports=bool(plan["imports"]))
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
         map_ready, map_done = os.pipe2(os.O_CLOEXEC)
         opened: list[host_trees.Tree] | None = None
@@ -228,11 +230,12 @@ class Spawner:
             pid, pidfd = self._clone_as(user)
             if pid == 0:
                 os.close(map_done)
-                template_start.become_template(launch.TemplateRoot(plan, opened, map_ready), plan, theirs.fileno())
+                root = launch.TemplateRoot(plan, opened, map_ready)
+                template_start.become_template(root, plan, theirs.fileno(), entries)
             outside = (user, user) if self.privileged else (user, os.getegid())
             try:
-                group.weigh(lightly=bool(plan["imports"]))  # until it is ready, see _answered
-                _attach(group, pid)
+                if not entries:
+                    _attach(group, pid)
                 namespaces.map_identity(str(pid), 0, *outside)
                 os.write(map_done, b"m")
             except OSError:
@@ -246,15 +249,20 @@ class Spawner:
             ours.close()
             raise
         finally:
-            for descriptor in (map_ready, map_done, theirs.detach()):
+            for descriptor in (map_ready, map_done, theirs.detach(), *entries):
                 os.close(descriptor)
             host_trees.close(opened or ())
 
-    def _template_group(self) -> cgroups.Group:
-        """Raises OSError that names nothing of the host."""
+    def _template_group(self, *, imports: bool) -> tuple[cgroups.Group, list[int]]:
+        """With its entries. Raises OSError that names nothing of the host."""
+        group = None
         try:
-            return self.template_pool.acquire(memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES)
+            group = self.template_pool.acquire(memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES)
+            group.weigh(lightly=imports)  # until it is ready, see _answered
+            return group, group.open_entries()
         except OSError as error:
+            if group is not None:
+                self.template_pool.release(group)
             raise OSError(error.errno, f"cgroup: {_reason(error)}") from None
 
     def _clone_as(self, user: int) -> tuple[int, int]:
@@ -351,7 +359,8 @@ class Spawner:
             sandbox.pid = pidfds.pid_of(pidfd)
             if sandbox.pid <= 0 or sandbox.pid == made.pid:
                 raise OSError(errno.ESRCH, "it has ended, or is not one of ours")
-            sandbox.group.attach(sandbox.pid)
+            if not sandbox.enters:
+                sandbox.group.attach(sandbox.pid)
             if made.imports:  # it waits: see forker.c
                 pidfds.send_signal(pidfd, forker.ATTACHED)
             self.epoll.register(pidfd, select.EPOLLIN)
@@ -427,11 +436,15 @@ class Spawner:
         while made.unsent and len(made.waiting) < _MOST_UNANSWERED:
             sandbox, settings, channel = made.unsent[0]
             try:
-                made.control.sendmsg(
-                    [sandbox.number.to_bytes(4, "little"), settings],
-                    [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", channel))],
-                    _socket.MSG_DONTWAIT,
-                )
+                entries = sandbox.group.open_entries()
+            except OSError as error:
+                made.unsent.popleft()
+                os.close(channel)
+                self._failed(sandbox, f"cgroup: {_reason(error)}")
+                continue
+            sandbox.enters = bool(entries)
+            try:
+                _order(made, sandbox, settings, [channel, *entries])
             except BlockingIOError:
                 self._listen_to_writes(made, True)
                 return
@@ -441,6 +454,9 @@ class Spawner:
                     return
                 self._misbehaved(made, f"it cannot be told anything: {error.strerror}")
                 return
+            finally:
+                for entry in entries:
+                    os.close(entry)
             made.unsent.popleft()
             made.waiting[sandbox.number] = sandbox
             os.close(channel)
@@ -488,6 +504,15 @@ class Spawner:
         del self.sandboxes[sandbox.number]
         self._say("dead", sandbox.number, oom_kills + sandbox.over_memory)
         self.pool.release(sandbox.group, oom_kills)
+
+
+def _order(made: _Template, sandbox: _Sandbox, settings: bytes, descriptors: list[int]) -> None:
+    """Raises OSError."""
+    made.control.sendmsg(
+        [sandbox.number.to_bytes(4, "little"), settings],
+        [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack(f"{len(descriptors)}i", *descriptors))],
+        _socket.MSG_DONTWAIT,
+    )
 
 
 def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:

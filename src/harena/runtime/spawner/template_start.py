@@ -14,10 +14,13 @@ from harena.runtime.spawner import guest_modules as guest
 from harena.runtime.spawner import importing
 
 
-def become_template(root: launch.TemplateRoot, plan: dict[str, object], control: int) -> NoReturn:
-    """In the clone: take the steps, then exec the image's interpreter. Never returns."""
+def become_template(root: launch.TemplateRoot, plan: dict[str, object], control: int, entries: list[int]) -> NoReturn:
+    """In the clone: go into its cgroups, take the steps, then exec the image's interpreter. Never returns."""
     channel = _socket.socket(fileno=control)
     try:
+        launch.enter_groups(entries)
+        for entry in entries:
+            os.close(entry)
         os.setsid()  # where the kernel schedules by session, it is not one with the spawner and all other templates
         launch.apply(launch.TEMPLATE_STEPS, root)
         if root.shares_inodes:

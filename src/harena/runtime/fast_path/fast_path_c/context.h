@@ -27,7 +27,7 @@ struct context {                                  /* as fast_path.Context */
     u32 number;                                   /* its exec */
     i32 was_warm;
     i32 error;                                    /* in a child: errno of chdir */
-    i32 descriptors[4];                           /* that came with the message */
+    i32 descriptors[MOST_DESCRIPTORS];            /* that came with the message */
     i32 descriptor_count, unused;
     u64 size;                                     /* of the message */
     u8 *message;

@@ -17,7 +17,8 @@ struct message {
     u64 control_size;
     i32 flags;
 };
-struct control { u64 size; i32 level, kind; i32 descriptors[4]; };
+enum { MOST_DESCRIPTORS = 6 }; /* in one message, as in wire.py */
+struct control { u64 size; i32 level, kind; i32 descriptors[MOST_DESCRIPTORS]; };
 struct poll { i32 descriptor; short events, found; };
 struct clone { u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls; };
 struct usage { i64 user_s, user_us, system_s, system_us, peak_kb, rest[13]; };

@@ -21,6 +21,18 @@ static i64 run(const struct launch *launch)
     return -1;
 }
 
+/* In the fork, before anything else: what came behind the channel are its cgroups' `tasks` files. Who moves itself there
+ * waits for nobody; who is moved by another process waits until no process of the machine is being forked. */
+static i64 enter_groups(const i32 *entries, i32 count)
+{
+    for (i32 index = 0; index < count; index++) {
+        i64 written = call3(SYS_write, entries[index], (i64)"0", 1);
+        if (written < 0)
+            return written;
+    }
+    return 0;
+}
+
 static struct launch *find_launch(struct context *context)
 {
     for (i32 index = 0; index < context->launch_count; index++) {
@@ -53,14 +65,15 @@ static i64 fork_on_request(struct context *context)
         if (outcome < 0)
             return outcome;
         struct launch *launch = find_launch(context);
-        if (!launch || context->descriptor_count != 1)
+        if (!launch || context->descriptor_count < 1)
             return REQUEST;
         i32 channel = context->descriptors[0], pidfd = -1;
         launch->calls[launch->channel_call][1] = channel;
         struct clone wanted = {launch->flags | CLONE_PIDFD, (u64)&pidfd, 0, 0, SIGCHLD, 0, 0, 0};
         i64 pid = call2(SYS_clone3, &wanted, sizeof wanted);
         if (pid == 0) {
-            i64 failure = run(launch);
+            i64 refused = enter_groups(context->descriptors + 1, context->descriptor_count - 1);
+            i64 failure = refused < 0 ? (i64)launch->call_count << 16 | -refused : run(launch);
             context->is_template = 0;
             context->launched = (i32)(launch - context->launches);
             if (failure < 0)
@@ -74,7 +87,7 @@ static i64 fork_on_request(struct context *context)
         if (answer(context, pidfd) < 0)
             call1(SYS_exit_group, 0); /* the spawner has gone */
         call1(SYS_close, pidfd);
-        call1(SYS_close, channel);
+        close_descriptors(context);
     }
 }
 

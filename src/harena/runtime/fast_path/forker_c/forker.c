@@ -147,11 +147,28 @@ static i64 await_attached(void)
     }
 }
 
-static __attribute__((noreturn)) void become_sandbox(struct forker *forker, struct order *order, i32 channel)
+/* See template.c: the cgroups' `tasks` files. Gives the error's number, or 0. */
+static i64 enter_groups(const i32 *entries, u32 count)
 {
-    u8 ready[] = "R", locks[] = "lock", attach[] = "await cgroup", *base = (u8 *)order;
+    u8 self[] = "0";
+    for (u32 index = 0; index < count; index++) {
+        i64 written = call3(SYS_write, entries[index], (i64)self, 1);
+        if (written < 0)
+            return -written;
+    }
+    return 0;
+}
+
+static __attribute__((noreturn)) void become_sandbox(
+    struct forker *forker, struct order *order, const i32 *descriptors, u32 count)
+{
+    i32 channel = descriptors[0];
+    u8 ready[] = "R", locks[] = "lock", attach[] = "await cgroup", enter[] = "cgroup", *base = (u8 *)order;
     u32 *names = (u32 *)&order->calls[order->call_count] + order->relocation_count;
-    i64 failure = run(order->calls, order->call_count, 1);
+    i64 failure = enter_groups(descriptors + 1, count - 1);
+    if (failure)
+        fail(forker, channel, enter, failure);
+    failure = run(order->calls, order->call_count, 1);
     if (failure >= 0)
         fail(forker, channel, base + names[failure >> 16], failure & 0xffff);
     failure = run(forker->lock.calls, forker->lock.count, 1);
@@ -182,16 +199,18 @@ __attribute__((noreturn, used)) void serve(struct forker *forker)
         u32 *relocations = (u32 *)&order->calls[order->call_count];
         for (u64 index = 0; index < order->relocation_count; index++)
             *(u64 *)(forker->message + relocations[index]) += (u64)forker->message;
-        i32 channel = control.descriptors[0], pidfd = -1;
-        order->calls[order->channel_call][1] = channel;
+        u32 count = (u32)((control.size - 16) / 4);
+        i32 pidfd = -1;
+        order->calls[order->channel_call][1] = control.descriptors[0];
         struct clone wanted = {order->flags | CLONE_PIDFD, (u64)&pidfd, 0, 0, SIGCHLD, 0, 0, 0};
         i64 pid = call2(SYS_clone3, &wanted, sizeof wanted);
         if (pid == 0)
-            become_sandbox(forker, order, channel);
+            become_sandbox(forker, order, control.descriptors, count);
         answer(forker, order->number, pid < 0 ? (i32)-pid : 0, pidfd);
         if (pid > 0)
             call1(SYS_close, pidfd);
-        call1(SYS_close, channel);
+        for (u32 index = 0; index < count; index++)
+            call1(SYS_close, control.descriptors[index]);
     }
 }
 
