@@ -257,3 +257,14 @@ def test_a_run_may_take_as_long_as_its_candidate_can_make_its_judging_take() -> 
     made = load_scenarios([{"id": "a", "candidate": "x", "scoring": {"type": "weighted", "parts": parts}}]).scenarios
     # each part has its own limit, and its cases may all be run once more
     assert run_timeout(config, made) == MOST_JUDGINGS * 3 * 2 * (wall_limit(2.0) + SLACK_SECONDS)
+
+
+@pytest.mark.parametrize("scoring", [STDIO, COMMAND, {"type": "command", "unittest": ["t.py"], "files": {"t.py": ""}}])
+async def test_a_file_of_harenas_own_that_has_gone_is_nobodys_fault(scoring: Any) -> None:
+    """An upgrade or a switch of branches below the running process: it ends without a score."""
+
+    def gone() -> Exception:
+        return ModuleNotFoundError("No module named 'harena.scoring.battery'", name="harena.scoring.battery")
+
+    with pytest.raises(PlatformError, match=r"harena\.scoring\.battery"):
+        await scored(Failing(gone), scoring)

@@ -5,7 +5,9 @@ or a judge fails. Any of it may make the host raise, foreseen or not. If that le
 could buy itself out of a bad one. So an error passes as the platform's only if it is plainly that:
 
 * it was raised where a sandbox was created, before anything of the candidate was in it;
-* it is one of PLATFORM_ERRORS, each of which has its reason there.
+* it is one of PLATFORM_ERRORS, each of which has its reason there;
+* it is an ImportError: a file of harena's own, or of a package that it uses, has gone below the running process.
+  Nothing of a candidate's is imported here.
 
 After any other error the same contract judges a candidate that does nothing, in fresh sandboxes. If that fails, too,
 the fault is the contract's or the platform's, and there is no score. If it works, the candidate is judged once more,
@@ -64,6 +66,13 @@ _log = logging.getLogger("harena.scoring")
 
 async def blamed(contract: Contract, bench: Bench, apply: Apply, *, planned: int) -> Verdict:
     """The verdict of `apply`, or whose fault it is that there is none. Raises HarenaError for the platform's."""
+    try:
+        return await _blamed(contract, bench, apply, planned=planned)
+    except ImportError as error:
+        _raise_as_platforms(error)
+
+
+async def _blamed(contract: Contract, bench: Bench, apply: Apply, *, planned: int) -> Verdict:
     first = verdict = await _tried(contract, bench, apply)
     failures = 0
     while isinstance(verdict, Exception):
@@ -89,6 +98,8 @@ async def _tried(contract: Contract, bench: Bench, apply: Apply) -> Verdict | Ex
     bench.sandboxes = watched
     try:
         return await apply(contract, bench)
+    except ImportError:
+        raise
     except PLATFORM_ERRORS:
         raise
     except Exception as error:  # noqa: BLE001 - the rule is about everything that is raised while judging
@@ -129,6 +140,8 @@ def idle_for(contract: Contract, bench: Bench) -> Bench:
     else:
         try:
             return idle_bench(bench)
+        except ImportError:
+            raise
         except Exception as error:  # noqa: BLE001 - it reads the candidate's text, which shall not choose who is blamed
             _log.info("a candidate that does nothing has nothing of this one's names", exc_info=error)
             nothing = Candidate(files={candidate.entry: "pass\n"}, entry=candidate.entry)

@@ -23,7 +23,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
@@ -43,6 +43,7 @@ from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import tools as guest_tools
+from harena.scoring.guest_sources import guest_argv, source_of
 from harena.scoring.scorers.asserts import score_asserts, shared_names
 from harena.scoring.scorers.asserts_apart import modules_beside
 from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, repeats_expectations
@@ -61,7 +62,6 @@ from harena.scoring.scorers.trusted_suite import (
     LIST_IT,
     REQUIRES_SECONDS,
     ends_alike,
-    guest_program,
     idle_bench,
     missing_modules,
     taking_part,
@@ -436,9 +436,9 @@ def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tu
     if contract.command is not None:
         return contract.command
     if _is_apart(contract):
-        return ("python", "-c", guest_program((guest_imports, guest_executed, guest_calls), "main"))
+        return guest_argv((guest_imports, guest_executed, guest_calls), "main")
     assert contract.asserts is not None
-    return ("python", "-c", guest_program(_IN_ONE_PROCESS, "main"), entry)
+    return (*guest_argv(_IN_ONE_PROCESS, "main"), entry)
 
 
 def _is_apart(contract: CommandContract) -> bool:
@@ -452,7 +452,7 @@ async def _tests(contract: CommandContract, entry: str) -> str:
         return ""
     modules = modules_beside(contract)
     if _is_apart(contract):
-        driver = Path(guest_driver.__file__).read_text(encoding="utf-8")
+        driver = source_of(guest_driver)
         request = {"source": contract.asserts, "calls": contract.calls, "path": entry, "driver": driver}
         return json.dumps({**request, "modules": modules})
     names = await shared_names(contract, entry)

@@ -14,11 +14,11 @@ import ast
 import importlib.util
 import marshal
 from functools import cache
-from pathlib import Path
 from types import CodeType
 
 from harena.core.models import KnownProgram
 from harena.scoring.guest import driver as guest_driver
+from harena.scoring.guest_sources import source_of
 
 BOOT = """\
 import marshal, os, sys
@@ -139,4 +139,4 @@ def _without_annotations(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _source() -> bytes:
-    return Path(guest_driver.__file__).read_bytes()
+    return source_of(guest_driver).encode()

@@ -13,11 +13,11 @@ import copy
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import told as guest_told
+from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.hidden_siblings import siblings
 
 _MOST_SOURCE = 100_000
@@ -97,7 +97,7 @@ def _tree(text: str) -> ast.Module | None:
 
 
 def _unparsed(tree: ast.Module) -> str:
-    source = Path(guest_told.__file__).read_text(encoding="utf-8")
+    source = source_of(guest_told)
     start = ast.parse(f"{_TELLS} = {{'__name__': {_TELLS!r}}}\nexec({source!r}, {_TELLS})").body
     is_future = [isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body]
     after = max((index + 1 for index, each in enumerate(is_future) if each), default=0)

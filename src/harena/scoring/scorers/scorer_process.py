@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from harena.core.errors import HarenaError, PlatformError
@@ -15,6 +14,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import PythonContract
 from harena.scoring.guest import scorer as guest_scorer
 from harena.scoring.guest import scorer_faults, scorer_shapes
+from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.program import Bench
 from harena.scoring.slices import aside, json_parts, last_line, size_of
 from harena.scoring.verdict import one_line
@@ -49,12 +49,7 @@ class ScorerBrokenError(HarenaError):
 
 @cache
 def _scorer_program() -> str:
-    return Path(guest_scorer.__file__).read_text(encoding="utf-8") + "\n\nmain()\n"
-
-
-@cache
-def _text_of(path: str) -> str:
-    return Path(path).read_text(encoding="utf-8")
+    return source_of(guest_scorer) + "\n\nmain()\n"
 
 
 def _json(request: Mapping[str, Any]) -> bytes:
@@ -119,7 +114,7 @@ async def score_of_run(
     PlatformError where the platform is to blame."""
     request = {
         "source": contract.source,
-        "faults": _text_of(scorer_faults.__file__),
+        "faults": source_of(scorer_faults),
         "run": run_shown(contract, seen),
         "is_idle": is_idle,
     }
@@ -132,8 +127,8 @@ async def score_of_any_form(bench: Bench, contract: PythonContract, seen: Mappin
     gets a score. Raises ScorerFailedError, and PlatformError where the platform is to blame."""
     request = {
         "source": contract.source,
-        "faults": _text_of(scorer_faults.__file__),
-        "shapes": _text_of(scorer_shapes.__file__),
+        "faults": source_of(scorer_faults),
+        "shapes": source_of(scorer_shapes),
         "run": run_shown(contract, seen),
     }
     answer = await ask_scorer(bench, request, contract.scorer_timeout_seconds)

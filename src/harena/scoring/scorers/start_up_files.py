@@ -13,12 +13,13 @@ import secrets
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Protocol
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import FileInfo
 from harena.scoring.guest import sitecustomize as guest_sitecustomize
+from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.shell_code import code_mask, is_data
 
 _FILES = (
@@ -230,7 +231,7 @@ def guard(
     theirs = environment.get("PYTHONPATH", "")
     searched = tuple(entry or "." for entry in theirs.split(":")) if theirs and beside_candidate else ()
     path = str(PurePosixPath(place) / "sitecustomize.py")
-    source = Path(guest_sitecustomize.__file__).read_text(encoding="utf-8")
+    source = source_of(guest_sitecustomize)
     given: dict[str, tuple[object, ...]] = {
         "OPTIONAL": tuple(sorted({*_with_a_substitute(texts), *optional})),
         "TRUSTED": tuple(trusted),

@@ -31,7 +31,7 @@ from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.time_limits import wall_limit
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
-    candidate_program,
+    candidate_argv,
     ends_alike,
     files_on_both_sides,
     named_files,
@@ -281,7 +281,7 @@ async def _run(
         )
         candidate = await apart.exec(
             ExecRequest(
-                argv=("python", "-c", candidate_program(), ",".join(map(module_name, named))),
+                argv=candidate_argv([*map(module_name, named)]),
                 env=ENVIRONMENT,
                 cwd=WORKSPACE,
                 stdin_stream=True,

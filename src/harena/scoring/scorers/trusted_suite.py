@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import ast
-import base64
 import fnmatch
 import json
 import re
 import secrets
-import zlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from types import ModuleType
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
@@ -44,6 +39,7 @@ from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import trust as guest_trust
 from harena.scoring.guest import unittest as guest_unittest
 from harena.scoring.guest import watch as guest_watch
+from harena.scoring.guest_sources import guest_argv, guest_program
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
@@ -77,6 +73,8 @@ class TestOfNobody(unittest.TestCase):
     def test_that_fails(self):
         self.assertEqual(1, 2)
 """
+_WITHOUT_ITS_FOLDER = "import sys\nsys.path[:] = [path for path in sys.path if path]\n"
+_HOME = (guest_driver, guest_graph, guest_given, guest_home)
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
 
@@ -179,8 +177,14 @@ def trusted_paths(contract: CommandContract, files: Mapping[str, str]) -> list[s
 def candidate_program() -> str:
     """In which the candidate's modules live, where they are in another process than a suite. What it imports itself is
     never the candidate's."""
-    start = "import sys\nsys.path[:] = [path for path in sys.path if path]\n"
-    return start + guest_program((guest_driver, guest_graph, guest_given, guest_home), "serve")
+    return _WITHOUT_ITS_FOLDER + guest_program(_HOME, "serve")
+
+
+def candidate_argv(on_both_sides: Sequence[str]) -> tuple[str, ...]:
+    """The command line of `candidate_program`, where nobody else is in its sandbox; with the names of the modules that
+    are on both sides."""
+    python, option, start, *words = guest_argv(_HOME, "serve")
+    return (python, option, _WITHOUT_ITS_FOLDER + start, *words, ",".join(on_both_sides))
 
 
 def suite_argv(
@@ -202,12 +206,12 @@ def suite_argv(
     believing = (guest_asked, guest_compared_beside, guest_swallowed, guest_believed)
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
-    source = guest_program((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
+    program = guest_argv((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "answers": dict(answers or {}),
                         "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
-    return ("python", "-c", source, given, *options, *contract.suite)
+    return (*program, given, *options, *contract.suite)
 
 
 def with_failing_test(contract: CommandContract) -> CommandContract | None:
@@ -359,22 +363,3 @@ async def missing_modules(bench: Bench, contract: CommandContract) -> str | None
         return None
     line = one_line(last_line(result.stderr))
     return f"the contract requires {', '.join(contract.requires)}: {line}; add it to the blueprint's packages"
-
-
-@cache
-def guest_program(modules: tuple[ModuleType, ...], start: str) -> str:
-    """A program that has these modules, under the names that they have here, and calls a function of the last one."""
-    sources = {module.__name__: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules}
-    # compressed, because the kernel takes no argument of more than 128 KiB
-    packed = base64.b85encode(zlib.compress(json.dumps(sources).encode(), 9)).decode()
-    return (
-        "import base64, json, sys, types, zlib\n"
-        "def loaded():\n"
-        "    for name in ('harena', 'harena.scoring', 'harena.scoring.guest'):\n"
-        "        sys.modules[name] = types.ModuleType(name)\n"
-        f"    for name, source in json.loads(zlib.decompress(base64.b85decode({packed!r}))).items():\n"
-        "        module = sys.modules[name] = types.ModuleType(name)\n"
-        "        exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"
-        "    return module\n"
-        f"loaded().{start}()\n"
-    )
