@@ -1,6 +1,7 @@
 """Databases of earlier versions become this version's, in place."""
 
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from harena.core.job_store import Batch
 from harena.store import migrations
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
-from harena.store.migrate import KNOWN, NEWEST
+from harena.store.migrate import KNOWN, NEWEST, bring_to, version_of
 from harena.store.tables import COUNTS, metadata
 
 OF_HARENA_0_1 = """
@@ -78,20 +79,38 @@ async def test_a_database_of_harena_0_1_keeps_everything(old: Path) -> None:
 
 
 async def test_every_road_leads_to_the_same_tables(old: Path, tmp_path: Path) -> None:
-    """A migrated database, a new one, and the tables that queries are written against: columns and indexes agree."""
-    new = tmp_path / "new.db"
+    """A database of harena 0.1, one that took every step from nothing, a new one, which takes none, and the tables that
+    queries are written against agree: columns with their defaults, keys and indexes, and the record of the version."""
+    new, stepped = tmp_path / "new.db", tmp_path / "stepped.db"
+    engine = create_engine(f"sqlite:///{stepped}")
+    with engine.begin() as connection:
+        for version in KNOWN:
+            bring_to(connection, version)
+    engine.dispose()
     for path in (old, new):
         await (await Database.open(path)).close()
     written = create_engine("sqlite://")
     metadata.create_all(written)
     expected = schema(written)
     written.dispose()
-    for path in (old, new):
+    records = []
+    for path in (old, stepped, new):
         engine = create_engine(f"sqlite:///{path}")
         found = schema(engine)
-        assert found.pop("alembic_version")
+        records.append(found.pop("alembic_version"))
         assert found == expected
+        with engine.connect() as connection:
+            assert version_of(connection) == NEWEST
         engine.dispose()
+    assert records[0] == records[1] == records[2]
+
+
+async def test_a_new_database_takes_no_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tables are made as they are, without alembic, which takes longer to load than they take to make."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "alembic"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "alembic", None)
+    await (await Database.open(tmp_path / "harena.db")).close()
 
 
 def schema(engine: object) -> dict[str, object]:
@@ -99,8 +118,12 @@ def schema(engine: object) -> dict[str, object]:
     seen = inspect(engine)
     return {
         table: (
-            sorted((column["name"], str(column["type"]), column["nullable"]) for column in seen.get_columns(table)),
+            sorted(
+                (column["name"], str(column["type"]), column["nullable"], str(column["default"]))
+                for column in seen.get_columns(table)
+            ),
             seen.get_pk_constraint(table)["constrained_columns"],
+            sorted(unique["column_names"] for unique in seen.get_unique_constraints(table)),
             sorted((index["name"], index["column_names"], index["unique"]) for index in seen.get_indexes(table)),
         )
         for table in seen.get_table_names()
