@@ -76,6 +76,17 @@ def referred(scenarios: Mapping[str, Any]) -> str:
     return str(scenarios["ref"])
 
 
+@dataclass(frozen=True, slots=True)
+class StoredSources:
+    """What a version of stored scenarios holds, as a job runs it."""
+
+    version: str
+    """NAME@2"""
+    digest: str
+    sources: Mapping[str, Any]
+    """{scenarios, format, grader}, as in a job's request"""
+
+
 class CatalogStorePort(Protocol):
     """The catalogue in one store. Every method is one transaction; all raise PlatformError.
 

@@ -121,6 +121,8 @@ def within(ceilings: WorkspaceLimits, limits: Limits) -> Limits:
 LIMITS = tuple(field.name for field in fields(WorkspaceLimits))
 LIMITS_WITH_COLUMNS = LIMITS[: LIMITS.index("runs") + 1]
 """limits that earlier versions stored in a column each; all others share one column"""
+CheckRoom = Callable[[str, int], Awaitable[None]]
+"""(workspace, bytes that are about to be kept for it); raises LimitExceededError"""
 LimitsOf = Callable[[str], Awaitable[WorkspaceLimits]]
 """what a workspace may use now; raises PlatformError"""
 

@@ -34,6 +34,7 @@ from harena.core.catalog import (
     CatalogKind,
     CatalogStorePort,
     Row,
+    StoredSources,
     parse_reference,
 )
 from harena.core.clock import Clock
@@ -43,6 +44,7 @@ from harena.core.registry import IN_USE
 from harena.core.results import Trust
 from harena.core.rows import check_json
 from harena.core.threads import SCENARIOS
+from harena.core.workspace import CheckRoom
 from harena.jobs.benchmark.kept_json import content_of, pack, unpack
 from harena.jobs.definitions import with_secret, without_secret
 from harena.jobs.lifecycle import OPEN_STATES
@@ -65,20 +67,7 @@ _LISTED_BY: Mapping[CatalogKind, str] = {
     "scoring_contracts": "contract ls",
     "benchmark_job_defs": "benchmark def ls",
 }
-CheckRoom = Callable[[str, int], Awaitable[None]]
-"""(workspace, bytes that are about to be kept for it); raises LimitExceededError"""
 _KEPT = "what is stored is kept as JSON"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredScenarios:
-    """A version of stored scenarios, as a job runs it."""
-
-    version: str
-    """NAME@2"""
-    digest: str
-    sources: Mapping[str, Any]
-    """{scenarios, format, grader}, as in a job's request"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +238,10 @@ class CatalogReader:
         asked = self._catalog.find(self._workspace, "scenarios", reference)
         return version_name(asyncio.run_coroutine_threadsafe(asked, self._loop).result())
 
-    def scenarios(self, reference: str) -> StoredScenarios:
+    def scenarios(self, reference: str) -> StoredSources:
         """A version, as a job runs it. Raises NotFoundError, ValidationError."""
         row, packed = self._kept("scenarios", reference)
-        return StoredScenarios(version_name(row), row["digest"], unpack(packed))
+        return StoredSources(version_name(row), row["digest"], unpack(packed))
 
     def contract(self, reference: str) -> StoredContract:
         """A version, as a scenario is scored by it: a `ContractLookup`. Raises NotFoundError, ValidationError."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harena.core.workspace import WorkspaceLimits
     from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
     from harena.jobs.training.training_jobs import TrainingJobs
-    from harena.node.registry import Registry
+    from harena.training.objects.registry import Registry
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
 
@@ -96,7 +96,7 @@ class NodeParts:
         """Raises SandboxUnavailableError once the node has been closed."""
         jobs = self.benchmark_jobs()
         if self._registry is None:
-            from harena.node.registry import Registry
+            from harena.training.objects.registry import Registry
 
             self._registry = Registry(
                 self._database.registry,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from harena.core import settings
 from harena.jobs.training.owned_training import Workers
 from harena.jobs.training.training_jobs import TrainingJobs
-from harena.node.training_acceptance import FindBlueprint, Resolve, accepted
 from harena.training.installed import missing_for_training
+from harena.training.requests.acceptance import FindBlueprint, Resolve, accepted
 
 if TYPE_CHECKING:
     from harena.core.clock import Clock
     from harena.core.node_config import NodeConfig
     from harena.core.node_stores import TrainingStores
-    from harena.jobs.catalog import CheckRoom
+    from harena.core.workspace import CheckRoom
 
 _OF_CLIENTS = (settings.BASE_URL.name, settings.API_KEY.name)
 WORKER = (sys.executable, "-P", "-m", "harena.training.worker.main")

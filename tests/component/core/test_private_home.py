@@ -13,11 +13,11 @@ from sqlalchemy import text
 from harena.core.clock import SystemClock
 from harena.core.file_trees import files_of, packed
 from harena.core.home import prepare_home
-from harena.node.registry import Registry
 from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
+from harena.training.objects.registry import Registry
 
 OPEN_ON_PURPOSE = {"empty"}
 """mounted into sandboxes, whose user is another one; nothing is in it"""

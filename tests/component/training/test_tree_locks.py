@@ -12,11 +12,11 @@ import pytest
 from harena.core.clock import SystemClock
 from harena.core.file_trees import files_of, packed
 from harena.core.registry import Row
-from harena.node.registry import Registry
-from harena.node.tree_locks import TreeLocks
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import jsonl, stream, write
+from harena.training.objects.registry import Registry
+from harena.training.objects.tree_locks import TreeLocks
 
 ROWS = {"rows.jsonl": jsonl([{"prompt": "a", "completion": "b"}])}
 

@@ -2,7 +2,7 @@
 each tree under its digest; what is said of them is in the store.
 
     objects/trees/<2 digits>/<digest>/...   never changed, and shared by all that have the same content
-    objects/locks/<2 digits>                see `harena.node.tree_locks`
+    objects/locks/<2 digits>                see `harena.training.objects.tree_locks`
     objects/incoming/...                    what is being received; of a process that was killed, removed a day later
 """
 
@@ -39,13 +39,13 @@ from harena.core.registry import (
     version_order,
 )
 from harena.core.threads import NODE, OBJECTS
-from harena.core.workspace import LimitsOf
-from harena.node.tree_locks import TreeLocks
+from harena.core.workspace import CheckRoom, LimitsOf
+from harena.training.objects.tree_locks import TreeLocks
 
 if TYPE_CHECKING:
-    from harena.jobs.catalog import CatalogReader, CheckRoom
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
+    from harena.training.requests.stored_scorings import StoredVersions
 
 MAX_PAGE = 500
 MOST_USERS_TOLD = 5
@@ -207,11 +207,11 @@ class Registry:
         return row
 
     async def resolve(
-        self, workspace: str, request: SFTRequest | RLRequest, reader: CatalogReader
+        self, workspace: str, request: SFTRequest | RLRequest, reader: StoredVersions
     ) -> ResolvedReferences:
         """Everything that a request for training refers to; `reader` looks up what is stored as scenarios. Raises
         NotFoundError or ValidationError with a line for each reference that is missing or does not fit."""
-        from harena.node.training_references import References
+        from harena.training.requests.stored_references import References
 
         return await References(self, workspace, reader).resolve(request)
 

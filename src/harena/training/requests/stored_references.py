@@ -15,7 +15,6 @@ from harena.core.registry import ObjectKind, Row
 from harena.core.spool import spool_folder
 from harena.core.threads import OBJECTS
 from harena.core.training_sources import HEADING, path_version
-from harena.node.training_scorings import StoredScorings
 from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.row_files import DEFAULT_SPLIT, Mistakes, names_stored_contracts, read_rows, rows_of
@@ -25,12 +24,12 @@ from harena.training.objects.model import read_model
 from harena.training.requests.model_names import cached_model, model_name_kind
 from harena.training.requests.references import ResolvedRef, ResolvedReferences
 from harena.training.requests.request import DatasetSource, RLRequest, SFTRequest, VersionRef
+from harena.training.requests.stored_scorings import StoredScorings, StoredVersions
 from harena.training.rewards import CodeTests
 from harena.training.shipped_models import SHIPPED_MODELS
 
 if TYPE_CHECKING:
-    from harena.jobs.catalog import CatalogReader
-    from harena.node.registry import Registry
+    from harena.training.objects.registry import Registry
 
 USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajectories": "as trajectories"}
 
@@ -38,7 +37,7 @@ USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajector
 class References:
     """Finds what requests of one workspace refer to. Used from one event loop."""
 
-    def __init__(self, registry: Registry, workspace: str, reader: CatalogReader) -> None:
+    def __init__(self, registry: Registry, workspace: str, reader: StoredVersions) -> None:
         """`reader` looks up stored scenarios and contracts."""
         self._registry = registry
         self._reader = reader

@@ -11,10 +11,10 @@ from harena.core.errors import LimitExceededError
 from harena.core.file_trees import files_of, packed
 from harena.core.threads import work_for
 from harena.core.workspace import WorkspaceLimits
-from harena.node.registry import Registry
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import jsonl, stream, write
+from harena.training.objects.registry import Registry
 
 
 class _Held(Registry):

@@ -29,14 +29,14 @@ from harena.core.errors import ValidationError
 from harena.core.file_trees import files_of, packed
 from harena.core.registry import ObjectKind
 from harena.jobs.catalog import Catalog
-from harena.node.registry import Registry
-from harena.node.training_acceptance import accepted
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import BOMB, capability, chat_model, jsonl, stream, write
+from harena.training.objects.registry import Registry
 from harena.training.reading import FUNCTIONS
 from harena.training.reading.marked import MODULES
+from harena.training.requests.acceptance import accepted
 
 MINE = "mine"
 READ_APART = {

@@ -16,7 +16,6 @@ from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
 from harena.core.registry import ObjectKind
 from harena.jobs.catalog import Catalog
-from harena.node.registry import Registry
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
@@ -24,6 +23,7 @@ from harena.testing.conformance_registry import ROWS, TASK, capability, jsonl, s
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import read_rows
+from harena.training.objects.registry import Registry
 from harena.training.requests.plan import RLPlan, plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request

@@ -7,22 +7,33 @@ the store nor the workspace.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from harena.core.catalog import parse_reference
+from harena.core.catalog import StoredSources, parse_reference
 from harena.core.errors import ValidationError
 from harena.training.data.stored_problems import is_reference, prompts_of, reference_key, scored_as
 
 if TYPE_CHECKING:
-    from harena.jobs.catalog import CatalogReader, StoredScenarios
+    from harena.scoring.contracts.stored import StoredContract
+
+
+class StoredVersions(Protocol):
+    """Looks up what is stored in one workspace's catalogue. Not for the event loop. Each verb raises NotFoundError and
+    ValidationError."""
+
+    def scenarios(self, reference: str) -> StoredSources:
+        """A version of stored scenarios."""
+
+    def contract(self, reference: str) -> StoredContract:
+        """A version of a stored scoring contract."""
 
 
 class StoredScorings:
     """Lookups of one job. Not for the event loop. Each verb raises ValidationError, NotFoundError."""
 
-    def __init__(self, reader: CatalogReader) -> None:
+    def __init__(self, reader: StoredVersions) -> None:
         self._reader = reader
-        self._scenarios: dict[str, StoredScenarios] = {}
+        self._scenarios: dict[str, StoredSources] = {}
         self._found: dict[str, dict[str, Any]] = {}
 
     def of(self, scoring: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,7 +74,7 @@ class StoredScorings:
         )
         return {**found, "scoring": self._contract(found["scoring"])} if is_reference(found["scoring"]) else found
 
-    def _stored(self, ref: Any) -> StoredScenarios:
+    def _stored(self, ref: Any) -> StoredSources:
         if not isinstance(ref, str):
             raise ValidationError(f"its scoring names stored scenarios by a text, NAME or NAME@2, not {ref!r:.100}")
         if ref not in self._scenarios:
