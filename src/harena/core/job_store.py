@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from harena.core.idempotency import IdempotencyKey
 from harena.core.pages import PAGE_BYTES, PageRows
+from harena.core.webhook_store import NewDelivery
 
 Row = dict[str, Any]
 
@@ -52,12 +53,12 @@ class JobStorePort(Protocol):
         job_runs: Sequence[Mapping[str, Any]] = (),
         *,
         request: bytes | None = None,
-        delivery: Mapping[str, Any] | None = None,
+        delivery: NewDelivery | None = None,
         key: IdempotencyKey | None = None,
     ) -> str:
         """Accept a job, with rows of runs, {number, scenario_id, attempt, state} each, as earlier versions stored them
         (a new job has none): all of it or nothing. `request` is what another process needs to go on with it; `delivery`
-        is the webhook delivery, {id, url, receiver, secret, durable, state}, that becomes due with the job's end, in
+        is the webhook delivery that becomes due with the job's end, in
         the same transaction. The id of the job that stands: this one's, or that of the job that was accepted before
         with the same `key`; then nothing has been stored. Raises ValidationError for a key that came with another
         request, and NotFoundError where a version of the catalogue that `lineage` names was deleted."""

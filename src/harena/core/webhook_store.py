@@ -9,9 +9,57 @@ next try behind.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from harena.core.job_store import Row
+EventBody = Mapping[str, Any]
+"""what an event of a job says beside its kind, as it is stored and shown"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDelivery:
+    """A delivery as it is stored with its job, whose end it waits for."""
+
+    id: str
+    url: str
+    receiver: str
+    """host and port of the URL: what is counted where one receiver may not take all tries"""
+    secret: str | None = field(repr=False)
+    """signs what is posted; None = nothing is signed"""
+    durable: bool
+    """a server makes it, not an embedded node"""
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueDelivery:
+    """A delivery that is neither over nor waiting, as whoever makes it needs it."""
+
+    id: str
+    job_id: str
+    workspace: str
+    url: str
+    receiver: str
+    secret: str | None = field(repr=False)
+    """sealed where this process has another key than the one that sealed it"""
+    tries: int
+    due_at: str
+    body: str | None
+    """what the first try posted; None = it is not made yet"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryStatus:
+    """How far a delivery is, as its job shows it: without its secret."""
+
+    id: str
+    job_id: str
+    url: str
+    state: str
+    tries: int
+    due_at: str | None
+    ended_at: str | None
+    error: str | None
 
 
 class WebhookStorePort(Protocol):
@@ -23,10 +71,9 @@ class WebhookStorePort(Protocol):
 
     async def pending(
         self, *, durable: bool, workspaces: Collection[str], limit: int, without: Collection[tuple[str, str]] = ()
-    ) -> list[Row]:
-        """{id, job_id, workspace, url, receiver, secret, tries, due_at, body} of such deliveries of these workspaces,
-        at most `limit` of each, but for those whose (workspace, receiver) is in `without`; of each workspace those that
-        are due first come first."""
+    ) -> list[DueDelivery]:
+        """Such deliveries of these workspaces, at most `limit` of each, but for those whose (workspace, receiver) is in
+        `without`; of each workspace those that are due first come first."""
 
     async def count_try(self, delivery_id: str, *, tries: int, due_at: str) -> bool:
         """Begin a try of a delivery that was tried `tries` times: count it, and note when the next one is due should
@@ -48,10 +95,10 @@ class WebhookStorePort(Protocol):
         at: str,
         error: str | None,
         kind: str,
-        body: Mapping[str, Any],
+        body: EventBody,
     ) -> bool:
         """The delivery is over after that many tries: forget its secret, and add an event of this kind to its job,
         where that is still there. Whether it was not over before."""
 
-    async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, Row]:
-        """job id -> {id, job_id, url, state, tries, due_at, ended_at, error}; without jobs that have none."""
+    async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, DeliveryStatus]:
+        """job id -> its delivery; without jobs that have none."""

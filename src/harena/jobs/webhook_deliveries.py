@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError, ValidationError
-from harena.core.job_store import STORE_UNAVAILABLE, JobStorePort, Row
+from harena.core.job_store import STORE_UNAVAILABLE, JobStorePort
 from harena.core.records.benchmark_jobs import WebhookDelivery, WebhookEvent
 from harena.core.sealed_text import is_sealed
 from harena.core.threads import node_task, work_for
 from harena.core.webhook_signature import ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signature
-from harena.core.webhook_store import WebhookStorePort
+from harena.core.webhook_store import DeliveryStatus, DueDelivery, NewDelivery, WebhookStorePort
 from harena.jobs import webhooks as rules
 from harena.jobs.benchmark.job_summary import job_summary
 from harena.jobs.webhook_post import Post, check_can_post
@@ -68,7 +68,7 @@ _OTHER_KEY = "its secret was encrypted with another key: give every server of th
 _log = logging.getLogger("harena.webhooks")
 
 
-def new_delivery(webhook: JobWebhook, *, durable: bool, allowed: Sequence[Network] | None) -> Row:
+def new_delivery(webhook: JobWebhook, *, durable: bool, allowed: Sequence[Network] | None) -> NewDelivery:
     """A delivery as it is stored with its job. Raises ValidationError where it could never be made: what is needed is
     not installed, or the URL names an address outright that this node does not post to."""
     check_can_post()
@@ -78,26 +78,26 @@ def new_delivery(webhook: JobWebhook, *, durable: bool, allowed: Sequence[Networ
             f"webhook.url: this server does not post to {address}, which is not of the public internet; its operator "
             "can allow it: harena serve --webhook-allow ADDRESS"
         )
-    return {
-        "id": f"msg_{uuid.uuid4().hex}",
-        "url": webhook.url,
-        "receiver": rules.receiver_of(webhook.url),
-        "secret": webhook.secret,
-        "durable": durable,
-        "state": DeliveryState.WAITING,
-    }
+    return NewDelivery(
+        id=f"msg_{uuid.uuid4().hex}",
+        url=webhook.url,
+        receiver=rules.receiver_of(webhook.url),
+        secret=webhook.secret,
+        durable=durable,
+        state=DeliveryState.WAITING,
+    )
 
 
-def delivery_answer(row: Row) -> WebhookDelivery:
+def delivery_answer(row: DeliveryStatus) -> WebhookDelivery:
     """A delivery as its job shows it: without its secret."""
     return WebhookDelivery(
-        url=row["url"],
-        delivery_id=row["id"],
-        state=row["state"],
-        tries=row["tries"],
-        next_try_at=row["due_at"],
-        ended_at=row["ended_at"],
-        error=row["error"],
+        url=row.url,
+        delivery_id=row.id,
+        state=row.state,
+        tries=row.tries,
+        next_try_at=row.due_at,
+        ended_at=row.ended_at,
+        error=row.error,
     )
 
 
@@ -191,7 +191,7 @@ class WebhookDeliveries:
         self._turn = workspaces[-1] if more else ""
         full = [whose for whose, tries in self._busy.items() if tries >= MOST_PER_RECEIVER]
         rows = await webhooks.pending(durable=self._durable, workspaces=workspaces, limit=READ_AT_ONCE, without=full)
-        seen = {(row["id"], row["tries"]) for row in rows}
+        seen = {(row.id, row.tries) for row in rows}
         known = {at: self._first_seen.get(at, self._clock.now()) for at in seen}
         # a look at some of the workspaces says nothing of the deliveries of the others
         looked_at_all = not more and not turn
@@ -201,12 +201,12 @@ class WebhookDeliveries:
         self._not_before = {key: until for key, until in self._not_before.items() if until > now}
         receivers_full = False
         for row in self._in_turns(rows):
-            if row["id"] in self._trying or (last and row["tries"]):
+            if row.id in self._trying or (last and row.tries):
                 continue
             wait = self._wait_seconds(row)
             if wait <= 0 and self._has_place(row):
                 self._begin(row, webhooks, jobs)
-            elif wait <= 0 and self._no_place_in(row["workspace"]):
+            elif wait <= 0 and self._no_place_in(row.workspace):
                 soonest = LOOK_SECONDS if soonest is None else soonest  # the next try to end says that there is a place
             else:
                 receivers_full = receivers_full or wait <= 0
@@ -217,60 +217,60 @@ class WebhookDeliveries:
             return TURN_SECONDS if soonest is None else min(soonest, TURN_SECONDS)
         return soonest
 
-    def _begin(self, row: Row, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
-        self._trying[row["id"]] = task = asyncio.create_task(self._try(row, webhooks, jobs), name=row["id"])
-        self._busy[row["workspace"], row["receiver"]] += 1
-        self._busy_workspaces[row["workspace"]] += 1
+    def _begin(self, row: DueDelivery, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        self._trying[row.id] = task = asyncio.create_task(self._try(row, webhooks, jobs), name=row.id)
+        self._busy[row.workspace, row.receiver] += 1
+        self._busy_workspaces[row.workspace] += 1
         task.add_done_callback(partial(self._tried, row))
 
-    def _in_turns(self, rows: Sequence[Row]) -> list[Row]:
+    def _in_turns(self, rows: Sequence[DueDelivery]) -> list[DueDelivery]:
         """First one delivery of each workspace, then a second one; tries that are under way count as turns taken."""
         taken = self._busy_workspaces.copy()
-        ranked: list[tuple[int, Row]] = []
+        ranked: list[tuple[int, DueDelivery]] = []
         for row in rows:
-            ranked.append((taken[row["workspace"]], row))
-            taken[row["workspace"]] += 1
+            ranked.append((taken[row.workspace], row))
+            taken[row.workspace] += 1
         ranked.sort(key=lambda turn: turn[0])
         return [row for _, row in ranked]
 
     def _no_place_in(self, workspace: str) -> bool:
         return len(self._trying) >= MOST_AT_ONCE or self._busy_workspaces[workspace] >= MOST_PER_WORKSPACE
 
-    def _has_place(self, row: Row) -> bool:
-        whose = row["workspace"], row["receiver"]
-        return not self._no_place_in(row["workspace"]) and self._busy[whose] < MOST_PER_RECEIVER
+    def _has_place(self, row: DueDelivery) -> bool:
+        whose = row.workspace, row.receiver
+        return not self._no_place_in(row.workspace) and self._busy[whose] < MOST_PER_RECEIVER
 
-    def _wait_seconds(self, row: Row) -> float:
-        due_in = (datetime.fromisoformat(row["due_at"]) - self._clock.utcnow()).total_seconds()
-        known_for = self._clock.now() - self._first_seen[row["id"], row["tries"]]
-        broken_off = self._not_before.get(row["id"], 0.0) - self._clock.now()
-        return max(broken_off, rules.remaining_seconds(due_in, row["tries"], known_for))
+    def _wait_seconds(self, row: DueDelivery) -> float:
+        due_in = (datetime.fromisoformat(row.due_at) - self._clock.utcnow()).total_seconds()
+        known_for = self._clock.now() - self._first_seen[row.id, row.tries]
+        broken_off = self._not_before.get(row.id, 0.0) - self._clock.now()
+        return max(broken_off, rules.remaining_seconds(due_in, row.tries, known_for))
 
-    def _tried(self, row: Row, task: asyncio.Task[None]) -> None:
-        del self._trying[row["id"]]
-        self._busy -= Counter([(row["workspace"], row["receiver"])])
-        self._busy_workspaces -= Counter([row["workspace"]])
+    def _tried(self, row: DueDelivery, task: asyncio.Task[None]) -> None:
+        del self._trying[row.id]
+        self._busy -= Counter([(row.workspace, row.receiver)])
+        self._busy_workspaces -= Counter([row.workspace])
         self._news.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             # tried again when the try that was noted ahead is due; where none was noted, not at once either
-            self._not_before[row["id"]] = self._clock.now() + LOOK_SECONDS
-            _log.error("the webhook delivery %s broke off: %s", row["id"], error, exc_info=error)
+            self._not_before[row.id] = self._clock.now() + LOOK_SECONDS
+            _log.error("the webhook delivery %s broke off: %s", row.id, error, exc_info=error)
 
-    async def _try(self, row: Row, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
-        work_for.set(row["workspace"])  # of this task only
-        tries = row["tries"] + 1
-        if row["tries"] >= rules.MOST_TRIES:
-            await self._end(webhooks, row, row["tries"], DeliveryState.FAILED, "nothing was heard of its last try")
+    async def _try(self, row: DueDelivery, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        work_for.set(row.workspace)  # of this task only
+        tries = row.tries + 1
+        if row.tries >= rules.MOST_TRIES:
+            await self._end(webhooks, row, row.tries, DeliveryState.FAILED, "nothing was heard of its last try")
             return
         # should this process be killed now, the next try is the one that would follow a failure
         left = timedelta(seconds=rules.SEND_SECONDS + rules.longest_delay_seconds(tries))
         due_at = (self._clock.utcnow() + left).isoformat()
-        if not await webhooks.count_try(row["id"], tries=row["tries"], due_at=due_at):
+        if not await webhooks.count_try(row.id, tries=row.tries, due_at=due_at):
             return
         made = await self._made(row, tries, webhooks, jobs)
         if made is None:
             return
-        answered = made if isinstance(made, rules.DeliveryOutcome) else await self._post(row["url"], *made)
+        answered = made if isinstance(made, rules.DeliveryOutcome) else await self._post(row.url, *made)
         state, error = rules.judged(answered)
         delay = rules.delay_seconds(tries, self._luck())
         if state is not DeliveryState.PENDING:
@@ -279,20 +279,20 @@ class WebhookDeliveries:
             await self._end(webhooks, row, tries, DeliveryState.FAILED, f"{error}; given up after {tries} tries")
         else:
             due_at = (self._clock.utcnow() + timedelta(seconds=delay)).isoformat()
-            await self._noted(partial(webhooks.put_off, row["id"], tries=tries, due_at=due_at, error=error))
+            await self._noted(partial(webhooks.put_off, row.id, tries=tries, due_at=due_at, error=error))
 
     async def _end(
-        self, webhooks: WebhookStorePort, row: Row, tries: int, state: DeliveryState, error: str | None
+        self, webhooks: WebhookStorePort, row: DueDelivery, tries: int, state: DeliveryState, error: str | None
     ) -> None:
         end = partial(
             webhooks.end,
-            row["id"],
+            row.id,
             tries=tries,
             state=state,
             at=self._clock.utcnow().isoformat(),
             error=error,
             kind="webhook_delivered" if state is DeliveryState.DELIVERED else "webhook_failed",
-            body={"delivery_id": row["id"], "tries": tries, "error": error},
+            body={"delivery_id": row.id, "tries": tries, "error": error},
         )
         await self._noted(end)
 
@@ -308,38 +308,38 @@ class WebhookDeliveries:
                 await self._clock.sleep(LOOK_SECONDS)
 
     async def _made(
-        self, row: Row, tries: int, webhooks: WebhookStorePort, jobs: JobStorePort
+        self, row: DueDelivery, tries: int, webhooks: WebhookStorePort, jobs: JobStorePort
     ) -> tuple[Mapping[str, str], bytes] | rules.DeliveryOutcome | None:
         """Headers and body of a try that was counted; or why it has failed without being posted; or None = somebody
         else makes the delivery, or it was deleted."""
-        if row["secret"] is not None and is_sealed(row["secret"]):  # never unsigned, and perhaps by a server that can
+        if row.secret is not None and is_sealed(row.secret):  # never unsigned, and perhaps by a server that can
             return rules.DeliveryOutcome(error=_OTHER_KEY)
         try:
-            body = row["body"]
+            body = row.body
             if body is None:
                 body = await self._noted(partial(self._said, row, jobs))
                 if body is None:
                     return rules.DeliveryOutcome(error=_NO_JOB, for_good=True)
                 if len(body) > MOST_BODY_BYTES:
                     return rules.DeliveryOutcome(error=_TOO_LARGE, for_good=True)
-                if not await self._noted(partial(webhooks.keep_body, row["id"], tries=tries, body=body)):
+                if not await self._noted(partial(webhooks.keep_body, row.id, tries=tries, body=body)):
                     return None
             return self._headers(row, body.encode()), body.encode()
         except Exception as error:  # whatever is wrong with stored data: the try has failed
             if isinstance(error, PlatformError) and error.reason == STORE_UNAVAILABLE:
                 raise  # this process is closing
-            _log.exception("the body of the webhook delivery %s cannot be made", row["id"])
+            _log.exception("the body of the webhook delivery %s cannot be made", row.id)
             return rules.DeliveryOutcome(error=f"{_NO_BODY} ({type(error).__name__})")
 
-    async def _said(self, row: Row, jobs: JobStorePort) -> str | None:
+    async def _said(self, row: DueDelivery, jobs: JobStorePort) -> str | None:
         """What is posted; None = there is no such job."""
-        job = await jobs.read_job(row["job_id"])
+        job = await jobs.read_job(row.job_id)
         if job is None:
             return None
         results = await job_summary(jobs, job, now=self._clock.utcnow())
         event = WebhookEvent(
             event=rules.JOB_ENDED,
-            delivery_id=row["id"],
+            delivery_id=row.id,
             at=job["ended_at"],
             job_id=results.job_id,
             name=results.name,
@@ -349,16 +349,16 @@ class WebhookDeliveries:
         )
         return json.dumps(event.to_dict())
 
-    def _headers(self, row: Row, body: bytes) -> Mapping[str, str]:
+    def _headers(self, row: DueDelivery, body: bytes) -> Mapping[str, str]:
         at = int(self._clock.utcnow().timestamp())
         headers = {
             "content-type": "application/json",
             "user-agent": f"harena/{version('harena')}",
-            ID_HEADER: row["id"],
+            ID_HEADER: row.id,
             TIMESTAMP_HEADER: str(at),
         }
-        if row["secret"] is not None:
-            headers[SIGNATURE_HEADER] = signature(row["secret"], row["id"], at, body)
+        if row.secret is not None:
+            headers[SIGNATURE_HEADER] = signature(row.secret, row.id, at, body)
         return headers
 
     async def _pause(self, seconds: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from harena.core.errors import PlatformError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import LEASE_LOST, Batch, Row
 from harena.core.pages import PAGE_BYTES, PageRoom, PageRows, encoded_bytes
+from harena.core.webhook_store import NewDelivery
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
@@ -52,7 +54,7 @@ class JobStore:
         job_runs: Sequence[Mapping[str, Any]] = (),
         *,
         request: bytes | None = None,
-        delivery: Mapping[str, Any] | None = None,
+        delivery: NewDelivery | None = None,
         key: IdempotencyKey | None = None,
     ) -> str:
         """See JobStorePort."""
@@ -69,7 +71,9 @@ class JobStore:
                 connection.execute(insert(job_requests), {"job_id": job_id, "request": request})
             if delivery is not None:
                 whose = job.get("workspace", DEFAULT_WORKSPACE)
-                connection.execute(insert(webhook_deliveries), {"job_id": job_id, "workspace": whose, **delivery})
+                connection.execute(
+                    insert(webhook_deliveries), {"job_id": job_id, "workspace": whose, **asdict(delivery)}
+                )
             hold_versions(connection, job.get("workspace", DEFAULT_WORKSPACE), job.get("lineage"))
             return job_id
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from harena.core.job_store import Row
+from harena.core.webhook_store import DeliveryStatus, DueDelivery, EventBody
 from harena.store.database import Database
 from harena.store.tables import benchmark_jobs, events, webhook_deliveries
 
 WAITING = "waiting"
 PENDING = "pending"
 
-_TO_POST = ("id", "job_id", "workspace", "url", "receiver", "secret", "tries", "due_at", "body")
-_TO_SHOW = ("id", "job_id", "url", "state", "tries", "due_at", "ended_at", "error")
+_TO_POST = [webhook_deliveries.c[each.name] for each in fields(DueDelivery)]
+_TO_SHOW = [webhook_deliveries.c[each.name] for each in fields(DeliveryStatus)]
 
 
 def make_due(connection: Connection, job_id: str, at: str) -> None:
@@ -48,21 +49,21 @@ class WebhookStore:
 
     async def pending(
         self, *, durable: bool, workspaces: Collection[str], limit: int, without: Collection[tuple[str, str]] = ()
-    ) -> list[Row]:
+    ) -> list[DueDelivery]:
         """See WebhookStorePort."""
         table = webhook_deliveries
-        found: list[Row] = []
+        found: list[DueDelivery] = []
         async with self._database.transaction() as connection:
             for workspace in workspaces:
                 left_out = [receiver for whose, receiver in without if whose == workspace]
                 statement = (
-                    select(*(table.c[name] for name in _TO_POST))
+                    select(*_TO_POST)
                     .where(*_due_for_posting(durable), table.c.workspace == workspace)
                     .where(table.c.receiver.not_in(left_out))
                     .order_by(table.c.due_at)
                     .limit(limit)
                 )
-                found += [dict(row) for row in (await connection.execute(statement)).mappings()]
+                found += [DueDelivery(**row) for row in (await connection.execute(statement)).mappings()]
         return found
 
     async def count_try(self, delivery_id: str, *, tries: int, due_at: str) -> bool:
@@ -91,7 +92,7 @@ class WebhookStore:
         at: str,
         error: str | None,
         kind: str,
-        body: Mapping[str, Any],
+        body: EventBody,
     ) -> bool:
         """See WebhookStorePort."""
         over = _at(delivery_id, tries).values(state=state, ended_at=at, error=error, due_at=None, secret=None)
@@ -106,12 +107,13 @@ class WebhookStore:
                 await connection.execute(insert(events), event)
             return True
 
-    async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, Row]:
+    async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, DeliveryStatus]:
         """See WebhookStorePort."""
-        table = webhook_deliveries
-        statement = select(*(table.c[name] for name in _TO_SHOW)).where(table.c.job_id.in_(list(job_ids)))
+        statement = select(*_TO_SHOW).where(webhook_deliveries.c.job_id.in_(list(job_ids)))
         return await self._database.read(
-            lambda connection: {row["job_id"]: dict(row) for row in connection.execute(statement).mappings()}
+            lambda connection: {
+                row["job_id"]: DeliveryStatus(**row) for row in connection.execute(statement).mappings()
+            }
         )
 
 

@@ -9,24 +9,26 @@ import pytest
 
 from harena.core.errors import PlatformError
 from harena.core.job_store import Batch, JobStorePort
-from harena.core.webhook_store import WebhookStorePort
+from harena.core.webhook_store import NewDelivery, WebhookStorePort
 from harena.testing.conformance_job_store import job, owner
 
 END = {"state": "completed", "ended_at": "2030-01-01T00:00:01+00:00"}
 OPEN = ("queued", "running")
 OURS = ("default",)
+SIGNED_WITH = "s"
 
 
-def delivery(number: int = 1, **more: Any) -> dict[str, Any]:
+def delivery(number: int = 1, *, durable: bool = True, receiver: str = "x:80") -> NewDelivery:
     """A delivery as it is stored with its job."""
-    made = {"id": f"msg_{number}", "url": "http://x/", "receiver": "x:80", "secret": "s", "durable": True}
-    return {**made, "state": "waiting", **more}
+    return NewDelivery(
+        id=f"msg_{number}", url="http://x/", receiver=receiver, secret=SIGNED_WITH, durable=durable, state="waiting"
+    )
 
 
 async def accept(jobs: JobStorePort, number: int = 1, **more: Any) -> None:
     """A job with a delivery."""
     made = delivery(number, **more)
-    await jobs.insert_job(job(f"job_{number}", delivery_id=made["id"]), [], delivery=made)
+    await jobs.insert_job(job(f"job_{number}", delivery_id=made.id), [], delivery=made)
 
 
 class WebhookStoreConformance:
@@ -60,11 +62,11 @@ class WebhookStoreConformance:
         await jobs.write(Batch("job_1", job=END))
         assert await jobs.update_job("job_2", {**END, "ended_at": "2030-01-01T00:00:00+00:00"}, while_in=OPEN)
         pending = await webhooks.pending(durable=True, workspaces=OURS, limit=9)
-        assert [(row["id"], row["tries"], row["secret"], row["body"]) for row in pending] == [
+        assert [(row.id, row.tries, row.secret, row.body) for row in pending] == [
             ("msg_2", 0, "s", None),
             ("msg_1", 0, "s", None),
         ]
-        assert pending[1]["due_at"] == END["ended_at"]
+        assert pending[1].due_at == END["ended_at"]
         assert not await jobs.update_job("job_2", END, while_in=OPEN)
         assert await webhooks.pending(durable=True, workspaces=OURS, limit=1) == pending[:1]
 
@@ -88,8 +90,8 @@ class WebhookStoreConformance:
         for number, durable in ((1, True), (2, False)):
             await accept(jobs, number, durable=durable)
             await jobs.write(Batch(f"job_{number}", job=END))
-        assert [row["id"] for row in await webhooks.pending(durable=True, workspaces=OURS, limit=9)] == ["msg_1"]
-        assert [row["id"] for row in await webhooks.pending(durable=False, workspaces=OURS, limit=9)] == ["msg_2"]
+        assert [row.id for row in await webhooks.pending(durable=True, workspaces=OURS, limit=9)] == ["msg_1"]
+        assert [row.id for row in await webhooks.pending(durable=False, workspaces=OURS, limit=9)] == ["msg_2"]
 
     async def test_receivers_can_be_left_out(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
         """Busy receivers do not hide what is due for others."""
@@ -97,7 +99,7 @@ class WebhookStoreConformance:
             await accept(jobs, number, receiver=receiver)
             await jobs.write(Batch(f"job_{number}", job=END))
         found = await webhooks.pending(durable=True, workspaces=OURS, limit=2, without=[("default", "x:80")])
-        assert sorted((row["id"], row["receiver"]) for row in found) == [("msg_2", "y:80"), ("msg_4", "z:443")]
+        assert sorted((row.id, row.receiver) for row in found) == [("msg_2", "y:80"), ("msg_4", "z:443")]
         others = [("default", "y:80"), ("default", "z:443"), ("other", "x:80")]
         assert len(await webhooks.pending(durable=True, workspaces=OURS, limit=9, without=others)) == 2
 
@@ -114,7 +116,7 @@ class WebhookStoreConformance:
         assert await webhooks.workspaces(durable=True, after="z", limit=2) == ["a", "b"]
         assert await webhooks.workspaces(durable=False, after="", limit=9) == []
         found = await webhooks.pending(durable=True, workspaces=["b", "a"], limit=2)
-        assert [row["workspace"] for row in found] == ["b", "a", "a"]
+        assert [row.workspace for row in found] == ["b", "a", "a"]
 
     async def test_a_try_is_begun_once(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
         """One of several that see the same delivery due gets it; what is posted is kept."""
@@ -124,16 +126,16 @@ class WebhookStoreConformance:
         begun = await asyncio.gather(*(webhooks.count_try("msg_1", tries=0, due_at="t1") for _ in range(3)))
         assert sorted(begun) == [False, False, True]
         (row,) = await webhooks.pending(durable=True, workspaces=OURS, limit=9)
-        assert (row["tries"], row["due_at"], row["body"]) == (1, "t1", None), "it counts before its body is made"
+        assert (row.tries, row.due_at, row.body) == (1, "t1", None), "it counts before its body is made"
         assert not await webhooks.keep_body("msg_1", tries=0, body="of a try that was overtaken")
         assert await webhooks.keep_body("msg_1", tries=1, body="b")
         (row,) = await webhooks.pending(durable=True, workspaces=OURS, limit=9)
-        assert (row["tries"], row["due_at"], row["body"]) == (1, "t1", "b")
+        assert (row.tries, row.due_at, row.body) == (1, "t1", "b")
         await webhooks.put_off("msg_1", tries=1, due_at="t2", error="no answer")
         await webhooks.put_off("msg_1", tries=0, due_at="t9", error="of a try that was overtaken")
         shown = (await webhooks.of_jobs(["job_1", "job_2"]))["job_1"]
-        assert (shown["state"], shown["tries"], shown["due_at"], shown["error"]) == ("pending", 1, "t2", "no answer")
-        assert "secret" not in shown
+        assert (shown.state, shown.tries, shown.due_at, shown.error) == ("pending", 1, "t2", "no answer")
+        assert not hasattr(shown, "secret")
 
     async def test_a_delivery_ends_once(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
         """With an event of its job that follows all others; its secret is forgotten."""
@@ -153,7 +155,7 @@ class WebhookStoreConformance:
         assert row is not None
         assert row["last_cursor"] == 3
         shown = (await webhooks.of_jobs(["job_1"]))["job_1"]
-        assert (shown["state"], shown["ended_at"], shown["due_at"]) == ("delivered", "t3", None)
+        assert (shown.state, shown.ended_at, shown.due_at) == ("delivered", "t3", None)
 
     async def test_a_deleted_job_takes_its_delivery_along(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
         """Nobody is told of it any more."""

@@ -5,7 +5,7 @@ import json
 import signal
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from harena.core.errors import PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, Row
 from harena.core.node_config import NodeConfig
 from harena.core.webhook_signature import check_signature
+from harena.core.webhook_store import DueDelivery
 from harena.jobs.models import JobWebhook
 from harena.jobs.webhook_deliveries import (
     MOST_AT_ONCE,
@@ -39,6 +40,11 @@ from harena.testing import FakeClock
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 START = datetime.fromisoformat("2030-01-01T00:00:00+00:00")
+
+
+def due(row: Row) -> DueDelivery:
+    """What a store answers of a delivery."""
+    return DueDelivery(**{each.name: row[each.name] for each in fields(DueDelivery)})
 
 
 @dataclass
@@ -82,11 +88,11 @@ class Memory:
 
     async def pending(
         self, *, durable: bool, workspaces: Collection[str], limit: int, without: Collection[tuple[str, str]] = ()
-    ) -> list[Row]:
-        found: list[Row] = []
+    ) -> list[DueDelivery]:
+        found: list[DueDelivery] = []
         for workspace in workspaces:
             rows = [row for row in self.rows.values() if row["workspace"] == workspace and row["durable"] is durable]
-            found += [dict(row) for row in rows if (workspace, row["receiver"]) not in without][:limit]
+            found += [due(row) for row in rows if (workspace, row["receiver"]) not in without][:limit]
         return found
 
     async def count_try(self, delivery_id: str, *, tries: int, due_at: str) -> bool:
@@ -558,9 +564,9 @@ def test_an_address_that_could_never_be_posted_to_is_refused_at_once() -> None:
     with pytest.raises(ValidationError, match=r"does not post to 169\.254\.169\.254.*--webhook-allow"):
         new_delivery(webhook, durable=True, allowed=())
     made = new_delivery(webhook, durable=False, allowed=None)
-    assert made["id"].startswith("msg_")
-    assert new_delivery(webhook, durable=True, allowed=networks(["169.254.0.0/16"]))["state"] == "waiting"
-    assert new_delivery(JobWebhook(url="http://localhost/"), durable=True, allowed=())["state"] == "waiting"
+    assert made.id.startswith("msg_")
+    assert new_delivery(webhook, durable=True, allowed=networks(["169.254.0.0/16"])).state == "waiting"
+    assert new_delivery(JobWebhook(url="http://localhost/"), durable=True, allowed=()).state == "waiting"
 
 
 class Receiver:

@@ -23,6 +23,7 @@ from harena.core.results import RunResult, Trust
 from harena.core.rows import RowsFile, written_rows
 from harena.core.spool import spool_folder
 from harena.core.threads import SCENARIOS
+from harena.core.webhook_store import NewDelivery
 from harena.jobs.benchmark.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
 from harena.jobs.benchmark.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.jobs.benchmark.left_runs import LeftRuns
@@ -87,7 +88,7 @@ class AcceptedJob:
     policy: RetryPolicy
     request: bytes | None = None
     """what another node needs to go on with it; None = the job ends with this process"""
-    delivery: Mapping[str, Any] | None = None
+    delivery: NewDelivery | None = None
     """whom its end is told, as it is stored"""
     metadata_bytes: int = 0
     """what its scenarios' metadata takes in the store, at most, when they have been run"""
@@ -174,7 +175,7 @@ class Acceptance:
         row = self._row(workspace, parsed.name, blueprint, config, total)
         row["lineage"] = await SCENARIOS.run(_made_of, scenarios, read.left_out)
         row["definition"] = definition
-        row["delivery_id"] = delivery and delivery["id"]
+        row["delivery_id"] = delivery and delivery.id
         return replace(
             await self._assembled(row, config, scenarios, tickets(len(scenarios), config.attempts), spec),
             request=kept,
