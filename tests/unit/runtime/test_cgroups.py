@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.runtime.kernel import cgroup_ceiling
+from harena.runtime.kernel import cgroup_ceiling, cgroup_tree
 from harena.runtime.kernel.cgroups import (
     CgroupBackend,
     CgroupFiles,
@@ -272,7 +272,7 @@ def test_each_sandbox_is_one_for_the_scheduler_with_or_without_a_limit(kernel: S
     assert Path(limited.directories["cpu"], "cpu.cfs_quota_us").read_text() == "50000"
 
 
-@pytest.mark.parametrize(("processors", "shares"), [(2, 8192), (1, 4096), (128, 1 << 18)])
+@pytest.mark.parametrize(("processors", "shares"), [(2, 2048), (1, 1024), (512, 1 << 18)])
 def test_v1_all_sandboxes_together_have_one_weight(
     kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, processors: int, shares: int
 ) -> None:
@@ -303,6 +303,49 @@ def test_v1_all_templates_together_have_one_weight_and_imports_hardly_any(
     for lightly, expected in ((True, "8"), (False, "1024")):
         group.weigh(lightly=lightly)
         assert (owned / "g0/cpu.shares").read_text() == expected
+
+
+@pytest.mark.parametrize("host", [v1_host, lambda kernel: v2_host(kernel, "/")])
+def test_a_workspace_is_one_for_the_scheduler(
+    kernel: SimulatedKernel, host: Callable[[SimulatedKernel], object]
+) -> None:
+    """However many sandboxes it has; and no group that one has had is given to another one."""
+    host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    crowd = [pool.acquire(pids=5, share="crowd") for _ in range(4)]
+    alone = pool.acquire(pids=5, share="alone")
+    places = [os.path.dirname(group.directories["cpu"]) for group in (*crowd, alone)]
+    assert len(set(places[:4])) == 1
+    assert places[4] != places[0]
+    assert os.path.dirname(places[4]) == os.path.dirname(places[0])
+    (name,) = {"cpu.shares", "cpu.weight"} & set(os.listdir(places[0]))
+    assert Path(places[0], name).read_text() == Path(places[4], name).read_text()
+    assert pool.release(crowd[0])
+    assert pool.acquire(pids=5, share="alone") not in crowd
+    assert pool.acquire(pids=5, share="crowd") is crowd[0]
+    assert pool.close() == []
+    assert not Path(places[0]).exists()
+
+
+def test_directories_of_workspaces_that_have_nothing_are_removed(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that were used longest ago, and none with a sandbox in it."""
+    monkeypatch.setattr(cgroup_tree, "MOST_SHARES", 2)
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    kept = pool.acquire(pids=5, share="kept")
+    places = {}
+    for number in range(5):
+        group = pool.acquire(pids=5, share=f"w{number}")
+        places[number] = group.directories["cpu"]
+        assert pool.release(group)
+    assert Path(kept.directories["cpu"]).exists()
+    there = [number for number, place in places.items() if Path(place).exists()]
+    assert there[-1] == 4
+    assert len(there) <= 3
+    assert not Path(places[0]).parent.exists()
+    assert pool.close() == []
 
 
 def test_v1_a_sandbox_can_go_into_every_directory_itself(kernel: SimulatedKernel) -> None:

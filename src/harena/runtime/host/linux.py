@@ -390,6 +390,7 @@ class LinuxRuntime:
             "copies": list(image.copies),
             "python": image.python,
             "environment": environment if imports else image.environment,
+            "workspace": key[0],
             "imports": imports,
             "warm": warm is not None,
             "filter": seccomp_filter.for_templates(),

@@ -151,6 +151,8 @@ class Group:
         """limits that were written last; the kernel enforces them"""
         self._files = files
         self._oom_baseline = 0
+        self.share: str | None = None
+        """whose part of the processors its sandbox has, see `Pool.acquire`"""
         # All of them, whether or not there is a limit. cpu: a sandbox counts as one for the scheduler then, however
         # many processes and sessions it has. cpuacct: one process is put in now, or very many when somebody asks for
         # their time, and each waits for whatever is just being forked or ends on the whole machine.
@@ -273,6 +275,10 @@ class Group:
         """Nothing to write to."""
 
 
+MOST_SHARES = 64
+"""number of shares that keep their directories while nothing is in them"""
+
+
 class Pool:
     """Groups below the owner's directories. Used from one thread."""
 
@@ -282,8 +288,10 @@ class Pool:
         owned: Mapping[str, str],
         make_group: Callable[[CgroupFiles, Mapping[str, str]], Group],
         shared: str | None = None,
+        prepare_share: Callable[[str], None] | None = None,
     ) -> None:
-        """`shared` is a directory around `owned` that another pool uses too: the last one to be closed removes it."""
+        """`shared` is a directory around `owned` that another pool uses too: the last one to be closed removes it.
+        `prepare_share` makes one that is to have groups below it (None = CgroupFiles.mkdir)."""
         self._files = files
         self._shared = shared
         self._owned = dict(owned)
@@ -292,13 +300,27 @@ class Pool:
         self._in_use: set[Group] = set()
         self._lingering: dict[Group, float] = {}
         """not empty yet, or not known to be: since when"""
-        self._idle: dict[Limits, list[Group]] = {}
+        self._idle: dict[tuple[str | None, Limits], list[Group]] = {}
+        self._prepare_share = prepare_share or files.mkdir
+        self._shares: dict[str, str] = {}
+        """name -> name of its directories; the one that was used last is the last"""
         self._made = 0
 
-    def acquire(self, *, memory_bytes: int | None = None, pids: int | None = None, cpu: float | None = None) -> Group:
-        """A group without processes and with these limits in force. Raises OSError."""
+    def acquire(
+        self,
+        *,
+        memory_bytes: int | None = None,
+        pids: int | None = None,
+        cpu: float | None = None,
+        share: str | None = None,
+    ) -> Group:
+        """A group without processes and with these limits in force. Raises OSError.
+
+        All groups with one `share` lie in a directory of their own: together they have as much of the processors as
+        those with another one, and no group is used again by another one. None = next to those directories.
+        """
         limits: Limits = (memory_bytes, pids, cpu)
-        group = self._take(limits)
+        group = self._take(share, limits)
         if group is not None:
             try:
                 group.apply(limits)
@@ -306,7 +328,7 @@ class Pool:
                 return group
             except OSError:  # cgroup v1 refuses a limit that is lower than what is charged
                 self._drop(group)
-        group = self._make()
+        group = self._make(share)
         self._in_use.add(group)
         try:
             group.apply(limits)
@@ -328,7 +350,7 @@ class Pool:
             return False
         self._in_use.discard(group)
         self._lingering.pop(group, None)
-        self._idle.setdefault(group.limits, []).append(group)
+        self._idle.setdefault((group.share, group.limits), []).append(group)
         return True
 
     def close(self, *, timeout_seconds: float = 2.0) -> list[str]:
@@ -337,19 +359,24 @@ class Pool:
             if group.processes():
                 group.kill()
         groups = [path for group in self._groups for path in group.directories.values()]
-        for known in (self._groups, self._in_use, self._lingering, self._idle):
+        shares = [path for name in self._shares.values() for path in self._share_directories(name)]
+        for known in (self._groups, self._in_use, self._lingering, self._idle, self._shares):
             known.clear()
-        left = remove_directories(self._files, [*groups, *self._owned.values()], timeout_seconds=timeout_seconds)
+        everything = [*groups, *shares, *self._owned.values()]
+        left = remove_directories(self._files, everything, timeout_seconds=timeout_seconds)
         if self._shared is not None and not self._files.subdirectories(self._shared):
             left += remove_directories(self._files, [self._shared], timeout_seconds=timeout_seconds)
         return left
 
-    def _take(self, limits: Limits) -> Group | None:
-        for candidates in (self._idle.get(limits), *self._idle.values()):
+    def _take(self, share: str | None, limits: Limits) -> Group | None:
+        others = (groups for (of, _), groups in self._idle.items() if of == share)
+        for candidates in (self._idle.get((share, limits)), *others):
             if candidates:
                 return candidates.pop()
         now = time.monotonic()
         for group, since in list(self._lingering.items()):
+            if group.share != share:
+                continue
             if not group.reset():
                 self._lingering[group] = now
             elif not _may_have_charges(group):
@@ -366,12 +393,38 @@ class Pool:
         if not remove_directories(self._files, list(group.directories.values()), timeout_seconds=0):
             self._groups.discard(group)
 
-    def _make(self) -> Group:
-        directories = {name: f"{owned}/g{self._made}" for name, owned in self._owned.items()}
+    def _make(self, share: str | None) -> Group:
+        below = "" if share is None else f"{self._of_share(share)}/"
+        directories = {name: f"{owned}/{below}g{self._made}" for name, owned in self._owned.items()}
         self._made += 1
         group = self._make_group(self._files, directories)
+        group.share = share
         self._groups.add(group)
         return group
+
+    def _of_share(self, share: str) -> str:
+        """The name of its directories, which are there then. Raises OSError."""
+        name = self._shares.pop(share, None)
+        if name is None:
+            self._drop_unused_shares()
+            name = f"w{self._made}"
+            for directory in self._share_directories(name):
+                self._prepare_share(directory)
+        self._shares[share] = name
+        return name
+
+    def _share_directories(self, name: str) -> list[str]:
+        return [f"{owned}/{name}" for owned in dict.fromkeys(self._owned.values())]
+
+    def _drop_unused_shares(self) -> None:
+        """Remove directories of those that nothing has used for longest, if there are many."""
+        used = {group.share for group in self._in_use}
+        for share in [share for share in self._shares if share not in used][: len(self._shares) - MOST_SHARES]:
+            for group in [group for group in self._groups if group.share == share]:
+                self._drop(group)
+            self._idle = {key: groups for key, groups in self._idle.items() if key[0] != share}
+            name = self._shares.pop(share)
+            remove_directories(self._files, self._share_directories(name), timeout_seconds=0)
 
 
 def _may_have_charges(group: Group) -> bool:

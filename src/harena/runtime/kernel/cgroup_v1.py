@@ -12,10 +12,10 @@ _PERIOD_MICROSECONDS = 100_000
 _SMALLEST_QUOTA_MICROSECONDS = 1_000
 _NO_MEMORY_LIMIT = "-1"
 _MOST_SHARES = 1 << 18
-_SHARES_PER_PROCESSOR = 4 * 1024
-"""What all sandboxes together weigh on each processor: as much as four ordinary processes, which is how many runs a job
-has at the same time for each. They get all that nobody else wants, and whatever they start, one process beside them
-(the node's loop, the spawner, a template) gets a fifth of a processor at once."""
+_SHARES_PER_PROCESSOR = 1024
+"""What all sandboxes together weigh on each processor: as much as one ordinary process. They get all that nobody else
+wants, and whatever they start, one process beside them (the node's loop, the spawner, a template) gets half a processor
+at once."""
 TEMPLATE_SHARES_PER_PROCESSOR = 1024
 """what all templates together weigh on each processor: one ordinary process"""
 _SHARES, _LIGHT_SHARES = 1024, 8

@@ -157,7 +157,7 @@ class V1Cgroups(CgroupBackend):
         for directory in dict.fromkeys(owned.values()):
             cgroup_v1.prepare_owned(self._files, directory)
             limit_sums(self._files, directory)
-        return Pool(self._files, owned, cgroup_v1.V1Group)
+        return Pool(self._files, owned, cgroup_v1.V1Group)  # a new directory weighs as much as one beside it
 
     def _template_pool(self, owner: str) -> Pool:
         names = (name for name in self.parents if name != "cpuacct")
@@ -203,7 +203,11 @@ class V2Cgroups(CgroupBackend):
         directory = f"{around}/{kind}"
         cgroup_v2.prepare_owned(self._files, directory, self.parents, weight)
         limit_sums(self._files, directory, is_for_templates=kind == _TEMPLATES)
-        return Pool(self._files, dict.fromkeys(self.parents, directory), cgroup_v2.V2Group, around)
+        owned = dict.fromkeys(self.parents, directory)
+        return Pool(self._files, owned, cgroup_v2.V2Group, around, self._prepare_share)
+
+    def _prepare_share(self, directory: str) -> None:
+        cgroup_v2.prepare_owned(self._files, directory, self.parents)
 
 
 def detect(

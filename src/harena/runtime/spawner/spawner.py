@@ -75,6 +75,8 @@ class _Template:
     pidfd: int
     control: _socket.socket
     group: cgroups.Group
+    workspace: str | None = None
+    """whose it is: all sandboxes of one have one part of the processors, however many they are"""
     imports: bool = False
     """its memory holds a blueprint's modules, and its forker is told calls instead of settings"""
     ready: bool = False
@@ -243,7 +245,7 @@ class Spawner:
                 os.waitpid(pid, 0)
                 os.close(pidfd)
                 raise
-            return _Template(number, user, pid, pidfd, ours, group, bool(plan["imports"]))
+            return _Template(number, user, pid, pidfd, ours, group, str(plan["workspace"]), bool(plan["imports"]))
         except OSError:
             self.template_pool.release(group)
             ours.close()
@@ -421,7 +423,7 @@ class Spawner:
             self._say("created", number, TEMPLATE_GONE)
             return
         try:
-            group = self.pool.acquire(memory_bytes=limits[0], pids=limits[1], cpu=limits[2])
+            group = self.pool.acquire(memory_bytes=limits[0], pids=limits[1], cpu=limits[2], share=made.workspace)
         except OSError as error:
             os.close(channel)
             self._say("created", number, f"cgroup: {_reason(error)}")
