@@ -224,3 +224,17 @@ async def test_compiled_tests_that_a_candidate_leaves_are_not_read(isolate: bool
     (made,) = load_scenarios([row]).scenarios
     result = await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
     assert (result.score, "test_b" in result.detail) == (0.0, True), result.detail
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["os.closerange(3, 4096)", "os.closerange(3, os.sysconf('SC_OPEN_MAX'))", "assert getrlimit(7) == (1024, 1024)"],
+)
+async def test_a_candidate_apart_may_close_all_that_it_did_not_open(line: str) -> None:
+    """As daemons do, whether they ask for their limit of descriptors or not."""
+    candidate = f"import os\nfrom resource import getrlimit\ndef f(x):\n    {line}\n    return 2 * x\n"
+    suite = "from solution import f\ndef test_it():\n    assert f(2) == 4\n    assert f(3) == 6\n"
+    contract = {"type": "command", "pytest": ["test_it.py"], "files": {"test_it.py": suite}, "isolate": "sandbox"}
+    made = load_scenarios([{"id": "one", "candidate": candidate, "scoring": contract}]).scenarios[0]
+    result = await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    assert result.score == 1.0, result.detail

@@ -394,6 +394,8 @@ ONE_BY_ONE = "for file in {files}:\n    try: os.close(file)\n    except OSError:
     "lines",
     [
         "os.closerange(3, 1000)",
+        "os.closerange(3, 4096)",
+        "assert resource.getrlimit(resource.RLIMIT_NOFILE) == (1024, 1024)",
         "os.closerange(3, os.sysconf('SC_OPEN_MAX'))",
         f"os.closerange(3, {SOFT})",
         f"os.closerange(3, {HARD})",

@@ -122,6 +122,9 @@ class ExecRequest:
     """per stream; None = the sandbox's limit"""
     cpu_seconds: float | None = None
     """CPU time per process (RLIMIT_CPU, rounded up to whole seconds)"""
+    open_files: int | None = None
+    """descriptors per process, for a program of harena's own that lowers it for what it runs; None = the sandbox's
+    limit"""
     terminal: tuple[int, int] | None = None
     """(columns, rows): run on a pseudo-terminal, stdout and stderr merged"""
     warm: bool | None = None

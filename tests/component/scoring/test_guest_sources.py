@@ -43,7 +43,7 @@ for file in Path(folder).glob("*.py"):
     file.unlink() if file.stem > "m" else file.write_text("this is of another version")
 contract = CommandContract(type="command", unittest=["t.py"], files={"t.py": ""})
 texts = [
-    *suite_argv(contract, [], [], ""), *candidate_argv([]), candidate_program(), scorer_process._scorer_program(),
+    *suite_argv(contract, [], [], ""), *candidate_argv([], 1024), candidate_program(), scorer_process._scorer_program(),
     driver_boot.source_frame().decode(), ast.unparse(ast.parse(start_up_files.guard("/tmp", {})[1])),
     _unparsed(ast.parse("")),
     *_argv(CommandContract(type="command", asserts="assert f()", calls={"f": "f"}, isolate=True), {}, "f.py"),
@@ -95,7 +95,7 @@ def test_files_that_change_below_a_running_process_change_no_program(tmp_path: P
 def test_a_program_has_every_module_of_harenas_that_it_imports(kind: str) -> None:
     """In order, so that none looks for a file that no image has."""
     contract = CommandContract(type="command", files={"t.py": ""}, **{kind: ["t.py"]})
-    for argv in (suite_argv(contract, [], [], ELSEWHERE), candidate_argv([])):
+    for argv in (suite_argv(contract, [], [], ELSEWHERE), candidate_argv([], 1024)):
         compiled, plain = map(int, re.findall(r"unpacked\((\d+), (\d+)\)", argv[2])[0])
         words = argv[3 + compiled : 3 + compiled + plain]
         known: set[str] = set()

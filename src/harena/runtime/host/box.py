@@ -114,7 +114,7 @@ class LinuxSandbox:
             request.argv,
             None if environment == self._template_environment else environment,
             request.cwd or self.workdir,
-            open_files=self.limits.open_files,
+            open_files=request.open_files or self.limits.open_files,
             cpu_seconds=max(1, int(-(-request.cpu_seconds // 1))) if request.cpu_seconds else 0,
         )
         self._execs[number] = running

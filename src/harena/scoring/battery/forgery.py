@@ -27,6 +27,7 @@ from harena.scoring.contracts.contract import (
     TestsContract,
     WeightedContract,
 )
+from harena.scoring.guest.driver import KEPT_FROM
 from harena.scoring.scenario import Candidate, Scenario
 
 CALLED = frozenset({"tests", "reference", "command", "weighted"})
@@ -54,10 +55,11 @@ _DEFINED = re.compile(r"^(?:async )?(?:def|class) ([A-Za-z_][A-Za-z0-9_]*)\b", r
 
 
 def descriptors(first: int, end: int) -> str:
-    """Source of the numbers that a forgery tries: these, and those at which drivers keep their own: from 1000 on, and
-    around the limit of descriptors."""
+    """Source of the numbers that a forgery tries: these, and those at which drivers keep their own: from 1000 on,
+    around the limit of descriptors, and below KEPT_FROM."""
     limit = "__import__('resource').getrlimit(7)[0]"
-    return f"(*range({first}, {end}), *range(1000, 1004), *range({limit} - 4, {limit} + 4))"
+    kept = f"*range(1000, 1004), *range({limit} - 4, {limit} + 4), *range({KEPT_FROM - 4}, {KEPT_FROM})"
+    return f"(*range({first}, {end}), {kept})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

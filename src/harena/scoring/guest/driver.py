@@ -56,6 +56,8 @@ MAX_PARTS = 250_000
 MAX_BYTES = 8 * 1024 * 1024
 TAGS: dict[Any, bytes] = {list: b"l", tuple: b"t", set: b"e", frozenset: b"z", dict: b"d"}
 WHOLE = slice(None)
+KEPT_FROM = 1 << 14
+"""the highest descriptors that the host gives a driver: above what programs close that do not ask for their limit"""
 MOST_FILES = 1 << 16
 """the highest descriptor, however many files may be open: the kernel's table is as long as that"""
 MOST_BITS = 1 << 18
@@ -437,13 +439,14 @@ def without_trace(name: str) -> Any:
             del sys.modules[added]
 
 
-def out_of_reach(*files: int) -> list[int]:
+def out_of_reach(*files: int, theirs: int = MOST_FILES) -> list[int]:
     """Copies of open files above the limit of descriptors, where programs that close all that they did not open do not
-    look: the limit is lowered to below them."""
+    look: the limit is lowered to below them, and to `theirs`."""
     resource = without_trace("resource")
     try:
         limit = min(*resource.getrlimit(resource.RLIMIT_NOFILE), MOST_FILES) - len(files) - 1
         copies = [os.dup2(file, limit + 1 + index, False) for index, file in enumerate(files)]
+        limit = min(limit, theirs)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     except (OSError, ValueError):  # the limit is 0, or there is none
         return [os.dup(file) for file in files]
@@ -451,8 +454,9 @@ def out_of_reach(*files: int) -> list[int]:
 
 
 def main() -> None:
-    """Serve the host until it closes standard input."""
-    requests, replies = out_of_reach(0, 1)
+    """Serve the host until it closes standard input. The last argument, if any, is the candidate's limit of
+    descriptors."""
+    requests, replies = out_of_reach(0, 1, theirs=int(sys.argv.pop()) if sys.argv[1:] else MOST_FILES)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)

@@ -32,7 +32,7 @@ import threading
 import time
 import types
 
-from harena.scoring.guest.driver import PLAIN, decode, encode
+from harena.scoring.guest.driver import MOST_FILES, PLAIN, decode, encode, out_of_reach
 from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import (
     LATE,
@@ -749,11 +749,9 @@ def _give_up_names(files: list[str]) -> None:
 
 
 def serve() -> None:
-    """Live here, with the names of the common modules in `argv`."""
-    try:  # where programs that close what they did not open do not look
-        requests, replies = os.dup2(0, 1000, False), os.dup2(1, 1001, False)
-    except OSError:  # the limit is lower
-        requests, replies = os.dup(0), os.dup(1)
+    """Live here, with the names of the common modules in `argv`, and the candidate's limit of descriptors if it is less
+    than this program's."""
+    requests, replies = out_of_reach(0, 1, theirs=int(sys.argv.pop()) if sys.argv[2:] else MOST_FILES)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)

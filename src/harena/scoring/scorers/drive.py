@@ -25,7 +25,7 @@ from harena.scoring import codec
 from harena.scoring.codec import MalformedError
 from harena.scoring.compare import compare_values
 from harena.scoring.contracts.contract import Check, TestsContract
-from harena.scoring.scorers.driver_boot import BOOT, NEEDS_SOURCE, code_frame, frame, source_frame
+from harena.scoring.scorers.driver_boot import BOOT, NEEDS_SOURCE, code_frame, frame, room_for_files, source_frame
 from harena.scoring.scorers.fair_time import SLACK_SECONDS, Stopwatch, within
 from harena.scoring.scorers.program import WORKSPACE, Bench, Deadline
 from harena.scoring.scorers.time_limits import wall_limit
@@ -190,8 +190,9 @@ class Conversation:
     ) -> Conversation:
         """Start the guest's interpreter."""
         request = ExecRequest(
-            argv=("python", "-c", BOOT),
+            argv=("python", "-c", BOOT, str(bench.spec.limits.open_files)),
             cwd=WORKSPACE,
+            open_files=room_for_files(bench.spec.limits.open_files),
             stdin_stream=True,
             # should this process be too busy to keep time
             timeout_seconds=wall_limit(START_SECONDS) + wall_limit(deadline.left()) + SLACK_SECONDS,

@@ -26,6 +26,7 @@ from harena.scoring.guest.imports import NO_MODULE
 from harena.scoring.guest.pytest import NO_PYTEST
 from harena.scoring.guest.suite import ELSEWHERE, module_name
 from harena.scoring.scorers.drive import FrameReader
+from harena.scoring.scorers.driver_boot import room_for_files
 from harena.scoring.scorers.fair_time import Stopwatch, within
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.time_limits import wall_limit
@@ -281,7 +282,8 @@ async def _run(
         )
         candidate = await apart.exec(
             ExecRequest(
-                argv=candidate_argv([*map(module_name, named)]),
+                argv=candidate_argv([*map(module_name, named)], bench.spec.limits.open_files),
+                open_files=room_for_files(bench.spec.limits.open_files),
                 env=ENVIRONMENT,
                 cwd=WORKSPACE,
                 stdin_stream=True,

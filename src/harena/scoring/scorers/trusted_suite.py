@@ -180,11 +180,11 @@ def candidate_program() -> str:
     return _WITHOUT_ITS_FOLDER + guest_program(_HOME, "serve")
 
 
-def candidate_argv(on_both_sides: Sequence[str]) -> tuple[str, ...]:
+def candidate_argv(on_both_sides: Sequence[str], open_files: int) -> tuple[str, ...]:
     """The command line of `candidate_program`, where nobody else is in its sandbox; with the names of the modules that
-    are on both sides."""
+    are on both sides, and its limit of descriptors."""
     python, option, start, *words = guest_argv(_HOME, "serve")
-    return (python, option, _WITHOUT_ITS_FOLDER + start, *words, ",".join(on_both_sides))
+    return (python, option, _WITHOUT_ITS_FOLDER + start, *words, ",".join(on_both_sides), str(open_files))
 
 
 def suite_argv(
