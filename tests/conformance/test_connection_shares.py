@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,17 @@ from harena.core.errors import PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE
 from harena.core.threads import work_for
 from harena.store.catalog import CatalogStore
-from harena.store.database import CONNECTIONS, QUERY_TIME, READING_SHARE, WORKING_SHARE, Database
+from harena.store.database import (
+    CONNECTIONS,
+    QUERY_TIME,
+    READING,
+    READING_SHARE,
+    READING_THREADS,
+    THREADS,
+    WORKING,
+    WORKING_SHARE,
+    Database,
+)
 from harena.store.rows import insert_rows
 from harena.store.shares import ConnectionShares
 from harena.store.tables import catalog
@@ -70,9 +80,61 @@ async def test_a_workspace_takes_no_connection_of_others(database: Database) -> 
             await asyncio.gather(*(begun("victim", work) for _ in range(20)))
 
 
-def test_a_share_is_a_third_at_most() -> None:
-    """Of all connections."""
-    assert 3 * (READING_SHARE + WORKING_SHARE) <= CONNECTIONS
+def test_the_node_itself_has_connections() -> None:
+    """Beside all that workspaces have together; and a workspace has less than half of those."""
+    assert READING + WORKING < CONNECTIONS
+    assert READING < READING_THREADS
+    assert WORKING < THREADS
+    assert max(2 * READING_SHARE, 2 * WORKING_SHARE) < min(READING, WORKING)
+
+
+async def test_workspaces_together_leave_a_connection(database: Database) -> None:
+    """Whatever four others hold, and wait for, somebody who has none is served at once."""
+    async with AsyncExitStack() as stack:
+        for number in range(4):
+            await stack.enter_async_context(held_up(database, f"attacker {number}", 30))
+
+        async def work() -> None:
+            async with database.transaction() as connection:
+                await connection.execute(text("SELECT 1"))
+            await database.run(look)
+
+        async with asyncio.timeout(5):
+            await begun("victim", work)
+
+
+async def test_of_who_waits_the_one_with_fewest_comes_first() -> None:
+    """Where each of as many workspaces as there are connections has one, the next waits, but not behind a line."""
+    shares, ends = ConnectionShares(3, 3), dict[str, asyncio.Event]()
+    order: list[str] = []
+
+    async def work(name: str) -> None:
+        async with shares.one():
+            order.append(name)
+            await ends.setdefault(name, asyncio.Event()).wait()
+
+    names = [f"a{number}" for number in range(5)]
+    tasks = [begun("a", lambda name=name: work(name)) for name in names]  # type: ignore[misc]
+    tasks += [begun(name, lambda name=name: work(name)) for name in ("b", "c", "d")]  # type: ignore[misc]
+    await settled(order)
+    assert order == ["a0", "b", "c"]
+    ends["a0"].set()
+    await settled(order)
+    assert order == ["a0", "b", "c", "a1"]
+    ends["a1"].set()
+    await settled(order)
+    assert order == ["a0", "b", "c", "a1", "d"]
+    for name in (*names, "b", "c", "d"):
+        ends.setdefault(name, asyncio.Event()).set()
+    await asyncio.gather(*tasks)
+    assert sorted(order) == sorted([*names, "b", "c", "d"])
+    assert (shares._free, shares._lines, shares._waiting) == (3, {}, {})
+
+
+async def settled(order: list[str]) -> None:
+    """Returns when whoever can go on has done so."""
+    for _ in range(20):
+        await asyncio.sleep(0)
 
 
 async def test_endless_queries_of_a_workspace_end(database: Database) -> None:
@@ -132,7 +194,7 @@ async def test_no_connection_left(database: Database) -> None:
 
 async def test_a_line_is_bounded_and_in_order() -> None:
     """Who comes to a full line, or waits too long in it, is told to ask again; who is refused keeps nobody's place."""
-    shares = ConnectionShares(1, most_waiting=2, wait_seconds=0.2)
+    shares = ConnectionShares(1, 1, most_waiting=2, wait_seconds=0.2)
     order: list[int] = []
     go = asyncio.Event()
 

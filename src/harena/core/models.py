@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -300,3 +300,12 @@ class BlueprintSummary:
     """number of its files"""
     file_bytes: int
     """bytes of all of them"""
+
+
+@dataclass(frozen=True, slots=True)
+class BlueprintsPage:
+    """Some of a list of blueprints."""
+
+    blueprints: Sequence[BlueprintSummary]
+    next_cursor: str | None
+    """what the next page is asked for with; None = this is the last one"""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+from datetime import datetime
 from typing import Any
+
+from harena.core.errors import ValidationError
 
 PAGE_BYTES = 8 * 1024 * 1024
 """size of the entries of one page, as they are stored or answered; a page has one entry at least"""
@@ -11,6 +15,23 @@ PAGE_BYTES = 8 * 1024 * 1024
 def encoded_bytes(text: str) -> int:
     """Size of text in UTF-8."""
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+
+
+def moment_cursor(moment: datetime, word: str) -> str:
+    """The cursor of an entry of a list that is in order of time, and of ids where the time is the same."""
+    return base64.urlsafe_b64encode(f"{moment.isoformat()} {word}".encode()).decode()
+
+
+def read_moment_cursor(cursor: str) -> tuple[datetime, str]:
+    """What `moment_cursor` was made of. Raises ValidationError."""
+    try:
+        written, _, word = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
+        moment = datetime.fromisoformat(written)
+        if moment.tzinfo is None:
+            raise ValueError("no time zone")
+    except ValueError:
+        raise ValidationError(f"cursor {cursor!r}: give the next_cursor of a page, unchanged") from None
+    return moment, word
 
 
 class PageRows(list[dict[str, Any]]):

@@ -131,6 +131,8 @@ TRAINING = ThreadKind("training", most_threads=4)
 """requests, files and folders of training jobs"""
 VERDICTS = ThreadKind("verdicts", most_threads=4)
 """long texts that are compared"""
+BLUEPRINTS = ThreadKind("blueprints", most_threads=1)
+"""records of blueprints: one thread, so that nothing of a workspace's changes between a look at its room and a write"""
 PACKAGES = ThreadKind("packages", most_threads=2)
 """wheels that blueprints install"""
 UPLOADS = ThreadKind("uploads", most_threads=4)

@@ -15,6 +15,7 @@ from typing import Any
 
 from harena.core.models import (
     Blueprint,
+    BlueprintsPage,
     BlueprintSummary,
     ExecOutcome,
     ExecRequest,
@@ -199,6 +200,16 @@ def blueprint_to_json(blueprint: Blueprint) -> Json:
 def summary_to_json(summary: BlueprintSummary) -> Json:
     """What a list tells of a recipe."""
     return {**asdict(summary), "created_at": _moment(summary.created_at)}
+
+
+def blueprints_page_to_json(page: BlueprintsPage) -> Json:
+    """Some of a list of recipes."""
+    return {"blueprints": [*map(summary_to_json, page.blueprints)], "next_cursor": page.next_cursor}
+
+
+def blueprints_page_from_json(read: Mapping[str, Any]) -> BlueprintsPage:
+    """Some of a list of recipes, from JSON."""
+    return BlueprintsPage([*map(summary_from_json, read["blueprints"])], read["next_cursor"])
 
 
 def summary_from_json(read: Mapping[str, Any]) -> BlueprintSummary:

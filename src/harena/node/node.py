@@ -11,7 +11,7 @@ from harena.core.models import (
     DEFAULT_BLUEPRINT,
     WARM_BLUEPRINT,
     Blueprint,
-    BlueprintSummary,
+    BlueprintsPage,
     SandboxSpec,
     SandboxStatus,
 )
@@ -92,11 +92,11 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
 
     async def delete_blueprint(self, name_or_id: str) -> None:
         """See `Operations`."""
-        self._parts.delete_blueprint(self.workspace, name_or_id)
+        await self._parts.delete_blueprint(self.workspace, name_or_id)
 
-    async def list_blueprints(self) -> list[BlueprintSummary]:
+    async def list_blueprints(self, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
         """See `Operations`."""
-        return await self._parts.blueprints.list(self.workspace)
+        return await self._parts.blueprints.page(self.workspace, cursor=cursor, limit=limit)
 
     async def score(self, request: Mapping[str, Any]) -> RunResult:
         """See `Operations`."""

@@ -59,9 +59,9 @@ class NodeParts:
         if self._jobs is not None:
             self._jobs.stored_room.deleted(workspace)
 
-    def delete_blueprint(self, workspace: str, name_or_id: str) -> None:
+    async def delete_blueprint(self, workspace: str, name_or_id: str) -> None:
         """Forget a blueprint, and keep nothing ready for it. Raises as `Blueprints.delete`."""
-        for blueprint_id in self.blueprints.delete(workspace, name_or_id):
+        for blueprint_id in await self.blueprints.delete(workspace, name_or_id):
             self._runtime.forget_blueprint(blueprint_id, workspace=workspace)
 
     async def first_jobs(self, workspace: str, blueprint_id: str) -> BenchmarkJobs:
@@ -70,7 +70,7 @@ class NodeParts:
         if self._jobs is None and not self._closed:
             from harena.scoring.scorers import driver_boot  # noqa: F401 - a template that starts now knows scoring's programs
 
-            self.sandboxes.prepare(workspace, blueprint_id)
+            await self.sandboxes.prepare(workspace, blueprint_id)
             await NODE.run(_load_jobs)
         return self.benchmark_jobs()
 

@@ -12,6 +12,8 @@ from harena.sdk.twins import Twin
 
 __all__ = ["Blueprint", "BlueprintSummary", "aio", "create", "delete", "get", "list"]
 
+PAGE = 500
+"""blueprints that are asked for at one time"""
 _Summaries = list[BlueprintSummary]
 
 
@@ -71,7 +73,12 @@ async def _delete(name_or_id: str) -> None:
 async def _list() -> _Summaries:
     """All blueprints, newest first: what they are, without their environments and the contents of their files."""
     operations = await current_portal().operations()
-    return await operations.list_blueprints()
+    found: _Summaries = []
+    page = await operations.list_blueprints(limit=PAGE)
+    while page.next_cursor is not None:
+        found += page.blueprints
+        page = await operations.list_blueprints(cursor=page.next_cursor, limit=PAGE)
+    return [*found, *page.blueprints]
 
 
 create = Twin(_create)

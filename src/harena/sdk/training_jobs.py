@@ -173,7 +173,7 @@ async def _logs(job: str | TrainingJob, *, after: int = 0) -> _Logs:
         page = await operations.training_job_logs(job_id, after=cursor, limit=PAGE)
         said += page.items
         cursor = page.cursor
-        if len(page.items) < PAGE:
+        if not page.items:  # a page that is cut by its bytes has fewer entries, and is not the last
             return said
 
 
@@ -182,12 +182,16 @@ async def _metrics(job: str | TrainingJob, *, earlier: TrainingMetrics | None = 
     is new since then is fetched, and added to it."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    answer = await operations.training_job_metrics(job_id, after=earlier.cursor if earlier else 0)
-    if earlier is None:
-        return answer
-    merged = {name: [*value] if isinstance(value, builtins.list) else value for name, value in earlier.metrics.items()}
-    merge_metrics(merged, answer.metrics)
-    return TrainingMetrics(metrics=merged, cursor=answer.cursor)
+    known, cursor = ({}, 0) if earlier is None else (earlier.metrics, earlier.cursor)
+    merged = {name: [*value] if isinstance(value, builtins.list) else value for name, value in known.items()}
+    while True:
+        answer = await operations.training_job_metrics(job_id, after=cursor)
+        if answer.anew:
+            merged.clear()
+        merge_metrics(merged, answer.metrics)
+        cursor = answer.cursor
+        if not answer.more:
+            return TrainingMetrics(metrics=merged, cursor=cursor)
 
 
 async def _artifacts(job: str | TrainingJob) -> TrainingArtifacts:

@@ -2,7 +2,9 @@
 
 Each one takes a descriptor, which sandboxes need, too. Whoever is over a bound loses the connection that was quiet
 longest: one that sends no request, or has sent only a part of one. A connection on which a request is being answered is
-never closed for another one. Used from one event loop.
+never closed for another one. On how many a workspace may be answered at one time depends on the others: it has fewer
+than are left (the dynamic thresholds of shared buffers), so that several workspaces together leave some for who comes
+next. Used from one event loop.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import resource
 import socket
 from asyncio import AbstractEventLoop, get_running_loop
 from collections import OrderedDict
+from datetime import timedelta
 from typing import Any, Protocol
 
 from harena.core.errors import LimitExceededError
@@ -29,6 +32,8 @@ ADDRESS_SHARE = 4
 """one part in so many of all connections is the most that one address has of which no key is known"""
 ACCEPTED_AT_ONCE = 64
 """connections that are taken before those that were taken are counted"""
+RETRY_SECONDS = 1.0
+"""after which fewer of a workspace's requests may be under way"""
 PAUSE_SECONDS = 0.5
 """for which nothing is accepted after no descriptor was left; asyncio asks again after a second"""
 TOLD_SECONDS = 60.0
@@ -62,6 +67,9 @@ class Connections:
         self.most_of_address = max(1, self.most // ADDRESS_SHARE)
         self._owner_of: dict[Connection, str] = {}
         self._counts: dict[str, int] = {}
+        self._one_workspace = one_workspace
+        self._busy = 0
+        """connections that are not quiet"""
         self._quiet: dict[str, OrderedDict[Connection, None]] = {}
         """owner -> connections that send nothing whole, the one that was heard of longest ago first"""
 
@@ -87,7 +95,9 @@ class Connections:
         owner = self._owner_of.pop(connection, None)
         if owner is None:
             return
+        was_quiet = connection in self._quiet_of(owner)
         self._quiet_of(owner).pop(connection, None)
+        self._busy -= not was_quiet
         self._counts[owner] -= 1
         if not self._counts[owner]:
             del self._counts[owner], self._quiet[owner]
@@ -98,14 +108,29 @@ class Connections:
         if owner is None:
             return
         waiting = self._quiet_of(owner)
+        was_quiet = connection in waiting
         waiting.pop(connection, None)
         if quiet:
             waiting[connection] = None
+        self._busy += was_quiet - quiet
 
     def identified(self, connection: Connection, workspace: str) -> None:
         """A request with a key of the workspace came over it. Raises LimitExceededError."""
         owner = f"workspace {workspace}"
-        if self._owner_of.get(connection, owner) == owner:
+        before = self._owner_of.get(connection)
+        if before is None:
+            return
+        is_busy = connection not in self._quiet_of(before)
+        busy = self.count(owner) - len(self._quiet.get(owner, ())) - (is_busy and before == owner)
+        left = self.most - (self._busy - is_busy)
+        if not self._one_workspace and busy and busy >= left:
+            raise LimitExceededError(
+                f"requests of this workspace are being answered on {busy} connections, and the server has {left} left "
+                "for all: wait for some of them",
+                reason="CONNECTIONS",
+                retry_delay=timedelta(seconds=RETRY_SECONDS),
+            )
+        if before == owner:
             return
         if self.count(owner) >= self.most_of_workspace and not self._close_quiet(owner):
             raise LimitExceededError(
@@ -120,6 +145,7 @@ class Connections:
     def _enter(self, connection: Connection, owner: str, *, quiet: bool = True) -> None:
         self._owner_of[connection] = owner
         self._counts[owner] = self.count(owner) + 1
+        self._busy += 1
         self.heard(connection, quiet=quiet)
 
     def _quiet_of(self, owner: str) -> OrderedDict[Connection, None]:

@@ -12,12 +12,14 @@ import hmac
 import re
 import secrets
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from harena.core.clock import Clock
 from harena.core.errors import AccessError, NotFoundError, PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE
 from harena.core.operations.operation import SCOPES
+from harena.core.pages import moment_cursor, read_moment_cursor
 from harena.core.workspace import checked_word, checked_workspace
 from harena.server.identity import Caller
 from harena.store.access import AccessStore
@@ -60,6 +62,20 @@ class Keys:
     async def list(self, workspace: str | None = None) -> list[dict[str, Any]]:
         """What is known of the keys, of one workspace or all, oldest first."""
         return [described(row) for row in await self._store.list_keys(workspace)]
+
+    async def page(
+        self, workspace: str, *, cursor: str | None, limit: int
+    ) -> tuple[Sequence[dict[str, Any]], str | None]:
+        """(what is known of some keys of a workspace, oldest first; the cursor of the next page). Raises
+        ValidationError."""
+        after = None
+        if cursor is not None:
+            created_at, key_id = read_moment_cursor(cursor)
+            after = created_at.isoformat(), key_id
+        rows = await self._store.page_of_keys(workspace, after=after, limit=limit)
+        last = rows[-1] if rows.more else None
+        following = None if last is None else moment_cursor(datetime.fromisoformat(last["created_at"]), last["id"])
+        return [*map(described, rows)], following
 
     async def revoke(self, key_id: str, *, workspace: str | None = None) -> None:
         """Refuse the key from now on. Raises NotFoundError, also for another workspace's where one is given."""

@@ -270,6 +270,7 @@ class BlueprintsAnswer(Answer):
     """The newest version of each name, newest first."""
 
     blueprints: Annotated[list[BlueprintSummaryAnswer], Field(max_length=MOST_PAGE)]
+    next_cursor: str | None
 
 
 class HealthAnswer(Answer):
@@ -415,6 +416,7 @@ class NewKeyAnswer(KeyAnswer):
 
 
 class KeysAnswer(Answer):
-    """A workspace's keys."""
+    """A workspace's keys, oldest first."""
 
-    keys: Annotated[list[KeyAnswer], Field(max_length=MOST_LONG)]
+    keys: Annotated[list[KeyAnswer], Field(max_length=MOST_PAGE)]
+    next_cursor: str | None

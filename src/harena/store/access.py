@@ -11,12 +11,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, select, tuple_, update
 
 from harena.core.errors import PlatformError
+from harena.core.pages import PageRows
 from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database, insert_new
+from harena.store.pages import read_page
 from harena.store.tables import api_keys, benchmark_jobs
 
 TAKEN_OVER = ".taken-over"
@@ -46,6 +48,14 @@ class AccessStore:
         if workspace is not None:
             query = query.where(api_keys.c.workspace == workspace)
         return await self._database.read(lambda connection: [dict(row) for row in connection.execute(query).mappings()])
+
+    async def page_of_keys(self, workspace: str, *, after: tuple[str, str] | None, limit: int) -> PageRows:
+        """Keys of a workspace, oldest first, revoked ones too: those behind `after` (created_at, id), bounded by
+        `limit` and by the bytes of a page."""
+        query = select(api_keys).where(api_keys.c.workspace == workspace).order_by(api_keys.c.created_at, api_keys.c.id)
+        if after is not None:
+            query = query.where(tuple_(api_keys.c.created_at, api_keys.c.id) > tuple_(*after))
+        return await self._database.read(lambda connection: read_page(connection, query, limit))
 
     async def revoke_key(self, key_id: str, at: str) -> bool:
         """Whether there was such a key that had not been revoked before."""

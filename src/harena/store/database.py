@@ -37,16 +37,17 @@ if TYPE_CHECKING:  # its import takes as long as a third of SQLAlchemy's own, an
 BUSY_SECONDS = 30.0
 """how long a write waits for another process's write"""
 CONNECT_SECONDS = 10
-THREADS = 4
+THREADS = 9
 """number of threads in which transactions on a database file are run at one time; only one of them can write"""
 READING_THREADS = 9
 """number of threads that read a database file beside them"""
 KEPT_OPEN, CONNECTIONS = 5, 18
 """connections of one pool: so many stay open, and there are so many at one time"""
-READING_SHARE = 3
-"""connections (of a file: threads) that may read for one workspace at one time; with WORKING_SHARE a third of all"""
-WORKING_SHARE = 3
-"""connections that may do anything else for one workspace"""
+READING, READING_SHARE = 7, 3
+"""connections (of a file: threads) that may read at one time for all workspaces, and for one of them; with WORKING this
+leaves some for the node itself"""
+WORKING, WORKING_SHARE = 7, 3
+"""connections that may do anything else"""
 POOL_SECONDS = 10.0
 """how long to wait for a connection of the pool"""
 LOCK_SECONDS = 10.0
@@ -97,8 +98,8 @@ class Database:
         self._in_threads = in_threads
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store") if in_threads else None
         self._readers = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="store-read") if in_threads else None
-        self._reading = ConnectionShares(READING_SHARE)
-        self._working = ConnectionShares(WORKING_SHARE)
+        self._reading = ConnectionShares(READING, READING_SHARE)
+        self._working = ConnectionShares(WORKING, WORKING_SHARE)
         self._query_seconds = float(QUERY_SECONDS.read() or str(QUERY_SECONDS.default))
         self._in_use = 0
         self._idle = asyncio.Event()

@@ -1,17 +1,21 @@
 """Connections to the database that the work of one workspace may take at one time, of those that all share.
 
-Whatever is asked, and however long it takes, the other connections stay for other workspaces. Further work of the same
-workspace waits in a line of its own, first come first served; what has waited for WAIT_SECONDS, or finds MOST_WAITING
-before it, is refused and can be asked for again. The node's own work has no share. Used from one event loop.
+A workspace that has none gets the next free one. One that has some gets another while it has fewer than its share of
+what is free: free / (1 + workspaces that have some), and never more than a fixed number (the dynamic thresholds of
+shared buffers). So several workspaces together leave room for who comes next, until each has one. Further work waits:
+of one workspace first come first served, among workspaces the one that has fewest first. What has waited for
+WAIT_SECONDS, or finds MOST_WAITING of its workspace before it, is refused and can be asked for again. The node's own
+work has no share. Used from one event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
-from weakref import WeakValueDictionary
 
 from harena.core.errors import PlatformError
 from harena.core.job_store import STORE_UNAVAILABLE
@@ -26,13 +30,18 @@ RETRY_SECONDS = 1.0
 class ConnectionShares:
     """The shares of all workspaces in one kind of work."""
 
-    def __init__(self, each: int, *, most_waiting: int = MOST_WAITING, wait_seconds: float = WAIT_SECONDS) -> None:
-        """`each`: connections that one workspace may take."""
+    def __init__(
+        self, together: int, each: int, *, most_waiting: int = MOST_WAITING, wait_seconds: float = WAIT_SECONDS
+    ) -> None:
+        """`together`: connections that all workspaces may take; `each`: that one of them may."""
+        self._free = together
         self._each = each
         self._most_waiting = most_waiting
         self._wait_seconds = wait_seconds
-        self._lines: WeakValueDictionary[str, _Line] = WeakValueDictionary()
-        """a line lives as long as somebody stands in it or works"""
+        self._lines: dict[str, _Line] = {}
+        """of workspaces that have connections or wait for some"""
+        self._waiting: dict[str, _Line] = {}
+        """those that wait for some, the one that has waited longest first"""
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
@@ -40,35 +49,84 @@ class ConnectionShares:
         if not (workspace := work_for.get()):
             yield
             return
-        line = self._lines.setdefault(workspace, _Line(self._each))
-        if line.waiting >= self._most_waiting:
-            raise self._refusal()
-        line.waiting += 1
-        try:
-            async with asyncio.timeout(self._wait_seconds):
-                await line.turns.acquire()
-        except TimeoutError:
-            raise self._refusal() from None
-        finally:
-            line.waiting -= 1
+        line = self._lines.setdefault(workspace, _Line())
+        if line.waiting or not self._may_have_more(line):
+            await self._turn(workspace, line)
+        else:
+            self._give(line)
         try:
             yield
         finally:
-            line.turns.release()
+            line.taken -= 1
+            self._free += 1
+            self._left(workspace, line)
+            self._admit()
+
+    async def _turn(self, workspace: str, line: _Line) -> None:
+        if len(line.waiting) >= self._most_waiting:
+            raise self._refusal()
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        line.waiting.append(turn)
+        self._waiting.setdefault(workspace, line)
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await turn
+        except (TimeoutError, asyncio.CancelledError) as error:
+            if turn.done() and not turn.cancelled():
+                line.taken -= 1
+                self._free += 1
+            with suppress(ValueError):
+                line.waiting.remove(turn)
+            self._left(workspace, line)
+            self._admit()
+            if isinstance(error, TimeoutError):
+                raise self._refusal() from None
+            raise
+
+    def _may_have_more(self, line: _Line) -> bool:
+        if not line.taken:
+            return self._free > 0
+        active = sum(bool(one.taken) for one in self._lines.values())
+        return line.taken < min(self._each, self._free / (1 + active))
+
+    def _give(self, line: _Line) -> None:
+        line.taken += 1
+        self._free -= 1
+
+    def _admit(self) -> None:
+        """Whoever may have a connection now gets it."""
+        while self._free:
+            ready = [(line.taken, workspace) for workspace, line in self._waiting.items() if self._may_have_more(line)]
+            if not ready:
+                return
+            _, workspace = min(ready, key=lambda entry: entry[0])  # of several with as few the first
+            line = self._waiting.pop(workspace)
+            turn = line.waiting.popleft()
+            if line.waiting:
+                self._waiting[workspace] = line  # behind the others
+            if not turn.done():
+                self._give(line)
+                turn.set_result(None)
+
+    def _left(self, workspace: str, line: _Line) -> None:
+        if not line.waiting:
+            self._waiting.pop(workspace, None)
+            if not line.taken:
+                self._lines.pop(workspace, None)
 
     def _refusal(self) -> PlatformError:
         return PlatformError(
-            f"this workspace uses the {self._each} connections to the database that it may use at one time for such "
-            "requests, and others of its own wait for them: ask again in a moment",
+            f"this workspace uses the connections to the database that it may use at one time ({self._each} at most, "
+            "and fewer while others use some), and others of its own wait for them: ask again in a moment",
             step="store",
             reason=STORE_UNAVAILABLE,
             retry_delay=timedelta(seconds=RETRY_SECONDS),
         )
 
 
+@dataclass(slots=True, eq=False)
 class _Line:
     """One workspace's."""
 
-    def __init__(self, turns: int) -> None:
-        self.turns = asyncio.Semaphore(turns)
-        self.waiting = 0
+    taken: int = 0
+    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)

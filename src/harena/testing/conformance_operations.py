@@ -242,7 +242,9 @@ class OperationsConformance(
         )
         assert await operations.get_blueprint("by-suite") == made
         assert await operations.get_blueprint(made.id) == made
-        assert {"by-suite", "default", "python-warm"} <= {one.name for one in await operations.list_blueprints()}
+        assert {"by-suite", "default", "python-warm"} <= {
+            one.name for one in (await operations.list_blueprints()).blueprints
+        }
         sandbox = await operations.create_sandbox(SandboxSpec(blueprint="by-suite"))
         assert sandbox.info.blueprint == "by-suite"
         assert (await run(sandbox.port, "sh", "-c", "echo $COLOUR")).stdout.decode() == "blå\n"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from stored_jobs import StoredJobs
 
+from harena.core.blueprint_source import BlueprintSource
 from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
@@ -106,7 +107,7 @@ class NoSandboxes:
         raise AssertionError("the scripted scorer asks for no sandbox")
 
 
-class Recipes:
+class Recipes(BlueprintSource):
     """One blueprint, the default workspace's."""
 
     def find(self, workspace: str, name_or_id: str) -> Blueprint:

@@ -77,7 +77,11 @@ async def test_sandbox_operations(node: Node, runtime: FakeRuntime) -> None:
     assert runtime.created[0].blueprint == blueprint
     assert await operations.get_sandbox(handle.info.id) is handle
     assert await operations.list_sandboxes(tags=["t"]) == [handle]
-    assert [found.name for found in await operations.list_blueprints()] == ["env", "default", "python-warm"]
+    assert [found.name for found in (await operations.list_blueprints()).blueprints] == [
+        "env",
+        "default",
+        "python-warm",
+    ]
     assert await operations.get_blueprint(blueprint.id) == blueprint
     await operations.close()
     assert handle.info.status is SandboxStatus.COMPLETED
@@ -111,8 +115,8 @@ async def test_a_workspace_has_blueprints_of_its_own(node: Node, runtime: FakeRu
             await workspace.get_blueprint(unseen.id)
         with pytest.raises(NotFoundError):
             await workspace.create_sandbox(SandboxSpec(blueprint=unseen.id))
-    assert next(blueprint.id for blueprint in await theirs.list_blueprints()) == other.id
-    assert {blueprint.name for blueprint in await node.list_blueprints()} == {"default", "python-warm"}
+    assert next(blueprint.id for blueprint in (await theirs.list_blueprints()).blueprints) == other.id
+    assert {blueprint.name for blueprint in (await node.list_blueprints()).blueprints} == {"default", "python-warm"}
     await theirs.delete_blueprint("env")
     assert await ours.get_blueprint("env") == made
     await ours.close()

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from harena.core.blueprint_source import BlueprintSource
 from harena.core.errors import (
     HostUnsupportedError,
     NotFoundError,
@@ -26,7 +27,7 @@ from harena.testing import FakeClock, FakeRuntime, FakeSandbox
 SPEC = SandboxSpec()
 
 
-class OneBlueprint:
+class OneBlueprint(BlueprintSource):
     """Knows the blueprint `torch`."""
 
     def find(self, workspace: str, name_or_id: str) -> Blueprint:

@@ -176,3 +176,51 @@ async def test_connections_are_taken_a_few_at_a_time() -> None:
         taken.append(listening.accept()[0])
         for each in (*taken, *clients):
             each.close()
+
+
+def test_workspaces_together_leave_connections() -> None:
+    """However many are busy for whatever number of workspaces, the next one comes in, and so does a stranger; what was
+    identified while it was quiet counts when it is busy."""
+    count, dropped = Connections(64), list[str]()
+    busy = dict.fromkeys(map(str, range(4)), 0)
+    for name in busy:
+        mine = [made for number in range(40) if (made := opened(count, name, dropped, f"10.{name}.0.{number}"))]
+        for made in mine:
+            if made not in count._owner_of:
+                continue  # it was quiet longest
+            count.heard(made, quiet=False)
+            try:
+                count.identified(made, name)
+            except LimitExceededError:
+                count.heard(made, quiet=True)
+            else:
+                made.busy, busy[name] = True, busy[name] + 1
+    assert [*busy.values()] == sorted(busy.values(), reverse=True)
+    assert min(busy.values()) > 0
+    assert sum(busy.values()) < 64
+    newcomer = opened(count, "new", dropped, "10.9.0.1")
+    assert newcomer
+    count.heard(newcomer, quiet=False)
+    count.identified(newcomer, "new")
+
+
+def test_connections_that_were_quiet_when_they_were_identified() -> None:
+    """They count when they are busy."""
+    count, dropped = Connections(8), list[str]()
+    mine = []
+    for number in range(8):
+        made = opened(count, f"{number}", dropped, f"10.0.0.{number}")
+        assert made
+        count.identified(made, "one" if number < 4 else "two")
+        count.heard(made, quiet=True)
+        mine.append(made)
+    answered = []
+    for number, made in enumerate(mine):
+        count.heard(made, quiet=False)
+        try:
+            count.identified(made, "one" if number < 4 else "two")
+            answered.append(number)
+        except LimitExceededError:
+            count.heard(made, quiet=True)
+    assert answered == [0, 1, 2, 3, 4, 5]
+    assert opened(count, "new", dropped, "10.9.0.1")

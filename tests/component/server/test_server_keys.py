@@ -274,7 +274,7 @@ async def test_workspaces_do_not_see_each_other(keyed: World) -> None:
     assert (await sandbox.refresh()).status == "running"
 
     assert (await theirs.list_benchmark_jobs())["benchmark_jobs"] == []
-    assert recipe.id not in {blueprint.id for blueprint in await theirs.list_blueprints()}
+    assert recipe.id not in {blueprint.id for blueprint in (await theirs.list_blueprints()).blueprints}
     for wanted in (recipe.id, "env"):
         with pytest.raises(NotFoundError):
             await theirs.get_blueprint(wanted)

@@ -177,7 +177,8 @@ async def test_a_deleted_blueprint_makes_room(tmp_path: Path) -> None:
         await blueprints.create("w", "b", limits=limits)
         with pytest.raises(LimitExceededError, match="may have 1"):
             await blueprints.create("w", "b", limits=limits)
-        remove()
+        if asyncio.iscoroutine(removal := remove()):
+            await removal
 
 
 async def test_files_of_training_jobs_of_a_workspace(keyed: World, given: Given, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harena.core.blueprint_source import BlueprintSource
 from harena.core.errors import NotFoundError
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.jobs.benchmark.direct_scores import DirectScores
@@ -48,7 +49,7 @@ class Scoring:
         )  # fmt: skip
 
 
-class Nothing:
+class Nothing(BlueprintSource):
     """No blueprint and no sandbox."""
 
     def find(self, *_: object) -> Any:

@@ -12,6 +12,7 @@ import pytest
 from stored_jobs import StoredJobs
 from test_benchmark_jobs import Named, NoSandboxes, Scorer
 
+from harena.core.blueprint_source import BlueprintSource
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.models import Blueprint
@@ -46,7 +47,7 @@ class Reader(Scorer):
         return await super().__call__(Named(scenario.id, self.does), **more)
 
 
-class Recipes:
+class Recipes(BlueprintSource):
     """The built-in blueprints, and one more in place of `default`, if there is."""
 
     def __init__(self, default: Blueprint | None = None) -> None:

@@ -16,6 +16,7 @@ import pytest
 from stored_jobs import StoredJobs
 from test_benchmark_jobs import Named, NoSandboxes, Recipes, Scorer, load, opened, request
 
+from harena.core.blueprint_source import BlueprintSource
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, Batch
@@ -272,7 +273,7 @@ async def test_a_job_that_cannot_be_resumed_fails_and_says_why(tmp_path: Path) -
     forgetful = Scorer()
     forgetful.hangs = False
 
-    class NoRecipes:
+    class NoRecipes(BlueprintSource):
         def find(self, workspace: str, name_or_id: str) -> Blueprint:
             raise NotFoundError(f"no blueprint {name_or_id}")
 

@@ -12,6 +12,7 @@ import pytest
 
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.models import Blueprint, Package
+from harena.core.pages import PageRoom
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
 from harena.runtime.host.blueprint_files import ContentCache, StoredFiles
@@ -112,7 +113,7 @@ async def test_list(blueprints: Blueprints, clock: FakeClock) -> None:
     await blueprints.create(HERE, "young")
     await clock.advance(1)
     again = await blueprints.create(HERE, "old")
-    listed = await blueprints.list(HERE)
+    listed = (await blueprints.page(HERE)).blueprints
     assert [blueprint.name for blueprint in listed] == ["old", "young", "default", "python-warm"]
     assert (listed[0].id, listed[0].created_at) == (again.id, again.created_at)
 
@@ -165,7 +166,7 @@ async def test_bad_input(blueprints: Blueprints, layers: FakeLayers, change: Map
     with pytest.raises(ValidationError, match=said):
         await blueprints.create(HERE, **{"name": "fine", "packages": ["numbers-lib"], **change})
     assert layers.asked == []
-    assert [blueprint.name for blueprint in await blueprints.list(HERE)] == ["default", "python-warm"]
+    assert [blueprint.name for blueprint in (await blueprints.page(HERE)).blueprints] == ["default", "python-warm"]
 
 
 async def test_warm_module_that_nobody_has(blueprints: Blueprints) -> None:
@@ -210,17 +211,17 @@ async def test_delete(blueprints: Blueprints, tmp_path: Path, layers: FakeLayers
     second = await blueprints.create(HERE, "env", env={"V": "2"})
     other = reopened(blueprints, tmp_path, layers)
     assert other.find(HERE, "env").env == {"V": "2"}
-    blueprints.delete(HERE, second.id)
+    await blueprints.delete(HERE, second.id)
     assert other.find(HERE, "env").env == {"V": "1"}
-    blueprints.delete(HERE, "env")
+    await blueprints.delete(HERE, "env")
     with pytest.raises(NotFoundError):
         other.find(HERE, "env")
     await blueprints.create(HERE, "env", env={"V": "3"})
     assert other.find(HERE, "env").env == {"V": "3"}
     with pytest.raises(ValidationError, match="built in"):
-        blueprints.delete(HERE, "default")
+        await blueprints.delete(HERE, "default")
     with pytest.raises(NotFoundError):
-        blueprints.delete(HERE, "absent")
+        await blueprints.delete(HERE, "absent")
 
 
 async def test_blueprints_that_were_everybodys(blueprints: Blueprints, tmp_path: Path) -> None:
@@ -234,7 +235,7 @@ async def test_blueprints_that_were_everybodys(blueprints: Blueprints, tmp_path:
         assert await blueprints.get(workspace, first.id) == first
     assert await blueprints.get("team-a", "mine") == theirs
     newest = await blueprints.create("team-b", "env", env={"V": "3"})
-    blueprints.delete("team-a", "env")
+    await blueprints.delete("team-a", "env")
     assert await blueprints.get(HERE, "env") == second
     hand_out(tmp_path / "blueprints", ["team-b"])
     assert await blueprints.get("team-b", "env") == newest
@@ -258,7 +259,7 @@ async def test_contents_of_blueprints_lie_on_the_disk(
             assert blueprints.contents.bytes <= 2500
     other = reopened(blueprints, tmp_path, layers)
     assert {**other.find(HERE, "env3").files} == {**made[3].files}
-    blueprints.delete(HERE, "env3")
+    await blueprints.delete(HERE, "env3")
     assert blueprints.contents.bytes <= 2500
     assert not [*(tmp_path / "blueprints").glob(f".{made[3].id}*")]
 
@@ -284,7 +285,7 @@ async def test_a_list_reads_no_content(blueprints: Blueprints, tmp_path: Path, l
     (contents,) = (tmp_path / "blueprints").glob(f".{made.id}*")
     contents.unlink()
     other = reopened(blueprints, tmp_path, layers)
-    listed = (await other.list(HERE))[0]
+    listed = (await other.page(HERE)).blueprints[0]
     assert (listed.id, listed.files, listed.file_bytes) == (made.id, 2, 6)
     assert not hasattr(listed, "env")
     with pytest.raises(NotFoundError, match="removed"):
@@ -341,7 +342,7 @@ async def test_packages_that_a_workspace_brings_have_a_limit(clock: FakeClock, t
     assert [isinstance(one, LimitExceededError) for one in made] == [False, False, True]
     await create("theirs", "c")
     await create("ours", "c")
-    blueprints.delete("ours", "with-a")
+    await blueprints.delete("ours", "with-a")
     blueprints = Blueprints(clock, layers=layers, root=tmp_path / "blueprints")
     with pytest.raises(LimitExceededError):
         await create("ours", "d")
@@ -364,8 +365,60 @@ async def test_a_blueprint_by_its_id_reads_one_record(
     made = [await blueprints.create(HERE, f"env-{number}") for number in range(100)]
     for one in made:
         assert (await blueprints.get(HERE, one.id)).name == one.name
-    await blueprints.list(HERE)
+    await blueprints.page(HERE)
     assert len(reads) <= 3 * len(made)
-    assert blueprints.delete(HERE, made[0].id) == [made[0].id]
+    assert await blueprints.delete(HERE, made[0].id) == [made[0].id]
     with pytest.raises(NotFoundError):
         await blueprints.get(HERE, made[0].id)
+
+
+async def test_a_page_of_blueprints_is_bounded_by_its_bytes(
+    blueprints: Blueprints, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages by their number or by their bytes have every name once, newest first; a cursor goes on where one was made
+    at the same time, and after what it names was deleted."""
+    for number in range(12):
+        await blueprints.create(HERE, f"b{number}", warm=["json"] * 5_000)
+        if number % 2:
+            await clock.advance(1)
+    whole = [one.id for one in (await blueprints.page(HERE, limit=500)).blueprints]
+    assert len(whole) == 14
+    assert whole[-2:] == ["bp_default", "bp_python-warm"]
+
+    async def pages(limit: int) -> list[list[str]]:
+        page = await blueprints.page(HERE, limit=limit)
+        found = [[one.id for one in page.blueprints]]
+        while page.next_cursor is not None:
+            page = await blueprints.page(HERE, cursor=page.next_cursor, limit=limit)
+            found.append([one.id for one in page.blueprints])
+        return found
+
+    assert await pages(5) == [whole[:5], whole[5:10], whole[10:]]
+    monkeypatch.setattr(PageRoom.__init__, "__defaults__", (100_000,))  # each has 40 kB
+    assert await pages(500) == [*(whole[place : place + 2] for place in range(0, 10, 2)), whole[10:]]
+    first = await blueprints.page(HERE, limit=3)
+    await blueprints.delete(HERE, whole[2])
+    behind = await blueprints.page(HERE, cursor=first.next_cursor, limit=3)
+    assert [one.id for one in behind.blueprints][:1] == [whole[3]]
+    with pytest.raises(ValidationError, match="unchanged"):
+        await blueprints.page(HERE, cursor="x")
+
+
+async def test_lists_and_look_ups_read_no_record_twice(blueprints: Blueprints, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where records do not fit into memory, what is not on the page is not read again, nor is anything to find that an
+    id is unknown."""
+    monkeypatch.setattr("harena.node.blueprints.LOADED_BYTES", 0)
+    for number in range(60):
+        await blueprints.create(HERE, f"b{number}")
+    read: list[Path] = []
+
+    def noted(path: Path) -> str:
+        read.append(path)
+        return path.read_bytes().decode()
+
+    monkeypatch.setattr(Path, "read_text", noted)
+    await blueprints.page(HERE, limit=2)
+    with pytest.raises(NotFoundError) as unknown:
+        await blueprints.get(HERE, "bp_unknown")
+    assert len(read) <= 2
+    assert len(str(unknown.value)) < 1000

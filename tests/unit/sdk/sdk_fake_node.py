@@ -33,6 +33,7 @@ from harena.core.errors import (
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
     Blueprint,
+    BlueprintsPage,
     BlueprintSummary,
     ExecOutcome,
     ExecRequest,
@@ -332,12 +333,14 @@ class FakeNode:
     async def delete_blueprint(self, name_or_id: str) -> None:
         self.blueprints.remove(await self.get_blueprint(name_or_id))
 
-    async def list_blueprints(self) -> list[BlueprintSummary]:
+    async def list_blueprints(self, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
         shared = ("id", "name", "image", "packages", "requested", "warm", "layer", "created_at", "file_bytes")
-        return [
+        known = [
             BlueprintSummary(**{name: getattr(one, name) for name in shared}, files=len(one.files))
             for one in self.blueprints
         ]
+        begin = int(cursor or 0)
+        return BlueprintsPage(known[begin:][:1], str(begin + 1) if begin + 1 < len(known) else None)
 
     async def score(self, request: Mapping[str, Any]) -> BenchmarkRun:
         self.requests.append(request)

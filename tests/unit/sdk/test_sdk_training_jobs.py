@@ -17,9 +17,18 @@ from harena.core.records.training_jobs import (
     TrainingFile,
     TrainingJob,
     TrainingJobsPage,
+    TrainingLog,
+    TrainingLogsPage,
     TrainingMetrics,
 )
 from harena.sdk import portal, transport
+
+METRICS_PAGES = {
+    0: TrainingMetrics(metrics={"steps": [1, 2], "train/a": [1.0, 2.0]}, cursor=1, more=True),
+    1: TrainingMetrics(metrics={"steps": [1], "train/a": [5.0]}, cursor=2, more=True, anew=True),
+    2: TrainingMetrics(metrics={"steps": [2], "train/a": [6.0]}, cursor=4),
+}
+"""by the cursor after which they are asked for"""
 
 
 class FakeTraining:
@@ -41,9 +50,15 @@ class FakeTraining:
         return filled(TrainingJobsPage, {"training_jobs": jobs, "next_cursor": page[-1] if page[-1] > 1 else None})
 
     async def training_job_metrics(self, job: str, *, after: int = 0) -> Any:
+        if job == "train_pages":
+            return METRICS_PAGES[after]
         if not after:
             return TrainingMetrics(metrics={"steps": [1, 2], "train/a": [1.0, 2.0]}, cursor=9)
         return TrainingMetrics(metrics={"steps": [2, 3], "train/a": [2.5, 3.0], "count": 1}, cursor=12)
+
+    async def training_job_logs(self, job: str, *, after: int = 0, limit: int = 1000) -> Any:
+        items = [filled(TrainingLog, {"cursor": n, "message": f"{n}"}) for n in range(after + 1, min(after + 2, 5) + 1)]
+        return TrainingLogsPage(items=items, cursor=items[-1].cursor if items else after)
 
     async def training_job_artifacts(self, job: str) -> Any:
         files = [TrainingFile(path=path, size_bytes=len(content)) for path, content in self.files.items()]
@@ -98,6 +113,19 @@ def test_only_what_is_new_is_fetched_and_added(training: FakeTraining) -> None:
     later = harena.training_jobs.metrics("train_1", earlier=first)
     assert later.metrics == {"steps": [1, 2, 3], "train/a": [1.0, 2.5, 3.0], "count": 1}
     assert (first.metrics["steps"], later.cursor) == ([1, 2], 12)
+
+
+def test_pages_of_metrics_are_put_together(training: FakeTraining) -> None:
+    """All pages are asked for; where the job began from scratch, what was measured before is dropped."""
+    told = harena.training_jobs.metrics("train_pages")
+    assert (told.metrics, told.cursor, told.more) == ({"steps": [1, 2], "train/a": [5.0, 6.0]}, 4, False)
+    earlier = TrainingMetrics(metrics={"steps": [1], "train/a": [1.0]}, cursor=1)
+    assert harena.training_jobs.metrics("train_pages", earlier=earlier) == told
+
+
+def test_pages_of_logs_that_are_cut_by_their_bytes(training: FakeTraining) -> None:
+    """A page with fewer entries than were asked for is not the last one."""
+    assert [one.message for one in harena.training_jobs.logs("train_1")] == ["1", "2", "3", "4", "5"]
 
 
 def test_files_are_fetched_whole(training: FakeTraining, tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from harena.core.models import Blueprint, BlueprintSummary
-from harena.core.parameters import Id
+from harena.core.models import Blueprint, BlueprintsPage
+from harena.core.parameters import Id, Limit, OptionalWord
 
 
 class BlueprintOperations(Protocol):
@@ -34,6 +34,8 @@ class BlueprintOperations(Protocol):
 
         Raises NotFoundError, ValidationError (built in)."""
 
-    async def list_blueprints(self) -> list[BlueprintSummary]:
-        """The blueprints of your workspace, newest first; of more than 1000 the newest. Without the contents of their
-        files and their environments."""
+    async def list_blueprints(self, *, cursor: OptionalWord = None, limit: Limit = 100) -> BlueprintsPage:
+        """The blueprints of your workspace, newest first, without the contents of their files and their environments. A
+        page holds at most 8 MiB; `cursor` is the `next_cursor` of the page before.
+
+        Raises ValidationError."""

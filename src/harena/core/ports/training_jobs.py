@@ -73,7 +73,8 @@ class TrainingOperations(Protocol):
         """What was said to people, from the first message after cursor `after`."""
 
     async def training_job_metrics(self, job: Id, *, after: After = 0) -> TrainingMetrics:
-        """What was measured since cursor `after`: arrays along their axes, and scalars."""
+        """What was measured since cursor `after`: arrays along their axes, and scalars. Of at most 1000 events, and
+        8 MiB of them; where there are `more`, the rest is asked for after the answer's `cursor`."""
 
     async def training_job_artifacts(self, job: Id) -> TrainingArtifacts:
         """What the job's present try has written so far."""

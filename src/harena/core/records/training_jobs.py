@@ -126,6 +126,10 @@ class TrainingMetrics(Record):
 
     metrics: Mapping[str, Any]
     cursor: int
+    more: bool = False
+    """there are events behind the cursor: ask again, after it"""
+    anew: bool = False
+    """the job was begun from scratch among these events: what was measured before does not count any more"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from harena.core.blueprint_source import BlueprintSource
 from harena.core.clock import Clock, Pacer
 from harena.core.errors import (
     LimitExceededError,
@@ -46,7 +47,7 @@ from harena.core.threads import node_task
 from harena.jobs.allocator import give_back
 from harena.jobs.benchmark.calibrations import Calibrations
 from harena.jobs.benchmark.direct_scores import DirectScores
-from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob, Blueprints, Sandboxes, ScoreScenario
+from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob, Sandboxes, ScoreScenario
 from harena.jobs.benchmark.job_admission import JobAdmission
 from harena.jobs.benchmark.job_answers import event_answer, job_answer, page_answer, results_answer
 from harena.jobs.benchmark.job_definitions import made_of_definition
@@ -91,7 +92,7 @@ class BenchmarkJobs:
         config: NodeConfig,
         stores: BenchmarkStores,
         sandboxes: Sandboxes,
-        blueprints: Blueprints,
+        blueprints: BlueprintSource,
         clock: Clock,
         *,
         isolates: bool = True,

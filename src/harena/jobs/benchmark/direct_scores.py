@@ -12,12 +12,13 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from harena.core.blueprint_source import BlueprintSource
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, ValidationError
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust
-from harena.jobs.benchmark.job_acceptance import Blueprints, Sandboxes, ScoreScenario, base_spec, scoring_room
+from harena.jobs.benchmark.job_acceptance import Sandboxes, ScoreScenario, base_spec, scoring_room
 from harena.jobs.retry import GiveUp, RetryPolicy, decide
 from harena.jobs.slots import Slots
 
@@ -32,7 +33,7 @@ class DirectScores:
     def __init__(
         self,
         sandboxes: Sandboxes,
-        blueprints: Blueprints,
+        blueprints: BlueprintSource,
         clock: Clock,
         slots: Slots,
         *,
@@ -55,7 +56,7 @@ class DirectScores:
 
         asked = parse_score_request(request)
         scenario = load_scenarios([asked.scenario]).scenarios[0]
-        spec = base_spec(self._blueprints, workspace, asked.blueprint_id)
+        spec = await base_spec(self._blueprints, workspace, asked.blueprint_id)
         if (turns := self._turns.get(workspace)) is None:
             turns = self._turns[workspace] = _Turns(self._slots, workspace)
         return await self._scored(scenario, spec, asked, turns, self._sandboxes.source(workspace))

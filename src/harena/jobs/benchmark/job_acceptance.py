@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.garbage import collection_paused
-from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, SandboxSpec
+from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import RunResult, Trust
 from harena.core.rows import RowsFile, written_rows
@@ -42,13 +43,6 @@ if TYPE_CHECKING:
 
 MAX_RUNS = 1_000_000
 MOST_NAMED = 10
-
-
-class Blueprints(Protocol):
-    """Where blueprints are found."""
-
-    def find(self, workspace: str, name_or_id: str) -> Blueprint:
-        """Raises NotFoundError."""
 
 
 class Sandboxes(Protocol):
@@ -119,7 +113,7 @@ class Acceptance:
     """What a node accepts jobs with."""
 
     sandboxes: Sandboxes
-    blueprints: Blueprints
+    blueprints: BlueprintSource
     clock: Clock
     cores: int | None
     """None = the node follows what its machine shows"""
@@ -155,12 +149,14 @@ class Acceptance:
         with spool_folder("harena-rows-") if made else nullcontext("") as folder:
             files = {field: RowsFile(Path(folder, field), field) for field in made}
             parsed = parse_request({**request, **files})
-            named = None if parsed.blueprint_id is None else base_spec(self.blueprints, workspace, parsed.blueprint_id)
+            named = None
+            if parsed.blueprint_id is not None:
+                named = await base_spec(self.blueprints, workspace, parsed.blueprint_id)
             # reading a large file takes a while, and sandboxes that are already running shall not wait for it
             sources = {**_sources(parsed), "calibration": calibration}
             read, parts = await SCENARIOS.run(self._read, sources, self.reader(workspace), made)
-            blueprint = parsed.blueprint_id or self._fitting(workspace, read)
-            spec = named or base_spec(self.blueprints, workspace, blueprint)
+            blueprint = parsed.blueprint_id or await self._fitting(workspace, read)
+            spec = named or await base_spec(self.blueprints, workspace, blueprint)
             # the blueprint by its id: a name may mean another one by the time the job is resumed
             kept = None if parts is None else await SCENARIOS.run(_packed, parts, spec.blueprint)
         scenarios = read.scenarios
@@ -207,7 +203,7 @@ class Acceptance:
             begun = [(_left(everything.fresh(run["number"]), run, after_loss=after_loss), run) for run in left.begun]
         except (ValueError, LookupError, zlib.error) as error:
             raise ValidationError(f"the request of {row['id']} as it is stored cannot be read: {error}") from error
-        spec = base_spec(self.blueprints, row["workspace"], blueprint or row["blueprint"])
+        spec = await base_spec(self.blueprints, row["workspace"], blueprint or row["blueprint"])
         cores = self._concurrency(config)
         lost = {ticket: decide_interrupted(ticket.interruptions) for ticket, _ in begun}
         again = [
@@ -264,11 +260,11 @@ class Acceptance:
             parts = kept_parts(sources, reader) if self.durable else None
             return self._scenarios(sources, reader), parts
 
-    def _fitting(self, workspace: str, read: JobScenarios) -> str:
+    async def _fitting(self, workspace: str, read: JobScenarios) -> str:
         """The blueprint of a job that names none. Where `default` is not the built-in one, it is meant."""
         try:
-            meant = self.blueprints.find(workspace, DEFAULT_BLUEPRINT)
-            self.blueprints.find(workspace, WARM_BLUEPRINT)
+            meant = await found_in_thread(self.blueprints, workspace, DEFAULT_BLUEPRINT)
+            await found_in_thread(self.blueprints, workspace, WARM_BLUEPRINT)
         except NotFoundError:
             return DEFAULT_BLUEPRINT
         is_bare = meant.image == "default" and meant.warm is None and not (meant.packages or meant.files or meant.env)
@@ -322,10 +318,10 @@ class Acceptance:
         return score
 
 
-def base_spec(blueprints: Blueprints, workspace: str, blueprint_id: str) -> SandboxSpec:
+async def base_spec(blueprints: BlueprintSource, workspace: str, blueprint_id: str) -> SandboxSpec:
     """What candidates run in. Raises NotFoundError."""
     try:
-        blueprint = blueprints.find(workspace, blueprint_id)
+        blueprint = await found_in_thread(blueprints, workspace, blueprint_id)
     except NotFoundError:
         if blueprint_id == DEFAULT_BLUEPRINT:
             return SandboxSpec()

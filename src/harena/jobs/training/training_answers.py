@@ -11,12 +11,14 @@ from harena.core.records.training_jobs import (
     TrainingJob,
     TrainingLog,
     TrainingLogsPage,
+    TrainingMetrics,
     TrainingProgress,
 )
 from harena.core.training_jobs import Metrics, TrainingEventKind, TrainingState, merge_metrics
 
 if TYPE_CHECKING:
     from harena.core.job_store import Row
+    from harena.core.pages import PageRows
 
 
 def training_answer(row: Row) -> TrainingJob:
@@ -101,10 +103,15 @@ def logs_answer(events: Sequence[Row], *, after: int) -> TrainingLogsPage:
     return TrainingLogsPage(items=items, cursor=items[-1].cursor if items else after)
 
 
-def add_to_metrics(metrics: Metrics, events: Sequence[Row]) -> None:
-    """Add what these events tell, in place."""
+def metrics_answer(events: PageRows, *, after: int) -> TrainingMetrics:
+    """What a page of events tells."""
+    metrics: Metrics = {}
+    anew = False
     for event in events:
         body = event["body"]
         if event["kind"] == TrainingEventKind.JOB_QUEUED and body.get("data", {}).get("from") == "scratch":
             metrics.clear()
+            anew = True
         merge_metrics(metrics, body.get("metrics", {}))
+    cursor = events[-1]["cursor"] if events else after
+    return TrainingMetrics(metrics=metrics, cursor=cursor, more=events.more, anew=anew)

@@ -41,7 +41,6 @@ from harena.core.training_jobs import (
     ENDED_STATES,
     OPEN_STATES,
     RETRY_FROM,
-    Metrics,
     TrainingEventKind,
     TrainingState,
     may_become,
@@ -49,8 +48,8 @@ from harena.core.training_jobs import (
 from harena.jobs.benchmark.job_admission import RETRY_SECONDS
 from harena.jobs.training.owned_training import EndCause, Workers
 from harena.jobs.training.training_answers import (
-    add_to_metrics,
     logs_answer,
+    metrics_answer,
     training_answer,
     training_event_answer,
 )
@@ -215,15 +214,10 @@ class TrainingJobs:
         return logs_answer(events, after=after)
 
     async def metrics(self, workspace: str, job: str, *, after: int = 0) -> TrainingMetrics:
-        """What was measured since cursor `after`, along its axes. Raises NotFoundError."""
+        """What was measured since cursor `after`, along its axes: of one page of events. Raises NotFoundError."""
         row = await self._find(workspace, job)
-        store = await self._queue.store()
-        metrics: Metrics = {}
-        cursor = after
-        while events := await store.events_after(row["id"], cursor):
-            add_to_metrics(metrics, events)
-            cursor = events[-1]["cursor"]
-        return TrainingMetrics(metrics=metrics, cursor=cursor)
+        events = await (await self._queue.store()).events_after(row["id"], after)
+        return metrics_answer(events, after=after)
 
     async def artifacts(self, workspace: str, job: str) -> TrainingArtifacts:
         """What the job's present try has written so far. Raises NotFoundError, PlatformError."""

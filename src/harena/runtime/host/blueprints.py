@@ -23,23 +23,27 @@ import posixpath
 import re
 import secrets
 import sys
+import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, fields
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
+from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder, private_opener
-from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintSummary, Package
-from harena.core.threads import PACKAGES
+from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintsPage, BlueprintSummary, Package
+from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
+from harena.core.threads import BLUEPRINTS, PACKAGES
 from harena.core.workspace import DEFAULT_WORKSPACE, WorkspaceLimits, checked_workspace
 from harena.runtime.host.blueprint_files import ContentCache, StoredFiles
 
@@ -63,7 +67,31 @@ BUILT_IN = {
 }
 
 
-class Blueprints:
+MOST_TOLD = 50
+"""names that are told to whoever asks for one that is not there"""
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """What is kept of each record that was read."""
+
+    stamp: tuple[int, int]
+    id: str
+    created_at: datetime
+
+    @property
+    def place_in_list(self) -> tuple[timedelta, str]:
+        """Newest first."""
+        return _EPOCH - self.created_at, self.id
+
+    def is_behind(self, moment: datetime, blueprint_id: str) -> bool:
+        """It follows this one in a list."""
+        return self.place_in_list > (_EPOCH - moment, blueprint_id)
+
+
+class Blueprints(BlueprintSource):
     """The blueprints in `root` (default: `blueprints` in harena's home) and the built-in ones."""
 
     def __init__(
@@ -78,6 +106,10 @@ class Blueprints:
         """what was read last, of which file and how long that was: a name that was removed and made anew begins with
         version 1 again"""
         self._loaded_bytes = 0
+        self._loading = threading.Lock()
+        """held by whoever changes `_loaded`: each workspace has a thread of its own"""
+        self._marks: dict[Path, dict[Path, _Mark]] = {}
+        """folder of a workspace -> record there -> what lists and look-ups by id need of it"""
         self._places: dict[tuple[Path, str], Path] = {}
         """(folder of a workspace, id) -> the record that had it when it was read last"""
         self._installing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by workspace
@@ -101,10 +133,11 @@ class Blueprints:
         image that is not here, LimitExceededError where that is more than `limits` (None = nothing is), and as
         `LayerStore.install` does."""
         files, env = dict(files or {}), dict(env or {})
-        _check(name, image, files, env, warm)
-        self._check_room(workspace, sum(map(len, files.values())), limits)
+        await _in_thread(workspace, _check, name, image, files, env, warm)
+        await _in_thread(workspace, self._check_room, workspace, sum(map(len, files.values())), limits)
         made = await self._installed(workspace, packages, limits) if packages else None
-        _check_modules_exist(warm or (), self._layers.path(made.digest) if made else None, packages)
+        layer = self._layers.path(made.digest) if made else None
+        await _in_thread(workspace, _check_modules_exist, warm or (), layer, packages)
         blueprint = Blueprint(
             id=f"{_ID_PREFIX}{secrets.token_hex(6)}",
             name=name,
@@ -117,7 +150,7 @@ class Blueprints:
             layer=made.digest if made else None,
             created_at=self._clock.utcnow(),
         )
-        self._record(workspace, blueprint, limits)
+        await _in_thread(workspace, self._record, workspace, blueprint, limits)
         return blueprint
 
     async def _installed(
@@ -128,13 +161,13 @@ class Blueprints:
             return await PACKAGES.run(self._layers.install, packages, python=self._python)
         async with self._installing.setdefault(workspace, asyncio.Lock()):
             ledger = self._root_of(workspace) / _LEDGER
-            brought = _read_ledger(ledger)
+            brought = await _in_thread(workspace, _read_ledger, ledger)
             left = limits.package_bytes - sum(brought.values())
             made = await PACKAGES.run(self._layers.install, packages, python=self._python, most_bytes=max(0, left))
             if made.bytes:
                 try:
-                    private_folder(ledger.parent)
-                    _replace(ledger, json.dumps({**brought, made.digest: made.bytes}))
+                    await _in_thread(workspace, private_folder, ledger.parent)
+                    await _in_thread(workspace, _replace, ledger, json.dumps({**brought, made.digest: made.bytes}))
                 except OSError as error:
                     message = f"what {workspace} has installed cannot be noted in {ledger}: {error}"
                     raise PlatformError(message, step="write blueprint") from error
@@ -142,13 +175,16 @@ class Blueprints:
 
     async def get(self, workspace: str, name_or_id: str) -> Blueprint:
         """The newest version of a name, or the one with this id. Raises NotFoundError."""
-        return self.find(workspace, name_or_id)
+        return await found_in_thread(self, workspace, name_or_id)
 
-    def delete(self, workspace: str, name_or_id: str) -> list[str]:
+    async def delete(self, workspace: str, name_or_id: str) -> list[str]:
         """Forget every version of a name, or the one with this id; installed layers stay. Gives the ids.
 
         Raises NotFoundError, ValidationError for a built-in blueprint, PlatformError.
         """
+        return await _in_thread(workspace, self._delete, workspace, name_or_id)
+
+    def _delete(self, workspace: str, name_or_id: str) -> list[str]:
         blueprint = self.find(workspace, name_or_id)
         if blueprint.name in BUILT_IN:
             raise ValidationError(f"blueprint {blueprint.name!r} is built in and cannot be removed")
@@ -156,12 +192,14 @@ class Blueprints:
         deleted = []
         for name, version in [*_versions(root)]:
             path = _path(root, name, version)
-            if name == blueprint.name and name_or_id in (name, found := self._load(path).id):
+            if name == blueprint.name and name_or_id in (name, found := self._mark(path).id):
                 try:
                     path.unlink(missing_ok=True)
                     _contents_of(root, found).unlink(missing_ok=True)
-                    self._unload(path)
+                    with self._loading:
+                        self._unload(path)
                     self._places.pop((root, found), None)
+                    self._marks[root].pop(path, None)
                     self.contents.forget(_contents_of(root, found))
                     self._sizes.get(root, {}).pop(path, None)
                     deleted.append(found)
@@ -170,18 +208,57 @@ class Blueprints:
                     raise PlatformError(message, step="remove blueprint") from error
         return deleted
 
-    async def list(self, workspace: str) -> list[BlueprintSummary]:
-        """The newest version of each name, newest first, the built-in ones last. No content of a file is read."""
+    async def page(self, workspace: str, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
+        """The newest version of each name, newest first, the built-in ones last: those behind the cursor, `limit` at
+        most, and fewer where they have more than PAGE_BYTES. No content of a file is read. Raises ValidationError."""
+        before = None if cursor is None else read_moment_cursor(cursor)
+        return await _in_thread(workspace, self._page, workspace, before, limit)
+
+    def _page(self, workspace: str, before: tuple[datetime, str] | None, limit: int) -> BlueprintsPage:
         root = self._root_of(workspace)
-        newest = dict(sorted(_versions(root)))
-        found = [_summary(self._load(_path(root, name, version))) for name, version in newest.items()]
-        found.sort(key=lambda summary: summary.created_at or _EPOCH, reverse=True)
-        return [*found, *map(_summary, BUILT_IN.values())]
+        versions = sorted(_versions(root))
+        places = [_path(root, name, version) for name, version in dict(versions).items()]
+        found: list[tuple[_Mark, Path | Blueprint]] = [(self._mark(place), place) for place in places]
+        found += [(_Mark((0, 0), built_in.id, _EPOCH), built_in) for built_in in BUILT_IN.values()]
+        found.sort(key=lambda entry: entry[0].place_in_list)
+        behind = [entry for entry in found if before is None or entry[0].is_behind(*before)]
+        page: list[BlueprintSummary] = []
+        room = PageRoom()
+        for _, entry in behind[:limit]:
+            summary = _summary(self._load(entry) if isinstance(entry, Path) else entry)
+            if not room.takes(len(json.dumps(asdict(summary), default=str))):
+                break
+            page.append(summary)
+        self._forget_others(root, {_path(root, name, version) for name, version in versions})
+        if len(page) == len(behind):
+            return BlueprintsPage(page, None)
+        last = behind[len(page) - 1][0]
+        return BlueprintsPage(page, moment_cursor(last.created_at, last.id))
+
+    def _mark(self, path: Path) -> _Mark:
+        mark = self._marks.get(path.parent, {}).get(path)
+        try:
+            if mark is not None and mark.stamp == _stamp(path):
+                return mark
+        except OSError as error:
+            raise _removed_just_now(path) from error
+        self._load(path)
+        return self._marks[path.parent][path]
+
+    def _forget_others(self, root: Path, there: set[Path]) -> None:
+        """Drop what is known of records that another process has removed."""
+        marks = self._marks.get(root, {})
+        for path in marks.keys() - there:
+            self._places.pop((root, marks.pop(path).id), None)
+
+    def built_in(self, name_or_id: str) -> Blueprint | None:
+        """A blueprint that every workspace has, by its name or id."""
+        found = BUILT_IN.get(name_or_id.removeprefix(_ID_PREFIX))
+        return found if found is not None and name_or_id in (found.name, found.id) else None
 
     def find(self, workspace: str, name_or_id: str) -> Blueprint:
-        """Find a blueprint without waiting: a file is read once, later calls look at the directory's names only."""
-        built_in = BUILT_IN.get(name_or_id.removeprefix(_ID_PREFIX))
-        if built_in is not None and name_or_id in (built_in.name, built_in.id):
+        """Find a blueprint, in the present thread: a file is read once, later calls look at the directory's names."""
+        if (built_in := self.built_in(name_or_id)) is not None:
             return built_in
         root = self._root_of(workspace)
         place = self._places.get((root, name_or_id))
@@ -192,11 +269,12 @@ class Blueprints:
         versions = list(_versions(root))
         if name_or_id.startswith(_ID_PREFIX):
             for name, version in versions:
-                if (blueprint := self._load(_path(root, name, version))).id == name_or_id:
-                    return blueprint
+                if self._mark(path := _path(root, name, version)).id == name_or_id:
+                    return self._load(path)
         elif mine := [version for name, version in versions if name == name_or_id]:
             return self._load(_path(root, name_or_id, max(mine)))
-        there_are = ", ".join(sorted({name for name, _ in versions} | set(BUILT_IN)))
+        names = sorted({name for name, _ in versions} | set(BUILT_IN))
+        there_are = ", ".join(names[:MOST_TOLD]) + (", ..." if len(names) > MOST_TOLD else "")
         example = name_or_id if _NAME.fullmatch(name_or_id) and not name_or_id.startswith(_ID_PREFIX) else "NAME"
         raise NotFoundError(
             f"no blueprint {name_or_id!r}; there are: {there_are}. Create one with "
@@ -212,7 +290,7 @@ class Blueprints:
         try:
             now = _stamp(path)
         except OSError as error:
-            raise NotFoundError(f"blueprint {path.name.partition('@')[0]!r} was removed just now ({path})") from error
+            raise _removed_just_now(path) from error
         if blueprint is None or stamp != now:
             try:
                 text = path.read_text()
@@ -227,16 +305,20 @@ class Blueprints:
                 raise PlatformError(message, step="read blueprint") from error
             self._keep_loaded(path, now, len(text), blueprint)
         else:
-            self._loaded.move_to_end(path)
+            with self._loading:
+                if path in self._loaded:
+                    self._loaded.move_to_end(path)
         return blueprint
 
     def _keep_loaded(self, path: Path, stamp: tuple[int, int], size: int, blueprint: Blueprint) -> None:
-        self._unload(path)
-        self._loaded[path] = (stamp, size, blueprint)
         self._places[path.parent, blueprint.id] = path
-        self._loaded_bytes += size
-        while self._loaded_bytes > LOADED_BYTES and len(self._loaded) > 1:
-            self._unload(next(iter(self._loaded)))
+        self._marks.setdefault(path.parent, {})[path] = _Mark(stamp, blueprint.id, blueprint.created_at or _EPOCH)
+        with self._loading:
+            self._unload(path)
+            self._loaded[path] = (stamp, size, blueprint)
+            self._loaded_bytes += size
+            while self._loaded_bytes > LOADED_BYTES and len(self._loaded) > 1:
+                self._unload(next(iter(self._loaded)))
 
     def _unload(self, path: Path) -> None:
         _, size, _ = self._loaded.pop(path, (None, 0, None))
@@ -292,7 +374,7 @@ class Blueprints:
                 f"blueprint {blueprint.name}: without its files it has {len(written)} bytes, and may have "
                 f"{MOST_RECORD_BYTES}: put long values of variables into a file"
             )
-        self._check_room(workspace, more, limits)  # nothing else of this loop runs until it is written
+        self._check_room(workspace, more, limits)  # the workspace has one thread: nothing else is written meanwhile
         draft = root / f".{blueprint.id}.draft"
         try:
             private_folder(root)
@@ -315,6 +397,14 @@ class Blueprints:
             draft.unlink(missing_ok=True)
         place = _path(root, blueprint.name, version)
         self._keep_loaded(place, stamp, len(written), self._from_json(root, written))
+
+
+def _in_thread(workspace: str, function: Callable[P, T], /, *given: P.args, **named: P.kwargs) -> Awaitable[T]:
+    return BLUEPRINTS.run_for(workspace, partial(function, *given, **named))
+
+
+def _removed_just_now(path: Path) -> NotFoundError:
+    return NotFoundError(f"blueprint {path.name.partition('@')[0]!r} was removed just now")
 
 
 def _check(

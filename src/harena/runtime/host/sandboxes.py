@@ -28,8 +28,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
+from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.checked import check_limits, checked_seconds
 from harena.core.clock import Clock, Timer
 from harena.core.errors import (
@@ -58,13 +59,6 @@ MOST_ENDING = 8
 """lent sandboxes whose end goes on while nobody waits for it; whoever gives back one more waits until one has gone"""
 _DEFAULT_IMAGE = SandboxSpec().image
 _log = logging.getLogger("harena.node")
-
-
-class BlueprintSource(Protocol):
-    """Where blueprints are found."""
-
-    def find(self, workspace: str, name_or_id: str) -> Blueprint:
-        """Raises NotFoundError."""
 
 
 class SandboxRecord:
@@ -299,13 +293,13 @@ class Sandboxes:
         await record.runs(port)
         return record
 
-    def prepare(self, workspace: str, blueprint_id: str) -> None:
+    async def prepare(self, workspace: str, blueprint_id: str) -> None:
         """Begin with what takes a while before the first sandbox of a blueprint that is about to be asked for. What is
         wrong is told to whoever asks for it."""
         if self._closed:
             return
         with suppress(HarenaError):
-            blueprint = self._blueprints.find(workspace, blueprint_id)
+            blueprint = await found_in_thread(self._blueprints, workspace, blueprint_id)
             self._runtime.prepare(blueprint.image, blueprint, workspace=workspace)
 
     async def _planned(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxSpec, Blueprint | None]:
@@ -320,7 +314,10 @@ class Sandboxes:
         if self._limits_of is not None:
             spec = replace(spec, limits=within(await self._limits_of(workspace), spec.limits))
             self._check_open()
-        blueprint = self._blueprints.find(workspace, spec.blueprint) if spec.blueprint is not None else None
+        blueprint = None
+        if spec.blueprint is not None:
+            blueprint = await found_in_thread(self._blueprints, workspace, spec.blueprint)
+            self._check_open()
         if blueprint is not None and spec.image == _DEFAULT_IMAGE:
             spec = replace(spec, image=blueprint.image)
         return spec, blueprint

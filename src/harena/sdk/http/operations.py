@@ -18,10 +18,10 @@ from harena.core.errors import (
     NotFoundError,
     SandboxNotFoundError,
 )
-from harena.core.models import Blueprint, BlueprintSummary, SandboxSpec, SandboxStatus
+from harena.core.models import Blueprint, BlueprintsPage, SandboxSpec, SandboxStatus
 from harena.core.operations import blueprints, sandboxes
 from harena.core.ports import SandboxHandle
-from harena.core.wire import blueprint_from_json, info_from_json, spec_to_json, summary_from_json, text_of
+from harena.core.wire import blueprint_from_json, blueprints_page_from_json, info_from_json, spec_to_json, text_of
 from harena.sdk.http.benchmark_jobs import HttpBenchmarks
 from harena.sdk.http.catalog import HttpCatalog
 from harena.sdk.http.connection import Connection, address
@@ -129,11 +129,15 @@ class HttpOperations(HttpBenchmarks, HttpCatalog, HttpRegistry, HttpTraining):
         """See `Operations`."""
         await self._connection.json(*address(blueprints.DELETE, name_or_id=name_or_id))
 
-    async def list_blueprints(self) -> list[BlueprintSummary]:
+    async def list_blueprints(self, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
         """See `Operations`."""
-        answer = await self._connection.json(*address(blueprints.LIST))
-        with self._connection.understanding("a list of blueprints"):
-            return [summary_from_json(entry) for entry in answer["blueprints"]]
+        query = {"limit": limit, **({} if cursor is None else {"cursor": cursor})}
+        answer = await self._connection.json(*address(blueprints.LIST), query=query)
+        with self._connection.understanding("a page of blueprints"):
+            page = blueprints_page_from_json(answer)
+            if page.next_cursor is not None and page.next_cursor == cursor:
+                raise ValueError("the page is followed by itself")
+            return page
 
     async def close(self) -> None:
         """End the lease, and with it this client's sandboxes, then the connections. May be called more than once."""

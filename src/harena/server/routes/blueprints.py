@@ -7,16 +7,16 @@ from fastapi import Response
 from harena.core.models import Blueprint
 from harena.core.operations import blueprints as table
 from harena.core.threads import BODIES
-from harena.core.wire import blueprint_to_json, summary_to_json
+from harena.core.wire import blueprint_to_json, blueprints_page_to_json
 from harena.server import shapes
-from harena.server.answers import JsonAnswer, listed
-from harena.server.bounds import MOST_PAGE, Id
+from harena.server.answers import JsonAnswer
+from harena.server.bounds import Id
 from harena.server.contents import decoded_files
 from harena.server.idempotency import Known
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.table_routes import TableRoutes
 
-routes = TableRoutes(table.OPERATIONS)
+routes = TableRoutes(table.OPERATIONS, answers={table.LIST: blueprints_page_to_json})
 
 
 @routes.by_hand(table.CREATE)
@@ -33,13 +33,6 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
 
     known: Known[Blueprint] = Known(lambda blueprint: blueprint.id, operations.get_blueprint)
     return await _answer(await state.idempotency.once(caller.workspace, "blueprints", key, made, known), 201)
-
-
-@routes.by_hand(table.LIST)
-async def list_blueprints(caller: Reader, state: State) -> Response:
-    """The blueprints of your workspace, newest first; of more than 1000 the newest. Without the contents of files."""
-    found = await state.operations.in_workspace(caller.workspace).list_blueprints()
-    return await listed("blueprints", found[:MOST_PAGE], summary_to_json)
 
 
 @routes.by_hand(table.GET)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from fastapi import Query
 
 from harena.core.errors import AccessError
 from harena.core.operations import server as table
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
-from harena.server.bounds import Id
+from harena.server.bounds import MOST_PAGE, Id, OptionalWord
 from harena.server.idempotency import AS_TEXT
 from harena.server.keys import Keys
 from harena.server.routes.dependencies import Admin, Once, State
@@ -32,9 +34,16 @@ async def create(asked: shapes.KeyBody, caller: Admin, state: State, key: Once) 
 
 
 @routes.by_hand(table.LIST_KEYS)
-async def list_keys(caller: Admin, state: State) -> JsonAnswer:
-    """The workspace's keys, oldest first, revoked ones too."""
-    return JsonAnswer({"keys": await _keys(state).list(caller.workspace)})
+async def list_keys(
+    caller: Admin,
+    state: State,
+    cursor: OptionalWord = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_PAGE)] = 100,
+) -> JsonAnswer:
+    """The workspace's keys, oldest first, revoked ones too. A page holds at most 8 MiB; `cursor` is the `next_cursor`
+    of the page before."""
+    found, following = await _keys(state).page(caller.workspace, cursor=cursor, limit=limit)
+    return JsonAnswer({"keys": found, "next_cursor": following})
 
 
 @routes.by_hand(table.REVOKE)

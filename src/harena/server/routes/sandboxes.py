@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-from datetime import datetime
 from functools import partial
 from typing import Annotated
 
@@ -13,10 +11,10 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from harena.core.checked import MOST_PIDS
-from harena.core.errors import SandboxFailedError, SandboxValidationError, ValidationError
+from harena.core.errors import SandboxFailedError, SandboxValidationError
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
 from harena.core.operations import sandboxes as table
-from harena.core.pages import PageRoom
+from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
 from harena.core.wire import info_to_json, process_to_json
@@ -67,7 +65,7 @@ async def list_sandboxes(
     """Sandboxes of your workspace that carry all `tag`s and have one of the `status`es, oldest first."""
     found = await state.sandboxes.list(caller.workspace, tags=tag, statuses=status, include_terminal=include_terminal)
     if cursor is not None:
-        after = _read_cursor(cursor)
+        after = read_moment_cursor(cursor)
         found = [handle for handle in found if (handle.info.created_at, handle.info.id) > after]
     page, room = [], PageRoom(MOST_ON_A_PAGE)
     for handle in found[:limit]:
@@ -171,16 +169,4 @@ async def _spec(asked: shapes.SandboxBody) -> SandboxSpec:
 
 
 def _cursor(handle: SandboxHandle) -> str:
-    info = handle.info
-    return base64.urlsafe_b64encode(f"{info.created_at.isoformat()} {info.id}".encode()).decode()
-
-
-def _read_cursor(cursor: str) -> tuple[datetime, str]:
-    try:
-        moment, _, sandbox_id = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
-        created_at = datetime.fromisoformat(moment)
-        if created_at.tzinfo is None:
-            raise ValueError("no time zone")
-    except ValueError:
-        raise ValidationError(f"cursor {cursor!r}: give the next_cursor of a page, unchanged") from None
-    return created_at, sandbox_id
+    return moment_cursor(handle.info.created_at, handle.info.id)

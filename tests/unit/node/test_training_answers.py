@@ -1,0 +1,25 @@
+"""What is answered of training jobs is bounded, and says where it goes on."""
+
+from __future__ import annotations
+
+from harena.node.training_answers import metrics_answer
+
+from harena.core.pages import PageRows
+from harena.core.training_jobs import TrainingEventKind
+
+
+def step(cursor: int, number: int, value: float) -> dict[str, object]:
+    return {"cursor": cursor, "kind": "k", "body": {"metrics": {"steps": [number], "train/a": [value]}}}
+
+
+def test_metrics_are_those_of_one_page() -> None:
+    """They say that there are more; where the job began from scratch, only what came after counts."""
+    page = PageRows([step(5, 1, 0.5), step(6, 2, 0.25)])
+    page.more = True
+    told = metrics_answer(page, after=4)
+    assert (told.metrics, told.cursor) == ({"steps": [1, 2], "train/a": [0.5, 0.25]}, 6)
+    assert (told.more, told.anew) == (True, False)
+    scratch = {"cursor": 7, "kind": TrainingEventKind.JOB_QUEUED, "body": {"data": {"from": "scratch"}}}
+    told = metrics_answer(PageRows([step(6, 2, 0.25), scratch, step(8, 1, 1.0)]), after=5)
+    assert (told.metrics, told.more, told.anew) == ({"steps": [1], "train/a": [1.0]}, False, True)
+    assert metrics_answer(PageRows(), after=9).cursor == 9
