@@ -111,7 +111,7 @@ class CatalogStorePort(Protocol):
         archived: bool = False,
         before: int | None = None,
         limit: int,
-    ) -> PageRows:
+    ) -> PageRows[Row]:
         """One page, newest first, of those before a sequence: of each name the newest version that is not archived;
         with `name`, every version of that name; with `archived`, every version of every name, archived ones too."""
 

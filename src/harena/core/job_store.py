@@ -95,7 +95,7 @@ class JobStorePort(Protocol):
 
     async def list_jobs(
         self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 1000
-    ) -> PageRows:
+    ) -> PageRows[Row]:
         """The workspace's jobs (of this name), newest first; those with a `sequence` below `before` only. One page."""
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
@@ -126,7 +126,7 @@ class JobStorePort(Protocol):
     async def last_event(self, job_id: str) -> Row | None:
         """{cursor, at} of what last happened to a job; None = nothing yet."""
 
-    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows:
+    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows[Row]:
         """The events of a job that follow `cursor`, oldest first. One page."""
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 
 from harena.core.errors import ValidationError
+
+Entry = TypeVar("Entry")
+Made = TypeVar("Made")
 
 PAGE_BYTES = 8 * 1024 * 1024
 """size of the entries of one page, as they are stored or answered; a page has one entry at least"""
@@ -34,11 +38,17 @@ def read_moment_cursor(cursor: str) -> tuple[datetime, str]:
     return moment, word
 
 
-class PageRows(list[dict[str, Any]]):
+class PageRows(list[Entry]):
     """The rows of one page."""
 
     more: bool = False
     """others follow behind the last one"""
+
+    def mapped(self, make: Callable[[Entry], Made]) -> PageRows[Made]:
+        """The same page of what is made of each row."""
+        page = PageRows(map(make, self))
+        page.more = self.more
+        return page
 
 
 class PageRoom:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from harena.core.errors import ValidationError
@@ -35,8 +36,6 @@ IN_USE = "IN_USE"
 """reason of an error: jobs that have not ended refer to this version"""
 VERSION_TAKEN = "VERSION_TAKEN"
 """reason of an error: this version is published with other content"""
-
-Row = dict[str, Any]
 
 
 def checked_kind(kind: object) -> ObjectKind:
@@ -80,19 +79,49 @@ def version_order(version: str) -> tuple[tuple[int, ...], str]:
     return numbers, version
 
 
+Description = Mapping[str, Any]
+"""what was read of an object when it was published; its keys are those of its kind, see `harena.training.objects`"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewObject:
+    """A version of an object as it is published."""
+
+    workspace: str
+    kind: ObjectKind
+    name: str
+    version: str
+    digest: str
+    """of its tree of files"""
+    files: int
+    bytes: int
+    described: Description
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectVersion(NewObject):
+    """A version of an object as it is stored. It never changes."""
+
+    sequence: int
+    """its place in lists, newest last"""
+
+    @property
+    def ref(self) -> str:
+        """NAME@VERSION."""
+        return f"{self.name}@{self.version}"
+
+
 class RegistryStorePort(Protocol):
-    """The objects' rows in one store. Every method is one transaction; all raise PlatformError.
+    """The objects' rows in one store. Every method is one transaction; all raise PlatformError."""
 
-    A row is {workspace, kind, name, version, digest, files, bytes, described, created_at, sequence}.
-    """
+    async def add(self, new: NewObject) -> ObjectVersion:
+        """The version, which is new; or the one that there is of the same workspace, kind, name and version."""
 
-    async def add(self, row: Mapping[str, Any]) -> Row:
-        """The row, which is new; or the one that there is of the same workspace, kind, name and version."""
-
-    async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> Row | None:
+    async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
         """This version."""
 
-    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[Row]:
+    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[ObjectVersion]:
         """All of a name, newest first."""
 
     async def usage(self, workspace: str) -> tuple[int, int]:
@@ -106,5 +135,5 @@ class RegistryStorePort(Protocol):
 
     async def page(
         self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
-    ) -> PageRows:
+    ) -> PageRows[ObjectVersion]:
         """One page, newest first, those before a sequence only."""

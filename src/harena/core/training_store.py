@@ -67,7 +67,7 @@ class TrainingStorePort(Protocol):
 
     async def list_jobs(
         self, workspace: str, *, wanted: Mapping[str, str], before: int | None = None, limit: int
-    ) -> PageRows:
+    ) -> PageRows[Row]:
         """One page of the workspace's jobs whose columns are as `wanted`, newest first; `sequence` below `before`."""
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
@@ -79,7 +79,7 @@ class TrainingStorePort(Protocol):
 
     async def events_after(
         self, job_id: str, cursor: int, *, limit: int = 1000, kinds: Collection[str] | None = None, told: bool = False
-    ) -> PageRows:
+    ) -> PageRows[Row]:
         """The events that follow `cursor`, oldest first; of these kinds, and `told`: only those with a message."""
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:

@@ -148,7 +148,7 @@ class JobStore:
 
     async def list_jobs(
         self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 1000
-    ) -> PageRows:
+    ) -> PageRows[Row]:
         """See JobStorePort."""
         statement = select(benchmark_jobs).where(benchmark_jobs.c.workspace == workspace)
         if name is not None:
@@ -243,7 +243,7 @@ class JobStore:
         rows = await self._rows(newest.order_by(events.c.cursor.desc()).limit(1))
         return rows[0] if rows else None
 
-    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows:
+    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows[Row]:
         """See JobStorePort."""
         statement = (
             select(events.c.cursor, events.c.at, events.c.kind, events.c.body)

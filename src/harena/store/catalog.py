@@ -74,7 +74,7 @@ class CatalogStore:
         archived: bool = False,
         before: int | None = None,
         limit: int,
-    ) -> PageRows:
+    ) -> PageRows[Row]:
         """See CatalogStorePort."""
         statement = select(catalog).where(*_of(workspace, kind), catalog.c.digest != _DELETED)
         if not archived:

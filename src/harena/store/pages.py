@@ -7,13 +7,16 @@ from typing import Any
 
 from sqlalchemy import JSON, Connection, Select, Text, cast
 
+from harena.core.job_store import Row
 from harena.core.pages import PAGE_BYTES, PageRoom, PageRows, encoded_bytes
 
 FETCHED_AT_ONCE = 8
 """rows that the driver holds beside the page"""
 
 
-def read_page(connection: Connection, statement: Select[Any], limit: int, most_bytes: int = PAGE_BYTES) -> PageRows:
+def read_page(
+    connection: Connection, statement: Select[Any], limit: int, most_bytes: int = PAGE_BYTES
+) -> PageRows[Row]:
     """The first `limit` rows of the statement, fewer where those have more than `most_bytes`; one at least. What is
     not on the page is not read, but for the next few rows."""
     columns = list(statement.selected_columns)
@@ -22,7 +25,8 @@ def read_page(connection: Connection, statement: Select[Any], limit: int, most_b
     as_text = (cast(column, Text).label(column.name) if column.name in parsed else column for column in columns)
     asked = statement.with_only_columns(*as_text).limit(limit + 1)
     asked = asked.execution_options(stream_results=True, max_row_buffer=FETCHED_AT_ONCE)
-    page, room = PageRows(), PageRoom(most_bytes)
+    room = PageRoom(most_bytes)
+    page: PageRows[Row] = PageRows()
     with connection.execute(asked) as found:
         for row in map(dict, found.mappings()):
             if len(page) == limit or not room.takes(sum(map(_stored_bytes, row.values()))):

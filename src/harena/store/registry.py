@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, select
 
 from harena.core.file_trees import BLOCK_BYTES
 from harena.core.pages import PageRows
-from harena.core.registry import ObjectKind, Row
+from harena.core.registry import NewObject, ObjectKind, ObjectVersion
 from harena.core.training_jobs import OPEN_STATES
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
@@ -23,19 +24,19 @@ class RegistryStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, row: Mapping[str, Any]) -> Row:
+    async def add(self, new: NewObject) -> ObjectVersion:
         """See RegistryStorePort."""
         async with self._database.transaction() as connection:
-            await connection.execute(insert_new(connection, objects).values(**row))
-            there = select(objects).where(*_of(row["workspace"], row["kind"], row["name"], row["version"]))
-            return dict((await connection.execute(there)).mappings().one())
+            await connection.execute(insert_new(connection, objects).values(**asdict(new)))
+            there = select(objects).where(*_of(new.workspace, new.kind, new.name, new.version))
+            return ObjectVersion(**(await connection.execute(there)).mappings().one())
 
-    async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> Row | None:
+    async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
         """See RegistryStorePort."""
         rows = await self._rows(select(objects).where(*_of(workspace, kind, name, version)))
         return rows[0] if rows else None
 
-    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[Row]:
+    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[ObjectVersion]:
         """See RegistryStorePort."""
         return await self._rows(select(objects).where(*_of(workspace, kind, name)).order_by(objects.c.sequence.desc()))
 
@@ -67,17 +68,18 @@ class RegistryStore:
 
     async def page(
         self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
-    ) -> PageRows:
+    ) -> PageRows[ObjectVersion]:
         """See RegistryStorePort."""
         statement = select(objects).where(*_of(workspace, kind, name))
         if before is not None:
             statement = statement.where(objects.c.sequence < before)
         newest_first = statement.order_by(objects.c.sequence.desc())
-        return await self._database.read(lambda connection: read_page(connection, newest_first, limit))
+        page = await self._database.read(lambda connection: read_page(connection, newest_first, limit))
+        return page.mapped(lambda row: ObjectVersion(**row))
 
-    async def _rows(self, statement: Any) -> list[Row]:
+    async def _rows(self, statement: Any) -> list[ObjectVersion]:
         return await self._database.read(
-            lambda connection: [dict(row) for row in connection.execute(statement).mappings()]
+            lambda connection: [ObjectVersion(**row) for row in connection.execute(statement).mappings()]
         )
 
 

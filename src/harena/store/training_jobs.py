@@ -118,7 +118,7 @@ class TrainingStore:
 
     async def list_jobs(
         self, workspace: str, *, wanted: Mapping[str, str], before: int | None = None, limit: int
-    ) -> PageRows:
+    ) -> PageRows[Row]:
         """See TrainingStorePort."""
         statement = select(training_jobs).where(_jobs.workspace == workspace)
         for column, value in wanted.items():
@@ -140,7 +140,7 @@ class TrainingStore:
 
     async def events_after(
         self, job_id: str, cursor: int, *, limit: int = 1000, kinds: Collection[str] | None = None, told: bool = False
-    ) -> PageRows:
+    ) -> PageRows[Row]:
         """See TrainingStorePort."""
         columns = (_events[name] for name in ("cursor", "at", "kind", "level", "message", "body"))
         statement = select(*columns).where(_events.job_id == job_id, _events.cursor > cursor)

@@ -13,25 +13,25 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from dataclasses import asdict
 
 from harena.core.file_trees import BLOCK_BYTES
-from harena.core.registry import RegistryStorePort
+from harena.core.registry import NewObject, ObjectKind, ObjectVersion, RegistryStorePort
 
 
-def row(name: str, version: str, digest: str = "d", *, workspace: str = "w", kind: str = "dataset") -> dict[str, Any]:
+def row(name: str, version: str, digest: str = "d", *, workspace: str = "w", kind: ObjectKind = "dataset") -> NewObject:
     """A version that is to be."""
-    return {
-        "workspace": workspace,
-        "kind": kind,
-        "name": name,
-        "version": version,
-        "digest": digest,
-        "files": 1,
-        "bytes": 2**40,
-        "described": {"parts": {"": {"rows": 1}}},
-        "created_at": "t",
-    }
+    return NewObject(
+        workspace=workspace,
+        kind=kind,
+        name=name,
+        version=version,
+        digest=digest,
+        files=1,
+        bytes=2**40,
+        described={"parts": {"": {"rows": 1}}},
+        created_at="t",
+    )
 
 
 class RegistryStoreConformance:
@@ -40,7 +40,7 @@ class RegistryStoreConformance:
     async def test_a_row_comes_back_as_it_was(self, store: RegistryStorePort) -> None:
         """By its whole name, and by no other."""
         added = await store.add(row("a", "1"))
-        assert {name: value for name, value in added.items() if name != "sequence"} == row("a", "1")
+        assert added == ObjectVersion(**asdict(row("a", "1")), sequence=added.sequence)
         assert await store.find("w", "dataset", "a", "1") == added
         assert await store.find("other", "dataset", "a", "1") is None
         assert await store.find("w", "model", "a", "1") is None
@@ -51,7 +51,7 @@ class RegistryStoreConformance:
         made = await asyncio.gather(
             *(stores.add(row("a", "1", f"d{n}")) for n in range(4) for stores in (store, other))
         )
-        assert len({found["digest"] for found in made}) == 1
+        assert len({found.digest for found in made}) == 1
         assert len(await store.versions("w", "dataset", "a")) == 1
 
     async def test_what_is_used_and_what_is_removed(self, store: RegistryStorePort) -> None:
@@ -73,10 +73,10 @@ class RegistryStoreConformance:
             await store.add(row(name, version))
         await store.add(row("a", "9", workspace="other"))
         await store.add(row("c", "1", kind="model"))
-        assert [found["version"] for found in await store.versions("w", "dataset", "a")] == ["2", "1"]
+        assert [found.version for found in await store.versions("w", "dataset", "a")] == ["2", "1"]
         page = await store.page("w", kind=None, name=None, before=None, limit=2)
-        assert [(found["name"], found["version"]) for found in page] == [("c", "1"), ("a", "2")]
-        rest = await store.page("w", kind="dataset", name=None, before=page[-1]["sequence"], limit=9)
-        assert [(found["name"], found["version"]) for found in rest] == [("b", "1"), ("a", "1")]
+        assert [(found.name, found.version) for found in page] == [("c", "1"), ("a", "2")]
+        rest = await store.page("w", kind="dataset", name=None, before=page[-1].sequence, limit=9)
+        assert [(found.name, found.version) for found in rest] == [("b", "1"), ("a", "1")]
         named = await store.page("w", kind="dataset", name="b", before=None, limit=9)
-        assert [found["name"] for found in named] == ["b"]
+        assert [found.name for found in named] == ["b"]

@@ -15,8 +15,8 @@ import logging
 import math
 import uuid
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -30,9 +30,10 @@ from harena.core.registry import (
     IN_USE,
     SEMANTIC,
     VERSION_TAKEN,
+    NewObject,
     ObjectKind,
+    ObjectVersion,
     RegistryStorePort,
-    Row,
     checked_kind,
     checked_version,
     parse_object_ref,
@@ -134,7 +135,7 @@ class Registry:
                 f"{kind} {ref} is used by {len(users)} training jobs that have not ended ({told}): cancel them first",
                 reason=IN_USE,
             )
-        await self._drop_tree(store, row["digest"])
+        await self._drop_tree(store, row.digest)
 
     async def _drop_tree(self, store: RegistryStorePort, digest: str) -> None:
         """Remove files that no object has any more."""
@@ -173,20 +174,20 @@ class Registry:
         page = await store.page(workspace, kind=wanted, name=name, before=cursor, limit=limit)
         return StoredObjectsPage(
             objects=[object_answer(row) for row in page],
-            next_cursor=page[-1]["sequence"] if page.more else None,
+            next_cursor=page[-1].sequence if page.more else None,
         )
 
     async def pull(self, workspace: str, kind: ObjectKind, ref: str) -> AsyncGenerator[bytes, None]:
         """See `RegistryOperations`."""
         row = await self.find(workspace, checked_kind(kind), ref)
-        files = await OBJECTS.run(files_of, self.place(row["digest"]))
+        files = await OBJECTS.run(files_of, self.place(row.digest))
         pieces = packed(files)
         while piece := await OBJECTS.run(_next_pieces, pieces):
             yield piece
 
-    async def find(self, workspace: str, kind: ObjectKind, ref: str) -> Row:
-        """The stored row of a reference. Raises NotFoundError, ValidationError (it is no reference), PlatformError
-        where its files are gone."""
+    async def find(self, workspace: str, kind: ObjectKind, ref: str) -> ObjectVersion:
+        """The stored version that a reference names. Raises NotFoundError, ValidationError (it is no reference),
+        PlatformError where its files are gone."""
         name, version = parse_object_ref(ref)
         store = await self._store()
         if version is not None:
@@ -194,11 +195,11 @@ class Registry:
         else:
             rows = await store.versions(workspace, kind, name)
             if kind in SEMANTIC:
-                rows.sort(key=lambda row: version_order(row["version"]), reverse=True)
+                rows.sort(key=lambda row: version_order(row.version), reverse=True)
             row = rows[0] if rows else None
         if row is None:
             raise _missing(kind, ref)
-        if not self.place(row["digest"]).is_dir():
+        if not self.place(row.digest).is_dir():
             raise PlatformError(
                 f"the files of {kind} {ref} are not in {self._folder}: this node shares its database with another "
                 "one, or they were removed; push it again",
@@ -259,38 +260,38 @@ class Registry:
         there = await store.find(workspace, kind, name, version)
         if there is None:
             described = await OBJECTS.run(_described, kind, name, version, folder)
-            row = {
-                "workspace": workspace,
-                "kind": kind,
-                "name": name,
-                "version": version,
-                "digest": made.digest,
-                "files": made.files,
-                "bytes": made.bytes,
-                "described": described,
-                "created_at": self._clock.utcnow().isoformat(),
-            }
+            new = NewObject(
+                workspace=workspace,
+                kind=kind,
+                name=name,
+                version=version,
+                digest=made.digest,
+                files=made.files,
+                bytes=made.bytes,
+                described=described,
+                created_at=self._clock.utcnow().isoformat(),
+            )
             if self._check_room is not None:
                 await self._check_room(workspace, len(json.dumps(described)))
             async with self._adding.setdefault(workspace, asyncio.Lock()):  # waits for its own threads
                 if await self._room(workspace) < made.disk_bytes:
                     raise _no_room("bytes", "object_bytes")
 
-                async def add() -> Row:
+                async def add() -> ObjectVersion:
                     await NODE.run_for("", lambda: self._keep(folder, made.digest))
-                    return await store.add(row)  # the other's, where somebody else published it in this moment
+                    return await store.add(new)  # the other's, where somebody else published it in this moment
 
                 there = await self._locks.hold(made.digest, add)
-        elif there["digest"] == made.digest and not self.place(made.digest).is_dir():
+        elif there.digest == made.digest and not self.place(made.digest).is_dir():
 
             async def mend() -> None:
                 if await store.has_tree(made.digest):
                     await NODE.run_for("", lambda: self._keep(folder, made.digest))
 
             await self._locks.hold(made.digest, mend)
-        if there["digest"] != made.digest:
+        if there.digest != made.digest:
             raise ValidationError(
-                f"{kind} {name}@{version} is published with other content (sha256 {there['digest'][:16]}, this is "
+                f"{kind} {name}@{version} is published with other content (sha256 {there.digest[:16]}, this is "
                 f"{made.digest[:16]}), and a version never changes: publish it as another version",
                 reason=VERSION_TAKEN,
             )
@@ -352,9 +353,9 @@ def _no_room(what: str, limit: str) -> LimitExceededError:
     )
 
 
-def object_answer(row: Mapping[str, Any]) -> StoredObject:
+def object_answer(found: ObjectVersion) -> StoredObject:
     """An object as it is answered."""
-    return StoredObject.from_dict({**row, "ref": f"{row['name']}@{row['version']}"})
+    return StoredObject.from_dict({**asdict(found), "ref": found.ref})
 
 
 def _described(kind: ObjectKind, name: str, version: str, folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
-from harena.core.registry import ObjectKind, Row
+from harena.core.registry import ObjectKind, ObjectVersion
 from harena.core.spool import spool_folder
 from harena.core.threads import OBJECTS
 from harena.core.training_sources import HEADING, path_version
@@ -112,7 +112,7 @@ class References:
 
     async def _capability(self, asked: VersionRef) -> ResolvedRef:
         row = await self._version("capability", asked)
-        if row["described"]["prompt"] is None:
+        if row.described["prompt"] is None:
             raise ValidationError(f"{asked.name}@{asked.version} has no agent: training uses its entry agent's prompt")
         return self._stored("capability", row)
 
@@ -136,7 +136,7 @@ class References:
             place, name = Path(source).expanduser().absolute(), Path(source).stem
         else:
             row = await self._version("dataset", source)
-            place, name = self._registry.place(row["digest"]) / row["described"]["path"], row["name"]
+            place, name = self._registry.place(row.digest) / row.described["path"], row.name
         good, bad = await OBJECTS.run(self._sorted_out, place, use, split)
         if not good:
             bad.check()
@@ -165,9 +165,9 @@ class References:
 
     async def _usable(self, source: DatasetSource, use: Use, split: str | None) -> ResolvedRef:
         row = await (self._of_path(source) if isinstance(source, str) else self._version("dataset", source))
-        ref = f"{row['name']}@{row['version']}" if not isinstance(source, str) else source
-        place = self._registry.place(row["digest"]) / row["described"]["path"]
-        parts = row["described"]["parts"]
+        ref = row.ref if not isinstance(source, str) else source
+        place = self._registry.place(row.digest) / row.described["path"]
+        parts = row.described["parts"]
         if split is not None and set(parts) == {""}:  # the rows of one file may say which split they are of
             parts = {split: await OBJECTS.run(_part_of, ref, place, split)}
         wanted = split or (DEFAULT_SPLIT if DEFAULT_SPLIT in parts else next(iter(parts)) if len(parts) == 1 else None)
@@ -183,10 +183,8 @@ class References:
             raise ValidationError(f"{ref} cannot be used {USES[use]}: {part['cannot'][use]}")
         described = {name: part[name] for name in ("rows", "uses", "reward_recipe")}
         if use == "prompts" and (pinned := await OBJECTS.run(self._pinned, ref, place, wanted or None)):
-            return await self._made_of(row["name"], pinned)
-        return _ref(
-            "dataset", row["name"], row["version"], row["digest"], str(place), {**described, "split": wanted or None}
-        )
+            return await self._made_of(row.name, pinned)
+        return _ref("dataset", row.name, row.version, row.digest, str(place), {**described, "split": wanted or None})
 
     def _pinned(self, ref: str, place: Path, split: str | None) -> list[Mapping[str, Any]] | None:
         """The rows, with what is stored in place of what they name; None = they name nothing that is stored. Not for
@@ -220,7 +218,7 @@ class References:
             await OBJECTS.run(file.write_text, text, encoding="utf-8")
             return await self._usable(str(file), use, None)
 
-    async def _of_path(self, path: str) -> Row:
+    async def _of_path(self, path: str) -> ObjectVersion:
         """A path becomes a version that is named by its content: what is trained on stays, whatever becomes of it."""
         place = Path(path).expanduser().absolute()
         name, version = await OBJECTS.run(path_version, place)
@@ -241,7 +239,7 @@ class References:
             raise ValidationError(str(error).replace(f"{name}@{version}", path)) from None
         return await self._registry.find(self._workspace, "dataset", f"{name}@{version}")
 
-    async def _version(self, kind: ObjectKind, asked: VersionRef) -> Row:
+    async def _version(self, kind: ObjectKind, asked: VersionRef) -> ObjectVersion:
         return await self._registry.find(self._workspace, kind, f"{self._own(asked.name)}@{asked.version}")
 
     def _own(self, name: str) -> str:
@@ -249,9 +247,9 @@ class References:
         owner, slash, rest = name.partition("/")
         return rest if slash and owner == self._workspace else name
 
-    def _stored(self, kind: ObjectKind, row: Row) -> ResolvedRef:
-        place = str(self._registry.place(row["digest"]))
-        return _ref(kind, row["name"], row["version"], row["digest"], place, row["described"])
+    def _stored(self, kind: ObjectKind, row: ObjectVersion) -> ResolvedRef:
+        place = str(self._registry.place(row.digest))
+        return _ref(kind, row.name, row.version, row.digest, place, row.described)
 
 
 def _check_prompt(values: Mapping[str, Any], origin: str, ids: dict[str, str]) -> None:
