@@ -14,6 +14,7 @@ from harena.core.registry import NewObject, ObjectKind, ObjectVersion
 from harena.core.training_jobs import OPEN_STATES
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
+from harena.store.records import record_of
 from harena.store.references import become_writer
 from harena.store.tables import objects, training_jobs
 
@@ -29,7 +30,7 @@ class RegistryStore:
         async with self._database.transaction() as connection:
             await connection.execute(insert_new(connection, objects).values(**asdict(new)))
             there = select(objects).where(*_of(new.workspace, new.kind, new.name, new.version))
-            return ObjectVersion(**(await connection.execute(there)).mappings().one())
+            return record_of(ObjectVersion, (await connection.execute(there)).mappings().one())
 
     async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
         """See RegistryStorePort."""
@@ -79,7 +80,7 @@ class RegistryStore:
 
     async def _rows(self, statement: Any) -> list[ObjectVersion]:
         return await self._database.read(
-            lambda connection: [ObjectVersion(**row) for row in connection.execute(statement).mappings()]
+            lambda connection: [record_of(ObjectVersion, row) for row in connection.execute(statement).mappings()]
         )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from harena.core.webhook_store import DeliveryStatus, DueDelivery, EventBody
 from harena.store.database import Database
+from harena.store.records import record_of
 from harena.store.tables import benchmark_jobs, events, webhook_deliveries
 
 WAITING = "waiting"
@@ -63,7 +64,7 @@ class WebhookStore:
                     .order_by(table.c.due_at)
                     .limit(limit)
                 )
-                found += [DueDelivery(**row) for row in (await connection.execute(statement)).mappings()]
+                found += [record_of(DueDelivery, row) for row in (await connection.execute(statement)).mappings()]
         return found
 
     async def count_try(self, delivery_id: str, *, tries: int, due_at: str) -> bool:
@@ -112,7 +113,7 @@ class WebhookStore:
         statement = select(*_TO_SHOW).where(webhook_deliveries.c.job_id.in_(list(job_ids)))
         return await self._database.read(
             lambda connection: {
-                row["job_id"]: DeliveryStatus(**row) for row in connection.execute(statement).mappings()
+                row["job_id"]: record_of(DeliveryStatus, row) for row in connection.execute(statement).mappings()
             }
         )
 

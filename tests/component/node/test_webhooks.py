@@ -177,8 +177,11 @@ class Here:
         self.clock = FakeClock()
         self.memory = Memory()
         self.post = Script(self.clock, [DeliveryOutcome(status=status) for status in answers])
-        stores: Any = (self.memory, self.memory)
-        self.deliveries = WebhookDeliveries(lambda: stores, self.clock, self.post, durable=durable, luck=lambda: 0.5)
+        self.deliveries = WebhookDeliveries(self.stores, self.clock, self.post, durable=durable, luck=lambda: 0.5)
+
+    async def stores(self) -> Any:
+        """Both in one."""
+        return self.memory, self.memory
 
     async def idle(self) -> None:
         """Until nothing is left to do."""
@@ -273,8 +276,7 @@ async def test_of_two_nodes_one_posts() -> None:
     """Both see the delivery due; only one can count the try."""
     here = Here(200)
     here.memory.add()
-    stores: Any = (here.memory, here.memory)
-    other = WebhookDeliveries(lambda: stores, here.clock, here.post, durable=False)
+    other = WebhookDeliveries(here.stores, here.clock, here.post, durable=False)
     other.wake()
     await here.idle()
     await other.close()

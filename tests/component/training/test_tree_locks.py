@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from harena.core.clock import SystemClock
 from harena.core.file_trees import files_of, packed
-from harena.core.registry import Row
+from harena.core.registry import NewObject, ObjectVersion
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import jsonl, stream, write
@@ -37,9 +37,9 @@ class Held(RegistryStore):
         await self._pass("has_tree")
         return answer
 
-    async def add(self, row: Mapping[str, Any]) -> Row:
+    async def add(self, new: NewObject) -> ObjectVersion:
         await self._pass("add")
-        return await super().add(row)
+        return await super().add(new)
 
     async def _pass(self, place: str) -> None:
         if place in self.may:
