@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from harena.core.catalog import CatalogKind
 from harena.core.job_store import Batch
 from harena.core.operations import OPERATIONS
 from harena.core.pages import PAGE_BYTES, PageRows
+from harena.core.registry import ObjectVersion
 from harena.server import document
 from harena.store.access import AccessStore
 from harena.store.benchmark_jobs import JobStore
@@ -28,7 +30,7 @@ LARGE = {"x": "y" * (PAGE_BYTES // 4)}
 ENTRIES = 7
 PAGES = [3, 3, 1]
 """entries of each page: a fourth is beyond its bytes, with the names around it"""
-Page = Callable[[int | None], Awaitable[PageRows]]
+Page = Callable[[int | None], Awaitable[PageRows[Any]]]
 
 
 async def jobs(database: Database) -> Page:
@@ -187,11 +189,12 @@ async def test_a_page_is_cut_at_its_bytes(database: Database, operation: str) ->
     sizes, seen, cursor = [], [], None
     while True:
         rows = await page(cursor)
-        key = next(name for name in ("sequence", "cursor", "id") if name in rows[-1])
-        cursor = rows[-1][key]
+        entries = [asdict(row) if isinstance(row, ObjectVersion) else row for row in rows]
+        key = next(name for name in ("sequence", "cursor", "id") if name in entries[-1])
+        cursor = entries[-1][key]
         sizes.append(len(rows))
-        seen += [row[key] for row in rows]
-        assert any(value in (LARGE, LARGE["x"]) for value in rows[0].values())
+        seen += [entry[key] for entry in entries]
+        assert any(value in (LARGE, LARGE["x"]) for value in entries[0].values())
         if not rows.more:
             break
     assert sizes == PAGES
