@@ -102,21 +102,26 @@ def tree_of(files: list[TreeFile]) -> Tree:
 
 
 def packed(files: list[TreeFile]) -> Iterator[bytes]:
-    """A tar stream of them, the same for the same tree. Raises OSError, ValidationError for a file that changes its
-    size meanwhile."""
+    """A tar stream of them, the same for the same tree; no file is open while nobody asks for the next piece. Raises
+    OSError, ValidationError for a file that changes its size meanwhile."""
     for file in files:
         member = tarfile.TarInfo(file.name)
         member.size, member.mode = file.bytes, 0o755 if file.executable else 0o644
         yield member.tobuf(tarfile.PAX_FORMAT)
         left = file.bytes
-        with file.path.open("rb") as content:
-            while left and (piece := content.read(min(left, PIECE_BYTES))):
-                left -= len(piece)
-                yield piece
+        while left and (piece := _piece(file.path, file.bytes - left, min(left, PIECE_BYTES))):
+            left -= len(piece)
+            yield piece
         if left:
             raise ValidationError(f"{file.path} became shorter while it was read: send it again when nobody writes it")
         yield b"\0" * (-file.bytes % tarfile.BLOCKSIZE)
     yield b"\0" * (2 * tarfile.BLOCKSIZE)
+
+
+def _piece(place: Path, begin: int, most: int) -> bytes:
+    with place.open("rb") as content:
+        content.seek(begin)
+        return content.read(most)
 
 
 def unpack(source: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES, private: bool = False) -> None:

@@ -95,6 +95,8 @@ class NewObject:
     """of its tree of files"""
     files: int
     bytes: int
+    folders: int
+    """each counts as a block; 0 for what was published before they were counted"""
     described: Description
     created_at: str
 

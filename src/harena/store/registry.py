@@ -43,7 +43,7 @@ class RegistryStore:
 
     async def usage(self, workspace: str) -> tuple[int, int]:
         """See RegistryStorePort."""
-        taken = objects.c.bytes + BLOCK_BYTES * objects.c.files
+        taken = objects.c.bytes + BLOCK_BYTES * (objects.c.files + objects.c.folders)
         mine = select(func.count(), func.coalesce(func.sum(taken), 0)).where(objects.c.workspace == workspace)
         count, size = await self._database.read(lambda connection: connection.execute(mine).one())
         return int(count), int(size)

@@ -208,6 +208,7 @@ objects = Table(
     Column("digest", Text, nullable=False),
     Column("files", Integer, nullable=False),
     Column("bytes", BigInteger, nullable=False),
+    Column("folders", Integer, nullable=False, server_default="0"),
     # what was read of it when it was published
     Column("described", JSON, nullable=False),
     Column("created_at", Text, nullable=False),

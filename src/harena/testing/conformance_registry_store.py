@@ -29,6 +29,7 @@ def row(name: str, version: str, digest: str = "d", *, workspace: str = "w", kin
         digest=digest,
         files=1,
         bytes=2**40,
+        folders=3,
         described={"parts": {"": {"rows": 1}}},
         created_at="t",
     )
@@ -59,9 +60,9 @@ class RegistryStoreConformance:
         assert await store.usage("w") == (0, 0)
         for workspace, version in (("w", "1"), ("w", "2"), ("other", "1")):
             await store.add(row("a", version, f"d{version}", workspace=workspace))
-        assert await store.usage("w") == (2, 2**41 + 2 * BLOCK_BYTES)  # of one file each
+        assert await store.usage("w") == (2, 2**41 + 8 * BLOCK_BYTES)  # of one file and three folders each
         assert await store.remove("w", "dataset", "a", "1") == []
-        assert await store.usage("w") == (1, 2**40 + BLOCK_BYTES)
+        assert await store.usage("w") == (1, 2**40 + 4 * BLOCK_BYTES)
         assert await store.find("w", "dataset", "a", "1") is None
         assert await store.has_tree("d1")
         await store.remove("other", "dataset", "a", "1")

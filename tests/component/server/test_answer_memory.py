@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
@@ -16,6 +17,7 @@ from harena.core.errors import LimitExceededError
 from harena.core.models import MIB
 from harena.server.answer_memory import PIECE, AnswerMemory, CountedAnswer
 from harena.testing.conformance_operations import GOOD
+from harena.testing.conformance_registry import tar_of
 
 HEAD = {"type": "http.response.start", "status": 200, "headers": []}
 LONG = 24 * MIB
@@ -90,3 +92,31 @@ async def test_big_answers_that_nobody_reads_leave_room_for_others(here: World, 
     writer.close()
     async with http.get("/v1/scenarios/s@1?content=true") as again:
         assert (again.status, len(await again.read()) > LONG) == (200, True)
+
+
+async def test_pulls_that_nobody_reads(here: World, http: aiohttp.ClientSession) -> None:
+    """They hold their connections and a share of the workspace's memory, and no file; the others are refused, and the
+    reader of the first gets all of it, however late."""
+    content = b"".join(json.dumps({"prompt": "x" * MIB}).encode() + b"\n" for _ in range(24))
+    tree = tar_of(("rows.jsonl", content))
+    where = "/v1/objects?kind=dataset&name=d&version=1"
+    async with http.post(where, data=tree, headers={"content-type": "application/octet-stream"}) as made:
+        assert made.status == 200, await made.text()
+    here.state.quotas._defaults = replace(here.state.quotas._defaults, request_memory_bytes=5 * MIB)
+    port = int(here.url.rpartition(":")[2])
+    pulls, heads = [], []
+    for _ in range(9):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+        writer.write(b"GET /v1/objects/dataset/d@1/tree HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n")
+        heads.append((await reader.readuntil(b"\r\n")).split()[1])
+        pulls.append((reader, writer))
+    assert heads.count(b"200") in (3, 4), heads
+    assert set(heads) == {b"200", b"429"}
+    links = [os.readlink(place.path) for place in os.scandir("/proc/self/fd") if os.path.lexists(place.path)]
+    assert [link for link in links if "/objects/" in link] == []
+    for _, writer in pulls[1:]:
+        writer.close()
+    async with http.get("/v1/objects/dataset/d@1") as other:
+        assert other.status == 200
+    assert len(await pulls[0][0].read()) > 24 * MIB
+    pulls[0][1].close()

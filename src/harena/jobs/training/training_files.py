@@ -33,6 +33,12 @@ def files_below(folder: Path, artifacts: Mapping[str, Any]) -> list[TrainingFile
     return [TrainingFile(path=path, size_bytes=found[path]) for path in sorted(found)]
 
 
+def _piece(path: Path, begin: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(begin)
+        return file.read(PIECE_BYTES)
+
+
 def size_below(folders: Iterable[Path]) -> int:
     """Bytes of all files in these folders, as they lie on the disk; what is removed meanwhile is left out."""
     return sum(_disk_bytes(folder) for folder in folders)
@@ -51,11 +57,11 @@ def _disk_bytes(folder: Path) -> int:
 
 
 async def pieces_of(path: Path) -> AsyncIterator[bytes]:
-    """The content of a file. Raises PlatformError."""
+    """The content of a file, which is not open while nobody takes the next piece. Raises PlatformError."""
+    begin = 0
     try:
-        file = await TRAINING.run(path.open, "rb")
-        with file:
-            while piece := await TRAINING.run(file.read, PIECE_BYTES):
-                yield piece
+        while piece := await TRAINING.run(_piece, path, begin):
+            begin += len(piece)
+            yield piece
     except OSError as error:
         raise PlatformError(f"{path.name} cannot be read: {error.strerror}", step="artifacts") from error

@@ -199,7 +199,7 @@ class Registry:
             row = rows[0] if rows else None
         if row is None:
             raise _missing(kind, ref)
-        if not self.place(row.digest).is_dir():
+        if not await OBJECTS.run(self.place(row.digest).is_dir):
             raise PlatformError(
                 f"the files of {kind} {ref} are not in {self._folder}: this node shares its database with another "
                 "one, or they were removed; push it again",
@@ -268,6 +268,7 @@ class Registry:
                 digest=made.digest,
                 files=made.files,
                 bytes=made.bytes,
+                folders=made.folders,
                 described=described,
                 created_at=self._clock.utcnow().isoformat(),
             )
@@ -282,7 +283,7 @@ class Registry:
                     return await store.add(new)  # the other's, where somebody else published it in this moment
 
                 there = await self._locks.hold(made.digest, add)
-        elif there.digest == made.digest and not self.place(made.digest).is_dir():
+        elif there.digest == made.digest and not await OBJECTS.run(self.place(made.digest).is_dir):
 
             async def mend() -> None:
                 if await store.has_tree(made.digest):
