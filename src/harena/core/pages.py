@@ -45,7 +45,7 @@ class PageRows(list[Entry]):
     """others follow behind the last one"""
 
     def mapped(self, make: Callable[[Entry], Made]) -> PageRows[Made]:
-        """The same page of what is made of each row."""
+        """A page of what is made of each row."""
         page = PageRows(map(make, self))
         page.more = self.more
         return page

@@ -92,7 +92,7 @@ class NewObject:
     name: str
     version: str
     digest: str
-    """of its tree of files"""
+    """digest of its tree of files"""
     files: int
     bytes: int
     folders: int
