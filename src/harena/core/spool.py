@@ -14,11 +14,13 @@ import os
 import shutil
 import tempfile
 import threading
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from harena.core.home import SPOOL, harena_home, private_folder
+from harena.core.threads import UPLOADS
 
 _LOCKED = "process-"
 """a folder gets this name once it is locked, so that nobody takes a new one for a left one"""
@@ -78,6 +80,17 @@ class Spool(tempfile.TemporaryDirectory[str]):
 def spool_folder(prefix: str) -> Spool:
     """An empty folder that nobody else can enter, gone when it is cleaned up. Raises OSError."""
     return Spool(prefix, harena_home())
+
+
+@asynccontextmanager
+async def spooled(prefix: str) -> AsyncIterator[str]:
+    """The path of such a folder within the block, made and removed in threads of the present task's workspace. Raises
+    OSError, LimitExceededError."""
+    folder = await UPLOADS.run(spool_folder, prefix)
+    try:
+        yield folder.name
+    finally:
+        await UPLOADS.run(folder.cleanup)
 
 
 def remove_left_spools(home: Path) -> None:

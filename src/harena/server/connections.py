@@ -15,7 +15,7 @@ import logging
 import resource
 import socket
 from asyncio import AbstractEventLoop, get_running_loop
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -68,8 +68,9 @@ class Connections:
         self._owner_of: dict[Connection, str] = {}
         self._counts: dict[str, int] = {}
         self._one_workspace = one_workspace
-        self._busy = 0
-        """connections that are not quiet"""
+        self._begun: dict[Connection, str] = {}
+        """connection on which a request is under way -> whose; a body that still comes is part of it"""
+        self._begun_of: Counter[str] = Counter()
         self._quiet: dict[str, OrderedDict[Connection, None]] = {}
         """owner -> connections that send nothing whole, the one that was heard of longest ago first"""
 
@@ -95,9 +96,8 @@ class Connections:
         owner = self._owner_of.pop(connection, None)
         if owner is None:
             return
-        was_quiet = connection in self._quiet_of(owner)
+        self.answered(connection)
         self._quiet_of(owner).pop(connection, None)
-        self._busy -= not was_quiet
         self._counts[owner] -= 1
         if not self._counts[owner]:
             del self._counts[owner], self._quiet[owner]
@@ -108,11 +108,16 @@ class Connections:
         if owner is None:
             return
         waiting = self._quiet_of(owner)
-        was_quiet = connection in waiting
         waiting.pop(connection, None)
         if quiet:
             waiting[connection] = None
-        self._busy += was_quiet - quiet
+
+    def answered(self, connection: Connection) -> None:
+        """The answer to its request has ended."""
+        if (owner := self._begun.pop(connection, None)) is not None:
+            self._begun_of[owner] -= 1
+            if not self._begun_of[owner]:
+                del self._begun_of[owner]
 
     def identified(self, connection: Connection, workspace: str) -> None:
         """A request with a key of the workspace came over it. Raises LimitExceededError."""
@@ -120,32 +125,34 @@ class Connections:
         before = self._owner_of.get(connection)
         if before is None:
             return
-        is_busy = connection not in self._quiet_of(before)
-        busy = self.count(owner) - len(self._quiet.get(owner, ())) - (is_busy and before == owner)
-        left = self.most - (self._busy - is_busy)
-        if not self._one_workspace and busy and busy >= left:
+        self.answered(connection)
+        under_way, left = self._begun_of[owner], self.most - len(self._begun)
+        if not self._one_workspace and under_way and under_way >= left:
             raise LimitExceededError(
-                f"requests of this workspace are being answered on {busy} connections, and the server has {left} left "
+                f"requests of this workspace are under way on {under_way} connections, and the server has {left} left "
                 "for all: wait for some of them",
                 reason="CONNECTIONS",
                 retry_delay=timedelta(seconds=RETRY_SECONDS),
             )
-        if before == owner:
-            return
+        if before != owner:
+            self._pass_to(connection, before, owner)
+        self._begun[connection] = owner
+        self._begun_of[owner] += 1
+
+    def _pass_to(self, connection: Connection, before: str, owner: str) -> None:
         if self.count(owner) >= self.most_of_workspace and not self._close_quiet(owner):
             raise LimitExceededError(
                 f"this workspace has {self.most_of_workspace} connections open on which requests are answered, which "
                 "is the most: wait for some of them, or send several requests over one connection",
                 reason="CONNECTIONS",
             )
-        quiet = connection in self._quiet_of(self._owner_of[connection])
+        quiet = connection in self._quiet_of(before)
         self.remove(connection)
         self._enter(connection, owner, quiet=quiet)
 
     def _enter(self, connection: Connection, owner: str, *, quiet: bool = True) -> None:
         self._owner_of[connection] = owner
         self._counts[owner] = self.count(owner) + 1
-        self._busy += 1
         self.heard(connection, quiet=quiet)
 
     def _quiet_of(self, owner: str) -> OrderedDict[Connection, None]:

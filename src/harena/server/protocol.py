@@ -90,6 +90,8 @@ class HttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """See uvicorn."""
         super().on_response_complete()
+        if self._counted is not None:
+            self._counted.answered(self)
         self._note()
 
     def data_received(self, data: bytes) -> None:

@@ -20,7 +20,7 @@ from pydantic import ValidationError as PydanticError
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
 from harena.core.rows import RowsFile
-from harena.core.spool import spool_folder
+from harena.core.spool import Spool
 from harena.core.threads import UPLOADS
 from harena.core.workspace import WorkspaceLimits
 from harena.server import shapes
@@ -36,9 +36,9 @@ _FIRST = "the first line"
 class Upload:
     """One request's lines, in files; `close` removes them."""
 
-    def __init__(self, disk: Share, memory: Share, limits: WorkspaceLimits) -> None:
-        """`disk`, `memory`: shares of what the workspace's requests may have together."""
-        self._folder = spool_folder("harena-upload-")
+    def __init__(self, folder: Spool, disk: Share, memory: Share, limits: WorkspaceLimits) -> None:
+        """`folder`: where they lie; `disk`, `memory`: shares of what the workspace's requests may have together."""
+        self._folder = folder
         self._disk = disk
         self._memory = memory
         self._limits = limits
@@ -49,10 +49,10 @@ class Upload:
         self._line_bytes = 0
         self._asked: shapes.JobLinesBody | None = None
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Remove the files, and give back their room."""
         try:
-            self._folder.cleanup()
+            await UPLOADS.run(self._folder.cleanup)
         finally:
             self._disk.release()
             self._memory.release()
@@ -83,7 +83,7 @@ class Upload:
         if isinstance(candidates, shapes.LinesBody):
             await self._write("candidates", candidates.file_name, pieces, lines=candidates.lines)
         elif isinstance(candidates, shapes.ScenarioFile):
-            path = self._path("candidates", candidates.file_name)
+            path = await self._path("candidates", candidates.file_name)
             await UPLOADS.run(path.write_text, candidates.text, encoding="utf-8")
             self._sources["candidates"] = path
         await self._write("scenarios", None if asked.scenarios is None else asked.scenarios.file_name, pieces)
@@ -121,7 +121,7 @@ class Upload:
         self, field: str, file_name: str | None, pieces: AsyncIterator[bytes], *, lines: int | None = None
     ) -> None:
         """Put the next `lines` (None = all that come) into a file of this name, or of rows."""
-        path = self._path(field, file_name or "rows.jsonl")
+        path = await self._path(field, file_name or "rows.jsonl")
         self._sources[field] = path if file_name is not None else RowsFile(path, field)
         with await UPLOADS.run(path.open, "wb") as file:
             waiting, size = [], 0
@@ -140,9 +140,9 @@ class Upload:
         if lines:
             raise ValidationError(f"{field}.lines: {lines} more lines were to come when the body ended")
 
-    def _path(self, field: str, file_name: str) -> Path:
+    async def _path(self, field: str, file_name: str) -> Path:
         path = Path(self._folder.name) / field / checked_file_name(field, file_name)
-        path.parent.mkdir()
+        await UPLOADS.run(path.parent.mkdir)
         return path
 
 

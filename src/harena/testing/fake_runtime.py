@@ -29,6 +29,7 @@ from harena.core.errors import (
 )
 from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxSpec
 from harena.core.ports import Death
+from harena.core.threads import BLUEPRINTS
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.fake_exec import FakeExec, describe, fake_mark, kill_marked, marked, signal_process, used_seconds
 from harena.testing.fake_files import FakeFiles
@@ -87,7 +88,9 @@ class FakeRuntime:
             forget=self.sandboxes.pop,
         )
         self.sandboxes[sandbox.id] = sandbox
-        files = {**(blueprint.files if blueprint else {}), **spec.files}
+        files = {**spec.files}
+        if blueprint is not None and blueprint.files:
+            files = {**await BLUEPRINTS.run_for(workspace, lambda: dict(blueprint.files.items())), **spec.files}
         for path, content in files.items():
             await sandbox.write_file(path, content)
         return sandbox

@@ -29,6 +29,7 @@ from harena.core.errors import (
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.threads import BLUEPRINTS
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime.fast_path import forker
 from harena.runtime.guest import host_trees
@@ -168,7 +169,9 @@ class LinuxRuntime:
             template, sandbox = await self._claim(spec, blueprint, workspace)
         sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
         sandbox.workdir = spec.cwd or template.image.workdir
-        files = {**(blueprint.files if blueprint else {}), **spec.files}
+        files = {**spec.files}
+        if blueprint is not None and blueprint.files:  # their contents may be on the disk
+            files = {**await BLUEPRINTS.run_for(workspace, lambda: dict(blueprint.files.items())), **spec.files}
         if files:
             try:
                 for path, content in files.items():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
 from starlette.routing import Match
@@ -12,6 +10,8 @@ from starlette.types import Scope
 from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.records.benchmark_jobs import BenchmarkJob
+from harena.core.spool import spool_folder
+from harena.core.threads import UPLOADS
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import LINES, content_type
 from harena.server.bounds import OnceHeader
@@ -40,7 +40,7 @@ async def create_of_lines(
     state.check_not_draining()
     limits = await state.quotas.limits_of(caller.workspace)
     disk, memory = (room.share(caller.workspace) for room in (state.request_disk, state.request_memory))
-    upload = Upload(disk, memory, limits)
+    upload = Upload(await UPLOADS.run(spool_folder, "harena-upload-"), disk, memory, limits)
     taken = False
     try:
         await upload.read(request.stream())
@@ -49,15 +49,16 @@ async def create_of_lines(
         async def made() -> BenchmarkJob:
             nonlocal taken
             taken = True  # it goes on where the asker disconnects, and needs its files until it is done
-            with closing(upload):
-                try:
-                    jobs = state.operations.in_workspace(caller.workspace)
-                    return await jobs.create_benchmark_job(upload.request(), key=key)
-                except ValidationError as error:
-                    raise ValidationError(upload.without_folder(str(error)), reason=error.reason) from error
+            try:
+                jobs = state.operations.in_workspace(caller.workspace)
+                return await jobs.create_benchmark_job(upload.request(), key=key)
+            except ValidationError as error:
+                raise ValidationError(upload.without_folder(str(error)), reason=error.reason) from error
+            finally:
+                await upload.close()
 
         job = await state.idempotency.once(caller.workspace, "benchmark_jobs", key, made, known=None)
         return JsonAnswer(job, status_code=201)
     finally:
         if not taken:
-            upload.close()
+            await upload.close()

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harena.core.errors import ValidationError
-from harena.core.spool import spool_folder
+from harena.core.spool import spooled
 from harena.core.threads import UPLOADS
 from harena.server import shapes
 
@@ -17,7 +17,10 @@ from harena.server import shapes
 async def with_files(given: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
     """`given` with each `ScenarioFile` as the path of a file, gone at the end. In messages it has its own name."""
     files = {field: file for field, file in given.items() if isinstance(file, shapes.ScenarioFile)}
-    with spool_folder("harena-scenarios-") as folder:
+    if not files:
+        yield {**given}
+        return
+    async with spooled("harena-scenarios-") as folder:
         written = {field: await _written(folder, field, file) for field, file in files.items()}
         try:
             yield {**given, **written}
@@ -33,6 +36,6 @@ async def _written(folder: str, field: str, given: shapes.ScenarioFile) -> Path:
     if not name or name in (".", "..") or "\0" in name or len(name.encode("utf-8", "replace")) > 255:
         raise ValidationError(f"{field}.file_name {given.file_name!r}: give the name of a file, as a.yaml")
     path = Path(folder) / field / name
-    path.parent.mkdir()
+    await UPLOADS.run(path.parent.mkdir)
     await UPLOADS.run(path.write_text, given.text, encoding="utf-8")
     return path

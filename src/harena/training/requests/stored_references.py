@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
 from harena.core.registry import ObjectKind, ObjectVersion
-from harena.core.spool import spool_folder
+from harena.core.spool import spooled
 from harena.core.threads import OBJECTS
 from harena.core.training_sources import HEADING, path_version
 from harena.training.data.conversations import conversation_of
@@ -212,7 +212,7 @@ class References:
         return await self._made_of(name, rows)
 
     async def _made_of(self, name: str, rows: list[Mapping[str, Any]], use: Use = "prompts") -> ResolvedRef:
-        with spool_folder("harena-prompts-") as folder:
+        async with spooled("harena-prompts-") as folder:
             file = Path(folder) / f"{name}.jsonl"
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             await OBJECTS.run(file.write_text, text, encoding="utf-8")
