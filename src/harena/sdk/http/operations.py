@@ -131,7 +131,9 @@ class HttpOperations(HttpBenchmarks, HttpCatalog, HttpRegistry, HttpTraining):
 
     async def list_blueprints(self, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
         """See `Operations`."""
-        query = {"limit": limit, **({} if cursor is None else {"cursor": cursor})}
+        query: dict[str, str | int | float | list[str]] = {"limit": limit}
+        if cursor is not None:
+            query["cursor"] = cursor
         answer = await self._connection.json(*address(blueprints.LIST), query=query)
         with self._connection.understanding("a page of blueprints"):
             page = blueprints_page_from_json(answer)
