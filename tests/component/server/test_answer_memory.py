@@ -100,7 +100,7 @@ async def test_pulls_that_nobody_reads(here: World, http: aiohttp.ClientSession)
     content = b"".join(json.dumps({"prompt": "x" * MIB}).encode() + b"\n" for _ in range(24))
     tree = tar_of(("rows.jsonl", content))
     where = "/v1/objects?kind=dataset&name=d&version=1"
-    async with http.post(where, data=tree, headers={"content-type": "application/octet-stream"}) as made:
+    async with http.post(where, data=BytesIO(tree), headers={"content-type": "application/octet-stream"}) as made:
         assert made.status == 200, await made.text()
     here.state.quotas._defaults = replace(here.state.quotas._defaults, request_memory_bytes=5 * MIB)
     port = int(here.url.rpartition(":")[2])
