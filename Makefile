@@ -23,8 +23,10 @@ BATTERY_HONEST ?= 600
 BATTERY_SEED ?= 1
 BATTERY_BUSY ?= 0
 BATTERY_SECONDS ?= 7200
+FUZZ_INPUTS ?= 1000000
+FUZZ_SEED ?= 10
 
-.PHONY: help demo demo-train test test-unit test-rest test-all test-battery test-oldest lint style types rules bench docs reference setup lock clean
+.PHONY: help demo demo-train test test-unit test-rest test-all test-battery test-fuzz test-oldest lint style types rules bench docs reference setup lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -61,6 +63,10 @@ test-battery: .venv/.for-tests ## thousands of composed programs; BATTERY_COUNT,
 	@HARENA_BATTERY_COUNT=$(BATTERY_COUNT) HARENA_BATTERY_HONEST=$(BATTERY_HONEST) HARENA_BATTERY_SEED=$(BATTERY_SEED) \
 		HARENA_BATTERY_BUSY=$(BATTERY_BUSY) HARENA_BATTERY_SECONDS=$(BATTERY_SECONDS) \
 		$(PYTHON) -m pytest tests/battery -s $(PYTEST_OPTIONS)
+
+test-fuzz: .venv/.for-development ## a million inputs for the parsers of what candidates say; FUZZ_INPUTS, FUZZ_SEED
+	@HARENA_FUZZ_INPUTS=$(FUZZ_INPUTS) HARENA_FUZZ_SEED=$(FUZZ_SEED) \
+		$(PYTHON) -m pytest tests/unit/scoring/test_parser_fuzz.py --durations=0 $(PYTEST_OPTIONS)
 
 test-oldest: .venv/.for-development ## fuzz what reads models against the oldest libraries that pyproject.toml allows
 	@scripts/oldest-versions $(PYTEST_OPTIONS)

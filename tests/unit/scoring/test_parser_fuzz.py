@@ -6,14 +6,19 @@ HARENA_FUZZ_INPUTS=1000000 a million. HARENA_FUZZ_SEED draws others.
 
 from __future__ import annotations
 
+import io
 import os
 import random
+import tarfile
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 import pytest
 
+from harena.core import file_trees
 from harena.core.errors import HarenaError
 from harena.core.models import ExecOutcome, ExecResult
 from harena.core.output import OutputBuffer
@@ -44,11 +49,15 @@ from harena.scoring.scorers.text import holds
 from harena.scoring.slices import last_line, last_text_line
 from harena.scoring.values import from_tagged, show
 from harena.scoring.verdict import program_failure
+from harena.sdk import archive
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards import reward_recipe
 
 INPUTS = int(os.environ.get("HARENA_FUZZ_INPUTS", "12000"))
 SEED = int(os.environ.get("HARENA_FUZZ_SEED", "10"))
+
+FILES = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""where what archives hold is written"""
 
 pytestmark = pytest.mark.timeout(max(120, INPUTS // 100))
 
@@ -218,6 +227,41 @@ def files(content: bytes, draw: random.Random) -> None:
             parse(box_files.parse_answer(content, "x"))
 
 
+def archives(content: bytes, draw: random.Random) -> None:
+    """The stream that a sandbox packs, or a client: as it came, or with sums that fit its headers."""
+    if draw.random() < 0.8:
+        content = with_sums(content)
+    with TemporaryDirectory(dir=FILES) as folder:
+        with suppress(HarenaError, OSError):
+            archive.unpack(io.BytesIO(content), Path(folder, "a"), max_bytes=1 << 20)
+        with suppress(HarenaError, OSError):
+            file_trees.unpack(io.BytesIO(content), Path(folder, "b"), most_bytes=1 << 20)
+        assert os.listdir(folder) in (["a"], ["b"], ["a", "b"], ["b", "a"])
+
+
+def with_sums(content: bytes) -> bytes:
+    """Every block of a tar stream as if it were a header with the right sum."""
+    made = bytearray(content)
+    for start in range(0, len(made) - 511, 512):
+        block = made[start : start + 512]
+        if any(block) and (block[257:262] == b"ustar" or start == 0):
+            block[148:156] = b" " * 8
+            made[start + 148 : start + 156] = b"%06o\0 " % sum(block)
+    return bytes(made)
+
+
+def tar(*members: tuple[str, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
+    """A tar stream; a name that ends in a slash is a directory."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=form) as made:
+        for name, content in members:
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            member.type = tarfile.DIRTYPE if name.endswith("/") else tarfile.REGTYPE
+            made.addfile(member, io.BytesIO(content))
+    return stream.getvalue()[: 512 * (3 + 4 * len(members))]
+
+
 REPORT = (
     b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "excused": ["t.py::b"], '
     b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
@@ -269,6 +313,14 @@ PARSERS: dict[str, tuple[Callable[[bytes, random.Random], None], list[bytes]]] =
             b'def f(x):\n    """a\n    ```\n    """\n    return 1\n',
             b'{"a": [{"b": 1.5}], "c": "x"}',
             b"```\nx = 1\n```\n~~~py\ndef f(): pass\n",
+        ],
+    ),
+    "archives": (
+        archives,
+        [
+            tar(("a.txt", b"x" * 600), ("b/", b""), ("b/c", b"")),
+            tar(("a/" * 60 + "\u0661", b"1")),
+            tar(("b" * 150, b"2"), form=tarfile.GNU_FORMAT),
         ],
     ),
     "files": (
