@@ -28,6 +28,7 @@ from harena.core.errors import (
     SandboxUnavailableError,
     SandboxValidationError,
 )
+from harena.core.input_files import input_file_in_turns
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.ports import Death
 from harena.core.ports import FileWatch as FileWatchPort
@@ -99,6 +100,17 @@ class LinuxSandbox:
         """See `SandboxPort`."""
         self._check_running()
         _check(request)
+        if request.stdin is None or request.stdin_stream or request.terminal is not None:
+            return self._started(request)
+        given = await input_file_in_turns(request.stdin)
+        try:
+            self._check_running()  # it may have ended in one of the turns
+            return self._started(request, given)
+        finally:
+            os.close(given)
+
+    def _started(self, request: ExecRequest, *given: int) -> LinuxExec:
+        """`given`: the file that is the program's standard input, where that is complete."""
         number = self._next_number()
         kept = self.limits.output_bytes if request.output_bytes is None else request.output_bytes
         running = LinuxExec(self, number, request, kept)
@@ -120,7 +132,7 @@ class LinuxSandbox:
         self._execs[number] = running
         self._has_run = True
         try:
-            self._send(order, theirs)
+            self._send(order, [*given, *theirs])
         finally:
             for descriptor in theirs:
                 os.close(descriptor)

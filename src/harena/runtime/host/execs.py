@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import SandboxExecutionError
-from harena.core.input_files import input_file
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
 from harena.core.shared_future import SharedFuture
@@ -80,7 +79,8 @@ class LinuxExec:
     # -- starting ------------------------------------------------------------------------------------------------
 
     def open_descriptors(self) -> list[int]:
-        """Make the pipes (or the terminal); gives the ends that the program shall have. The caller closes them."""
+        """Make the pipes (or the terminal); gives the ends that the program shall have, beside a file that was given as
+        its standard input. The caller closes them."""
         if self.request.terminal is not None:
             self._terminal, inside = os.openpty()
             os.set_blocking(self._terminal, False)
@@ -88,9 +88,7 @@ class LinuxExec:
             self._readers[self._terminal] = self.stdout
             return [inside]
         theirs: list[int] = []
-        if self.request.stdin is not None and not self.request.stdin_stream:
-            theirs.append(input_file(self.request.stdin))
-        elif self.request.stdin_stream:
+        if self.request.stdin_stream:
             read_end, self._stdin = os.pipe2(os.O_CLOEXEC)
             os.fchmod(read_end, _OPENED_TO_READ)
             os.set_blocking(self._stdin, False)
