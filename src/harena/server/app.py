@@ -8,14 +8,12 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import compile_path
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
-from harena.server import shapes
 from harena.server.answers import ProblemResponse
 from harena.server.documented import BEFORE_ROUTES, MEANINGS, describe
 from harena.server.requests import Requests
@@ -65,11 +63,9 @@ def create_app(state: ServerState) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # they would make an address of the request's own header
-        responses={500: {"model": shapes.ProblemAnswer}},  # so that the document has its schema
-        generate_unique_id_function=_operation_id,
     )
     app.state.harena = state
-    app.include_router(benchmark_job_lines.router)  # takes bodies of lines, before the route for bodies of JSON
+    app.router.routes += benchmark_job_lines.router.routes  # takes bodies of lines, before the route for bodies of JSON
     for noun in (
         sandboxes,
         execs,
@@ -83,7 +79,8 @@ def create_app(state: ServerState) -> FastAPI:
         keys,
         health,
     ):
-        app.include_router(noun.routes.router)
+        # not `include_router`, which makes each route once more, for an address before it or answers beside its own
+        app.router.routes += noun.routes.router.routes
     app.add_exception_handler(HarenaError, _harena_error)
     app.add_exception_handler(RequestValidationError, _mistakes)
     app.add_exception_handler(HTTPException, _http_error)
@@ -91,10 +88,6 @@ def create_app(state: ServerState) -> FastAPI:
     app.add_exception_handler(Exception, _bug)
     app.add_middleware(Requests, state=state)
     return app
-
-
-def _operation_id(route: APIRoute) -> str:
-    return f"{route.tags[0]}_{route.name}".replace(" ", "_")
 
 
 def _request_id(request: Request) -> str | None:
