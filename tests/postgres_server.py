@@ -59,9 +59,9 @@ class PostgresServer:
         """At once, as a crash would."""
         self._run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self.folder / "cluster"))
 
-    def create(self, database: str) -> str:
-        """A fresh database; its URL."""
-        self._run("createdb", "-h", str(self.folder), "-U", "harena", database)
+    def create(self, database: str, *, template: str = "template1") -> str:
+        """A fresh database with what the database `template` has, which nobody may be connected to; its URL."""
+        self._run("createdb", "-h", str(self.folder), "-U", "harena", "-T", template, database)
         return self.url(database)
 
     def _run(self, program: str, *words: str) -> None:
