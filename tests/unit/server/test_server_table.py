@@ -6,12 +6,17 @@ import inspect
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 
 from harena.core import ports
+from harena.core.clock import SystemClock
 from harena.core.operations import OPERATIONS, Operation
 from harena.node.node import NodeInWorkspace
 from harena.sdk.http.operations import HttpOperations
 from harena.server import document
+from harena.server.app import create_app
+from harena.server.identity import OpenAccess
+from harena.server.state import ServerState
 
 DOCUMENTED = document.openapi()["paths"]
 PORTS = (
@@ -74,3 +79,15 @@ def test_both_transports_take_what_the_port_takes(kind: type, row: Operation[...
         for method in (getattr(kind, row.port.__name__), row.port)
     )
     assert taken == asked or "kwargs" in taken  # the latter is made from the row
+
+
+def test_applications_of_one_process_have_the_same_routes() -> None:
+    """To make them takes most of a server's start."""
+    nobody: Any = None
+    states = [
+        ServerState(nobody, clock=SystemClock(), store=nobody, access=OpenAccess(), open_to_loopback=True, version="0")
+        for _ in range(2)
+    ]
+    first, second = ([route for route in create_app(state).routes if isinstance(route, APIRoute)] for state in states)
+    assert len(first) > len(OPERATIONS) // 2
+    assert [*map(id, first)] == [*map(id, second)]
