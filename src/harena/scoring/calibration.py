@@ -341,9 +341,11 @@ def _faults_of_nothing(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]]
         runs = [run for trial, run in made if trial.role == kind]
         if runs and row[f"{kind}_score"] is None and not any(map(_is_platforms, runs)):
             yield f"the {kind} answer has no score"
-    if row["empty_score"] and row["contract"] != "text_similarity":  # where any text is a little like the right one
+    passed = {trial.role for trial, run in made if run["passed"]}
+    # by text_similarity any text is a little like the right one
+    if row["empty_score"] and (row["contract"] != "text_similarity" or "empty" in passed):
         yield f"an empty answer scores {row['empty_score']:.6g}"
-    if row["stub_score"] == 1.0:
-        yield "a stub that does nothing scores 1"
+    if "stub" in passed or row["stub_score"] == 1.0:
+        yield f"a stub that does nothing scores {row['stub_score']:.6g}"
     if row["constants"]["passed"]:
         yield f"an answer without a thought passes: {_few(row['constants']['passed'])}"

@@ -98,6 +98,29 @@ def test_each_fault_is_told(ending: str, score: float | None, fault: str) -> Non
     assert any(fault in said for said in report["scenarios"][0]["faults"])
 
 
+@pytest.mark.parametrize(
+    ("scoring", "ending", "fault"),
+    [
+        ({"type": "numeric", "range": [0, 10], "pass_mark": 0.5}, "-stub", "a stub that does nothing scores 0.6"),
+        (
+            {"type": "text_similarity", "reference": "a", "evaluation_metric": "rouge_l", "pass_mark": 0.5},
+            "-empty",
+            "an empty answer scores 0.6",
+        ),
+    ],
+)
+def test_nothing_that_passes_is_told_whatever_it_scores(scoring: dict[str, Any], ending: str, fault: str) -> None:
+    """A contract with a mark to pass at pays for less than 1, and a text is a little like every other."""
+    row = {"id": "one", "candidate": "print(7)\n", "scoring": scoring}
+    planned = Calibration(load_scenarios([row]), gold_runs=2)
+    made = [
+        {**run, "score": 0.6, "passed": True} if str(run["scenario_id"]).endswith(ending) else run
+        for run in runs(planned)
+    ]
+    (judged,) = planned.report(made)["scenarios"]
+    assert (judged["verdict"], judged["faults"][:1]) == ("not_fit", [fault])
+
+
 def test_flakes_are_a_share_of_the_scored_runs_of_right_answers() -> None:
     """Two of five disagree with the other three; a run without a score is neither."""
     planned = calibration(gold_runs=6)
