@@ -32,7 +32,9 @@ def server(home: Path, database_url: str | None = None) -> Iterator[Server]:
     if database_url is not None:
         environment["HARENA_DATABASE_URL"] = database_url
     words = [sys.executable, "-m", "harena.cli.main", "serve", "--port", "0", "--drain", "5"]
-    process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
+    # a session of its own, as a service has: where the kernel groups by session, what runs beside the benchmark would
+    # otherwise share one part of the processors with the server
+    process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stderr is not None
     said = []
     reading: threading.Thread | None = None
