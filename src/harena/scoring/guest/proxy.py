@@ -23,6 +23,7 @@ import time
 import types
 import weakref
 
+from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.crossing import chain_of, crosses_a_judgement
 from harena.scoring.guest.driver import UncarriedError, decode, encode
 from harena.scoring.guest.given import (
@@ -115,11 +116,17 @@ class Candidate(Border):
     """The candidate's process, as the suite's process sees it."""
 
     def __init__(
-        self, program: Sequence[str] = (), channel: tuple[int, int] | None = None, on_both_sides: Sequence[str] = ()
+        self,
+        caught: Caught,
+        program: Sequence[str] = (),
+        channel: tuple[int, int] | None = None,
+        on_both_sides: Sequence[str] = (),
     ) -> None:
-        """`program` is started with the first thing that is asked; or `channel`, descriptors for questions and answers,
-        leads to where it runs. `on_both_sides`: names of trusted modules that both sides have."""
+        """`caught` says which failed assertions the candidate may catch. `program` is started with the first thing that
+        is asked; or `channel`, descriptors for questions and answers, leads to where it runs. `on_both_sides`: names of
+        trusted modules that both sides have."""
         super().__init__(0)
+        self._caught = caught
         self._program = program
         self._channel = channel
         self._on_both_sides = frozenset(on_both_sides)
@@ -338,20 +345,35 @@ class Candidate(Border):
                     raise RecursionError("suite and candidate call each other too deep")
                 given = self._talk(verb, target, name, positional, keywords)
             except BaseException as error:  # raised again, but for what a test has said before it
-                if failed and not any(error is each for each in failed):
-                    raise failed[0] from None
-                if not failed:
-                    _no_judgement_lost(crossed, error)
+                is_own = any(error is each for each in failed)
+                if not is_own and (lost := self._lost(failed)) is not None:
+                    raise lost from None
+                if not is_own:
+                    self._no_judgement_lost(crossed, error)
                 raise
             finally:
                 self._depth -= 1
                 self._failed, self._crossed = outer, outer_crossed
                 if self.looks.has_any:
                     self._seen_states = self._shared_states()
-            if failed:  # the candidate has swallowed what a test says
-                raise failed[0]
-            _no_judgement_lost(crossed, None)
+            if (lost := self._lost(failed)) is not None:
+                raise lost
+            self._no_judgement_lost(crossed, None)
             return given
+
+    def _lost(self, failed: list[BaseException]) -> BaseException | None:
+        """What a test has said, and the candidate has swallowed though it may not."""
+        lost = [error for error in failed if not self._caught.may_be(self._caught.place(error))]
+        return lost[0] if lost else None
+
+    def _no_judgement_lost(self, crossed: list[BaseException], raised: BaseException | None) -> None:
+        """Raises AssertionError if the candidate keeps an error to itself by which a function of the suite's has not
+        come to its judgement. What the suite hears of, also as the cause of another error, is the suite's to handle."""
+        heard = list(chain_of(raised))
+        swallowed = [error for error in crossed if all(error is not each for each in heard)]
+        if (error := self._lost(swallowed)) is not None:
+            text = f"its own {error!r} was swallowed, by which a function of the tests has not come to its judgement"
+            raise AssertionError(text) from error
 
     def _talk(self, *question: Any) -> Any:
         questions, answers = self._channel or self._started()
@@ -920,16 +942,6 @@ class _Reference:
     def __init__(self, item: tuple[Any, ...]) -> None:
         self.item = item
         self._harena_item = item
-
-
-def _no_judgement_lost(crossed: list[BaseException], raised: BaseException | None) -> None:
-    """Raises AssertionError if the candidate keeps an error to itself by which a function of the suite's has not come
-    to its judgement. What the suite hears of, also as the cause of another error, is the suite's to handle."""
-    heard = list(chain_of(raised))
-    for error in crossed:
-        if all(error is not each for each in heard):
-            text = f"its own {error!r} was swallowed, by which a function of the tests has not come to its judgement"
-            raise AssertionError(text) from error
 
 
 def _gives_answers(verb: str, target: Any, name: str) -> bool:

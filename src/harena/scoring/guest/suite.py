@@ -2,7 +2,8 @@
 
 A runner is started with the proof's word as the first line of standard input, and with an object of JSON: `ours`, the
 trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trusted modules that the candidate has, too; `home`,
-where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answers`, see `guest_nobody`. What follows are words that say what is to be run. The candidate lives
+where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answers`, see `guest_nobody`; `may_catch`, see
+`guest_caught`. What follows are words that say what is to be run. The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
     in another process    of the same sandbox, whose program is given
@@ -29,6 +30,7 @@ import sys
 
 from harena.scoring.guest.absent import AS_IT_IS, Absent
 from harena.scoring.guest.believed import Believed
+from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.equals import equals_everything
 from harena.scoring.guest.home import write_frame
 from harena.scoring.guest.leaving import sources
@@ -111,9 +113,10 @@ class Run:
         self.tally.has_waited = self._has_waited
         self.tally.is_refused = self._is_refused
         self._swallowed: Swallowed | None = None
+        self._caught = Caught(self.here, self.trusted, given["may_catch"])
         texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
         if self._home == BESIDE:
-            self._swallowed = Swallowed(self.here, self.trusted, texts)
+            self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
         self._tools = self._used() if self._home == BESIDE else None
         if self._swallowed is not None:
             # a trusted helper beside its test comes before a file of the candidate's with its name
@@ -270,6 +273,7 @@ class Run:
             "questions": list(self.candidate.questions.items()) if self._home == NOWHERE else [],
             "unheard": self.unheard(),
             "sought": self._absent.is_sought,
+            "caught": dict(list(self._caught.places.items())[:_MOST_NAMES]),
             "passed": tally.passed,
         }
 
@@ -340,9 +344,10 @@ class Run:
         elif self._home == ELSEWHERE:
             answers = os.dup(0)
             os.dup2(2, 1)  # what the suite prints is no question
-            self.candidate = Candidate(channel=(self._out, answers), on_both_sides=shared)
+            self.candidate = Candidate(self._caught, channel=(self._out, answers), on_both_sides=shared)
         else:
-            self.candidate = Candidate(program=(self._home, ",".join(shared)), on_both_sides=shared)
+            program = (self._home, ",".join(shared))
+            self.candidate = Candidate(self._caught, program=program, on_both_sides=shared)
             self._empty_files(frozenset(os.path.join(self.here, path) for path in on_both_sides))
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)

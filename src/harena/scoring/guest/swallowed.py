@@ -19,6 +19,7 @@ import os
 import sys
 import unittest.case
 
+from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.crossing import chain_of, crosses_a_judgement, is_of_a_call, judges_inside
 from harena.scoring.guest.executed import JUDGING, call_of, located
 from harena.scoring.guest.leaving import skips_a_judgement, sources
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _FAILS, _RAISED, _CAUGHT = "__harena_fails__", "__harena_raised__", "__harena_caught__"
 _LEFT, _EXITED, _FORGIVEN = "__harena_left__", "__harena_exited__", "__harena_forgiven__"
 _JUDGED, _EXPECTED = "__harena_judged__", "__harena_expected__"
-_CROSSED, _GUARDED = "__harena_crossed__", "__harena_guarded__"
+_CROSSED, _GUARDED, _WENT_ON = "__harena_crossed__", "__harena_guarded__", "__harena_went_on__"
 _EXPECTING = frozenset({"assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "raises", "RaisesExc", "RaisesGroup",
                         "suppress"})  # fmt: skip
 _ASKING = frozenset({"isinstance", "issubclass", "assertIsInstance", "assertIs", "assertEqual", "type", "Mock",
@@ -96,9 +97,10 @@ class Remembering(ast.NodeTransformer):
     def _visit_with(self, node: Any) -> Any:
         is_own = all(self._is_of_library(item.context_expr) for item in node.items)
         self.generic_visit(node)
-        if not is_own:
-            node.body = [_telling(node.body, _LEFT, node)]
-        return node
+        if is_own:
+            return node
+        node.body = [_telling(node.body, _LEFT, node)]
+        return [node, located(ast.Expr(call_of(_WENT_ON, [])), node)]
 
     visit_With = visit_AsyncWith = _visit_with  # noqa: N815
 
@@ -132,17 +134,22 @@ class Swallowed:
     installed: frozenset[str]
     """names of the modules that are there before anything of the candidate is"""
 
-    def __init__(self, here: str, trusted: Collection[str], texts: Mapping[str, str]) -> None:
+    def __init__(self, here: str, trusted: Collection[str], texts: Mapping[str, str], caught: Caught) -> None:
         """`here`: the folder of the suite and the candidate; `trusted`: paths; `texts`: what those hold that are
-        modules. It is made before anybody looks at what libraries consist of."""
+        modules; `caught` says which failures may be swallowed. It is made before anybody looks at what libraries
+        consist of."""
         sources.update(texts)
         self._here = os.path.join(here, "")
         self._trusted = frozenset(trusted)
+        self._caught = caught
         self._libraries = tuple({sys.prefix, sys.base_prefix, *(path for path in sys.path if os.path.isabs(path))})
-        self._failed: list[tuple[BaseException, Any]] = []
-        """(exception, the innermost part of its traceback that its catcher need not answer for)"""
-        self._crossed: list[tuple[BaseException, Any, list[Any]]] = []
-        """(exception of the candidate's, its traceback from where it left a function, the frames that were alive)"""
+        self._failed: list[tuple[BaseException, Any, str]] = []
+        """(exception, the innermost part of its traceback that its catcher need not answer for, its place)"""
+        self._crossed: list[tuple[BaseException, Any, list[Any], str]] = []
+        """(exception of the candidate's, its traceback from where it left a function, the frames that were alive, its
+        place)"""
+        self._leaving: list[BaseException] = []
+        """errors by which the body of a `with` was left, and none has gone on behind it since"""
         self._expecting: list[Any] = []
         self._is_forgiven = False
         self._known: list[Any] = []
@@ -156,13 +163,14 @@ class Swallowed:
 
     def ended(self) -> BaseException | None:
         """A test has ended: an assertion that has failed in it, and that nobody has told of."""
-        failed: list[BaseException] = [error for error, _ in self._failed] + [error for error, *_ in self._crossed]
-        forgiven = self._is_forgiven
+        found: list[tuple[Any, ...]] = [] if self._is_forgiven else [*self._failed, *self._crossed]
+        failed: list[BaseException] = [error for error, *_, place in found if not self._caught.may_be(place)]
         self._failed.clear()
         self._crossed.clear()
         self._expecting.clear()
+        self._leaving.clear()
         self._is_forgiven = False
-        return failed[0] if failed and not forgiven else None
+        return failed[0] if failed else None
 
     def watch(self, tree: ast.Module) -> None:
         """Has the code of a trusted file tell what becomes of its assertions."""
@@ -198,6 +206,10 @@ class Swallowed:
                 return
             if not isinstance(error, GeneratorExit) or is_of_a_call(error, error.__traceback__, self._is_own):
                 self._remember(error, error.__traceback__)
+                self._leaving.append(error)
+
+        def went_on() -> None:
+            self._leaving.clear()
 
         def crossed() -> None:
             self._cross(sys.exc_info()[1], sys._getframe(1))
@@ -221,11 +233,12 @@ class Swallowed:
             self._is_forgiven = True
 
         return {_FAILS: fails, _RAISED: raised, _CAUGHT: caught, _EXITED: exited, _LEFT: left, _JUDGED: judged,
-                _EXPECTED: self._expected, _FORGIVEN: forgiven, _CROSSED: crossed, _GUARDED: guarded}  # fmt: skip
+                _EXPECTED: self._expected, _FORGIVEN: forgiven, _CROSSED: crossed, _GUARDED: guarded,
+                _WENT_ON: went_on}  # fmt: skip
 
     def _remember(self, error: BaseException, trace: Any = None) -> None:
-        if all(known is not error for known, _ in self._failed):
-            self._failed.append((error, trace))
+        if all(known is not error for known, *_ in self._failed):
+            self._failed.append((error, trace, self._caught.place()))
 
     def _cross(self, error: Any, frame: Any) -> None:
         """An error leaves a function of the tests."""
@@ -237,7 +250,7 @@ class Swallowed:
             while frame is not None:
                 alive.append(frame)
                 frame = frame.f_back
-            self._crossed.append((error, trace, alive))
+            self._crossed.append((error, trace, alive, self._caught.place(error)))
 
     def _is_straight(self, error: BaseException, end: Any, alive: list[Any]) -> bool:
         """From where it left a function it has come to where it is caught by the calls that were under way: nobody has
@@ -251,16 +264,21 @@ class Swallowed:
         return True
 
     def _take_back(self, error: Any) -> None:
-        """The tests have caught this one, where nothing but their own code lies between."""
+        """The tests have caught this one, where nothing but their own code lies between, or an `__exit__` that raised
+        again what it was told of."""
         heard = list(chain_of(error))
         self._crossed[:] = [
-            (known, end, alive)
-            for known, end, alive in self._crossed
+            (known, end, alive, place)
+            for known, end, alive, place in self._crossed
             if all(known is not each for each in heard) or not self._is_straight(error, end, alive)
         ]
-        self._failed[:] = [each for each in self._failed if each[0] is not error or not self._is_own_way(*each)]
+        self._failed[:] = [each for each in self._failed if each[0] is not error or not self._is_heard(*each[:2])]
         for part in getattr(error, "exceptions", ())[:_MOST_GROUPED] if _is_group(error) else ():
             self._take_back(part)
+
+    def _is_heard(self, error: BaseException, end: Any) -> bool:
+        is_raised_again = end is not None and any(each is error for each in self._leaving)
+        return is_raised_again or self._is_own_way(error, end)
 
     def _is_own_way(self, error: BaseException, end: Any) -> bool:
         trace = error.__traceback__
@@ -397,9 +415,14 @@ def _imported_of(nodes: list[ast.AST], installed: Collection[str]) -> Iterator[s
 def _gives_failures(function: Any) -> bool:
     """It gives the class of failed assertions away, other than to what asks for it."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and _name(node.func) not in _EXPECTING | _ASKING:
+        if isinstance(node, ast.Call) and _name(node.func) not in _EXPECTING | _ASKING and not _is_of_pytest(node):
             given = [part for each in node.args for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
             given += [each.value for each in node.keywords if each.arg != "side_effect"]
             if any(_name(each) in _FAILURES for each in given if isinstance(each, (ast.Name, ast.Attribute))):
                 return True
     return False
+
+
+def _is_of_pytest(call: ast.Call) -> bool:
+    """A call that pytest has put into an `assert`, to show what that compares."""
+    return isinstance(call.func, ast.Attribute) and _name(call.func.value).startswith("@")

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Literal, cast
+from typing import cast
 
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
@@ -26,6 +26,8 @@ from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, score_apart
 from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
+from harena.scoring.scorers.suite_caught import Mode
+from harena.scoring.scorers.suite_caught import attempt as attempt_of
 from harena.scoring.scorers.suite_defined import Missing, dependence_of, may_lack, missing_from, unheard_skip_of
 from harena.scoring.scorers.suite_nobody import (
     Norm,
@@ -47,12 +49,12 @@ from harena.scoring.scorers.trusted_suite import (
 from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, tampered
 
-Mode = Literal["sandbox", True, False]
 _MODES: tuple[Mode, ...] = ("sandbox", True, False)
 _ADVICE = (
     "give the contract a `gold` solution, by which a weaker isolation is chosen, or set `isolate: false`; see the "
     "reference of `command`"
 )
+_CATCH_IT = "give the contract a `gold` solution, which tells by what it catches"
 _SHARE_IT = "put it into the problem's `files` if candidates shall import it"
 
 
@@ -226,7 +228,10 @@ async def _scored(
     """(the verdict, what of the suite cannot be served if that is why nothing is known of the candidate). `pays_gold`:
     the gold solution is paid like this, so that the suite is not broken: a module that is missing is the candidate's to
     bring. `confirms`: a pass is followed by a run in one process, which says which tests are missing."""
-    attempt = await (score_apart(bench, contract) if mode == "sandbox" else score_beside(bench, contract, mode))
+    attempt, caught = await attempt_of(bench, contract, mode)
+    if caught:
+        why = f"whether a candidate is to catch the assertion that fails at {caught} cannot be told"
+        return broken_contract(one_line(f"{why}; {_CATCH_IT}", 600)), why
     verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
     if verdict.passed:
         verdict, doubt = await _without_excuses(bench, contract, mode, attempt, verdict, confirms)
@@ -294,7 +299,7 @@ async def _norm_of_gold(bench: Bench, contract: CommandContract, mode: Mode) -> 
     async def found() -> Norm | None:
         gold = gold_bench(bench, contract)
         gold = gold if mode == "sandbox" else with_room_for_suite(gold, contract)
-        attempt = await (score_apart(gold, contract) if mode == "sandbox" else score_beside(gold, contract, mode))
+        attempt, _ = await attempt_of(gold, contract, mode)
         return norm_of_report(attempt.told) if attempt.verdict.passed else None
 
     return await known_of_gold.get(suite_key(bench, contract, "norm", str(mode)), found)

@@ -32,6 +32,7 @@ from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.time_limits import wall_limit
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
+    NOTHING_CAUGHT,
     candidate_argv,
     ends_alike,
     files_on_both_sides,
@@ -116,6 +117,8 @@ class Report:
     """what tests have asked that may be skipped by the answer, and the answers, where there is no candidate"""
     unheard: str = ""
     """a look at the candidate that has more than two answers, where there is no candidate"""
+    caught: Mapping[str, int] = field(default_factory=dict)
+    """how often the candidate has caught a failed assertion of the tests, by its place (`test_it.py:7`)"""
     sought: bool = False
     """a module was asked for that nobody has, and that a candidate could have brought"""
 
@@ -133,9 +136,7 @@ def parsed_report(line: bytes, word: str) -> Report:
 
 
 def _report(written: dict[str, Any]) -> Report:
-    counts, questions = _of_kind(written["counts"], dict), _of_kind(written["questions"], list)
-    if len(counts) > _MOST_TESTS or not all(0 < _of_kind(count, int) <= _MOST_TESTS for count in counts.values()):
-        raise ValueError("counts of no suite")
+    questions = _of_kind(written["questions"], list)
     return Report(
         first=_text(written["first"], 600),
         broken=_text(written["broken"], 600),
@@ -145,11 +146,19 @@ def _report(written: dict[str, Any]) -> Report:
         ran=_names(written["ran"]),
         read=_names(written["read"]),
         unread=_names(written["unread"]),
-        counts=dict(counts),
+        counts=_counts(written["counts"]),
         questions=tuple((_of_kind(key, str), _of_kind(answer, bool)) for key, answer in questions),
         unheard=_text(written["unheard"], 300),
         sought=_of_kind(written["sought"], bool),
+        caught=_counts(written["caught"]),
     )
+
+
+def _counts(written: Any) -> dict[str, int]:
+    counts = _of_kind(written, dict)
+    if len(counts) > _MOST_TESTS or not all(0 < _of_kind(count, int) <= _MOST_TESTS for count in counts.values()):
+        raise ValueError("counts of no suite")
+    return dict(counts)
 
 
 def _refused(_: str) -> Any:
@@ -202,10 +211,15 @@ class _Outcome:
     heard: _Heard
 
 
-async def score_apart(bench: Bench, contract: CommandContract, shown: Collection[str] = ()) -> Attempt:
-    """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too. Raises
-    PlatformError and SandboxError for what is nobody's doing."""
-    found = await _run(bench, contract, await taking_part(bench, contract, is_apart=True), shown)
+async def score_apart(
+    bench: Bench,
+    contract: CommandContract,
+    shown: Collection[str] = (),
+    may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
+) -> Attempt:
+    """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too; `may_catch`:
+    see `guest_caught`. Raises PlatformError and SandboxError for what is nobody's doing."""
+    found = await _run(bench, contract, await taking_part(bench, contract, is_apart=True), shown, may_catch)
     report = found.heard.report or Report()
     if found.heard.tampered:
         return Attempt(tampered(found.heard.tampered))
@@ -223,7 +237,7 @@ async def score_apart(bench: Bench, contract: CommandContract, shown: Collection
         detail = "exit code 0 without the proof that every test has run and passed"
         return Attempt(failed(Reason.EXITED_EARLY, detail, observation=observation))
     detail = report.first or f"exit code {found.suite.returncode}: {_last_line(found.suite)}"
-    return Attempt(failed(Reason.SCORER_REJECTED, detail, observation=observation), report.unserved)
+    return Attempt(failed(Reason.SCORER_REJECTED, detail, observation=observation), report.unserved, report)
 
 
 async def _broken_suite(bench: Bench, contract: CommandContract, found: _Outcome, observation: str) -> Verdict:
@@ -258,7 +272,11 @@ def _last_line(result: ExecResult) -> str:
 
 
 async def _run(
-    bench: Bench, contract: CommandContract, theirs: dict[str, str], shown: Collection[str] = ()
+    bench: Bench,
+    contract: CommandContract,
+    theirs: dict[str, str],
+    shown: Collection[str] = (),
+    may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
 ) -> _Outcome:
     trusted = {**bench.scenario.files, **contract.files}
     ours = trusted_paths(contract, bench.scenario.files)
@@ -272,7 +290,7 @@ async def _run(
         await put_files(apart, overlaid(theirs, named))
         suite = await beside.exec(
             ExecRequest(
-                argv=suite_argv(contract, ours, list(theirs), ELSEWHERE, on_both_sides),
+                argv=suite_argv(contract, ours, list(theirs), ELSEWHERE, on_both_sides, may_catch=may_catch),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin_stream=True,

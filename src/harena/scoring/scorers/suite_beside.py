@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
+    NOTHING_CAUGHT,
     candidate_program,
     ends_alike,
     files_on_both_sides,
@@ -48,10 +50,12 @@ def _larger(one: Any, other: Any) -> Any:
     return None if one is None or other is None else max(one, other)
 
 
-async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -> Attempt:
-    """One suite, one candidate, one sandbox."""
+async def score_beside(
+    bench: Bench, contract: CommandContract, isolate: bool, may_catch: Mapping[str, int] | None = NOTHING_CAUGHT
+) -> Attempt:
+    """One suite, one candidate, one sandbox. `may_catch`: see `guest_caught`."""
     theirs = await taking_part(bench, contract)
-    result, proven, report = await _run(bench, contract, theirs, isolate)
+    result, proven, report = await _run(bench, contract, theirs, isolate, may_catch)
     observation = f"{result.outcome}:{result.returncode}:{proven}"
     failure = program_failure(result)
     if failure is None and proven and report is None:
@@ -78,7 +82,8 @@ async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -
                 broken_contract(f"the suite does not end well with a candidate that does nothing, too: {why}")
             )
     reason = Reason.SCORER_REJECTED if exited else failure[0]
-    return Attempt(failed(reason, (exited and report.first) or failure[1], observation=observation), report.unserved)
+    verdict = failed(reason, (exited and report.first) or failure[1], observation=observation)
+    return Attempt(verdict, report.unserved, report)
 
 
 async def run_beside(bench: Bench, contract: CommandContract) -> None:
@@ -87,7 +92,11 @@ async def run_beside(bench: Bench, contract: CommandContract) -> None:
 
 
 async def _run(
-    bench: Bench, contract: CommandContract, theirs: dict[str, str], isolate: bool
+    bench: Bench,
+    contract: CommandContract,
+    theirs: dict[str, str],
+    isolate: bool,
+    may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
 ) -> tuple[ExecResult, bool, Report | None]:
     """(what the suite's process did, whether its proof is there, what it says of its tests; None where no runner has
     said it: beside the suite a candidate may find the word)."""
@@ -95,6 +104,7 @@ async def _run(
     named = named_files(contract, on_both_sides) if isolate else {}
     files = overlaid(overlaid(theirs, named), bench.scenario.files)
     ours = trusted_paths(contract, files)
+    rest = [path for path in files if path not in ours]
     word = secrets.token_hex(16)
     home = candidate_program() if isolate else BESIDE
     async with bench.sandbox() as sandbox:
@@ -103,7 +113,7 @@ async def _run(
         result = await bench.run(
             sandbox,
             ExecRequest(
-                argv=suite_argv(contract, ours, [path for path in files if path not in ours], home, on_both_sides),
+                argv=suite_argv(contract, ours, rest, home, on_both_sides, may_catch=may_catch),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin=f"{word}\n".encode(),

@@ -16,6 +16,7 @@ from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserted as guest_asserted
 from harena.scoring.guest import belief as guest_belief
 from harena.scoring.guest import believed as guest_believed
+from harena.scoring.guest import caught as guest_caught
 from harena.scoring.guest import compared_beside as guest_compared_beside
 from harena.scoring.guest import crossing as guest_crossing
 from harena.scoring.guest import driver as guest_driver
@@ -50,6 +51,8 @@ from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
+NOTHING_CAUGHT: Mapping[str, int] = {}
+"""no assertion that has failed may be caught by the candidate"""
 LIST_IT = "if the image should have it, list it in the contract's `requires` and in the blueprint's packages"
 """what the author of a contract is told whose tests import a module that is not there"""
 _MOST_STUB_NAMES, _MOST_STUBS = 300, 100
@@ -195,20 +198,22 @@ def suite_argv(
     on_both_sides: Sequence[str] = (),
     stance: str = guest_absent.AS_IT_IS,
     answers: Mapping[str, bool] | None = None,
+    may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
 ) -> tuple[str, ...]:
-    """The trusted runner of the contract's suite; see `guest_suite`, and `guest_absent` for the stance of nobody and
-    `guest_nobody` for its `answers`."""
+    """The trusted runner of the contract's suite; see `guest_suite`, `guest_absent` for the stance of nobody,
+    `guest_nobody` for its `answers`, and `guest_caught` for what `may_catch` allows."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
-               *standing_in)  # fmt: skip
+               guest_caught, *standing_in)  # fmt: skip
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
     believing = (guest_asked, guest_compared_beside, guest_swallowed, guest_believed)
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
+    caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
-                        "stance": stance, "answers": dict(answers or {}),
+                        "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
                         "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
     return (*program, given, *options, *contract.suite)

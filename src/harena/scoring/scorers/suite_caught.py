@@ -1,0 +1,87 @@
+"""One try of a suite, and failed assertions of its functions that a candidate is meant to catch.
+
+Where the task is to catch what a callback raises, a right candidate swallows failures that would otherwise say that it
+is wrong. The gold solution tells which: what it swallows, by place and number, is no failure of others. Without one
+nobody can tell a callback that is to fail (`def bad(): raise AssertionError`) from one that must not be called, so a
+candidate for which everything else holds has no score. Any other assertion judges, and has failed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.python_source import syntax_tree
+from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
+from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.suite_apart import Attempt, score_apart
+from harena.scoring.scorers.suite_beside import score_beside
+from harena.scoring.scorers.suite_nobody import suite_key
+from harena.scoring.scorers.trusted_suite import NOTHING_CAUGHT
+from harena.scoring.slices import aside, size_of
+
+Mode = Literal["sandbox", True, False]
+_OFTEN = 1_000_000
+_SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Pass, ast.Global, ast.Nonlocal, ast.Import,
+           ast.ImportFrom)  # fmt: skip
+
+
+async def attempt(bench: Bench, contract: CommandContract, mode: Mode) -> tuple[Attempt, str]:
+    """(one try, the place of an assertion of which nobody can tell whether the candidate may catch it, if everything
+    else holds)."""
+    if contract.gold and dict(bench.scenario.candidate.files) == dict(contract.gold):
+        return await _run(bench, contract, mode, None), ""
+    made = await _run(bench, contract, mode, NOTHING_CAUGHT)
+    if made.verdict.passed or not made.told.caught:
+        return made, ""
+    if contract.gold:
+        may_catch = await known_of_gold.get(
+            suite_key(bench, contract, "caught", str(mode)), lambda: _caught_by_gold(bench, contract, mode)
+        )
+        return (await _run(bench.again(), contract, mode, may_catch) if may_catch else made), ""
+    sure = await aside(size_of(contract.files), _sure_failures, dict(contract.files))
+    if not sure.keys() >= made.told.caught.keys():
+        return made, ""
+    again = await _run(bench.again(), contract, mode, sure)
+    return (again, next(iter(made.told.caught))) if again.verdict.passed else (made, "")
+
+
+async def _run(bench: Bench, contract: CommandContract, mode: Mode, may_catch: Mapping[str, int] | None) -> Attempt:
+    if mode == "sandbox":
+        return await score_apart(bench, contract, may_catch=may_catch)
+    return await score_beside(bench, contract, mode, may_catch)
+
+
+async def _caught_by_gold(bench: Bench, contract: CommandContract, mode: Mode) -> Mapping[str, int]:
+    made = await _run(gold_bench(bench, contract), contract, mode, None)
+    return made.told.caught if made.verdict.passed else NOTHING_CAUGHT
+
+
+def _sure_failures(files: Mapping[str, str]) -> dict[str, int]:
+    """The places at which functions of the tests that are no tests fail whatever they are given."""
+    return {place: _OFTEN for path, text in files.items() if path.endswith(".py") for place in _failing(path, text)}
+
+
+def _failing(path: str, text: str) -> Iterator[str]:
+    try:
+        tree = syntax_tree(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if not is_function or node.decorator_list or node.name.lower().startswith(("test", "setup", "teardown")):
+            continue
+        for statement in node.body:
+            if _fails(statement):
+                yield from (f"{path}:{line}" for line in range(statement.lineno, (statement.end_lineno or 0) + 1))
+            if not isinstance(statement, _SIMPLE):
+                break
+
+
+def _fails(statement: Any) -> bool:
+    """It raises, or asserts what is false in its text."""
+    if isinstance(statement, ast.Assert):
+        return isinstance(statement.test, ast.Constant) and not statement.test.value
+    return isinstance(statement, ast.Raise)
