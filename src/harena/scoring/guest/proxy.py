@@ -14,6 +14,7 @@ import builtins
 import collections
 import importlib.abc
 import importlib.machinery
+import inspect
 import random
 import selectors
 import subprocess
@@ -898,6 +899,8 @@ class _Function:
         if name == "__class__":
             return types.FunctionType
         function, candidate = self._harena_function, self._harena_candidate
+        if name == "__signature__":
+            return self._harena_own_signature(function.__signature__)
         if name in _HERE:
             return getattr(function, name)
         if name in _OF_FUNCTION:
@@ -907,6 +910,17 @@ class _Function:
                 candidate.note(f"it looks at {name} of a function of the candidate's")
             return object.__getattribute__(self, name)
         return no_judge(name, candidate.ask("get", self, name))
+
+    def _harena_own_signature(self, told: Any) -> Any:
+        """The signature; where it lacks a default, because the function wraps one of the suite's, that one's."""
+        if any(each.default is Ellipsis for each in told.parameters.values()):
+            try:
+                wrapped = self._harena_candidate.ask("get", self, "__wrapped__")
+            except AttributeError:
+                return told
+            if type(wrapped) is types.FunctionType:
+                return inspect.signature(wrapped)
+        return told
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _HERE:

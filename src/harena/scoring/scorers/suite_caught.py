@@ -70,8 +70,9 @@ def _failing(path: str, text: str) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):
-        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if not is_function or node.decorator_list or node.name.lower().startswith(("test", "setup", "teardown")):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.decorator_list:
+            continue
+        if node.name.lower().startswith(("test", "setup", "teardown")):
             continue
         for statement in node.body:
             if _fails(statement):
