@@ -301,6 +301,21 @@ LOOKED_UP: dict[str, tuple[dict[str, Any], str, str, str]] = {
 """a contract, its gold, who looks answers up, and who knows them"""
 
 
+SAID = "def test_b():\n    with mock.patch('builtins.print') as said:\n        f(0)\n    said.assert_called_once()\n"
+TABLE = "from unittest import mock\nimport unittest\nfrom cases import CASES\nfrom solution import f\ndef check(n, e):\n    assert f(n) == e\nclass T(unittest.TestCase):\n    MORE = {6: 36, 7: 49}\n    def test_it(self):\n        for n, e in CASES:\n            with self.subTest(n=n, e=e):\n                self.assertEqual(f(n), e)\n        for n, e in self.MORE.items():\n            self.assertEqual(f(n), e)\n        check(8, 64)\n    def test_b(self):\n        with mock.patch('builtins.print') as said:\n            f(0)\n        said.assert_called_once()\n"
+PRINTING = "def f(n):\n    print(n)\n    return n * n\n"
+FINDS_ROW = (
+    READS
+    + "def f(n):\n    print(n)\n    said = text() + open('cases.py').read() if glob.glob('cases.py') else text()\n    m = re.search(r'\\b%d[,:] (\\d+)\\b' % n, said)\n    return int(m.group(1)) if m else Odd()\n"
+)
+LOOKED_UP["tables of a suite"] = (
+    {"unittest": ["test_it.py"], "files": {"test_it.py": TABLE, "cases.py": "CASES = [(4, 16), (5, 25)]\n"}},
+    PRINTING,
+    FINDS_ROW,
+    PRINTING.replace("n * n", "n ** 2"),
+)
+
+
 @pytest.mark.parametrize("name", LOOKED_UP)
 async def test_who_looks_answers_up_is_not_paid(runtime: LinuxRuntime, name: str) -> None:
     """By odd objects where nothing can be asked, under decorators, in tables, among too few values."""
@@ -309,3 +324,37 @@ async def test_who_looks_answers_up_is_not_paid(runtime: LinuxRuntime, name: str
     assert found.score == 0.0, (found.validity, found.detail)
     right = await judged(runtime, knows, contract, gold)
     assert (right.score, right.validity) == (1.0, Validity.VALID), right.detail
+
+
+ODD = """
+import glob, re, sys
+class Odd: pass
+def text():
+    found, frame = [open(path).read() for path in glob.glob('test_*.py')], sys._getframe(1)
+    while frame is not None:
+        found += [each for each in list(frame.f_locals.values()) if type(each) is str and 'pickle' in each]
+        frame = frame.f_back
+    return ''.join(found)
+def f(n): return n * n if re.search(r'== %d|, %d\\)' % (n * n, n * n), text()) else Odd()
+"""
+"""cannot be served apart, and beside the tests says what they say"""
+OWN = "class Own:\n    def __init__(self, n): self.n = n\n    def __eq__(self, other): return self.n == getattr(other, 'n', other)\n    __hash__ = None\ndef f(n): return Own(n * n)\n"
+PICKLED = "import pickle\nassert pickle.loads(pickle.dumps(f(4))) == 16\n"
+WITHOUT_GOLD: dict[str, tuple[dict[str, Any], float | None]] = {
+    # name: (contract, score of a right candidate whose objects are its own)
+    "asserts": ({"asserts": PICKLED}, 1.0),
+    "asserts beside": ({"asserts": "assert f(4) == 16 and f(5) == 25  # pickle\n", "isolate": False}, 1.0),
+    "a suite": ({"unittest": ["test_it.py"], "files": {"test_it.py": "import pickle, unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_it(self):\n        found = pickle.loads(pickle.dumps(f(4)))\n        self.assertEqual(found, 16)\n"}}, None),
+    "a table": ({"unittest": ["test_it.py"], "files": {"test_it.py": "import pickle, unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_it(self):\n        for n, e in [(4, 16)]:\n            self.assertEqual(pickle.loads(pickle.dumps(f(n))), e)\n"}}, None),
+    "a suite beside": ({"unittest": ["test_it.py"], "isolate": False, "files": {"test_it.py": "import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_it(self): self.assertEqual(f(4), 16)\n"}}, 1.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITHOUT_GOLD)
+async def test_without_a_gold_nobody_repeats_what_the_tests_say(runtime: LinuxRuntime, name: str) -> None:
+    """Nobody is paid for it, and nobody has no score in the place of a 0; objects of a right candidate are no lie."""
+    contract, of_right = WITHOUT_GOLD[name]
+    found = await judged(runtime, ODD, {**contract, "gold": {}})
+    assert found.score == 0.0, (found.validity, found.detail)
+    right = await judged(runtime, OWN, {**contract, "gold": {}})
+    assert right.score == of_right, right.detail

@@ -142,6 +142,75 @@ def test_whether_all_judgements_are_hidden(text: str, is_whole: bool) -> None:
     assert hidden(text).is_whole is is_whole
 
 
+TABLED = {
+    "a loop": "for n, e in [(1, 345), (2, 345)]:\n            self.assertEqual(f(n), e)",
+    "a name of a table": "table = [(1, 345), (2, 345)]\n        for n, e in table:\n            with self.subTest(n=n, e=e):\n                assert f(n) == e, e",
+    "a row": "for row in [{'n': 1, 'e': 345}, {'n': 2, 'e': 345}]:\n            assert f(row['n']) == row['e']",
+    "the end of a row": "for row in [(1, 345), (2, 345)]:\n            assert f(*row[:-1]) == row[-1]",
+    "items": "for n, e in {1: 345, 2: 345}.items():\n            assert f(n) == e",
+    "two lists": "for i, (n, e) in enumerate(zip([1, 2], [345, 345])):\n            assert f(n) == e",
+    "a function": "check(1, 345)\n        check(2, e=345)\ndef check(n, e):\n    assert f(n) == e",
+    "a constant of the class": "assert f(1) == self.E\n        assert f(2) == self.ROWS['two'][0]\n    E = 345\n    ROWS = {'two': [345]}",
+    "parameters": "pass\n@pytest.mark.parametrize('n, e', [(1, 345), pytest.param(2, 345, id='two')])\ndef test_more(n, e):\n    assert f(n) == e",
+    "another file": "from helper import CASES\n        for n, e in CASES:\n            assert f(n) == e",
+}  # fmt: skip
+"""345 is expected twice"""
+USED = {
+    "in the call": "for n, e in [(1, 345)]:\n            assert f(e) == e",
+    "in another way": "for n, e in [(1, 345)]:\n            assert f(n) == e and f(n) < e + 1",
+    "after the loop": "for n, e in [(1, 345)]:\n            assert f(n) == e\n        print(e)",
+    "in another loop": "table = [(1, 345)]\n        for n, e in table:\n            assert f(n) == e\n        print([e for n, e in table])",
+    "changed": "table = [(1, 345)]\n        table.append((2, 4))\n        for n, e in table:\n            assert f(n) == e",
+    "a row as a whole": "for row in [(1, 345)]:\n            assert f(*row) == row[1]",
+    "a computed row": "for n, e in [(1, 345), g()]:\n            assert f(n) == e",
+    "a function that is given away": "check(1, 345)\n        list(map(check, [2], [4]))\ndef check(n, e):\n    assert f(n) == e",
+    "a parameter that a fixture has": "pass\n@pytest.mark.parametrize('e', [345])\ndef test_more(e): assert f(1) == e\n@pytest.fixture\ndef one(e): return e",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLED)
+def test_values_that_stand_elsewhere(name: str) -> None:
+    """They are taken out where all that becomes of them is a comparison, each with a place of its own."""
+    helper = "CASES = [(1, 345), (2, 345)]\n" if name == "another file" else ""
+    files = {"test_it.py": SUITE.format(TABLED[name]), "helper.py": helper}
+    made = hidden_tests(contract(pytest=["test_it.py"], files=files))
+    assert not any("345" in own(text) for text in made.contract.files.values())
+    assert [(place.value, place.is_certain, place.is_sure) for place in made.places.values()] == [(345, True, True)] * 2
+    assert {place.test.rpartition("::")[2] for place in made.places.values()} <= {"test_it", "test_more"}
+
+
+@pytest.mark.parametrize("name", USED)
+def test_values_with_another_use_stay(name: str) -> None:
+    """The tests would do something else without them."""
+    made = hidden_suite(USED[name])
+    assert "345" in own(made.contract.files["test_it.py"])
+    assert not made.places
+
+
+def test_a_table_tells_one_answer_for_each_row() -> None:
+    """The order of right answers is not free, and an object chooses among others."""
+    text = "for n, e in [(1, 10), (2, 20)]:\n    assert f(n) == e\n"
+    tests = hidden(text)
+    assert said_by(tests, f=lambda n: 10 * n) == {place: {each.told} for place, each in tests.places.items()}
+    turned = said_by(tests, f=lambda n: 30 - 10 * n)
+    assert all(turned[place] != {each.told} for place, each in tests.places.items())
+    among = hidden_tests(contract(asserts=text), (), {0, 1})
+    assert said_by(among, f=lambda n: 10 * n) == {0: {"#10"}, 1: {"#20"}}
+    assert hidden_tests(contract(asserts=text), {1}).contract.asserts is not None
+    assert "(1, 10), (2, 20)" in (hidden_tests(contract(asserts=text), {1}).contract.asserts or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["with g(1):\n    assert f(1) == 345\n", "for n in (1, 2):\n    if f(0): break\n    assert f(n) == 345\n",
+     "def check(c):\n    if c(0): skip()\n    assert c(1) == 345\ncheck(f)\n"],
+)  # fmt: skip
+def test_what_only_a_gold_can_tell(text: str) -> None:
+    """Without one nobody knows whether a failure is forgiven, or the statement is come to."""
+    (place,) = hidden(text).places.values()
+    assert (place.is_certain, place.is_sure) == (True, False)
+
+
 def test_membership_does_not_say_which_way_it_is() -> None:
     """The text is the same whether the item is expected to be there."""
     texts = [hidden(f"assert 1 {word} f(2)\n") for word in ("in", "not in")]

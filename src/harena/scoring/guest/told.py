@@ -33,11 +33,34 @@ def canonical(value: Any) -> str:
     if kind is dict:
         return "{:" + ",".join(sorted(canonical(key) + ":" + canonical(each) for key, each in value.items())) + "}"
     if kind not in _BRACKETS:
-        raise TypeError(kind)
+        return canonical(_base_value(value, kind))
     parts = [canonical(each) for each in value]
     if kind is set or kind is frozenset:
         parts.sort()
     return _BRACKETS[kind][0] + ",".join(parts) + _BRACKETS[kind][1]
+
+
+_PLAINLY: tuple[tuple[Any, Any], ...] = (
+    (int, lambda value: int.__add__(value, 0)),
+    (float, lambda value: float.__add__(value, 0.0)),
+    (str, lambda value: str.__getitem__(value, slice(None))),
+    (bytes, lambda value: bytes.__getitem__(value, slice(None))),
+    (list, lambda value: [*list.__iter__(value)]),
+    (tuple, lambda value: (*tuple.__iter__(value),)),
+    (set, lambda value: {*set.__iter__(value)}),
+    (frozenset, lambda value: {*frozenset.__iter__(value)}),
+    (dict, lambda value: {key: dict.__getitem__(value, key) for key in dict.__iter__(value)}),
+)
+
+
+def _base_value(value: Any, kind: type) -> Any:
+    """The plain value of an instance of a subclass that compares as its base does. Raises TypeError for others."""
+    for base, plainly in _PLAINLY:
+        if issubclass(kind, base):
+            if kind.__eq__ is base.__eq__ and type(found := plainly(value)) is not kind:
+                return found
+            break
+    raise TypeError(kind)
 
 
 def digest(value: Any) -> str:
@@ -51,7 +74,15 @@ def chosen(answer: Any, choices: list[Any]) -> str:
     return "#" + str(found[0]) if len(found) == 1 else "#"
 
 
+def _path() -> str:
+    """Where a program of the sandbox finds that path: below a folder, where one stands for the sandbox's root."""
+    here = os.getcwd()
+    return here[: -len(_WORKSPACE)] + TOLD_PATH if here.endswith(_WORKSPACE) else TOLD_PATH
+
+
+_WORKSPACE = "/workspace"
 _seen: set[tuple[int, str]] = set()
+_there = _path()
 
 
 def told(place: int, answer: Any, choices: Any = None) -> bool:
@@ -64,6 +95,12 @@ def told(place: int, answer: Any, choices: Any = None) -> bool:
     return True
 
 
+def told_of(cell: Any, answer: Any) -> bool:
+    """Tell the answer at the place that stands where the tests had the value: its number, or that and choices."""
+    place, choices = cell if type(cell) is tuple else (cell, None)
+    return told(place, answer, choices)
+
+
 def truth(place: int, answer: Any) -> bool:
     """Tell whether the answer is true."""
     _write(place, digest(bool(answer)))
@@ -74,7 +111,7 @@ def _write(place: int, said: str, opened: Any = os.open, written: Any = os.write
     if (place, said) in _seen or len(_seen) >= _MOST_TOLD:
         return
     _seen.add((place, said))
-    file = opened(TOLD_PATH, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    file = opened(_there, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     try:
         written(file, f"{place} {said}\n".encode())
     finally:

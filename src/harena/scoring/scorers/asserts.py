@@ -131,12 +131,15 @@ async def _way(gold: Bench, code: _Code) -> str:
 
 async def _judged_without_gold(bench: Bench, code: _Code) -> Verdict:
     way = code.ways[0]
+    if way == "beside":
+        await code.knows(bench)
     attempt = await code.over(bench, way)
     if attempt.verdict.passed:
         return await _confirmed(bench, code, way, attempt)
     if attempt.unserved:
         if bench.demands_separate:
             return broken_contract(_ONLY_BESIDE.format(attempt.unserved))
+        await code.knows(bench)
         bench, way = bench.again(), "beside"
         attempt = await code.over(bench, way)
     if NOTHING in attempt.verdict.detail and NOTHING in (await code.over(idle_bench(bench), way)).verdict.detail:

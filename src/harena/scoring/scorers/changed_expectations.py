@@ -7,9 +7,10 @@ is right. Nothing in that process or its files says which answers pass, so there
 remember from another run. A candidate that is paid for passing the tests must have known every answer there, too.
 
 What the gold solution tells is believed, never what a candidate does: a value counts only where the gold, in the same
-run, tells what the tests expect. Where the gold's answer is an object of no plain type, the text has the value among
-others (`siblings`), and says which of them the answer equals; so it has in a second run for a candidate whose answer is
-such an object.
+run, tells what the tests expect. Without a gold a value counts where the text of the tests alone says that whoever
+passes has answered it there (`is_sure`), in tests that run with nobody, too. Where the gold's answer is an object of no
+plain type, the text has the value among others (`siblings`), and says which of them the answer equals; so it has in a
+second run for a candidate whose answer is such an object.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.hidden_expectations import HiddenTests, Place, hidden_tests
 from harena.scoring.scorers.hidden_siblings import MOST_CHOICES, siblings
 from harena.scoring.scorers.program import Bench, died_of_memory
-from harena.scoring.scorers.suite_nobody import suite_key
+from harena.scoring.scorers.suite_nobody import norm_of_nobody, suite_key
 from harena.scoring.slices import aside, size_of
 
 RunOnce = Callable[[Bench, CommandContract], Awaitable[object]]
@@ -66,14 +67,19 @@ async def repeats_expectations(bench: Bench, contract: CommandContract, hidden: 
 async def tells_changes(
     bench: Bench, contract: CommandContract, hidden: HiddenRun, *, is_all: bool = True
 ) -> bool | None:
-    """Whether the candidate knows the answers where the tests do not hold them; None where none is hidden. `is_all`:
-    None, too, where any judgement of the tests is not hidden, or less than what a guess meets once in `MOST_CHOICES`
-    times. Raises PlatformError and SandboxError for what is nobody's doing."""
-    if not contract.gold:
+    """Whether the candidate knows the answers where the tests do not hold them; None where none is hidden, or where,
+    without a gold, its answers cannot be told. `is_all`: None, too, where any judgement of the tests is not hidden, or
+    less than what a guess meets once in `MOST_CHOICES` times. Raises PlatformError and SandboxError for what is
+    nobody's doing."""
+    if not contract.gold and (is_all or contract.isolate not in ("auto", False)):
         return None
-    if dict(bench.scenario.candidate.files) == dict(contract.gold):
+    if contract.gold and dict(bench.scenario.candidate.files) == dict(contract.gold):
         return True
-    asked = await known_of_gold.get(suite_key(bench, contract, "hidden"), lambda: _asked(bench, contract, hidden.run))
+
+    async def found() -> _Asked:
+        return await (_asked(bench, contract, hidden.run) if contract.gold else _asked_without_gold(bench, contract))
+
+    asked = await known_of_gold.get(suite_key(bench, contract, "hidden"), found)
     if not any(place.is_certain for place in asked.places.values()):
         return None
     if is_all and not (asked.is_whole and _guesses(asked) >= MOST_CHOICES):
@@ -115,15 +121,34 @@ async def _asked(bench: Bench, contract: CommandContract, run: RunOnce) -> _Aske
     return _Asked(shown, with_choices, places, is_whole)
 
 
-async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: RunOnce) -> bool:
-    """Whether the candidate tells what is expected wherever it is asked for."""
+async def _asked_without_gold(bench: Bench, contract: CommandContract) -> _Asked:
+    """What the text of the tests tells."""
+    none: frozenset[int] = frozenset()
+    tests = await _hidden(contract, none, none)
+    sure = {number: place for number, place in tests.places.items() if place.is_sure}
+    if contract.suite and sure:
+        norm = await norm_of_nobody(bench, contract, sees_files=True, counts=False, skips=False)
+        sure = {number: place for number, place in sure.items() if _is_run(place.test, norm.functions)}
+    return _Asked(none, none, sure, is_whole=False)
+
+
+def _is_run(test: str, run: Collection[str]) -> bool:
+    """Among the tests that were run is this one, as pytest or as unittest names it."""
+    path, _, inside = test.partition("::")
+    dotted = f"{path.removesuffix('.py')}.{inside}".replace("/", ".").replace("::", ".")
+    return any(each == test or dotted == each or f".{dotted}".endswith(f".{each}") for each in run)
+
+
+async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: RunOnce) -> bool | None:
+    """Whether the candidate tells what is expected wherever it is asked for; None where an answer of no plain type
+    cannot be asked what it equals, and no gold says that such answers are wrong."""
     tests = await _hidden(contract, asked.shown, asked.with_choices)
     told = await _told(bench.again(), tests, run)
     objects = _objects(asked, told)
     if not _is_right(tests, asked.places, told, objects):
         return False
     if not all(siblings(asked.places[place].value) for place in objects):
-        return False  # it cannot be asked what these answers equal, and the gold's are plain ones
+        return False if contract.gold else None  # it cannot be asked what these equal, and the gold's are plain ones
     if not objects:
         return True
     tests = await _hidden(contract, asked.shown, asked.with_choices | objects)

@@ -19,6 +19,7 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import told as guest_told
 from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.hidden_siblings import siblings
+from harena.scoring.scorers.hidden_tables import Slot, Tables, tables
 
 _MOST_SOURCE = 100_000
 _TELLS = "__harena_told__"
@@ -31,6 +32,14 @@ _UNCERTAIN = (ast.If, ast.IfExp, ast.While, ast.AsyncFor, ast.Match, ast.Lambda,
 _JUDGING = frozenset(("fail", "raises", "warns", "exit", "_exit", "skip", "skipTest", "xfail"))
 _NOT_RUN = (".skip", ".skipif", ".xfail")
 _STOPS = (ast.Return, ast.Yield, ast.YieldFrom)
+_LEAVES = (ast.Raise, ast.Break, ast.Continue)
+_ENDS = frozenset(("fail", "exit", "_exit", "quit", "skip", "skipTest", "SkipTest", "xfail", "importorskip"))
+"""functions that may end a test before it has come to its end, and forgive it"""
+_FORGIVES_NOTHING = frozenset({
+    "subTest", "patch", "object", "dict", "multiple", "open", "StringIO", "catch_warnings", "TemporaryDirectory",
+    "NamedTemporaryFile", "redirect_stdout", "redirect_stderr",
+})  # fmt: skip
+"""managers whose block is run to its end, and whose errors are not swallowed"""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NO_VALUE = object()
 
@@ -46,6 +55,10 @@ class Place:
     """False: the tests may take back that it failed (`try`)"""
     is_certain: bool
     """whoever passes has come here"""
+    is_sure: bool = False
+    """certain, and nothing on the way may skip the test or forgive a failure: it is known without a gold solution"""
+    test: str = ""
+    """of a suite: the test in which it is (`test_it.py::Test::test_it`)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +78,24 @@ def hidden_tests(
     have the value among others. Places are numbered in the same way each time."""
     texts = {"": contract.asserts} if contract.asserts is not None else _python_files(contract)
     trees = {path: tree for path, text in texts.items() if (tree := _tree(text)) is not None}
-    if contract.asserts is None and not any("::" in word or word.startswith("-k") for word in contract.suite):
-        _rename_tests(list(trees.values()))
     places: dict[int, Place] = {}
-    written = {}
     is_whole = len(trees) == len(texts) and not any(word.startswith("--doctest") for word in contract.suite)
-    for path, tree in trees.items():
+    for tree in trees.values():
         _drop_messages(tree)
         _put_names_values(tree)
-        hider = _Hider(tree, places, shown, with_choices, is_suite=bool(path))
+    found = tables(trees, _pairs, lambda node: _value(node) is not _NO_VALUE)
+    numbers = {slot: number for number, slot in enumerate(found.slots)}
+    places.update({number: _place_of(slot, number in with_choices) for slot, number in numbers.items()})
+    told_of = found.without({slot for slot, number in numbers.items() if number in shown})
+    for path, tree in trees.items():
+        hider = _Hider(tree, places, shown, with_choices, path=path, told_of=told_of, numbers=numbers)
         tree.body = [part for statement in tree.body for part in _as_list(hider.visit(statement))]
         is_whole = is_whole and not _judges(tree)
-        written[path] = _unparsed(tree)
+    for slot in {slot for slots in told_of.operands.values() for slot in slots}:
+        slot.put(_cell(numbers[slot], places[numbers[slot]]))
+    if contract.asserts is None and not any("::" in word or word.startswith("-k") for word in contract.suite):
+        _rename_tests(list(trees.values()))
+    written = {path: _unparsed(tree) for path, tree in trees.items()}
     update = {"asserts": written.get("", "")} if "" in texts else {"files": {**contract.files, **written}}
     made = contract.model_copy(update=update)
     vars(made).pop("fingerprint", None)  # a copy has what was computed of the contract, too
@@ -152,6 +171,8 @@ def _drop_messages(tree: ast.Module) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
             node.msg = None
+        elif isinstance(node, ast.Call) and _method(node) == "subTest":
+            node.args, node.keywords = [], []
         elif isinstance(node, ast.Call) and _method(node).startswith("assert"):
             node.keywords = [each for each in node.keywords if each.arg != "msg"]
             counted = 2 if _method(node) in _EQUAL else 1 if _method(node) in _TRUTH else len(node.args)
@@ -184,6 +205,47 @@ def _put_names_values(tree: ast.Module) -> None:
             for operands, index in uses:
                 operands[index] = copy.deepcopy(bound[name].value)
             bound[name].value = ast.Constant(None)
+
+
+def _pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The two sides of each comparison in a statement that `_Hider` can replace."""
+    tests = []
+    if isinstance(node, ast.Assert):
+        tests = [node.test]
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call, name = node.value, _method(node.value)
+        if name in _EQUAL and len(call.args) == 2:
+            yield call.args[0], call.args[1]
+        tests = [*call.args] if _TRUTH.get(name) and len(call.args) == 1 else []
+    while tests:
+        test = tests.pop()
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            tests = [*tests, *test.values]
+        elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is):
+            yield test.left, test.comparators[0]
+
+
+def _place_of(slot: Slot, has_choices: bool) -> Place:
+    """The place of a value that stands elsewhere than where it is compared. Nobody is known to come to it yet."""
+    value = _value(slot.node)
+    choices = siblings(value) if has_choices else []
+    return Place(value, _said_among(value, choices) if choices else guest_told.digest(value), True, False)
+
+
+def _cell(number: int, place: Place) -> ast.expr:
+    """What stands in the place of a value: the number of its place, with choices where it has them."""
+    if not place.told.startswith("#"):
+        return ast.Constant(number)
+    return ast.parse(repr((number, siblings(place.value))), mode="eval").body
+
+
+def _said_among(value: Any, choices: list[Any]) -> str:
+    """What is told by an answer that equals this value among others."""
+    return f"#{[guest_told.digest(each) for each in choices].index(guest_told.digest(value))}"
+
+
+def _telling(name: str) -> ast.expr:
+    return ast.Subscript(ast.Name(_TELLS, ast.Load()), ast.Constant(name), ast.Load())
 
 
 def _operands(node: ast.AST) -> list[ast.expr] | None:
@@ -222,9 +284,14 @@ class _Hider(ast.NodeTransformer):
         shown: Collection[int],
         with_choices: Collection[int],
         *,
-        is_suite: bool,
+        path: str,
+        told_of: Tables,
+        numbers: Mapping[Slot, int],
     ) -> None:
-        self._places, self._shown, self._with_choices, self._is_suite = places, shown, with_choices, is_suite
+        """`path`: of the suite's file; empty for asserts. `told_of`: values that stand elsewhere, with the `numbers` of
+        their places."""
+        self._told_of, self._numbers = told_of, numbers
+        self._places, self._shown, self._with_choices, self._is_suite = places, shown, with_choices, bool(path)
         self._called = {
             node.value.func.id
             for node in tree.body
@@ -232,27 +299,47 @@ class _Hider(ast.NodeTransformer):
         }
         self._depth = 0
         """number of functions around"""
-        self._is_certain = not is_suite
+        self._come: set[int] = set()
+        """values that stand elsewhere, and that something was compared with"""
+        self._is_certain = not path
         self._is_judged = True
+        self._is_sure = not _may_end(tree)
+        self._test = path
 
     def visit(self, node: ast.AST) -> Any:
         """See NodeTransformer."""
-        certain, judged, depth = self._is_certain, self._is_judged, self._depth
+        certain, judged, depth, sure, test = self._is_certain, self._is_judged, self._depth, self._is_sure, self._test
+        self._is_sure = sure and not _may_forgive(node)
+        for call in (node, getattr(node, "value", None)):
+            for slot in self._told_of.calls.get(id(call), ()):
+                self._come_to(slot, is_call=True)
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            self._test = f"{test}::{node.name}"
         if isinstance(node, _FUNCTIONS):
             self._is_certain = self._is_run_to_its_end(node)
             self._depth += 1
-        elif isinstance(node, _UNCERTAIN) or (isinstance(node, ast.For) and not _is_table(node.iter)):
+        elif isinstance(node, _UNCERTAIN) or (
+            isinstance(node, ast.For) and not (_is_table(node.iter) or id(node) in self._told_of.loops)
+        ):
             self._is_certain = False
         elif isinstance(node, ast.Try) and node.handlers:
             self._is_certain = self._is_judged = False
         try:
             return super().visit(node)
         finally:
-            self._is_certain, self._is_judged, self._depth = certain, judged, depth
+            self._is_certain, self._is_judged, self._depth, self._is_sure, self._test = (
+                certain,
+                judged,
+                depth,
+                sure,
+                test,
+            )
 
     def _is_run_to_its_end(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if self._depth or any(isinstance(part, _STOPS) for part in _own(node)):
             return False
+        if id(node) in self._told_of.checks:
+            return True
         if not self._is_suite:
             return node.name in self._called and not node.decorator_list
         return node.name.startswith("test") and all(_runs_it(each) for each in node.decorator_list)
@@ -300,6 +387,11 @@ class _Hider(ast.NodeTransformer):
         return self._tells("truth", ast.Compare(item, [ast.In()], [container]), value, guest_told.digest(value))
 
     def _compared(self, left: ast.expr, right: ast.expr) -> ast.expr | None:
+        for held, answer in ((left, right), (right, left)):
+            if id(held) in self._told_of.operands:
+                for slot in self._told_of.operands[id(held)]:
+                    self._come_to(slot)
+                return ast.Call(_telling("told_of"), [held, answer], [])
         values = _value(left), _value(right)
         if (values[0] is _NO_VALUE) is (values[1] is _NO_VALUE):
             return None
@@ -308,8 +400,9 @@ class _Hider(ast.NodeTransformer):
         place = len(self._places)
         if place not in self._with_choices or not choices:
             return self._tells("told", answer, value, guest_told.digest(value))
-        said = f"#{[guest_told.digest(each) for each in choices].index(guest_told.digest(value))}"
-        return self._tells("told", answer, value, said, ast.parse(repr(choices), mode="eval").body)
+        return self._tells(
+            "told", answer, value, _said_among(value, choices), ast.parse(repr(choices), mode="eval").body
+        )
 
     def _truth(self, answer: ast.expr, value: bool) -> ast.expr | None:
         if not isinstance(answer, ast.Call | ast.Await):
@@ -318,11 +411,51 @@ class _Hider(ast.NodeTransformer):
 
     def _tells(self, name: str, answer: ast.expr, value: Any, said: str, *more: ast.expr) -> ast.expr | None:
         place = len(self._places)
-        self._places[place] = Place(value, said, self._is_judged, self._is_certain and self._is_judged)
+        is_certain = self._is_certain and self._is_judged
+        self._places[place] = Place(
+            value, said, self._is_judged, is_certain, is_certain and self._is_sure, self._test if self._is_suite else ""
+        )
         if place in self._shown:
             return None
-        function = ast.Subscript(ast.Name(_TELLS, ast.Load()), ast.Constant(name), ast.Load())
-        return ast.Call(function, [ast.Constant(place), answer, *more], [])
+        return ast.Call(_telling(name), [ast.Constant(place), answer, *more], [])
+
+    def _come_to(self, slot: Slot, *, is_call: bool = False) -> None:
+        """A statement compares with a value that stands elsewhere, or gives it to a function that does. All of these
+        have to be certain; the test is that of the call."""
+        number = self._numbers[slot]
+        had = self._places[number]
+        is_first = number not in self._come
+        self._come.add(number)
+        is_certain = self._is_certain and self._is_judged
+        self._places[number] = Place(
+            had.value,
+            had.told,
+            self._is_judged and (is_first or had.is_judged),
+            is_certain and (is_first or had.is_certain),
+            is_certain and self._is_sure and (is_first or had.is_sure),
+            had.test if had.test and not is_call else self._test if self._is_suite else "",
+        )
+
+
+def _may_end(node: ast.AST) -> bool:
+    """A test may be over before its end, for any reason but a failed assertion: in its text outside of functions."""
+    called = [each.func for each in (node, *_own(node)) if isinstance(each, ast.Call)]
+    return any(isinstance(each, _LEAVES) for each in _own(node)) or any(
+        (each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "")) in _ENDS for each in called
+    )
+
+
+def _may_forgive(node: ast.AST) -> bool:
+    """What fails in this statement may pass all the same, or may not be run at all."""
+    if isinstance(node, ast.With | ast.AsyncWith):
+        calls = [each.context_expr for each in node.items]
+        return not all(
+            isinstance(each, ast.Call) and ast.unparse(each.func).rpartition(".")[2] in _FORGIVES_NOTHING
+            for each in calls
+        )
+    if isinstance(node, ast.ClassDef):
+        return bool(node.decorator_list)
+    return isinstance(node, _FUNCTIONS) and _may_end(node)
 
 
 def _own(function: ast.AST) -> Iterator[ast.AST]:

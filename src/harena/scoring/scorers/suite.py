@@ -20,7 +20,12 @@ from typing import cast
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scenario import Candidate
-from harena.scoring.scorers.changed_expectations import HiddenRun, repeats_expectations, tells_changes
+from harena.scoring.scorers.changed_expectations import (
+    REPEATS,
+    HiddenRun,
+    repeats_expectations,
+    tells_changes,
+)
 from harena.scoring.scorers.defined_tests import Dependence
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
@@ -77,7 +82,7 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
         if verdict.passed:
             return await _confirmed(bench, contract, verdict, unserved, hidden)
         if unserved:
-            return await _unserved_verdict(bench, contract, unserved)
+            return await _unserved_verdict(bench, contract, unserved, hidden)
         lacking = await _lacks_trusted_files(bench, contract, verdict)
         return broken_contract(_unserved(lacking)) if lacking else verdict
     key = suite_key(bench, contract)
@@ -125,14 +130,18 @@ async def _lacks_trusted_files(bench: Bench, contract: CommandContract, verdict:
     )
 
 
-async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: str) -> Verdict:
+async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: str, hidden: HiddenRun) -> Verdict:
     """The verdict where stand-ins could not serve a suite. What a suite does may depend on what the candidate gave it
     (an object to pickle in the place of a number), so this excuses only who passes in the suite's own process: whoever
     fails there, too, is wrong. Nobody is paid for passing there, and nobody excused who passes there whatever the tests
-    say, by the proof's word or an emptied result: the run is repeated with one more test, which nobody can pass."""
+    say, by the proof's word or an emptied result: the run is repeated with one more test, which nobody can pass. Nor is
+    who passes there and does not know the answers where the expected values are hidden."""
+    repeats = await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
     beside, _ = await _scored(bench.again(), contract, False)
     if beside.score is not None and not beside.passed:
         return beside
+    if beside.passed and repeats:
+        return replace(tampered(REPEATS), trust=Trust.SHARED)
     control = with_failing_test(contract)
     if beside.passed and control is not None and (await score_beside(bench.again(), control, False)).verdict.passed:
         detail = "in the suite's own process the candidate passes a test that nobody can pass"
