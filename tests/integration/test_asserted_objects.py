@@ -260,6 +260,74 @@ FORGERIES = {
         "assert [3, 4].index(f(2)) == 1\n",
         cls("__eq__ = lambda s, o: isinstance(o, int) and o > 3") + "def f(x): return E()\n",
     ),
+    "a difference in place": (
+        "x = f(2)\nx -= 4\nassert abs(x) < 1e-6\n",
+        cls("__isub__ = lambda s, o: 0.0") + "def f(x): return E()\n",
+    ),
+    "a difference of floats in place": (
+        "x = f(2)\nx -= 4.0\nassert abs(x) < 1e-6\n",
+        cls("__isub__ = lambda s, o: 0.0", "float") + "def f(x): return E(1)\n",
+    ),
+    "an operator that is given to map": (
+        "from operator import eq\nassert all(map(eq, [f(2)], [4]))\n",
+        cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
+    ),
+    "an operator with one side": (
+        "import functools, operator\nassert functools.partial(operator.eq, 4)(f(2))\n",
+        cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
+    ),
+    "sides by name": (
+        "import unittest\nunittest.TestCase().assertEqual(first=f(2), second=4)\n",
+        cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
+    ),
+    "one side by name": (
+        "import unittest\nunittest.TestCase().assertEqual(f(2), second=4, msg='no')\n",
+        cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
+    ),
+    "near sides by name": (
+        "import unittest\nunittest.TestCase().assertAlmostEqual(second=4.0, first=f(2), places=3)\n",
+        cls("__eq__ = lambda s, o: True; __sub__ = __rsub__ = lambda s, o: 0.0") + "def f(x): return E()\n",
+    ),
+    "sides of a list": (
+        "import unittest\nunittest.TestCase().assertEqual(*[f(2), 4])\n",
+        cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
+    ),
+    "a method of a library's object": (
+        "import json\nassert json.loads(f(2)) == {'a': 1}\n",
+        "import json\njson._default_decoder.decode = lambda s, *a, **k: {'a': 1}\ndef f(x): return 'x'\n",
+    ),
+    "a part of a library's object": (
+        "import json\nassert json.loads(f(2)) == {'a': 1}\n",
+        "import json\njson._default_decoder.scan_once = lambda s, i: ({'a': 1}, len(s))\ndef f(x): return 'x'\n",
+    ),
+    "a table of a library": (
+        "import copy\nassert copy.deepcopy(f(2)) == [4]\n",
+        "import copy\ncopy._deepcopy_dispatch[list] = lambda x, memo: [4]\ndef f(x): return [9]\n",
+    ),
+    "a drawn number": (
+        "import random\nn = random.randint(1, 1000)\nassert f(n) == 2 * n\n",
+        "import random\nrandom._inst.getrandbits = lambda k: 0\ndef f(n): return 2\n",
+    ),
+    "a pattern that is kept": (
+        "import re\nassert re.fullmatch('[a-c]+', f(2))\n",
+        "import re\nfor kept in (re._cache, getattr(re, '_cache2', {})): kept[(str, '[a-c]+', 0)] = re.compile('.*')\ndef f(x): return 'zzz'\n",
+    ),
+    "a class of the tests": (
+        "class Node:\n    def __init__(self, v): self.v = v\n    def __eq__(self, o): return self.v == o.v\nassert f(Node(1)) == Node(2)\n",
+        "def f(n):\n    type(n).__eq__ = lambda s, o: True\n    return n\n",
+    ),
+    "the start of a class of the tests": (
+        "class Node:\n    def __init__(self, v): self.v = v\nn = f(Node(1))\nassert Node(2).v == n.v\n",
+        "def f(n):\n    type(n).__init__ = lambda s, v: setattr(s, 'v', 1)\n    return n\n",
+    ),
+    "a special method for a class of the tests": (
+        "class Node:\n    def __init__(self, v): self.v = v\nn = f(Node(1))\nassert n == Node(1) and n is not None\n",
+        "def f(n):\n    type(n).__eq__ = lambda s, o: True\n    return n\n",
+    ),
+    "the code of a function of the tests": (
+        "def same(a, b): return a == b\nassert same(f(same), 4)\n",
+        "def f(g):\n    g.__code__ = (lambda a, b: True).__code__\n    return 0\n",
+    ),
     "negation": ("assert -f(2) == 3\n", cls("__neg__ = lambda s: -3 * 0 + 3", "int") + "def f(x): return E(1)\n"),
 }
 
@@ -302,6 +370,30 @@ MONEY = (
 )
 WILD = "class Wild:\n    __hash__ = None\n    def __eq__(self, o): return True\n    def __ne__(self, o): return False\n"
 HONEST = {
+    "changes in place": (
+        "x = f(3)\nx -= 1\nassert x == 2\ny = [f(1)]\nz = y\ny += [f(2)]\nassert z == [1, 2] and z is y\ns = {1}\nt = s\ns |= {f(2)}\nassert t == {1, 2}\nw = 'a'\nw += str(f(1))\nassert w == 'a1'\n",
+        "def f(x): return x\n",
+    ),
+    "an object that changes itself": (
+        "b = f(1)\nc = b\nb += 4\nassert c.n == 5 and b is c\nd = f(1)\nd -= f(3)\nassert d.n == -2\n",
+        "class f:\n    def __init__(self, n): self.n = n\n    def __iadd__(self, o):\n        self.n += getattr(o, 'n', o)\n        return self\n    def __sub__(self, o): return f(self.n - o.n)\n",
+    ),
+    "operators that are given away": (
+        "from operator import add, eq, itemgetter\nimport functools, operator\nassert functools.reduce(operator.add, map(f, [1, 2, 3])) == 6 and all(map(eq, [f(1)], [1]))\nassert sorted([(f(2), 1), (f(1), 2)], key=itemgetter(0))[0] == (1, 2)\nassert add(f(1), 1) == 2\n",
+        "def f(x): return x\n",
+    ),
+    "assertions by name": (
+        "import unittest\nt = unittest.TestCase()\nt.assertEqual(first=f(2), second=2, msg='two')\nt.assertEqual(*(f(2), 2))\nt.assertIn(member=f(2), container=[2])\nt.assertLess(a=f(2), b=3)\nt.assertAlmostEqual(first=f(2), second=2.0001, places=2)\nt.assertEqual(*(f(2), 2, 'two'))\n",
+        "def f(x): return x\n",
+    ),
+    "what libraries keep": (
+        "import copy, json, random, re\nrandom.seed(1)\nassert re.fullmatch('[a-c]+', f('abc')) and json.loads(f('[1]')) == [1]\nassert copy.deepcopy(f([1])) == [1] and random.random() < 1\n",
+        "import copy, json, random, re\nrandom.seed(4)\nclass A: pass\ncopy._deepcopy_dispatch[A] = lambda x, memo: x\ndef f(x):\n    re.sub('b+', '', 'abc'); re.purge(); json.dumps([1], default=str); random.shuffle([1, 2])\n    return copy.copy(x)\n",
+    ),
+    "classes of the tests": (
+        "class Node:\n    count = 0\n    def __init__(self, v): self.v = v; Node.count += 1\n    def __eq__(self, o): return self.v == o.v\ndef twice(x): return 2 * x\nn = f(Node(1), twice)\nassert n == Node(2) and Node.count == 2\n",
+        "def f(n, g):\n    n.v = g(n.v)\n    n.seen = True\n    type(n).visited = [n]\n    return n\n",
+    ),
     "a named class": (VECTORS.format("Vector"), VECTOR),
     "a class that a function makes": (VECTORS.format("f"), VECTOR + "def f(*at): return Vector(*at)\n"),
     "tuples that add": (
@@ -402,7 +494,7 @@ HONEST = {
         "assert f('a') / 'b' == f('a/b') and str(f('a')) == 'a'\nimport datetime\nassert d(1) - datetime.timedelta(1) == datetime.date(2023, 12, 31) and d(2) > d(1) and (d(3) - d(1)).days == 2\n",
         "import pathlib, datetime\ndef f(s): return pathlib.PurePosixPath(s)\ndef d(n): return datetime.date(2024, 1, n)\n",
     ),
-    "classes of the tests": (
+    "classes that a candidate is given": (
         "class Node:\n    def __init__(self, v, n=None): self.v, self.n = v, n\ndef items(n):\n    return [n.v, *items(n.n)] if n else []\nassert items(f(Node(1, Node(2)))) == [2, 1]\nassert f(None) is None\n",
         "def f(n):\n    p = None\n    while n: n.n, p, n = p, n, n.n\n    return p\n",
     ),

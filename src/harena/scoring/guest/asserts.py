@@ -126,7 +126,9 @@ def main() -> None:
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
     theirs = whose.tested | {module.__name__.partition(".")[0]}
     executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
-    tests = compile(executed.visit(Comparisons(tree, theirs).visit(tree)), "<asserts>", "exec", dont_inherit=True)
+    tests = compile(
+        executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), "<asserts>", "exec", dont_inherit=True
+    )
     failures = Failures()
     judged = judging(Judged(Plain(lambda kind: whose.is_named(vars(module), kind))))
     sys.argv[:] = [path]
@@ -138,7 +140,7 @@ def main() -> None:
     rebinds = REBINDING.search(program) is not None
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
-    trusted = {**kept, **LOOPS, **judged, **failures.functions(remembers=True)}
+    trusted = {**kept, **LOOPS, **judged, **failures.functions(remembers=True), **tools.functions()}
     own = whose.names(vars(module), trusted, rebinds)
     exec(tests, own)  # noqa: S102 (the purpose of this process)
     names.update(kept)

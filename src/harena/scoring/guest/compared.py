@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+from functools import partial
 
-from harena.scoring.guest.judged import Judged, chained
+from harena.scoring.guest.judged import SIDES, Judged, chained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ _COMPARED, _PAIR, _CHAIN, _OPERATED, _SINGLED, _NUMBER, _TRUTH, _ARGUMENT, _MEAS
     for name in ("compared", "pair", "chain", "operated", "single", "number", "truth", "argument", "measured",
                  "is_instance", "method")
 )  # fmt: skip
+_CHANGED, _SIDES, _FUNCTION = (f"__harena_{name}__" for name in ("changed", "sides", "function"))
 
 _BY_NAME = {
     **{name: (_COMPARED, sign) for name, sign in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"),
@@ -77,6 +79,9 @@ def judging(judged: Judged) -> dict[str, Any]:
         _MEASURED: judged.measured,
         _IS_INSTANCE: judged.is_instance,
         _METHOD: judged.method,
+        _CHANGED: judged.changed,
+        _SIDES: judged.sides,
+        _FUNCTION: lambda kind, sign: partial(judged.compared if kind == _COMPARED else judged.operated, sign),
     }
 
 
@@ -89,6 +94,8 @@ class _Names:
         """name -> the module that it is, or is from"""
         self.packages: set[str] = set()
         """names that are modules"""
+        self.operators: dict[str, str] = {}
+        """name -> the function of `operator` that it is"""
         classes: set[str] = set()
         bound: dict[str, list[ast.expr | None]] = {}
         """name -> what it is bound to, None where that is anything"""
@@ -123,6 +130,8 @@ class _Names:
                 continue
             name = alias.asname or alias.name.partition(".")[0]
             self.modules[name] = module.partition(".")[0]
+            if isinstance(node, ast.ImportFrom) and module == "operator":
+                self.operators[name] = alias.name
             if isinstance(node, ast.Import):
                 self.packages.add(name)
 
@@ -252,12 +261,31 @@ class Comparisons(ast.NodeTransformer):
         return _call(node, _OPERATED, [sign, node.left, node.right, ast.Constant(own)])
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        """A number that is added to another one."""
-        is_clean = self._are_clean(node.value)
+        """A number that is added to another one; `x -= y` of a name is `x = x - y`, which is judged."""
+        is_clean, own = self._are_clean(node.value), self._own(node.target, node.value)
         self.generic_visit(node)
+        if isinstance(node.target, ast.Name) and not (is_clean and self._are_clean(node.target)):
+            had = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+            given = [ast.Constant(_OPERATORS[type(node.op)]), had, node.value, ast.Constant(own)]
+            made = ast.Assign([node.target], _call(node.value, _CHANGED, given))
+            return ast.fix_missing_locations(ast.copy_location(made, node))
         if not is_clean:
             node.value = _call(node.value, _NUMBER, [node.value])
         return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """A function of `operator` that is given to another one (`map(eq, found, wanted)`)."""
+        kind, sign = _BY_NAME.get(self._names.operators.get(node.id, ""), ("", ""))
+        is_used = kind and isinstance(node.ctx, ast.Load)
+        return _call(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if is_used else node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """One by the name of its module."""
+        self.generic_visit(node)
+        is_one = isinstance(node.value, ast.Name) and self._names.modules.get(node.value.id) == "operator"
+        kind, sign = _BY_NAME.get(node.attr, ("", "")) if is_one else ("", "")
+        is_used = kind and isinstance(node.ctx, ast.Load)
+        return _call(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if is_used else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         """One operator with one operand."""
@@ -338,7 +366,13 @@ class Comparisons(ast.NodeTransformer):
                 self._give(node, own)
             return
         is_plain = not any(isinstance(each, ast.Starred) for each in node.args[:2])
-        if func.attr in _ASSERTIONS and len(node.args) >= 2 and is_plain:
+        named = [each for each in node.keywords if each.arg in SIDES]
+        if func.attr in _ASSERTIONS and (named or not is_plain):
+            asked = _call(node, _SIDES, [ast.Constant(_ASSERTIONS[func.attr]), *node.args])
+            asked.keywords = named
+            node.args = [ast.copy_location(ast.Starred(asked, ast.Load()), node)]
+            node.keywords = [each for each in node.keywords if each not in named]
+        elif func.attr in _ASSERTIONS and len(node.args) >= 2:
             given = [ast.Constant(_ASSERTIONS[func.attr]), *node.args[:2], ast.Constant(own[0] + 2 * own[1])]
             node.args[:2] = [ast.copy_location(ast.Starred(_call(node, _PAIR, given), ast.Load()), node)]
         elif func.attr in _TRUTHS and node.args and is_plain:

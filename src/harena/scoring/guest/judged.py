@@ -37,6 +37,16 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "&": operator.and_, "^": operator.xor, "@": operator.matmul,
 }  # fmt: skip
 SINGLE: dict[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg, "~": operator.invert}
+IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
+    "%": operator.imod, "**": operator.ipow, "<<": operator.ilshift, ">>": operator.irshift, "|": operator.ior,
+    "&": operator.iand, "^": operator.ixor, "@": operator.imatmul,
+}  # fmt: skip
+SIDES = {
+    **dict.fromkeys(("first", "seq1", "list1", "tuple1", "set1", "d1", "a", "member"), 0),
+    **dict.fromkeys(("second", "seq2", "list2", "tuple2", "set2", "d2", "b", "container"), 1),
+}
+"""names of the two sides of assertions -> which one it is"""
 _ALGEBRA = frozenset({"|", "&", "^", "-"})
 """operators of sets, by which what is expected can be told"""
 _JUDGES = frozenset({
@@ -160,6 +170,13 @@ class Judged:
             left, right = sides
         return (left, right) if is_told else (object(), object())
 
+    def sides(self, sign: str, *positional: Any, **named: Any) -> list[Any]:
+        """The arguments of an assertion, its two sides first, however they are given."""
+        found = list(positional)
+        for name, value in sorted(named.items(), key=lambda each: SIDES[each[0]]):
+            found.insert(SIDES[name], value)
+        return [*self.pair(sign, *found[:2]), *found[2:]] if len(found) > 1 else found
+
     def _is_difference_believed(self, left: Any, right: Any, own: int) -> bool:
         if not self._is_equality_believed(left, right, own) and bool(left == right):
             return False
@@ -184,6 +201,18 @@ class Judged:
             is_believed = heeds(sign, lambda asked, value: compute(value, asked), right, left)
         result = compute(left, right)
         return result if is_believed else object()
+
+    def changed(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
+        """What a name has after `+=` and the like. An object may change itself; any other result is judged as that of
+        the operator is."""
+        if type(left) in ATOMS or self._plain.base(left) in NUMBERS:
+            return self.operated(sign, left, right, own)
+        if not is_known(left) and is_known(right) and not own & 1 and not is_static(left):
+            compute = IN_PLACE[sign]
+            is_believed = heeds(sign, compute, left, right)
+            result = compute(left, self.number(right))
+            return result if is_believed or result is left else object()
+        return IN_PLACE[sign](left, self.number(right))
 
     def _operand(self, sign: str, value: Any, other: Any) -> Any:
         base = self._plain.base(value)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+_DEFINED = "__harena_defined__"
+_ABSENT = object()
 _PARTS = ("__code__", "__defaults__", "__kwdefaults__")
 """what decides what a function does, and can be replaced in place"""
 _PLAIN = (bool, int, float, complex, str, bytes, tuple, type(None))
@@ -57,11 +59,42 @@ class Tools:
         self._modules = _with_their_parts(set(imported(tree)))
         self._imported = {} if "modules" in self._named else {name: sys.modules.get(name) for name in imported(tree)}
         self._before = dict(self._found())
+        self._own: list[tuple[str, Any, dict[str, Any]]] = []
+
+    def marked(self, tree: ast.Module) -> ast.Module:
+        """The tests, which tell of each class and function that they define outside of functions."""
+        body: list[ast.stmt] = []
+        for node in tree.body:
+            body.append(node)
+            is_own = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and not node.decorator_list
+            if is_own and not self._replaces_anything:
+                names: list[ast.expr] = [ast.Constant(node.name), ast.Name(node.name, ast.Load())]  # type: ignore[attr-defined]
+                told = ast.Expr(ast.Call(ast.Name(_DEFINED, ast.Load()), names, []))
+                body.append(ast.fix_missing_locations(ast.copy_location(told, node)))
+        tree.body = body
+        return tree
+
+    def functions(self) -> dict[str, Any]:
+        """What the tests call, by the name there."""
+
+        def defined(name: str, value: Any) -> None:
+            self._own.append((name, value, dict(_defined(name, value))))
+
+        return {_DEFINED: defined}
 
     def replaced(self) -> str:
         """The name of something that is another than before; empty where nothing is."""
         if self._replaces_anything:
             return ""
+        for own_name, own, had in self._own:
+            for name, value in _defined(own_name, own):
+                if had.get(name, _ABSENT) is not value and self._set.isdisjoint(name.split(".")):
+                    return name
+        for module in (sys.modules.get("re"),):
+            for cache in ("_cache", "_cache2"):
+                for key, pattern in list(getattr(module, cache, {}).items()):
+                    if type(key) is tuple and len(key) > 1 and getattr(pattern, "pattern", key[1]) != key[1]:
+                        return f"re.{cache}"
         for name, module in self._imported.items():
             if module is not None and sys.modules.get(name) is not module:
                 return name
@@ -81,6 +114,8 @@ class Tools:
                 is_inner = module_name not in _OF_THE_PROCESS and name[:2] != "__" and not isinstance(value, _PLAIN)
                 if name in self._named or is_inner:
                     yield from _described(f"{module_name}.{name}", value, module_name)
+                if is_inner:
+                    yield from _held(f"{module_name}.{name}", value, module_name)
 
 
 def _described(name: str, value: Any, module: str) -> Iterator[tuple[str, Any]]:
@@ -92,6 +127,38 @@ def _described(name: str, value: Any, module: str) -> Iterator[tuple[str, Any]]:
         for inner, member in list(vars(value).items()):
             if f"{name}.{inner}" in _HOOKS:
                 continue
+            function = getattr(member, "__func__", member)
+            if callable(function) or isinstance(member, property):
+                yield f"{name}.{inner}", member
+            if isinstance(function, FunctionType):
+                for part in _PARTS:
+                    yield f"{name}.{inner}.{part}", getattr(function, part)
+
+
+def _held(name: str, value: Any, module: str) -> Iterator[tuple[str, Any]]:
+    """What a library's own object or table does: functions in it, and methods that nothing of its own hides."""
+    if type(value) is dict:
+        for key, function in list(value.items()):
+            if isinstance(key, type) and callable(function):
+                yield f"{name}[{key.__name__}]", function
+    elif type(type(value)) is type and type(value).__module__.partition(".")[0] == module.partition(".")[0]:
+        own = getattr(value, "__dict__", None)
+        if type(own) is dict:
+            for inner in dir(type(value)):
+                if inner[:2] != "__" and callable(getattr(type(value), inner, None)):
+                    yield f"{name}.{inner}", own.get(inner, _ABSENT)
+            for inner, function in list(own.items()):
+                if callable(function):
+                    yield f"{name}.{inner}", function
+
+
+def _defined(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What decides what a class or a function of the tests does; special methods that it gets later, too."""
+    if isinstance(value, FunctionType):
+        for part in _PARTS:
+            yield f"{name}.{part}", getattr(value, part)
+    elif isinstance(value, type):
+        for inner, member in list(vars(value).items()):
             function = getattr(member, "__func__", member)
             if callable(function) or isinstance(member, property):
                 yield f"{name}.{inner}", member

@@ -189,8 +189,8 @@ class _Finder:
             return None
         if name in self._bound[path]:
             return path, name
-        key = self._imported[path].get(name) if isinstance(node, ast.Name) else None
-        return key if key is not None and key[1] in self._bound[key[0]] else None
+        imported = self._imported[path].get(name) if isinstance(node, ast.Name) else None
+        return imported if imported is not None and imported[1] in self._bound[imported[0]] else None
 
     def _uses(self) -> Counter[_Key]:
         """How often each of the names is used, as far as one can tell."""
@@ -203,8 +203,8 @@ class _Finder:
                 name = getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "value", None)
                 if not isinstance(name, str) or name not in names or isinstance(getattr(node, "ctx", None), ast.Store):
                     continue
-                key = self._key(path, node)
-                uses.update([key] if key is not None else names[name])
+                found = self._key(path, node)
+                uses.update([found] if found is not None else names[name])
         return uses
 
     def _value(self, path: str, node: ast.expr) -> tuple[Slot, _Key] | None:
@@ -222,7 +222,8 @@ class _Finder:
 
     def _constant(self, path: str, node: ast.expr) -> None:
         """A value by its name, or by constant indices in what has a name."""
-        indices, base = [], node
+        indices: list[ast.expr] = []
+        base = node
         while isinstance(base, ast.Subscript):
             indices.insert(0, base.slice)
             base = base.value
