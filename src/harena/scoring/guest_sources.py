@@ -24,7 +24,7 @@ from types import ModuleType
 from harena.scoring import guest
 
 _WORD_CHARACTERS = 120_000
-"""of one word of a command line; the kernel's limit (MAX_ARG_STRLEN) is 131,072 bytes with the NUL"""
+"""size limit of one word of a command line; the kernel takes 131,072 bytes with the NUL (MAX_ARG_STRLEN)"""
 _COMPRESSION = 3
 """level of zlib: the first result waits for it"""
 

@@ -49,7 +49,9 @@ class AccessStore:
             query = query.where(api_keys.c.workspace == workspace)
         return await self._database.read(lambda connection: [dict(row) for row in connection.execute(query).mappings()])
 
-    async def page_of_keys(self, workspace: str, *, after: tuple[str, str] | None, limit: int) -> PageRows:
+    async def page_of_keys(
+        self, workspace: str, *, after: tuple[str, str] | None, limit: int
+    ) -> PageRows[dict[str, Any]]:
         """Keys of a workspace, oldest first, revoked ones too: those behind `after` (created_at, id), bounded by
         `limit` and by the bytes of a page."""
         query = select(api_keys).where(api_keys.c.workspace == workspace).order_by(api_keys.c.created_at, api_keys.c.id)

@@ -39,9 +39,9 @@ class ConnectionShares:
         self._most_waiting = most_waiting
         self._wait_seconds = wait_seconds
         self._lines: dict[str, _Line] = {}
-        """of workspaces that have connections or wait for some"""
+        """one line for each workspace that has connections or waits for some"""
         self._waiting: dict[str, _Line] = {}
-        """those that wait for some, the one that has waited longest first"""
+        """workspaces that wait for a connection, the one that has waited longest first"""
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:

@@ -407,7 +407,7 @@ async def test_a_page_of_blueprints_is_bounded_by_its_bytes(
 async def test_lists_and_look_ups_read_no_record_twice(blueprints: Blueprints, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where records do not fit into memory, what is not on the page is not read again, nor is anything to find that an
     id is unknown."""
-    monkeypatch.setattr("harena.node.blueprints.LOADED_BYTES", 0)
+    monkeypatch.setattr("harena.runtime.host.blueprints.LOADED_BYTES", 0)
     for number in range(60):
         await blueprints.create(HERE, f"b{number}")
     read: list[Path] = []

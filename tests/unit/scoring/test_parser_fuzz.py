@@ -265,7 +265,7 @@ def tar(*members: tuple[str, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
 REPORT = (
     b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "excused": ["t.py::b"], '
     b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
-    b'"questions": [["is f there", true]], "unheard": "", "sought": false, "passed": 1}'
+    b'"questions": [["is f there", true]], "unheard": "", "sought": false, "caught": {}, "passed": 1}'
 )
 COUNTS = (
     b"Infinity", b"-Infinity", b"NaN", b"1e999", b"1.0", b"0", b"-1", b"9" * 5000, b"10000001", b"true", b"null",

@@ -103,7 +103,7 @@ def logs_answer(events: Sequence[Row], *, after: int) -> TrainingLogsPage:
     return TrainingLogsPage(items=items, cursor=items[-1].cursor if items else after)
 
 
-def metrics_answer(events: PageRows, *, after: int) -> TrainingMetrics:
+def metrics_answer(events: PageRows[dict[str, Any]], *, after: int) -> TrainingMetrics:
     """What a page of events tells."""
     metrics: Metrics = {}
     anew = False

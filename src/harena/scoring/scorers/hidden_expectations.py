@@ -58,7 +58,7 @@ class Place:
     is_sure: bool = False
     """certain, and nothing on the way may skip the test or forgive a failure: it is known without a gold solution"""
     test: str = ""
-    """of a suite: the test in which it is (`test_it.py::Test::test_it`)"""
+    """the test of a suite in which it is (`test_it.py::Test::test_it`)"""
 
 
 @dataclass(frozen=True, slots=True)

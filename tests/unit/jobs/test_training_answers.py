@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harena.node.training_answers import metrics_answer
 
 from harena.core.pages import PageRows
 from harena.core.training_jobs import TrainingEventKind
+from harena.jobs.training.training_answers import metrics_answer
 
 
 def step(cursor: int, number: int, value: float) -> dict[str, object]:
