@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from harena.core.pages import PageRows
 from harena.core.training_jobs import TrainingEventKind
 from harena.jobs.training.training_answers import metrics_answer
