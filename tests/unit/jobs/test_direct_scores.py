@@ -52,8 +52,10 @@ class Scoring:
 class Nothing(BlueprintSource):
     """No blueprint and no sandbox."""
 
-    def find(self, *_: object) -> Any:
+    def built_in(self, *_: object) -> Any:
         raise NotFoundError("none")
+
+    find = built_in
 
     def source(self, *_: object) -> Any:
         return None
