@@ -85,7 +85,7 @@ class TestsContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "tests-6"
+        return "tests-7"
 
     def tolerance(self, check: Check) -> Tolerance:
         """Tolerance of one check."""
@@ -138,7 +138,7 @@ class ReferenceContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "reference-6"
+        return "reference-7"
 
     @cached_property
     def exact_inputs(self) -> str:
