@@ -55,10 +55,11 @@ _DEFINED = re.compile(r"^(?:async )?(?:def|class) ([A-Za-z_][A-Za-z0-9_]*)\b", r
 
 
 def descriptors(first: int, end: int) -> str:
-    """Source of the numbers that a forgery tries: these, and those at which drivers keep their own: from 1000 on,
-    around the limit of descriptors, and below KEPT_FROM."""
+    """Source of the numbers that a forgery tries: these, those that /proc shows, and those at which drivers keep their
+    own: from 1000 on, around the limit of descriptors, and below KEPT_FROM."""
     limit = "__import__('resource').getrlimit(7)[0]"
     kept = f"*range(1000, 1004), *range({limit} - 4, {limit} + 4), *range({KEPT_FROM - 4}, {KEPT_FROM})"
+    kept += ", *map(int, __import__('os').listdir('/proc/self/fd'))"
     return f"(*range({first}, {end}), {kept})"
 
 

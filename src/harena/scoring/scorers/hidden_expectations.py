@@ -87,8 +87,9 @@ def hidden_tests(
     numbers = {slot: number for number, slot in enumerate(found.slots)}
     places.update({number: _place_of(slot, number in with_choices) for slot, number in numbers.items()})
     told_of = found.without({slot for slot, number in numbers.items() if number in shown})
+    own = _defined(trees.values())
     for path, tree in trees.items():
-        hider = _Hider(tree, places, shown, with_choices, path=path, told_of=told_of, numbers=numbers)
+        hider = _Hider(tree, places, shown, with_choices, path=path, told_of=told_of, numbers=numbers, own=own)
         tree.body = [part for statement in tree.body for part in _as_list(hider.visit(statement))]
         is_whole = is_whole and not _judges(tree)
     for slot in {slot for slots in told_of.operands.values() for slot in slots}:
@@ -104,6 +105,13 @@ def hidden_tests(
 
 def _python_files(contract: CommandContract) -> dict[str, str]:
     return {path: text for path, text in contract.files.items() if path.endswith(".py")}
+
+
+def _defined(trees: Collection[ast.Module]) -> frozenset[str]:
+    """Names of the functions and classes that the tests define themselves."""
+    return frozenset(
+        node.name for tree in trees for node in ast.walk(tree) if isinstance(node, (*_FUNCTIONS, ast.ClassDef))
+    )
 
 
 def _tree(text: str) -> ast.Module | None:
@@ -287,10 +295,11 @@ class _Hider(ast.NodeTransformer):
         path: str,
         told_of: Tables,
         numbers: Mapping[Slot, int],
+        own: frozenset[str],
     ) -> None:
         """`path`: of the suite's file; empty for asserts. `told_of`: values that stand elsewhere, with the `numbers` of
-        their places."""
-        self._told_of, self._numbers = told_of, numbers
+        their places. `own`: names of the tests' own functions and classes."""
+        self._told_of, self._numbers, self._own_names = told_of, numbers, own
         self._places, self._shown, self._with_choices, self._is_suite = places, shown, with_choices, bool(path)
         self._called = {
             node.value.func.id
@@ -390,7 +399,7 @@ class _Hider(ast.NodeTransformer):
         for held, answer in ((left, right), (right, left)):
             if id(held) in self._told_of.operands:
                 for slot in self._told_of.operands[id(held)]:
-                    self._come_to(slot)
+                    self._come_to(slot, is_plain=self._is_of_candidate(answer))
                 return ast.Call(_telling("told_of"), [held, answer], [])
         values = _value(left), _value(right)
         if (values[0] is _NO_VALUE) is (values[1] is _NO_VALUE):
@@ -412,16 +421,23 @@ class _Hider(ast.NodeTransformer):
     def _tells(self, name: str, answer: ast.expr, value: Any, said: str, *more: ast.expr) -> ast.expr | None:
         place = len(self._places)
         is_certain = self._is_certain and self._is_judged
+        is_sure = is_certain and self._is_sure and self._is_of_candidate(answer)
         self._places[place] = Place(
-            value, said, self._is_judged, is_certain, is_certain and self._is_sure, self._test if self._is_suite else ""
+            value, said, self._is_judged, is_certain, is_sure, self._test if self._is_suite else ""
         )
         if place in self._shown:
             return None
         return ast.Call(_telling(name), [ast.Constant(place), answer, *more], [])
 
-    def _come_to(self, slot: Slot, *, is_call: bool = False) -> None:
+    def _is_of_candidate(self, answer: ast.expr) -> bool:
+        """No function of the tests has a part in the answer: with the expected values taken out, what such a function
+        runs may pass where it failed, and its own answer is another one."""
+        names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(answer)}
+        return self._own_names.isdisjoint(names) and not any(isinstance(node, ast.Lambda) for node in ast.walk(answer))
+
+    def _come_to(self, slot: Slot, *, is_call: bool = False, is_plain: bool = True) -> None:
         """A statement compares with a value that stands elsewhere, or gives it to a function that does. All of these
-        have to be certain; the test is that of the call."""
+        have to be certain; the test is that of the call. `is_plain`: see `_is_of_candidate`."""
         number = self._numbers[slot]
         had = self._places[number]
         is_first = number not in self._come
@@ -432,7 +448,7 @@ class _Hider(ast.NodeTransformer):
             had.told,
             self._is_judged and (is_first or had.is_judged),
             is_certain and (is_first or had.is_certain),
-            is_certain and self._is_sure and (is_first or had.is_sure),
+            is_certain and self._is_sure and is_plain and (is_first or had.is_sure),
             had.test if had.test and not is_call else self._test if self._is_suite else "",
         )
 
@@ -469,8 +485,11 @@ def _own(function: ast.AST) -> Iterator[ast.AST]:
 def _runs_it(decorator: ast.expr) -> bool:
     """A test with this decorator is run, and to its end, whoever the candidate is."""
     name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    marks = (f".{ast.unparse(node)}" for node in ast.walk(decorator) if isinstance(node, ast.Name | ast.Attribute))
+    if any(mark.endswith(_NOT_RUN) for mark in marks):  # of one set of parameters, too
+        return False
     if name.startswith(("pytest.mark.", "mark.")):
-        return not name.endswith(_NOT_RUN)
+        return True
     name = f"{name}."
     return name.startswith(("mock.patch.", "patch.", "unittest.mock.patch.")) or name.endswith(".parametrize.")
 
