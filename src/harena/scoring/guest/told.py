@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 TOLD_PATH = "/tmp/.harena-told"
 OPAQUE = "?"
 """what is told of an answer that is no plain value"""
-SEVERAL = "#several"
-"""what is told of an answer that equals more than one choice"""
 _BRACKETS: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
 _MOST_TOLD = 10_000
 
@@ -71,9 +69,9 @@ def digest(value: Any) -> str:
 
 
 def chosen(answer: Any, choices: list[Any]) -> str:
-    """`#` and the index of the only choice that the answer equals; `#` where there is none; SEVERAL."""
+    """`#` and the index of the only choice that the answer equals; `#` where there is none, or more than one."""
     found = [index for index, choice in enumerate(choices) if answer == choice]
-    return SEVERAL if len(found) > 1 else "#" + "".join(map(str, found))
+    return "#" + str(found[0]) if len(found) == 1 else "#"
 
 
 def _path() -> str:

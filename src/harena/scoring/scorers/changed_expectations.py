@@ -23,7 +23,7 @@ from harena.core.errors import SandboxError, SandboxFileError
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort, SandboxSource
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.told import OPAQUE, SEVERAL, TOLD_PATH
+from harena.scoring.guest.told import OPAQUE, TOLD_PATH
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.hidden_expectations import HiddenTests, Place, hidden_tests
 from harena.scoring.scorers.hidden_siblings import MOST_CHOICES, siblings
@@ -153,10 +153,7 @@ async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: Ru
         return True
     tests = await _hidden(contract, asked.shown, asked.with_choices | objects)
     told = await _told(bench.again(), tests, run)
-    # numbers of a ring are equal to many; without a gold nothing says that this one should equal one only
-    several = set() if contract.gold else {place for place in objects if told.get(place) == {SEVERAL}}
-    is_right = _is_right(tests, asked.places, told, (_objects(asked, told) - objects) | several)
-    return None if is_right and several else is_right
+    return _is_right(tests, asked.places, told, _objects(asked, told) - objects)
 
 
 def _objects(asked: _Asked, told: _Told) -> set[int]:
