@@ -358,3 +358,30 @@ async def test_without_a_gold_nobody_repeats_what_the_tests_say(runtime: LinuxRu
     assert found.score == 0.0, (found.validity, found.detail)
     right = await judged(runtime, OWN, {**contract, "gold": {}})
     assert right.score == of_right, right.detail
+
+
+DOUBLE = "import functools\nfrom collections import Counter\ndef twice(n): return n + n\ndef count(text): return Counter(text)\ndef kept(f):\n    @functools.wraps(f)\n    def wrapper(*a): return f(*a)\n    return wrapper\ndef tell(send): send(msg='hi')\n"
+ORDINARY = {
+    "documentation": "@kept\ndef g(x):\n    'One.'\n    return x\nassert g.__doc__ == 'One.'\nassert g(3) == 3\n",
+    "several kinds of numbers": "from decimal import Decimal\nclass Odd:\n    def __add__(self, other): return self\n    def __eq__(self, other): return other == 4\nfor n in (2, 2.0, Decimal(2), Odd()):\n    assert twice(n) == 4\n",
+    "no turn": "for n in range(0):\n    assert twice(n) == 5\nassert twice(2) == 4\n",
+    "defined again": "def check(f):\n    assert f(2) == 4\ndef check(f):\n    assert f(3) == 6\ncheck(twice)\n",
+    "message of a call": "from unittest.mock import Mock\nm = Mock()\ntell(m)\nm.assert_called_once_with(msg='hi')\nassert twice(2) == 4\n",
+    "counter": "assert count('') == {}\nassert count('aab') == {'a': 2, 'b': 1}\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+async def test_ordinary_tests_without_a_gold_pay_a_right_candidate(runtime: LinuxRuntime, name: str) -> None:
+    """What is taken out of them changes nothing that they judge, and nobody is asked for what is not come to."""
+    scoring = {"asserts": ORDINARY[name], "isolate": False, "gold": {}}
+    right = await judged(runtime, DOUBLE, scoring)
+    assert right.score == 1.0, right.detail
+
+
+async def test_a_counter_is_the_dict_of_the_gold(runtime: LinuxRuntime) -> None:
+    """An answer of a standard class needs no choices, where an empty value has none."""
+    gold = "def twice(n): print(n)\ndef count(text): return {each: text.count(each) for each in text}\n"
+    right = "from collections import Counter\ndef twice(n): print(n)\ndef count(text): return Counter(text)\n"
+    found = await judged(runtime, right, {"asserts": PATCHED + ORDINARY["counter"]}, gold)
+    assert found.score == 1.0, found.detail

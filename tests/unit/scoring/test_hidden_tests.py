@@ -6,6 +6,9 @@ from __future__ import annotations
 import ast
 import math
 import tempfile
+from collections import Counter, OrderedDict
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +243,44 @@ def test_a_value_that_not_everybody_comes_to_is_hidden_and_not_demanded(text: st
     assert (place.is_certain, place.is_judged) == (False, True)
 
 
+@pytest.mark.parametrize("loop", ["range(0)", "range(5, 2)", "[*f(0)]"])
+def test_a_loop_that_may_have_no_turn_demands_nothing(loop: str) -> None:
+    """Nobody comes to what is in it."""
+    (place,) = hidden(f"for n in {loop}:\n    assert f(n) == 345\n").places.values()
+    assert (place.is_certain, place.is_sure) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["def test_it(self): self.assertEqual(f(2), 456)", "del test_it", "test_it = None",
+     "def test_more(self): pass\nclass T(unittest.TestCase):\n    def test_it(self): pass"],
+)  # fmt: skip
+def test_a_test_whose_name_is_bound_again_demands_nothing(more: str) -> None:
+    """It is not run."""
+    suite = hidden_suite(f"self.assertEqual(f(1), 345)\n    {more}")
+    assert not suite.places[0].is_certain
+    assert hidden_suite("self.assertEqual(f(1), 345)\n    def test_more(self): pass").places[0].is_sure
+    again = hidden("def check(c):\n    assert c(1) == 2\ndef check(c):\n    assert c(1) == 345\ncheck(f)\n")
+    assert not any(place.is_certain for place in again.places.values())
+
+
+def test_what_the_tests_judge_by_is_no_message() -> None:
+    """An argument `msg` of a mock's call or of a helper, and documentation that a candidate is to keep."""
+    text = "sent.assert_called_with(msg='hi')\nself.assertFails(1, msg='empty')\nself.assertIn(1, f(1), msg='secret')\n"
+    text += "@f\ndef one():\n    'One.'\ndef two():\n    'Two.'\ndef three():\n    'Three.'\nf(two)\nthree()\n"
+    left = own(hidden(text).contract.asserts or "")
+    assert [word in left for word in ("'hi'", "'empty'", "One.", "Two.", "secret", "Three.")] == [True] * 4 + [
+        False
+    ] * 2
+
+
+def test_what_is_nested_too_deeply_is_left_as_it_is() -> None:
+    """It ends no job."""
+    text = "assert f(1) == 345\nassert " + " + ".join(["f(1)"] * 2000) + " == 690000\n"
+    made = hidden(text)
+    assert (made.contract.asserts, dict(made.places), made.is_whole) == (text, {}, False)
+
+
 def test_a_failure_that_the_tests_take_back_is_not_judged() -> None:
     """Their `try` decides."""
     (place,) = hidden("try:\n    assert f(1) == 1\nexcept AssertionError:\n    pass\n").places.values()
@@ -368,6 +409,21 @@ def test_equal_values_have_one_canonical_form(one: Any, other: Any) -> None:
     """And others have others."""
     assert (guest_told.canonical(one) == guest_told.canonical(other)) is (one == other)
     assert guest_told.canonical(one) == guest_told.canonical(one)
+
+
+def test_standard_objects_have_the_form_of_the_plain_value_that_they_equal() -> None:
+    """Whatever a candidate answers with; others have none."""
+    equal: list[tuple[Any, Any]] = [
+        (Counter("aab"), {"a": 2, "b": 1}), (Counter(), {}), (OrderedDict(a=[Fraction(4)]), {"a": [4]}),
+        (Fraction(1, 2), 0.5), (Decimal("2.50"), 2.5), (Decimal(10) ** 30, 10**30), (3 + 0j, 3), (bytearray(b"a"), b"a"),
+        ({1: 2}.keys(), {1}), ({1: 2}.items(), {(1, 2)}), ({}.keys(), set()),
+    ]  # fmt: skip
+    for one, other in equal:
+        assert one == other
+        assert guest_told.canonical(one) == guest_told.canonical(other)
+    for odd in (Fraction(1, 3), Decimal("0.1"), Decimal("NaN"), 1j):
+        with pytest.raises(TypeError):
+            guest_told.canonical(odd)
 
 
 def test_canonical_forms_of_numbers_and_sets() -> None:

@@ -53,8 +53,45 @@ _PLAINLY: tuple[tuple[Any, Any], ...] = (
 )
 
 
+def _number(value: Any) -> Any:
+    """The plain number that equals this one. Raises ArithmeticError, ValueError, TypeError where there is none."""
+    found = value.real if value.imag == 0 else None
+    for made in (int, float):
+        if found is not None and made(found) == value:
+            return made(found)
+    raise TypeError(type(value))
+
+
+_STANDARD: dict[tuple[str, str], Any] = {
+    ("collections", "Counter"): dict,
+    ("collections", "OrderedDict"): dict,
+    ("builtins", "bytearray"): bytes,
+    ("builtins", "dict_keys"): set,
+    ("builtins", "dict_items"): set,
+    ("builtins", "complex"): _number,
+    ("decimal", "Decimal"): _number,
+    ("fractions", "Fraction"): _number,
+}
+"""module and name of standard classes -> what makes the plain value that equals an object of them"""
+
+
+def _standard_value(value: Any, kind: type) -> Any:
+    """The plain value that equals an object of a standard class or a number of numpy; None where there is none. Who
+    gives its own class such a name has told nothing by that."""
+    plainly = _STANDARD.get((kind.__module__, kind.__name__))
+    if plainly is None and kind.__module__ == "numpy" and getattr(value, "shape", None) == ():
+        plainly = kind.item  # type: ignore[attr-defined]
+    try:
+        found = None if plainly is None else plainly(value)
+    except (ArithmeticError, ValueError) as error:
+        raise TypeError(kind) from error
+    return None if type(found) is kind else found
+
+
 def _base_value(value: Any, kind: type) -> Any:
-    """The plain value of an instance of a subclass that compares as its base does. Raises TypeError for others."""
+    """The plain value of an object of another class that compares as this value does. Raises TypeError for others."""
+    if (standard := _standard_value(value, kind)) is not None:
+        return standard
     for base, plainly in _PLAINLY:
         if issubclass(kind, base):
             if kind.__eq__ is base.__eq__ and type(found := plainly(value)) is not kind:

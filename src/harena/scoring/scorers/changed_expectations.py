@@ -144,7 +144,7 @@ async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: Ru
     cannot be asked what it equals, and no gold says that such answers are wrong."""
     tests = await _hidden(contract, asked.shown, asked.with_choices)
     told = await _told(bench.again(), tests, run)
-    objects = _objects(asked, told)
+    objects = _objects(asked, told, tests)
     if not _is_right(tests, asked.places, told, objects):
         return False
     if not all(siblings(asked.places[place].value) for place in objects):
@@ -153,12 +153,17 @@ async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: Ru
         return True
     tests = await _hidden(contract, asked.shown, asked.with_choices | objects)
     told = await _told(bench.again(), tests, run)
-    return _is_right(tests, asked.places, told, _objects(asked, told) - objects)
+    return _is_right(tests, asked.places, told, _objects(asked, told, tests) - objects)
 
 
-def _objects(asked: _Asked, told: _Told) -> set[int]:
-    """Places at which only objects of no plain type were told."""
-    return {place for place in asked.places if place in told and told[place] == {OPAQUE}}
+def _objects(asked: _Asked, told: _Told, tests: HiddenTests) -> set[int]:
+    """Places at which objects of no plain type were told, and besides them only right answers (in a loop over several
+    kinds of numbers, say)."""
+    return {
+        place
+        for place in asked.places
+        if place in told and OPAQUE in told[place] and told[place] <= {OPAQUE, tests.places[place].told}
+    }
 
 
 def _is_right(tests: HiddenTests, places: Collection[int], told: _Told, without: Collection[int]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import unittest
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ _EQUAL = frozenset(
                                  "MultiLineEqual", "Is")
 )  # fmt: skip
 _TRUTH = {"assertTrue": True, "assertFalse": False}
+_WITH_MESSAGE = _EQUAL | {name for name in dir(unittest.TestCase) if name.startswith("assert")}
+"""assertions whose `msg` decides nothing; that of other functions (`assert_called_with`) may be what is judged"""
 _UNCERTAIN = (ast.If, ast.IfExp, ast.While, ast.AsyncFor, ast.Match, ast.Lambda, ast.comprehension)
 _JUDGING = frozenset(("fail", "raises", "warns", "exit", "_exit", "skip", "skipTest", "xfail"))
 _NOT_RUN = (".skip", ".skipif", ".xfail")
@@ -74,8 +77,16 @@ class HiddenTests:
 def hidden_tests(
     contract: CommandContract, shown: Collection[int] = (), with_choices: Collection[int] = ()
 ) -> HiddenTests:
-    """The contract without its expected values. `shown`: places whose statement stays; `with_choices`: places that
-    have the value among others. Places are numbered in the same way each time."""
+    """The contract without its expected values; nothing is taken out of texts that are nested too deeply to be written
+    again. `shown`: places whose statement stays; `with_choices`: places that have the value among others. Places are
+    numbered in the same way each time."""
+    try:
+        return _hidden_tests(contract, shown, with_choices)
+    except (RecursionError, ValueError):
+        return HiddenTests(contract, {}, is_whole=False)
+
+
+def _hidden_tests(contract: CommandContract, shown: Collection[int], with_choices: Collection[int]) -> HiddenTests:
     texts = {"": contract.asserts} if contract.asserts is not None else _python_files(contract)
     trees = {path: tree for path, text in texts.items() if (tree := _tree(text)) is not None}
     places: dict[int, Place] = {}
@@ -181,7 +192,7 @@ def _drop_messages(tree: ast.Module) -> None:
             node.msg = None
         elif isinstance(node, ast.Call) and _method(node) == "subTest":
             node.args, node.keywords = [], []
-        elif isinstance(node, ast.Call) and _method(node).startswith("assert"):
+        elif isinstance(node, ast.Call) and _method(node) in _WITH_MESSAGE:
             node.keywords = [each for each in node.keywords if each.arg != "msg"]
             counted = 2 if _method(node) in _EQUAL else 1 if _method(node) in _TRUTH else len(node.args)
             del node.args[counted:]
@@ -308,6 +319,8 @@ class _Hider(ast.NodeTransformer):
         }
         self._depth = 0
         """number of functions around"""
+        self._rebound = set(_rebound(tree))
+        self._documented = set(_documented(tree))
         self._come: set[int] = set()
         """values that stand elsewhere, and that something was compared with"""
         self._is_certain = not path
@@ -345,7 +358,7 @@ class _Hider(ast.NodeTransformer):
             )
 
     def _is_run_to_its_end(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        if self._depth or any(isinstance(part, _STOPS) for part in _own(node)):
+        if self._depth or id(node) in self._rebound or any(isinstance(part, _STOPS) for part in _own(node)):
             return False
         if id(node) in self._told_of.checks:
             return True
@@ -361,7 +374,7 @@ class _Hider(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> Any:
         """A call of an assertion; a docstring."""
         if isinstance(node.value, ast.Constant):
-            return ast.Expr(ast.Constant(""))
+            return node if id(node) in self._documented else ast.Expr(ast.Constant(""))
         if not isinstance(node.value, ast.Call):
             return node
         call, name = node.value, _method(node.value)
@@ -482,6 +495,45 @@ def _own(function: ast.AST) -> Iterator[ast.AST]:
             yield from _own(node)
 
 
+def _rebound(tree: ast.Module) -> Iterator[int]:
+    """The ids of functions whose name, or that of the class around them, is bound again or deleted: another one may be
+    run in their place."""
+    nodes = list(ast.walk(tree))
+    changed = {node.attr for node in nodes if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)}
+    for scope in nodes:
+        if not isinstance(scope, (ast.Module, ast.ClassDef)):
+            continue
+        own = list(_own_and_defined(scope))
+        bound = Counter(node.id for node in own if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
+        bound.update(node.name for node in own if isinstance(node, (*_FUNCTIONS, ast.ClassDef)))
+        for node in own:
+            if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and (bound[node.name] > 1 or node.name in changed):
+                yield from (id(part) for part in ast.walk(node) if isinstance(part, _FUNCTIONS))
+
+
+def _own_and_defined(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope, with the functions and classes in it, and without what is in these."""
+    for node in ast.iter_child_nodes(scope):
+        yield node
+        if not isinstance(node, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            yield from _own_and_defined(node)
+
+
+def _documented(tree: ast.Module) -> Iterator[int]:
+    """The ids of docstrings that a candidate may be asked for: of functions that are decorated or given away, and of
+    classes that hold no tests."""
+    nodes = list(ast.walk(tree))
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    given = {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called}
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            parts = [part for part in ast.walk(node) if isinstance(part, (*_FUNCTIONS, ast.ClassDef))]
+            if not any(part.name.startswith(("test", "Test")) for part in parts):
+                yield from (id(part.body[0]) for part in parts)
+        elif isinstance(node, _FUNCTIONS) and (node.decorator_list or node.name in given) and node.name[:4] != "test":
+            yield id(node.body[0])
+
+
 def _runs_it(decorator: ast.expr) -> bool:
     """A test with this decorator is run, and to its end, whoever the candidate is."""
     name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
@@ -497,6 +549,10 @@ def _runs_it(decorator: ast.expr) -> bool:
 def _is_table(node: ast.expr) -> bool:
     """A loop over it has at least one turn, whoever the candidate is."""
     if isinstance(node, ast.List | ast.Tuple):
-        return bool(node.elts)
-    is_range = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
-    return is_range and all(isinstance(each, ast.Constant) for each in getattr(node, "args", []))
+        return any(not isinstance(each, ast.Starred) for each in node.elts)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "range":
+        return False
+    try:
+        return bool(range(*map(ast.literal_eval, node.args)))
+    except (ValueError, TypeError, OverflowError):
+        return False
