@@ -367,8 +367,19 @@ ORDINARY = {
     "no turn": "for n in range(0):\n    assert twice(n) == 5\nassert twice(2) == 4\n",
     "defined again": "def check(f):\n    assert f(2) == 4\ndef check(f):\n    assert f(3) == 6\ncheck(twice)\n",
     "message of a call": "from unittest.mock import Mock\nm = Mock()\ntell(m)\nm.assert_called_once_with(msg='hi')\nassert twice(2) == 4\n",
+    "a long sum": f"assert {' + '.join(['twice(1)'] * 400)} == 800\n",
     "counter": "assert count('') == {}\nassert count('aab') == {'a': 2, 'b': 1}\n",
 }  # fmt: skip
+
+MOD = "class Mod:\n    def __init__(self, n): self.n = n % {0}\n    def __eq__(self, other): return self.n == (other.n if isinstance(other, Mod) else other % {0})\n    def __add__(self, other): return Mod(self.n + other)\n    __hash__ = None\n"
+MODULO = {"asserts": "one = Mod(12)\nassert one + 4 == 2\nassert one == 5\n", "isolate": False, "gold": {}}
+
+
+async def test_a_number_that_equals_some_others_is_no_lie(runtime: LinuxRuntime) -> None:
+    """It is judged as it is where it meets the expected value; another number is wrong there."""
+    for modulus, score in ((7, 1.0), (9, 0.0)):
+        found = await judged(runtime, MOD.format(modulus), MODULO)
+        assert found.score == score, found.detail
 
 
 @pytest.mark.parametrize("name", ORDINARY)

@@ -339,7 +339,8 @@ def test_an_object_chooses_one_of_many() -> None:
     tests = hidden_tests(contract(asserts="assert f(1) == [3, 7]\n"), (), {0})
     assert said_by(tests, f=lambda x: Either([3, 7])) == {0: {tests.places[0].told}}
     assert said_by(tests, f=lambda x: Either([4, 7])) != {0: {tests.places[0].told}}
-    assert said_by(tests, f=lambda x: Either([3, 7], siblings([3, 7])[9])) == {0: {"#"}}
+    both = sorted([9, siblings([3, 7]).index([3, 7])])
+    assert said_by(tests, f=lambda x: Either([3, 7], siblings([3, 7])[9])) == {0: {"#{},{}".format(*both)}}
     assert said_by(tests, f=lambda x: 5) == {0: {"#"}}
 
 

@@ -32,6 +32,8 @@ REBINDING = re.compile(r"\b(?:global|globals|vars|exec|eval|setattr|modules|__di
 """words of a program that may give its module's names other values while the tests run"""
 
 
+_DEEPEST = 6_000
+"""calls within each other while the tests' syntax tree is visited"""
 _line_of = type.__dict__["__mro__"].__get__
 
 
@@ -117,6 +119,8 @@ def main() -> None:
     path = os.path.join(here, entry)
     request = json.loads(written)
     source = request["source"]
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(_DEEPEST)  # Python compiles what is nested more deeply than a function may call itself
     import_for(source)
     tree = ast.parse(source)
     tools = Tools(tree)
@@ -129,6 +133,7 @@ def main() -> None:
     tests = compile(
         executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), "<asserts>", "exec", dont_inherit=True
     )
+    sys.setrecursionlimit(limit)
     failures = Failures()
     judged = judging(Judged(Plain(lambda kind: whose.is_named(vars(module), kind))))
     sys.argv[:] = [path]

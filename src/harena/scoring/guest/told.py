@@ -106,9 +106,8 @@ def digest(value: Any) -> str:
 
 
 def chosen(answer: Any, choices: list[Any]) -> str:
-    """`#` and the index of the only choice that the answer equals; `#` where there is none, or more than one."""
-    found = [index for index, choice in enumerate(choices) if answer == choice]
-    return "#" + str(found[0]) if len(found) == 1 else "#"
+    """`#` and the indices of the choices that the answer equals."""
+    return "#" + ",".join(str(index) for index, choice in enumerate(choices) if answer == choice)
 
 
 def _path() -> str:
