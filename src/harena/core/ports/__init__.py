@@ -18,6 +18,7 @@ from harena.core.ports.registry import RegistryOperations
 from harena.core.ports.runtime import (
     Death,
     FileWatch,
+    ReadWatch,
     RunningExec,
     Runtime,
     SandboxHandle,
@@ -35,6 +36,7 @@ __all__ = [
     "Death",
     "FileWatch",
     "Operations",
+    "ReadWatch",
     "RegistryOperations",
     "RunningExec",
     "Runtime",

@@ -63,12 +63,27 @@ class FileWatch(Protocol):
         """End it."""
 
 
+class ReadWatch(Protocol):
+    """Files of a sandbox whose readers and writers are watched from outside."""
+
+    async def unread(self) -> frozenset[str]:
+        """Watched paths of which nobody has read anything since somebody could first change them; whose name was
+        always there, and at most once given to another file. A path is left out wherever that is not known."""
+
+    def close(self) -> None:
+        """End it."""
+
+
 @runtime_checkable
 class WatchesFiles(Protocol):
     """A sandbox that can tell who was touched, be it that no time of a file says so. Not all can."""
 
     async def watch_files(self, paths: Sequence[str], folders: Sequence[str] = ()) -> FileWatch:
         """Begin it, for those of them that exist."""
+
+    async def watch_reads(self, paths: Sequence[str], folders: Sequence[str] = ()) -> ReadWatch:
+        """Begin it, for those of them that exist; the folders above them are to stay where they are. Who opens one of
+        the files for writing waits a moment meanwhile."""
 
 
 class SandboxPort(Protocol):

@@ -32,6 +32,7 @@ from harena.core.input_files import input_file_in_turns
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.ports import Death
 from harena.core.ports import FileWatch as FileWatchPort
+from harena.core.ports import ReadWatch as ReadWatchPort
 from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
 from harena.runtime.guest import wire
@@ -39,6 +40,7 @@ from harena.runtime.host import box_files, image
 from harena.runtime.host.execs import LinuxExec
 from harena.runtime.host.file_watch import FileWatch
 from harena.runtime.host.link import SpawnerLink
+from harena.runtime.host.read_watch import ReadWatch
 
 T = TypeVar("T")
 
@@ -309,13 +311,40 @@ class LinuxSandbox:
                 except OSError as error:
                     watch.close()
                     # nobody may take a file for untouched because it was not watched
-                    raise PlatformError(
-                        f"files of a sandbox cannot be watched: {os.strerror(error.errno or 0)} (the host's "
-                        "fs.inotify.max_user_watches and max_user_instances bound it)",
-                        step="watch files",
-                    ) from error
+                    raise _unwatched(error) from error
                 finally:
                     closed(descriptor)
+        return watch
+
+    async def watch_reads(self, paths: Sequence[str], folders: Sequence[str] = ()) -> ReadWatchPort:
+        """See `WatchesFiles`."""
+        try:
+            watch = ReadWatch()
+        except OSError as error:
+            raise _unwatched(error) from error
+        try:
+            for path in paths:
+                with suppress(SandboxFileError):  # it is not there
+                    file = await self._open(path, os.O_RDONLY)
+                    try:
+                        folder = await self._open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
+                    except SandboxFileError:
+                        self._let_go(file)
+                        raise
+                    watch.add(path, file.take(), folder.take())
+            for path in folders:
+                with suppress(SandboxFileError):
+                    descriptor = (await self._open(path, os.O_RDONLY | os.O_DIRECTORY)).take()
+                    try:
+                        watch.add_folder(descriptor)
+                    finally:
+                        self._let_go(box_files.OpenFile(descriptor))
+            await watch.begin()
+        except BaseException as error:
+            watch.close()
+            if isinstance(error, OSError):
+                raise _unwatched(error) from error
+            raise
         return watch
 
     async def stat(self, path: str) -> FileInfo:
@@ -654,6 +683,14 @@ class LinuxSandbox:
             self._link.kill(self.number)
             return True
         return False
+
+
+def _unwatched(error: OSError) -> PlatformError:
+    return PlatformError(
+        f"files of a sandbox cannot be watched: {os.strerror(error.errno or 0)} (the host's "
+        "fs.inotify.max_user_watches and max_user_instances bound it)",
+        step="watch files",
+    )
 
 
 def _is_python(program: str) -> bool:

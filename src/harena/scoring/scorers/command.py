@@ -20,14 +20,14 @@ from __future__ import annotations
 import fnmatch
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
-from harena.core.ports import FileWatch, SandboxPort, WatchesFiles
+from harena.core.ports import FileWatch, ReadWatch, SandboxPort, WatchesFiles
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import asked as guest_asked
@@ -92,6 +92,9 @@ class _Ran:
     """the trusted files that were touched, and what they hold now"""
     events: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """how, as far as it can be told, see `harena.core.ports.FileWatch`"""
+    unread: frozenset[str] = frozenset()
+    """the trusted files of which nothing was read since they could first be changed, see
+    `harena.core.ports.ReadWatch`"""
     settings: str | None = None
     """see `tool_settings`"""
     disk_is_full: bool = False
@@ -165,8 +168,9 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
         theirs = {**idle.scenario.candidate.files, **bench.scenario.files}
         alone = await _run(idle, contract, theirs, compares=True)
         touched = _unexplained(contract, ran, alone)
-        if touched and (held := without_last_changes(contract, touched)) is not None:
-            again = await _run(bench, held, files)
+        if touched:
+            held = without_last_changes(contract, touched)
+            again = await _run(bench, held, files, unread=touched)
             if _verdict(again.result, again.proven).passed:
                 touched = _unexplained(held, again, alone)
         return _touched(contract, touched[0]) if touched else verdict
@@ -177,14 +181,17 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
 
 def _unexplained(contract: CommandContract, ran: _Ran, alone: _Ran) -> list[str]:
     """The trusted files that were touched, and not (in that way) by the command itself with a candidate that does
-    nothing."""
+    nothing; but for those that nobody has read since, which is how a command leaves a snapshot or a log."""
     nothing: frozenset[str] = frozenset()
     return [
         path
         for path, after in sorted(ran.changed.items())
-        if path not in alone.changed
-        or not ran.events.get(path, nothing) <= alone.events.get(path, nothing)
-        or (after != alone.changed[path] and _is_program(contract, path))
+        if path not in ran.unread
+        and (
+            path not in alone.changed
+            or not ran.events.get(path, nothing) <= alone.events.get(path, nothing)
+            or (after != alone.changed[path] and _is_program(contract, path))
+        )
     ]
 
 
@@ -250,8 +257,16 @@ def _last_line(result: ExecResult) -> str:
     return one_line(last_line(result.stderr))
 
 
-async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str], *, compares: bool = False) -> _Ran:
-    """`compares`: which files were touched is asked also where it does not pass."""
+async def _run(
+    bench: Bench,
+    contract: CommandContract,
+    files: Mapping[str, str],
+    *,
+    compares: bool = False,
+    unread: Sequence[str] = (),
+) -> _Ran:
+    """`compares`: which files were touched is asked also where it does not pass. `unread`: trusted files of which it
+    is asked, too, whether somebody has read them since they were changed."""
     word = secrets.token_hex(16)
     async with AsyncExitStack() as stack:
         sandbox = await stack.enter_async_context(bench.sandbox())
@@ -260,12 +275,16 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
         await put_files(sandbox, guarded.files)
         before: Mapping[str, str] = {}
         watch: FileWatch | None = None
+        reads: ReadWatch | None = None
         if guarded.path:
             await sandbox.write_file(guarded.path, guarded.source)
             before = await fingerprints(sandbox, _watched(contract, guarded.path))
             if isinstance(sandbox, WatchesFiles):
                 watch = await sandbox.watch_files(*_places(contract, guarded.path))
                 stack.callback(watch.close)
+                if unread:
+                    reads = await sandbox.watch_reads(*_places(contract, guarded.path, unread))
+                    stack.callback(reads.close)
         result = await bench.run(
             sandbox,
             ExecRequest(
@@ -287,6 +306,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
         proven = await aside(len(said), holds_at_end_of_line, said, f"harena-proof {word}".encode())
         changed: dict[str, bytes | None] = {}
         events: Mapping[str, frozenset[str]] = {}
+        left = frozenset() if reads is None else await reads.unread()  # before the files are looked at
         settings, disk_is_full = None, False
         has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
         if guarded.path and (has_passed or compares):
@@ -299,7 +319,8 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
             )
         if has_passed and contract.command is not None:
             disk_is_full = await _is_full(sandbox)
-    return _Ran(result, proven, changed, events, settings, disk_is_full)
+    ours = frozenset(path for path in unread if f"{WORKSPACE}/{path}" in left)
+    return _Ran(result, proven, changed, events, ours, settings, disk_is_full)
 
 
 async def _is_full(sandbox: SandboxPort) -> bool:
@@ -393,11 +414,17 @@ def _watched(contract: CommandContract, guard_path: str) -> list[str]:
     return [*contract.files, guard_path, PurePosixPath(guard_path).parent.as_posix()]
 
 
-def _places(contract: CommandContract, guard_path: str) -> tuple[list[str], list[str]]:
-    """(files, folders) that are watched: no folder above a trusted file takes another one's place for a while."""
-    files = [f"{WORKSPACE}/{path}" for path in contract.files if not _is_changeable(contract, path)]
-    folders = {parent.as_posix() for path in [*files, guard_path] for parent in PurePosixPath(path).parents}
-    return [*files, guard_path], sorted(folders - {"/"})
+def _places(
+    contract: CommandContract, guard_path: str, only: Collection[str] | None = None
+) -> tuple[list[str], list[str]]:
+    """(files, folders) that are watched: no folder above a trusted file takes another one's place for a while.
+    `only`: of the files, these."""
+    kept = [path for path in contract.files if not _is_changeable(contract, path)]
+    files = [f"{WORKSPACE}/{path}" for path in kept if only is None or path in only]
+    if only is None:
+        files.append(guard_path)
+    folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
+    return files, sorted(folders - {"/"})
 
 
 def _of_contract(

@@ -30,8 +30,8 @@ _SHELLS = ("sh", "bash", "dash")
 _MOST_STEPS = 50
 
 
-def without_last_changes(contract: CommandContract, paths: Collection[str]) -> CommandContract | None:
-    """Make the contract without its last changes of these trusted files; None where it has none."""
+def without_last_changes(contract: CommandContract, paths: Collection[str]) -> CommandContract:
+    """Make the contract without its last changes of these trusted files; the contract itself where it has none."""
     texts = dict(contract.files)
     command = list(contract.command or ())
     is_line = len(command) > 2 and command[1] == "-c" and PurePosixPath(command[0]).name in _SHELLS
@@ -40,7 +40,7 @@ def without_last_changes(contract: CommandContract, paths: Collection[str]) -> C
     held = {path: _held(path, texts, paths) for path in texts}
     changed = {path: text for path, text in held.items() if text != texts[path]}
     if not changed:
-        return None
+        return contract
     if "" in changed:
         command[2] = changed.pop("")
     return contract.model_copy(update={"files": {**contract.files, **changed}, "command": tuple(command)})
