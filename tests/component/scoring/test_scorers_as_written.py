@@ -6,6 +6,8 @@ import pytest
 from scorers_in_use import scored
 
 from harena.core.results import Validity
+from harena.scoring.contracts.contract import PythonContract
+from harena.scoring.formats.graders import contract_of
 
 RUBRIC = """
 def score(run):
@@ -39,6 +41,21 @@ def score(run):
     from sol_x import add
     return float(add(2, 3) == 5)
 """
+SAME = """
+def same(one, other):
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return all(map(same, one, other)) if isinstance(one, list) else one == other
+"""
+BY_METADATA = (
+    f"import json\n{SAME}def score(run): return same([json.loads(run.answer), {{}}], [run.metadata['a'], run.files])"
+)
+BY_ITEM = (
+    f"import json\n{SAME}def grade(sample, item):\n"
+    "    return float(type(sample) is dict and same(json.loads(sample['output_text']), item['want']))\n"
+)
 GOLD = "def add(a, b): return a + b"
 
 
@@ -68,3 +85,23 @@ async def test_a_text_that_cannot_be_imported_is_a_wrong_answer(wrong: str) -> N
     assert (await scored(IMPORTED, GOLD, gold=GOLD)).score == 1.0
     result = await scored(IMPORTED, wrong, gold=GOLD)
     assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
+
+
+async def test_what_a_scorer_compares_is_of_plain_types() -> None:
+    """Metadata, files and items were of classes of our own, and never of the type of what an answer says."""
+    grader = contract_of({"type": "python", "name": "same", "source": BY_ITEM}, {"want": {"b": 1}}, "grader")
+    assert isinstance(grader, PythonContract)
+    for source in (BY_METADATA, grader.source):
+        right = await scored(source, '{"b": 1}')
+        assert (right.score, right.validity) == (1.0, Validity.VALID), right.detail
+        wrong = await scored(source, '{"b": 2}')
+        assert (wrong.score, wrong.validity) == (0.0, Validity.VALID), wrong.detail
+
+
+@pytest.mark.parametrize("asked", ["item['none']", "sample['none']", "sample['choices'][0]['none']"])
+async def test_a_key_that_no_sample_and_no_item_has_is_the_graders_mistake(asked: str) -> None:
+    """It has no score, whatever the answer is."""
+    source = f"def grade(sample, item):\n    text = sample['output_text']\n    return float({asked} == text)\n"
+    grader = contract_of({"type": "python", "name": "one", "source": source}, {"want": 1}, "grader")
+    assert isinstance(grader, PythonContract)
+    assert (await scored(grader.source, "{}")).validity is Validity.INVALID

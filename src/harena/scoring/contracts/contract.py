@@ -167,7 +167,7 @@ class PythonContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "python-5"
+        return "python-6"
 
 
 _Plain: TypeAlias = (

@@ -40,17 +40,7 @@ _MAX_PYTHON_BYTES = 256 * 1024
 _ADAPTER = """\
 import json
 
-
-class NotGivenError(KeyError):
-    pass
-
-
-class Given(dict):
-    def __missing__(self, key):
-        raise NotGivenError(key)
-
-
-item = json.loads({item}, object_pairs_hook=Given)
+item = json.loads({item})
 namespace = {{"__name__": "grader"}}
 exec(compile({source}, "grader.py", "exec"), namespace)
 
@@ -61,8 +51,8 @@ def score(run):
         parsed = json.loads(text)
     except (ValueError, RecursionError):
         parsed = None
-    message = Given(role="assistant", content=text)
-    sample = Given(output_text=text, output_json=parsed, output_tools=[], choices=[Given(message=message)])
+    message = dict(role="assistant", content=text)
+    sample = dict(output_text=text, output_json=parsed, output_tools=[], choices=[dict(message=message)])
     return namespace["grade"](sample, item)
 """
 """runs in the scorer's sandbox; the grader has a namespace of its own, because it may define a `score` too. It is read

@@ -16,7 +16,7 @@ import types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any, ClassVar
 
 
@@ -35,51 +35,25 @@ class NoScoreError(Exception):
     """What a scorer gave is no score."""
 
 
-class NotGivenError(KeyError):
-    """A key that the problem does not give, or a file that `output_files` does not name."""
-
-
-class Given(dict):  # type: ignore[type-arg]
-    """Trusted values by name."""
-
-    def __missing__(self, key: object) -> None:
-        raise NotGivenError(key)
-
-
-class Files(dict):  # type: ignore[type-arg]
-    """Texts that the candidate wrote, by the names that `output_files` gives."""
-
-    def __init__(self, texts: dict[str, str], names: Iterable[str]) -> None:
-        super().__init__(texts)
-        self._names = frozenset(names)
-
-    def __missing__(self, key: object) -> None:
-        raise KeyError(key) if key in self._names else NotGivenError(key)
-
-
 class Run:
     """What the candidate did: stdout, stderr, exit_code, outcome, timed_out, files (name -> text), candidate (name ->
     text), entry, answer (the entry's text after its reasoning), scenario_id, metadata."""
 
     on_read: ClassVar[Callable[[], None] | None] = None
     """told whenever something of the candidate's is read"""
+    _output_files: ClassVar[tuple[str, ...]] = ()
+    """the names that `files` may have, of the run that was made last"""
 
     def __init__(self, seen: dict[str, Any]) -> None:
+        # plain dicts: scorers ask for the type of what they compare
         fields = {name: value for name, value in seen.items() if name != "output_files"}
-        fields["metadata"] = _given(seen["metadata"])
-        fields["files"] = Files(seen["files"], seen["output_files"])
+        Run._output_files = tuple(seen["output_files"])
         object.__getattribute__(self, "__dict__").update(fields)
 
     def __getattribute__(self, name: str) -> Any:
         if name in _FIELDS_OF_THE_CANDIDATE and Run.on_read is not None:
             Run.on_read()
         return object.__getattribute__(self, name)
-
-
-def _given(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Given({name: _given(part) for name, part in value.items()})
-    return [_given(part) for part in value] if isinstance(value, list) else value
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

@@ -90,11 +90,6 @@ def own_fault(error: BaseException, source: str, *, is_idle: bool) -> str:
         statement = _node(tree, ast.Import, place) or _node(tree, ast.ImportFrom, place)
         is_own = statement is not None and _imported(statement).isdisjoint(_made_modules(tree))
         return f"{line} imports what cannot be imported" if is_own else ""
-    if isinstance(error, KeyError) and type(error).__name__ == "NotGivenError":  # a grader has one of its own
-        node = _node(tree, ast.Subscript, place)
-        key = node.slice if node is not None else None
-        is_written = isinstance(key, ast.Constant) and key.value == error.args[0] and _is_fixed(node.value, tree)
-        return f"{line} reads {error.args[0]!r}, which the problem does not give" if is_written else ""
     if place.tb_next is not None:  # it was raised below: in a library, or in a text that was executed
         return ""
     if type(error) is NameError:
@@ -103,6 +98,8 @@ def own_fault(error: BaseException, source: str, *, is_idle: bool) -> str:
         return _fault_of_attribute(error, tree, place, line)
     if isinstance(error, FileNotFoundError):
         return _fault_of_file(error, tree, place, line)
+    if type(error) is KeyError:
+        return _fault_of_key(error, tree, place, line)
     return _fault_of_call(tree, place, line) if isinstance(error, TypeError) else ""
 
 
@@ -124,6 +121,71 @@ def _fault_of_attribute(error: AttributeError, tree: ast.Module, place: Tracebac
     if (is_module or isinstance(owner, type)) and not _fills_names(tree) and _is_fixed(node.value, tree):
         return f"{line} names {node.attr!r} of {name!r}, which lacks it"
     return ""
+
+
+def _fault_of_key(error: KeyError, tree: ast.Module, place: TracebackType, line: str) -> str:
+    """A constant key that no answer can bring: of what the problem gives, or of the files by their names."""
+    node = _node(tree, ast.Subscript, place)
+    key = node.slice if node is not None else None
+    if not isinstance(key, ast.Constant) or error.args != (key.value,) or not _is_fixed(node.value, tree):
+        return ""
+    asked = _value_of(node.value, place)
+    run = _run_in(error.__traceback__)
+    if run is None or not isinstance(asked, dict):
+        return ""
+    fields = object.__getattribute__(run, "__dict__")
+    is_given = any(asked is part for part in _given(fields.get("metadata"), error.__traceback__))
+    is_never_there = asked is fields.get("files") and key.value not in Run._output_files
+    return f"{line} reads {key.value!r}, which the problem does not give" if is_given or is_never_there else ""
+
+
+def _given(metadata: Any, traceback: TracebackType | None) -> Iterator[Any]:
+    """Every mapping that the problem gives; with a grader its item, and what a sample has whatever the answer is."""
+    waiting = [metadata]
+    while traceback is not None:
+        frame, traceback = traceback.tb_frame, traceback.tb_next
+        if frame.f_code.co_filename == _SCORER and frame.f_code.co_name == "score" and "namespace" in frame.f_globals:
+            waiting.append(frame.f_globals.get("item"))
+            sample = frame.f_locals.get("sample")
+            if type(sample) is dict and type(sample.get("choices")) is list:
+                yield sample
+                waiting.append(sample["choices"])
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield part
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+
+
+def _run_in(traceback: TracebackType | None) -> Any:
+    """What `score` was called with."""
+    while traceback is not None:
+        for value in list(traceback.tb_frame.f_locals.values()):
+            if type(value) is Run:
+                return value
+        traceback = traceback.tb_next
+    return None
+
+
+def _value_of(node: ast.expr, place: TracebackType) -> Any:
+    """What an expression of names, attributes of a run and constant keys stands for; None for any other."""
+    if isinstance(node, ast.Name):
+        frame = place.tb_frame
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if not isinstance(node, (ast.Attribute, ast.Subscript)):
+        return None
+    owner = _value_of(node.value, place)
+    if isinstance(node, ast.Attribute):
+        return object.__getattribute__(owner, "__dict__").get(node.attr) if type(owner) is Run else None
+    key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    if type(owner) not in (dict, list) or type(key) not in (str, int):
+        return None
+    try:
+        return owner[key]
+    except LookupError:
+        return None
 
 
 def _fault_of_file(error: FileNotFoundError, tree: ast.Module, place: TracebackType, line: str) -> str:
@@ -323,7 +385,7 @@ def _last_frame(traceback: TracebackType | None, sources: dict[str, str]) -> Tra
     found = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if code.co_filename in sources and code.co_name != "__missing__":
+        if code.co_filename in sources:
             found = traceback
         traceback = traceback.tb_next
     return found
