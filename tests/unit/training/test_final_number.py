@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -30,7 +31,8 @@ _SPOILED = (
     "\\boxed{{2}}\\boxed{{{}}}", "2 \u00d7 **{}**", "1 + $({})", "\\sqrt{{\\text{{{}}}}}", "**not** {}",
     "minus **{}**", "minus\n{}", "negative\n\n**{}**", "it is not\n{}", "100 -\n{}", "2 \u00d7\n({})",
     "twice {}", "thrice {}", "double **{}**", "Half ({})", "triple ${}", "a third of {}", "20% of {}",
-    "the double of {}",
+    "the double of {}", "2\\,\\cdot\\,{}", "7 \\times\\; {}", "4\\;{}", "4~{}", "4\\ {}", "x \\neq {}", "\\geq\\,{}",
+    "5 \\bmod {}", "\\sin {}",
 )  # fmt: skip
 
 
@@ -61,7 +63,23 @@ def test_what_makes_another_number_of_it_is_refused(number: int, before: str, be
 def test_a_final_number_of_any_text_is_found_in_it(text: str) -> None:
     """Or there is none; it never raises."""
     number = last_number(text)
-    assert number is None or str(abs(number)).lstrip("0") in text.replace(",", "") or number == 0
+    assert number is None or str(abs(number)).lstrip("0") in re.sub(r"[,\\{}]", "", text) or number == 0
+
+
+@pytest.mark.parametrize("between", ["\\,", ",\\!", "\\!", "{,}", ",\\,", "{\\,}", ",{}"])
+@pytest.mark.parametrize(
+    "form", ["{}", "${}$", "\\boxed{{{}}}", "\\boxed{{{}\\,\\text{{m}}}}", "so\\; {}\\ m", "#### {}"]
+)
+def test_thousands_are_read_as_latex_writes_them(between: str, form: str) -> None:
+    """Never as the digits behind the last mark alone."""
+    assert last_number(form.format(f"10{between}080")) == 10_080
+    assert last_number(form.format(f"1{between}000{between}000")) == 1_000_000
+
+
+@pytest.mark.parametrize("between", ["\\;", "\\:", "\\ ", "~", "{ }", "{}"])
+def test_digits_apart_are_no_number(between: str) -> None:
+    """Behind a space that is none between thousands."""
+    assert last_number(f"10{between}080") is None
 
 
 @pytest.mark.parametrize(

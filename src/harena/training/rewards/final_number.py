@@ -16,6 +16,9 @@ from harena.scoring.formats.answers import without_tags_behind
 
 _WRITTEN = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+")
 """a comma stands between thousands only"""
+_LATEX_THOUSANDS = re.compile(r"(?<=\d)(?:,?\\[,!]|,?\{\\?[,!]\}|,\{\})(?=\d{3}(?!\d))")
+_LATEX_SPACE = re.compile(r"(?<!\\)\\[,;:! ]|\{\\?[,;:! ]?\}|(?<=\d)~(?=\d)")
+"""what LaTeX writes between thousands (`10\\,080`, `10,\\!080`, `10{,}080`), and all else that it shows as a space"""
 _MARKED = re.compile(r"####\s*([^\n#]*)")
 _OPENING = re.compile(r"[^\w.,/^√]{0,20}(?:boxed\{)?[^\w.,/^√]{0,20}\.?\d")
 _UNIT_WORDS = 3
@@ -35,6 +38,7 @@ _PART = re.compile(
     | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>]=[ \t]*$ | (?<=[\w)])[ \t]+>[ \t]*$
     | (?:\b(?:not|minus|negative|plus|times|(?:divided|multiplied)\ by|sqrt|log|ln)|n['\u2019]t)[ \t]+$
     | \b(?:out|root|double|(?:per\ ?cent|half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?)\ of[ \t]+$
+    | \\(?:neq?|not=?|leq?|geq?|lt|gt|b?mod|sin|cos|tan|log|ln)[ \t]*$
     | %\ of[ \t]+$ | \b(?:twice|thrice|double|triple|quadruple|half)[ \t]+$
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -120,7 +124,8 @@ _BESIDE = re.compile(r"(?<![\w.])[\d.,]*\d[ \t\u00a0\u2009\u202f]+$")
 def last_number(text: str) -> Decimal | None:
     """The number after `####`, or else the last one. None where there is none, where it is a part of something else
     (`1/42`, `10-7`, `0x42`, `4,2`), or where several marked ones differ."""
-    said = without_tags_behind(text).translate(_MINUS).replace("{,}", ",")
+    said = _LATEX_THOUSANDS.sub(",", without_tags_behind(text).translate(_MINUS))
+    said = _LATEX_SPACE.sub(" ", said)
     plain = _SQUARED.sub(r"\1", _COLOURED.sub(r"\\text", said))
     claims = [claim for claim in _MARKED.findall(plain) if _OPENING.match(claim)]
     claims = [claim for claim in claims if not _HEADING.match(claim)] or claims
