@@ -32,7 +32,7 @@ import threading
 import time
 import types
 
-from harena.scoring.guest.driver import MOST_FILES, PLAIN, decode, encode, out_of_reach
+from harena.scoring.guest.driver import MOST_FILES, OWNER, PLAIN, decode, encode, is_forked_child, out_of_reach
 from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import (
     LATE,
@@ -244,8 +244,12 @@ class Home(Border):
             message = ("give", (self._done(*request),))
         except StopIteration as error:
             message = ("stop", (error.value,))
-        except BaseException as error:  # noqa: BLE001 (whatever it raised is the answer)
+        except BaseException as error:  # whatever it raised is the answer
+            if is_forked_child():
+                raise
             message = ("fail", error)
+        if is_forked_child():
+            raise SystemExit
         with self._turn:  # a thread that talks to the suite comes to its end before
             self._open -= request is not None
             request = None
@@ -752,6 +756,7 @@ def serve() -> None:
     """Live here, with the names of the common modules in `argv`, and the candidate's limit of descriptors if it is less
     than this program's."""
     requests, replies = out_of_reach(0, 1, theirs=int(sys.argv.pop()) if sys.argv[2:] else MOST_FILES)
+    OWNER.add(os.getpid())
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)

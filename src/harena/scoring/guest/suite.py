@@ -51,6 +51,7 @@ BESIDE, ELSEWHERE, NOWHERE = "", "elsewhere", "nowhere"
 FREE_BUILTINS = frozenset({"_", "print", "input", "open", "help", "exit", "quit", "breakpoint", "__import__"})
 """builtins that programs replace, and an interactive interpreter writes; nothing is judged by them"""
 _MOST_NAMES, _MOST_FUNCTIONS = 10_000, 2000
+_getpid = os.getpid
 
 
 def module_name(path: str) -> str:
@@ -99,6 +100,7 @@ class Run:
         sys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != self.here]
         self._word = _line(0)
         self._out = os.dup(1)
+        self._process = _getpid()
         given = json.loads(sys.argv[1])
         self._ours, self._home, self._stance = given["ours"], given["home"], given["stance"]
         self._answers = given["answers"]
@@ -278,6 +280,8 @@ class Run:
         }
 
     def _say(self, body: bytes) -> None:
+        if _getpid() != self._process:  # a child that the candidate forked, and that came back to the runner
+            return
         if self._home in (ELSEWHERE, NOWHERE):
             write_frame(self._out, body)
         else:
