@@ -154,6 +154,47 @@ def _asserts(text: str) -> list[str]:
     return lines if all(line.startswith("assert ") for line in lines) else [text]
 
 
+MODULES = {
+    "a package that imports its module by a relative name": {
+        "pkg/__init__.py": "from .main import f\n",
+        "pkg/main.py": "from .beside import two\ndef f(): return 1 + two()\n",
+        "pkg/beside.py": "def two(): return 2\n",
+    },
+    "a package that imports its module by its whole name": {
+        "pkg/__init__.py": "from pkg.main import f\n",
+        "pkg/main.py": "from pkg.beside import two\ndef f(): return 1 + two()\n",
+        "pkg/beside.py": "def two(): return 2\n",
+    },
+    "a name of the package": {
+        "pkg/__init__.py": "TWO = 2\n",
+        "pkg/main.py": "from . import TWO\ndef f(): return 1 + TWO\n",
+    },
+    "a folder that is no package": {"pkg/main.py": "def f(): return 3\n"},
+    "an object in the place of the module": {
+        "pkg/main.py": "import sys\nclass M:\n    def f(self): return 3\nsys.modules[__name__] = M()\n",
+    },
+}
+"""files of programs, of which `pkg/main.py` has the function that is asked for"""
+
+
+async def test_a_program_is_loaded_as_an_import_loads_it(source: Source, tmp_path: Path) -> None:
+    """Its package first, and once; plain Python imports each of them, too. With `setup` as well."""
+    scenarios = []
+    for number, (name, files) in enumerate(MODULES.items()):
+        for path, text in files.items():
+            target = tmp_path / str(number) / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+        test = "import importlib; assert importlib.import_module('pkg.main').f() == 3"
+        assert (await plain(tmp_path / str(number) / "x", "", "", "-c", f"import os; os.chdir('..'); {test}"))[0] == 0
+        for setup in ("", "THREE = 3"):
+            scoring = {"type": "tests", "entry_point": "f", "checks": [{"args": [], "expected": 3}] * 2}
+            candidate = {"files": files, "entry": "pkg/main.py"}
+            rows = [{"id": name, "candidate": candidate, "scoring": scoring | ({"setup": setup} if setup else {})}]
+            scenarios.extend(load_scenarios(rows).scenarios)
+    assert await refused(source, scenarios) == []
+
+
 DIFFERENCES = {
     "an __eq__ of its own": ("class A:\n    def __eq__(self, other): return other == 3\ndef f(): return A()\n", 3, "A"),
     "an int that lies": ("class A(int):\n    def __eq__(self, other): return True\ndef f(): return A(7)\n", 3, "got 7"),

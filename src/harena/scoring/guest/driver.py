@@ -372,22 +372,45 @@ def put_file(path: str, source: str) -> None:
     os.close(file)
 
 
+def imported_with_its_package(name: str, path: str) -> Module | None:
+    """Import the package that the program's file is in, as an import of the file would, before the file. The program,
+    where its package has imported it; else None."""
+    package = name.rpartition(".")[0]
+    if not package or not os.path.exists(os.path.dirname(path) + "/__init__.py"):
+        return None
+    __import__(package)
+    found = sys.modules.get(name)
+    return found if getattr(found, "__file__", None) == path else None
+
+
+def empty_module(name: str, path: str) -> Module:
+    """A module as an import of the file begins it, under its name."""
+    spec = sys.modules["_frozen_importlib_external"].spec_from_file_location(name, path)
+    # there is none for a file whose ending is not Python's
+    module = type(sys)(name) if spec is None else sys.modules["_frozen_importlib"].module_from_spec(spec)
+    module.__file__ = path
+    sys.modules[name] = module
+    return module
+
+
 def load(request: Any) -> tuple[bytes, Any]:
     """(reply, what gives the callable or None)."""
     setup, source, file_name, module_name, entry = request
     put_file(file_name, source)
     source = source[1:] if source[:1] == "\ufeff" else source  # as in a file, where it is a mark of UTF-8
-    module = type(sys)(module_name)
-    module.__file__ = file_name
-    sys.modules[module_name] = module
-    stage = b"p"
+    stage = b"e"
     try:
-        if setup:
-            exec(compile(setup, "<setup>", "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the purpose of this process)
-        stage = b"s"
-        code = compile(source, file_name, "exec", dont_inherit=True)
-        stage = b"e"
-        exec(code, module.__dict__)  # noqa: S102 (the purpose of this process)
+        module = imported_with_its_package(module_name, file_name)
+        if setup or module is None:
+            module = empty_module(module_name, file_name)
+            stage = b"p"
+            if setup:
+                exec(compile(setup, "<setup>", "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the purpose of this process)
+            stage = b"s"
+            code = compile(source, file_name, "exec", dont_inherit=True)
+            stage = b"e"
+            exec(code, module.__dict__)  # noqa: S102 (the purpose of this process)
+        module = sys.modules.get(module_name, module)  # a module may put something else in its own place
     except BaseException as error:  # sys.exit() included: it is what the candidate did
         if is_forked_child():
             raise
