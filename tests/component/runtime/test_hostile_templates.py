@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import random
+import select
 import signal
 import socket
 import struct
@@ -45,6 +46,11 @@ def asleep() -> tuple[int, int]:
     """(pid, pidfd) of a process that waits, as a template and a fork of it do."""
     pid = os.posix_spawn("/bin/sleep", ["sleep", "600"], {})
     return pid, pidfds.open_pidfd(pid)
+
+
+def has_ended(pid: int) -> bool:
+    """It is a zombie. Raises FileNotFoundError if somebody has waited for it."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
 
 
 class Bench:
@@ -87,17 +93,15 @@ class Bench:
 
     def work(self) -> None:
         """Everything that the spawner can do now."""
-        while found := self.spawner.epoll.poll(0):
-            for descriptor, _ in found:
-                handler = self.spawner.on_event.get(descriptor)
-                if handler is not None:
-                    handler()
+        while self.spawner.serve_events(0):
+            continue
 
     def until(self, met: Callable[[], bool]) -> None:
-        """Work until it is so."""
+        """Work until it is so. However long a process that was killed takes to end, its end is not missed."""
         while not met():
-            assert self.spawner.epoll.poll(20), "nothing happens any more"
-            self.work()
+            if not self.spawner.serve_events(1):
+                missed = [made.number for made in self.spawner.templates.values() if has_ended(made.pid)]
+                assert missed == [] or self.spawner.serve_events(0), f"nobody has seen the end of templates {missed}"
 
     def close(self) -> None:
         """End what is left."""
@@ -241,6 +245,33 @@ def test_a_sandbox_goes_into_its_cgroups_itself(bench: Bench, monkeypatch: pytes
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     bench.until(lambda: told not in bench.spawner.sandboxes)
+
+
+def test_what_happened_to_a_closed_descriptor_is_not_told_of_the_next_one(bench: Bench) -> None:
+    """A template's death and the end of its socket are found at once. Its descriptors are closed, and two others answer
+    with new sandboxes, whose descriptors have the same numbers: neither of them has died."""
+    made, *others = (bench.template() for _ in range(3))
+    for each in (made, *others):
+        bench.say(each, READY)
+    told = [bench.order(each) for each in others]
+    bench.work()
+    freed = {made.pidfd, made.control.fileno()}
+    sleepers = [asleep() for _ in others]
+    os.kill(made.pid, signal.SIGKILL)
+    select.select([made.pidfd], [], [])
+    for each, number, (_, pidfd) in zip(others, told, sleepers, strict=True):
+        bench.say(each, ANSWER.pack(number, 0), pidfd)
+    bench.sockets[made.number].close()
+    assert bench.spawner.serve_events(0)
+    assert ended(bench, made)
+    assert {bench.spawner.sandboxes[number].pidfd for number in told} == freed
+    bench.work()
+    assert bench.said.about("dead") == []
+    for pid, pidfd in sleepers:
+        os.kill(pid, signal.SIGKILL)
+        os.close(pidfd)
+        os.waitpid(pid, 0)
+    bench.until(lambda: {number for number, _ in bench.said.about("dead")} == set(told))
 
 
 def received(theirs: socket.socket) -> list[int]:

@@ -133,14 +133,23 @@ class Spawner:
         try:
             while self.running:
                 watching = self.watches_memory and self.sandboxes
-                for descriptor, _events in self.epoll.poll(_WATCH_SECONDS if watching else None):
-                    handler = self.on_event.get(descriptor)
-                    if handler is not None:
-                        handler()
+                self.serve_events(_WATCH_SECONDS if watching else None)
                 if watching and time.monotonic() >= self.next_look:
                     self._watch_memory()
         finally:
             self._end()
+
+    def serve_events(self, timeout_seconds: float | None) -> bool:
+        """Deal with what has happened, or happens next; whether anything has.
+
+        Who deals with one event may close the descriptor of another that was found with it, and a third one's handler
+        may get that number for something else. What was found is not about that: a sandbox that has just been made
+        would be taken for one that has died, or the end of a template that lives would be waited for."""
+        found = [(each, self.on_event.get(each)) for each, _ in self.epoll.poll(timeout_seconds)]
+        for descriptor, handler in found:
+            if handler is not None and self.on_event.get(descriptor) is handler:
+                handler()
+        return bool(found)
 
     def _watch(self, descriptor: int, handler: Callable[[], None]) -> None:
         self.on_event[descriptor] = handler
