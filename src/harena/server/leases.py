@@ -1,7 +1,12 @@
 """Leases of clients: the sandboxes of a client end when it has not renewed its lease in time.
 
 A lease holds sandboxes. It is over when it is closed or when it was not renewed in time; its sandboxes are stopped
-then, all at the same time. Nothing is polled: each lease has one timer. Used from one event loop.
+then, all at the same time. Each lease has one timer. Used from one event loop.
+
+A client that is there must not lose its sandboxes because this process is slow: where it gets hardly any processor
+time, renewals wait longer in their sockets than a lease lasts. So a lease's time is counted in pieces, one after the
+other, and a piece that ends late counts as what it should have been. Nor does a lease end while a sandbox is made under
+it.
 """
 
 from __future__ import annotations
@@ -10,12 +15,17 @@ import asyncio
 import logging
 import secrets
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from harena.core.clock import Clock, Timer
 from harena.core.errors import HarenaError, LimitExceededError, NotFoundError
 from harena.core.ports import SandboxHandle
+
+PIECES = 20
+"""in which a lease's time is counted"""
 
 _log = logging.getLogger("harena.server")
 
@@ -29,6 +39,8 @@ class Lease:
     seconds: float
     expires_at: datetime
     timer: Timer | None = None
+    making: int = 0
+    """sandboxes that are being made under it"""
     sandboxes: dict[str, SandboxHandle] = field(default_factory=dict)
 
 
@@ -71,6 +83,17 @@ class Leases:
         self._wind(lease)
         return lease
 
+    @contextmanager
+    def making(self, lease: Lease) -> Iterator[None]:
+        """While a sandbox is made under the lease, which lasts its whole length from the end of this on."""
+        lease.making += 1
+        try:
+            yield
+        finally:
+            lease.making -= 1
+            if self._leases.get(lease.id) is lease:
+                self._wind(lease)
+
     async def hold(self, lease: Lease, sandbox: SandboxHandle) -> None:
         """The sandbox ends with the lease; at once if that is over already."""
         if self._leases.get(lease.id) is not lease:
@@ -83,7 +106,9 @@ class Leases:
 
     async def close(self, workspace: str, lease_id: str) -> None:
         """End it and its sandboxes; returns when they have ended."""
-        await self._end(self.find(workspace, lease_id))
+        lease = self.find(workspace, lease_id)
+        self._remove(lease)
+        await self._end(lease)
 
     async def settled(self) -> None:
         """Returns when nothing of a lease that is over is left."""
@@ -97,22 +122,36 @@ class Leases:
                 lease.timer.cancel()
 
     def _wind(self, lease: Lease) -> None:
+        self._count(lease, PIECES)
+        lease.expires_at = self._clock.utcnow() + timedelta(seconds=lease.seconds)
+
+    def _count(self, lease: Lease, pieces: int) -> None:
         if lease.timer is not None:
             lease.timer.cancel()
-        lease.timer = self._clock.call_later(lease.seconds, lambda: self._over(lease))
-        lease.expires_at = self._clock.utcnow() + timedelta(seconds=lease.seconds)
+        lease.timer = self._clock.call_later(lease.seconds / PIECES, lambda: self._counted(lease, pieces - 1))
+
+    def _counted(self, lease: Lease, left: int) -> None:
+        if left:
+            self._count(lease, left)
+        elif lease.making:
+            self._count(lease, PIECES)
+        else:
+            self._over(lease)
 
     def _over(self, lease: Lease) -> None:
         _log.warning("lease %s was not renewed: its %d sandboxes are ended", lease.id, len(lease.sandboxes))
+        self._remove(lease)  # at once: nobody may be told any more that it was renewed
         task = asyncio.get_running_loop().create_task(self._end(lease))
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
 
-    async def _end(self, lease: Lease) -> None:
-        if self._leases.pop(lease.id, None) is not None:  # a timer and a client may end it in the same moment
-            self._counts -= Counter([lease.workspace])
+    def _remove(self, lease: Lease) -> None:
+        del self._leases[lease.id]
+        self._counts -= Counter([lease.workspace])
         if lease.timer is not None:
             lease.timer.cancel()
+
+    async def _end(self, lease: Lease) -> None:
         await asyncio.gather(*(_stop(handle) for handle in lease.sandboxes.values()))
 
 

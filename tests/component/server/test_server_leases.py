@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +14,11 @@ from hypothesis import strategies as st
 from server_world import World
 
 from harena.core.errors import NotFoundError
+from harena.core.models import SandboxSpec, SandboxStatus
+from harena.sdk.http.connection import Connection
+from harena.sdk.http.lease import ClientLease
 from harena.server.leases import Leases
-from harena.testing.clock import FakeClock
+from harena.testing.clock import FakeClock, FakeTimer
 
 SECONDS = 60.0
 wall_clock_jumps = st.floats(-1e9, 1e9)
@@ -43,6 +48,98 @@ async def test_the_time_of_day_ends_no_lease_and_keeps_none(renewals: list[tuple
     with pytest.raises(NotFoundError):
         leases.find("w", lease.id)
     await leases.settled()
+
+
+class LateClock(FakeClock):
+    """Of a process that gets hardly any processor time: each deadline is met five seconds late."""
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> FakeTimer:
+        return super().call_later(seconds + 5.0, callback)
+
+
+async def test_a_server_that_is_slow_ends_no_lease_early() -> None:
+    """Renewals wait in their sockets while it is; it ends nevertheless if none comes."""
+    clock = LateClock(auto_jump=False)
+    leases = Leases(clock)
+    lease = leases.open("w", SECONDS, most=1)
+    await clock.advance(2.5 * SECONDS)
+    assert leases.renew("w", lease.id) is lease
+    await clock.advance(2.5 * SECONDS)
+    assert leases.find("w", lease.id) is lease
+    await clock.advance(SECONDS)
+    with pytest.raises(NotFoundError):
+        leases.find("w", lease.id)
+    await leases.settled()
+
+
+async def test_no_lease_ends_while_a_sandbox_is_made_under_it() -> None:
+    """Whoever was given the sandbox has the lease's whole length to use it, or to renew."""
+    clock = FakeClock(auto_jump=False)
+    leases = Leases(clock)
+    lease = leases.open("w", SECONDS, most=1)
+    with leases.making(lease):
+        with leases.making(lease):
+            await clock.advance(5.5 * SECONDS)
+        await clock.advance(5.5 * SECONDS)
+    await clock.advance(SECONDS - 1)
+    assert leases.find("w", lease.id) is lease
+    await clock.advance(1.1)
+    with pytest.raises(NotFoundError):
+        leases.find("w", lease.id)
+    await leases.settled()
+
+
+async def test_a_sandbox_that_was_long_in_the_making_is_there_for_its_client(here: World) -> None:
+    """Its lease had no renewal meanwhile. Nor is it ended, and another one made."""
+    clock = here.state.clock
+    assert isinstance(clock, FakeClock)
+    client = here.client()
+    began, goes_on, made = asyncio.Event(), asyncio.Event(), []
+    create = here.runtime.create
+
+    async def slow(*given: Any, **more: Any) -> Any:
+        began.set()
+        made.append(given)
+        await goes_on.wait()
+        return await create(*given, **more)
+
+    here.runtime.create = slow  # type: ignore[method-assign]
+    asked = asyncio.ensure_future(client.create_sandbox(SandboxSpec()))
+    await began.wait()
+    await clock.advance(3 * SECONDS)
+    goes_on.set()
+    sandbox = await asked
+    assert (await sandbox.refresh()).status is SandboxStatus.RUNNING
+    assert len(made) == 1
+    await client.close()
+
+
+class SlowServer(Connection):
+    """Each answer takes twelve seconds."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__("http://127.0.0.1:1", clock=clock)
+        self.asked: list[float] = []
+
+    async def json(self, method: str, path: str, **_: Any) -> Any:
+        self.asked.append(self._clock.now())
+        await self._clock.sleep(12.0)
+        return {"id": "lease_1"}
+
+
+async def test_a_client_renews_as_often_where_the_server_is_slow_to_answer() -> None:
+    """From one question to the next, not from an answer."""
+    clock = FakeClock(auto_jump=False)
+    server = SlowServer(clock)
+    lease = ClientLease(server, clock, seconds=SECONDS)
+    opening = asyncio.ensure_future(lease.id())
+    await clock.advance(12.0)
+    await opening
+    await clock.advance(60.0)
+    assert server.asked == [0.0, 27.0, 42.0, 57.0, 72.0]
+    closing = asyncio.ensure_future(lease.close())
+    await clock.advance(12.0)
+    await closing
 
 
 async def test_a_workspace_has_so_many_leases(here: World, http: aiohttp.ClientSession) -> None:

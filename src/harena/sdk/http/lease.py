@@ -59,8 +59,11 @@ class ClientLease:
         return lease_id
 
     async def _renew(self, lease_id: str) -> None:
+        asked = self._clock.now()
         while True:
-            await self._clock.sleep(self._seconds / RENEWALS_PER_LEASE)
+            # from one question to the next: a server that is slow to answer is asked no later for that
+            await self._clock.sleep(asked + self._seconds / RENEWALS_PER_LEASE - self._clock.now())
+            asked = self._clock.now()
             try:
                 await self._connection.json(*address(table.RENEW, lease_id=lease_id))
             except NotFoundError:

@@ -135,7 +135,16 @@ async def signal(sandbox_id: Id, pid: Pid, asked: shapes.SignalBody, caller: Wri
 
 
 async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_id: str | None) -> SandboxHandle:
-    lease = None if lease_id is None else state.leases.find(workspace, lease_id)
+    if lease_id is None:
+        return await _created(state, workspace, spec)
+    lease = state.leases.find(workspace, lease_id)
+    with state.leases.making(lease):
+        handle = await _created(state, workspace, spec)
+        await state.leases.hold(lease, handle)
+    return handle
+
+
+async def _created(state: ServerState, workspace: str, spec: SandboxSpec) -> SandboxHandle:
     most = (await state.quotas.limits_of(workspace)).sandboxes
     async with state.sandboxes.room_for_one(workspace, most):
         try:
@@ -146,8 +155,6 @@ async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_i
             raise
         state.metrics.sandbox_created(workspace)
         await state.sandboxes.note(handle.info.id, workspace)
-    if lease is not None:
-        await state.leases.hold(lease, handle)
     return handle
 
 
