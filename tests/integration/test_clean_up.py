@@ -17,6 +17,7 @@ import pytest
 from harena.core.errors import PlatformError, SandboxNotRunningError, SandboxTerminatedError, SandboxUnavailableError
 from harena.core.models import ExecOutcome, ExecRequest, Limits, SandboxSpec
 from harena.core.ports import Death, SandboxPort
+from harena.runtime.host import linux
 from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.conformance_base import run, run_python
 from harena.testing.footprint import (
@@ -459,6 +460,28 @@ async def test_close_right_after_start(home: object) -> None:
             await runtime.close()
             ends = await asyncio.gather(*creates, return_exceptions=True)
         assert not [end for end in ends if not isinstance(end, PlatformError | SandboxNotRunningError)]
+
+
+async def test_a_template_that_is_too_slow_takes_nobodys_sandbox_along(
+    home: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host under load is slow, too: whoever waits gets a sandbox of another template, and what somebody has stays.
+    The slow one ends when nobody has anything of it."""
+    runtime = LinuxRuntime()
+    await runtime.start()
+    held = await runtime.create(SandboxSpec())
+    (spawner,) = spawners(os.getpid())
+    (slow,) = children(spawner)
+    os.kill(slow, signal.SIGSTOP)
+    monkeypatch.setattr(linux, "START_SECONDS", 4.0)
+    other = await runtime.create(SandboxSpec(limits=Limits(pids=77)))
+    for sandbox in (held, other):
+        assert (await run(sandbox, "echo", "here")).stdout == b"here\n"
+    assert slow in children(spawner)
+    await held.destroy()
+    assert await below_ended([slow]) == []
+    assert (await run(other, "echo", "here")).stdout == b"here\n"
+    await runtime.close()
 
 
 async def test_cancelled_create(runtime: LinuxRuntime) -> None:

@@ -46,3 +46,24 @@ def test_a_flood_is_read_in_turns_and_up_to_the_first_fault(message: bytes, read
         theirs.close()
 
     asyncio.run(run())
+
+
+def test_the_end_of_an_init_is_known_before_the_news_of_it() -> None:
+    """Whoever claims a sandbox that was made ahead asks the kernel: a dead one is nobody's."""
+
+    async def run() -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        link: Any = Link()
+        sandbox = box.LinuxSandbox(
+            link, 1, ours, limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
+        )
+        theirs.send(wire.READY)
+        assert sandbox.still_lives()
+        assert sandbox.ready.done()
+        assert sandbox.still_lives()
+        theirs.close()
+        assert sandbox.alive
+        assert not sandbox.still_lives()
+
+    asyncio.run(run())

@@ -20,6 +20,9 @@ class MadeSandbox:
         self.alive = True
         self.discarded = False
 
+    def still_lives(self) -> bool:
+        return self.alive
+
     def discard(self) -> None:
         self.alive = False
         self.discarded = True

@@ -526,6 +526,11 @@ class LinuxSandbox:
         """It has not ended and nobody has asked it to."""
         return not (self._stopping or self._dead.done() or self._failure)
 
+    def still_lives(self) -> bool:
+        """Whether it is `alive` by what the kernel says now: the news of its death come later, through the spawner."""
+        self._receive(1)
+        return self.alive and self._channel.fileno() >= 0
+
     def expect_end(self) -> None:
         """The whole node is being closed: the end that comes was asked for."""
         self._stopping = True

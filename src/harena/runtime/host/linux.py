@@ -102,7 +102,7 @@ class _Template:
         self.repeats = Repeats()
         self.key = key
         self.is_forgotten = False
-        """its blueprint was deleted: it ends with its last sandbox"""
+        """its blueprint was deleted, or it was too slow to make a sandbox: it ends with the last that it has made"""
         self.claimed: set[object] = set()
         """numbers of sandboxes that somebody was given, and a token for each that somebody waits for; not those that
         wait in a pool"""
@@ -143,6 +143,8 @@ class LinuxRuntime:
         self._link: SpawnerLink | None = None
         self._starting: asyncio.Task[SpawnerLink] | None = None
         self._templates: dict[_Key, asyncio.Task[_Template]] = {}
+        self._retired: set[_Template] = set()
+        """those that make no more sandboxes, and live as long as one of theirs is somebody's"""
         self._sandboxes: dict[int, LinuxSandbox] = {}
         self._pools: dict[tuple[object, ...], Pool] = {}
         self._ready_budget = Budget(_NODE_POOLS * pool_size)
@@ -244,9 +246,18 @@ class LinuxRuntime:
     def _made_templates(self) -> list[tuple[_Key, _Template]]:
         return [(key, task.result()) for key, task in self._templates.items() if _has_succeeded(task)]
 
+    def _retire(self, template: _Template) -> None:
+        """It makes no more sandboxes. Those that somebody has are theirs: a host under load is slow, too."""
+        self._template_died(template.key, template)
+        template.is_forgotten = True
+        self._retired.add(template)
+        if not template.claimed:
+            self._end_template(template)
+
     def _end_template(self, template: _Template) -> None:
         """End a template and the sandboxes that its pool keeps ready."""
         self._template_died(template.key, template)
+        self._retired.discard(template)
         if self._link is not None:
             self._link.drop_template(template.number)
 
@@ -295,6 +306,7 @@ class LinuxRuntime:
         await link.start()
         self._link = link
         self._templates.clear()
+        self._retired.clear()
         self._pools.clear()
         self._ready_budget = Budget(_NODE_POOLS * self._pool_size)
         return link
@@ -343,7 +355,8 @@ class LinuxRuntime:
 
     def _keep_quota(self, workspace: str) -> None:
         """Make room for one more of this workspace. Raises SandboxResourceExhaustedError where all are in use."""
-        while sum(key[0] == workspace for key in self._templates) >= self._templates_per_workspace:
+        retired = sum(template.key[0] == workspace for template in self._retired)
+        while retired + sum(key[0] == workspace for key in self._templates) >= self._templates_per_workspace:
             mine = [template for key, template in self._made_templates() if key[0] == workspace]
             idle = min((made for made in mine if not made.claimed), key=lambda made: made.used_at, default=None)
             if idle is None:
@@ -501,7 +514,7 @@ class LinuxRuntime:
             self._forget_sandbox(template, sandbox)
             said = sandbox.abandon()
             if isinstance(error, TimeoutError):
-                self._end_template(template)
+                self._retire(template)
                 raise TemplateGoneError(f"no sandbox was made within {START_SECONDS:.0f} s", step="template") from None
             if said and isinstance(error, PlatformError):
                 raise PlatformError(f"sandbox start: {said}", step=said.partition(":")[0]) from None

@@ -109,7 +109,7 @@ class Pool:
         self._note_claim()
         while self._ready:
             sandbox = self._ready.popleft()
-            if sandbox.alive:
+            if sandbox.still_lives():
                 self._fill_later()
                 return sandbox
         self._waiting += 1
