@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from harena.runtime.guest.launch import enter_groups
+from harena.runtime.kernel.cgroup_tree import most_of_a_share
 from harena.runtime.kernel.cgroups import CgroupBackend, CgroupFiles, detect, owner_id
 
 
@@ -112,4 +113,21 @@ def test_a_process_goes_into_a_group_itself(real_backend: CgroupBackend) -> None
     os.waitpid(pid, 0)
     for descriptor in (inside, go, told, tell, *entries):
         os.close(descriptor)
+    assert pool.close() == []
+
+
+@pytest.mark.root
+def test_the_kernel_takes_the_bounds_of_workspaces(real_backend: CgroupBackend) -> None:
+    """Whatever their sandboxes may use by themselves, before and after another workspace comes."""
+    processors = os.cpu_count() or 1
+    pool = real_backend.open_pool(owner_id(os.getpid()))
+    limits = (0.5, processors - 0.25, float(processors), processors + 1.0, None)
+    for share in ("one", "other"):
+        for cpu in limits:
+            assert pool.acquire(pids=16, cpu=cpu, share=share)
+    assert pool._bounded == ({"one", "other"} if "cpu" in real_backend.parents else set())
+    names = {os.path.dirname(group.directories["cpu"]) for group in pool._in_use if "cpu" in group.directories}
+    for around in names:
+        file = "/cpu.max" if real_backend.kind == "v2" else "/cpu.cfs_quota_us"
+        assert CgroupFiles().read(around + file).split()[0] == str(round(most_of_a_share(processors) * 20_000))
     assert pool.close() == []

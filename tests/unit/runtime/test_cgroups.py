@@ -16,6 +16,7 @@ from harena.runtime.kernel.cgroups import (
     CgroupBackend,
     CgroupFiles,
     DelegationFacts,
+    Group,
     NoCgroups,
     clean_stale,
     delegated_command,
@@ -35,7 +36,7 @@ V1_FILES = {
         "memory.stat": "cache 0\ninactive_file 0\nactive_file 0\n",
     },
     "pids": {"pids.max": "max"},
-    "cpu": {"cpu.cfs_quota_us": "-1", "cpu.shares": "1024"},
+    "cpu": {"cpu.cfs_quota_us": "-1", "cpu.cfs_period_us": "100000", "cpu.shares": "1024"},
     "cpuacct": {"cpuacct.usage": "0"},
 }
 V2_FILES = {
@@ -325,6 +326,57 @@ def test_a_workspace_is_one_for_the_scheduler(
     assert pool.acquire(pids=5, share="crowd") is crowd[0]
     assert pool.close() == []
     assert not Path(places[0]).exists()
+
+
+@pytest.mark.parametrize(("processors", "most"), [(1, 15_000), (2, 30_000), (16, 310_000)])
+@pytest.mark.parametrize("host", [v1_host, lambda kernel: v2_host(kernel, "/")])
+def test_a_workspace_leaves_others_time_of_the_processors(
+    kernel: SimulatedKernel,
+    monkeypatch: pytest.MonkeyPatch,
+    host: Callable[[SimulatedKernel], object],
+    processors: int,
+    most: int,
+) -> None:
+    """While another one has a sandbox; alone it has all of it. What lingers is nobody's sandbox."""
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    crowd = [pool.acquire(share="crowd") for _ in range(2)]
+
+    def quota(group: Group) -> int | None:
+        around = Path(group.directories["cpu"]).parent
+        if (around / "cpu.max").exists():
+            found, period = (around / "cpu.max").read_text().split()
+        else:
+            found, period = ((around / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
+        assert found in ("max", "-1") or period == "20000"
+        return None if found in ("max", "-1") else int(found)
+
+    assert quota(crowd[0]) is None
+    alone = pool.acquire(share="alone")
+    assert (quota(crowd[0]), quota(alone)) == (most, most)
+    alone.attach(501)
+    assert not pool.release(alone)
+    assert (quota(crowd[0]), quota(alone)) == (None, None)
+    third = pool.acquire(share="third")
+    assert (quota(crowd[0]), quota(third)) == (most, most)
+    for group in crowd:
+        pool.release(group)
+    assert quota(third) is None
+    kernel.kill(501)
+    assert pool.close() == []
+
+
+def test_v1_no_sandbox_may_use_more_than_its_workspace(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel would refuse it, then or when another workspace comes; as many processors as there are is no limit."""
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    for cpu, expected in ((1.0, "100000"), (3.75, "350000"), (4.0, "-1"), (100.0, "-1")):
+        group = pool.acquire(cpu=cpu, share="w")
+        assert Path(group.directories["cpu"], "cpu.cfs_quota_us").read_text() == expected
 
 
 def test_directories_of_workspaces_that_have_nothing_are_removed(

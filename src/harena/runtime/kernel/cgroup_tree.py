@@ -277,6 +277,18 @@ class Group:
 
 MOST_SHARES = 64
 """number of shares that keep their directories while nothing is in them"""
+SHARE_PERIOD_MICROSECONDS = 20_000
+"""after so long a share that has used up what it may gets more; others wait no longer for it"""
+
+
+def most_of_a_share(processors: int) -> float:
+    """Processors that one share may use while others want some, too: all but a half.
+
+    Weights alone do not keep them apart. Where many threads of a group sleep and wake all the time, its weight on each
+    processor changes with each of them, and Linux (6.18 was seen to) sets its virtual time back with each change: it
+    kept whole processors for seconds, and everybody else's programs, the node's loop and the spawner waited.
+    """
+    return max(processors - 0.5, processors * 0.75)
 
 
 class Pool:
@@ -289,9 +301,11 @@ class Pool:
         make_group: Callable[[CgroupFiles, Mapping[str, str]], Group],
         shared: str | None = None,
         prepare_share: Callable[[str], None] | None = None,
+        bound_share: Callable[[str, float | None], None] | None = None,
     ) -> None:
         """`shared` is a directory around `owned` that another pool uses too: the last one to be closed removes it.
-        `prepare_share` makes one that is to have groups below it (None = CgroupFiles.mkdir)."""
+        `prepare_share` makes one that is to have groups below it (None = CgroupFiles.mkdir). `bound_share` limits the
+        processors of one that has, or (given None) no longer does; None = that cannot be had."""
         self._files = files
         self._shared = shared
         self._owned = dict(owned)
@@ -304,6 +318,8 @@ class Pool:
         self._prepare_share = prepare_share or files.mkdir
         self._shares: dict[str, str] = {}
         """name -> name of its directories; the one that was used last is the last"""
+        self._bound_share = bound_share
+        self._bounded: set[str] = set()
         self._made = 0
 
     def acquire(
@@ -319,7 +335,11 @@ class Pool:
         All groups with one `share` lie in a directory of their own: together they have as much of the processors as
         those with another one, and no group is used again by another one. None = next to those directories.
         """
-        limits: Limits = (memory_bytes, pids, cpu)
+        group = self._acquired((memory_bytes, pids, cpu), share)
+        self._bound_shares()
+        return group
+
+    def _acquired(self, limits: Limits, share: str | None) -> Group:
         group = self._take(share, limits)
         if group is not None:
             try:
@@ -345,13 +365,15 @@ class Pool:
         """
         if group not in self._in_use:
             raise ValueError(f"cgroup {next(iter(group.directories.values()), '(none)')} is not in use")
-        if not group.reset(oom_kills) or _may_have_charges(group):
+        is_clean = group.reset(oom_kills) and not _may_have_charges(group)
+        if is_clean:
+            self._in_use.discard(group)
+            self._lingering.pop(group, None)
+            self._idle.setdefault((group.share, group.limits), []).append(group)
+        else:
             self._lingering[group] = time.monotonic()
-            return False
-        self._in_use.discard(group)
-        self._lingering.pop(group, None)
-        self._idle.setdefault((group.share, group.limits), []).append(group)
-        return True
+        self._bound_shares()
+        return is_clean
 
     def close(self, *, timeout_seconds: float = 2.0) -> list[str]:
         """Kill what is still inside and remove every directory. Gives those that could not be removed in time."""
@@ -360,7 +382,7 @@ class Pool:
                 group.kill()
         groups = [path for group in self._groups for path in group.directories.values()]
         shares = [path for name in self._shares.values() for path in self._share_directories(name)]
-        for known in (self._groups, self._in_use, self._lingering, self._idle, self._shares):
+        for known in (self._groups, self._in_use, self._lingering, self._idle, self._shares, self._bounded):
             known.clear()
         everything = [*groups, *shares, *self._owned.values()]
         left = remove_directories(self._files, everything, timeout_seconds=timeout_seconds)
@@ -415,6 +437,19 @@ class Pool:
 
     def _share_directories(self, name: str) -> list[str]:
         return [f"{owned}/{name}" for owned in dict.fromkeys(self._owned.values())]
+
+    def _bound_shares(self) -> None:
+        """While several shares have sandboxes, each leaves the others some time of the processors; one that is alone
+        has all of it."""
+        if self._bound_share is None:
+            return
+        used = {group.share for group in self._in_use if group not in self._lingering and group.share is not None}
+        wanted = used if len(used) > 1 else set()
+        most = most_of_a_share(os.cpu_count() or 1)
+        for share in self._bounded ^ wanted:
+            with suppress(OSError):  # it is no reason to have no sandbox
+                self._bound_share(f"{self._owned['cpu']}/{self._shares[share]}", most if share in wanted else None)
+        self._bounded = wanted
 
     def _drop_unused_shares(self) -> None:
         """Remove directories of those that nothing has used for longest, if there are many."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
+from harena.runtime.kernel.cgroup_tree import (
+    SHARE_PERIOD_MICROSECONDS,
+    CgroupFiles,
+    CgroupMount,
+    Group,
+    field,
+    most_of_a_share,
+)
 
 CONTROLLERS = ("memory", "pids", "cpu", "cpuacct")
 _PERIOD_MICROSECONDS = 100_000
@@ -58,6 +65,15 @@ def prepare_owned(files: CgroupFiles, directory: str, shares_per_processor: int 
     shares = directory + "/cpu.shares"
     if files.exists(shares):
         files.write(shares, str(min(_MOST_SHARES, shares_per_processor * (os.cpu_count() or 1))))
+
+
+def bound_share(files: CgroupFiles, directory: str, processors: float | None) -> None:
+    """Let everything below use so many processors; None = all. Raises OSError."""
+    if processors is None:
+        files.write(directory + "/cpu.cfs_quota_us", "-1")
+        return
+    files.write(directory + "/cpu.cfs_period_us", str(SHARE_PERIOD_MICROSECONDS))
+    files.write(directory + "/cpu.cfs_quota_us", str(round(processors * SHARE_PERIOD_MICROSECONDS)))
 
 
 def _sockets_of_an_owner(files: CgroupFiles) -> int | None:
@@ -129,5 +145,9 @@ class V1Group(Group):
 
     def _write_cpu(self, new: float | None) -> None:
         if directory := self.directories.get("cpu"):
-            quota = -1 if new is None else max(_SMALLEST_QUOTA_MICROSECONDS, round(new * _PERIOD_MICROSECONDS))
+            processors = os.cpu_count() or 1
+            quota = -1
+            if new is not None and new < processors:  # the kernel refuses more than what is around may have
+                bounded = min(new, most_of_a_share(processors))
+                quota = max(_SMALLEST_QUOTA_MICROSECONDS, round(bounded * _PERIOD_MICROSECONDS))
             self._files.write(directory + "/cpu.cfs_quota_us", str(quota))  # the default period is 100 ms

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable, Mapping
 
-from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
+from harena.runtime.kernel.cgroup_tree import SHARE_PERIOD_MICROSECONDS, CgroupFiles, CgroupMount, Group, field
 
 WANTED = ("memory", "pids", "cpu")
 _PERIOD_MICROSECONDS = 100_000
@@ -136,6 +136,12 @@ def prepare_owned(files: CgroupFiles, directory: str, controllers: Iterable[str]
     for name in controllers:
         files.write(directory + "/cgroup.subtree_control", "+" + name)
     _weigh(files, directory, weight)
+
+
+def bound_share(files: CgroupFiles, directory: str, processors: float | None) -> None:
+    """Let everything below use so many processors; None = all. Raises OSError."""
+    quota = "max" if processors is None else str(round(processors * SHARE_PERIOD_MICROSECONDS))
+    files.write(directory + "/cpu.max", f"{quota} {SHARE_PERIOD_MICROSECONDS}")
 
 
 def _weigh(files: CgroupFiles, directory: str, weight: int) -> None:

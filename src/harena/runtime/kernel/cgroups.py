@@ -157,7 +157,12 @@ class V1Cgroups(CgroupBackend):
         for directory in dict.fromkeys(owned.values()):
             cgroup_v1.prepare_owned(self._files, directory)
             limit_sums(self._files, directory)
-        return Pool(self._files, owned, cgroup_v1.V1Group)  # a new directory weighs as much as one beside it
+        bound = self._bound_share if "cpu" in owned else None
+        # a new directory weighs as much as one beside it
+        return Pool(self._files, owned, cgroup_v1.V1Group, bound_share=bound)
+
+    def _bound_share(self, directory: str, processors: float | None) -> None:
+        cgroup_v1.bound_share(self._files, directory, processors)
 
     def _template_pool(self, owner: str) -> Pool:
         names = (name for name in self.parents if name != "cpuacct")
@@ -204,10 +209,14 @@ class V2Cgroups(CgroupBackend):
         cgroup_v2.prepare_owned(self._files, directory, self.parents, weight)
         limit_sums(self._files, directory, is_for_templates=kind == _TEMPLATES)
         owned = dict.fromkeys(self.parents, directory)
-        return Pool(self._files, owned, cgroup_v2.V2Group, around, self._prepare_share)
+        bound = self._bound_share if "cpu" in owned else None
+        return Pool(self._files, owned, cgroup_v2.V2Group, around, self._prepare_share, bound)
 
     def _prepare_share(self, directory: str) -> None:
         cgroup_v2.prepare_owned(self._files, directory, self.parents)
+
+    def _bound_share(self, directory: str, processors: float | None) -> None:
+        cgroup_v2.bound_share(self._files, directory, processors)
 
 
 def detect(
