@@ -134,9 +134,14 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
     )
     begun = json.loads(re.search(rb"\{.*?\}", await stream.content.readany())[0])  # type: ignore[index]
     assert Frame.STARTED
-    await made("/v1/scenarios", {"name": "theirs", "scenarios": [GOOD]})
-    await made("/v1/scoring_contracts", {"name": "theirs", "contract": GOOD["scoring"]})
-    await made("/v1/benchmark_job_defs", {"name": "theirs", "request": {"name": "job", "scenarios": [GOOD]}})
+    stored = {
+        noun: f"theirs@{(await made(f'/v1/{noun}', {'name': 'theirs', **content}))['version']}"
+        for noun, content in (
+            ("scenarios", {"scenarios": [GOOD]}),
+            ("scoring_contracts", {"contract": GOOD["scoring"]}),
+            ("benchmark_job_defs", {"request": {"name": "job", "scenarios": [GOOD]}}),
+        )
+    }
     job = (await made("/v1/benchmark_jobs", {"name": "theirs", "scenarios": [GOOD]}))["id"]
     query = "kind=dataset&name=theirs&version=1"
     assert (await caller.ask("POST", f"/v1/objects?{query}", data=tar_of(("rows.jsonl", ROWS)))).status == 200
@@ -152,9 +157,7 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
         "sandboxes": {"sandbox_id": sandbox, "exec_id": begun["exec_id"], "pid": "1"},
         "leases": {"lease_id": (await made("/v1/leases", {"seconds": 600}))["id"]},
         "blueprints": {"name_or_id": (await made("/v1/blueprints", {"name": "theirs"}))["id"]},
-        "scenarios": {"ref": "theirs@1"},
-        "scoring_contracts": {"ref": "theirs@1"},
-        "benchmark_job_defs": {"ref": "theirs@1"},
+        **{noun: {"ref": ref} for noun, ref in stored.items()},
         "calibrations": {"calibration": "cal_0123456789abcdef"},  # a node that does not isolate makes none
         "benchmark_jobs": {"job": job},
         "training_jobs": {"job": training},

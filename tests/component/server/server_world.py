@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from harena.core.clock import Clock, SystemClock
 from harena.core.node_config import NodeConfig
-from harena.core.ports import WholeNode
+from harena.core.ports import Runtime, WholeNode
 from harena.core.workspace import DEFAULT_WORKSPACE, LimitsOf, WorkspaceLimits
 from harena.node.node import Node
 from harena.runtime.host.blueprints import Blueprints
@@ -50,7 +50,7 @@ class World:
 def fake_node(
     home: Path,
     clock: Clock,
-    runtime: FakeRuntime | None = None,
+    runtime: Runtime | None = None,
     limits_of: LimitsOf | None = None,
     workspace: str = DEFAULT_WORKSPACE,
     **more: Any,

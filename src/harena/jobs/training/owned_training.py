@@ -203,7 +203,7 @@ class OwnedTraining:
             trouble = f"its worker told what none of harena's tells ({error})"
         finally:
             code = await worker.end()
-        tail = await TRAINING.run(worker.tail)
+        tail = await worker.tail()
         if tail and self._row["durable"]:  # a server's log is its operator's, and the job's error whoever asks for it
             if last is None:
                 _log.warning("training job %s: its worker printed at its end:\n%s", self.id, tail)

@@ -12,11 +12,13 @@ import os
 import signal
 from asyncio import StreamReader, StreamReaderProtocol
 from collections.abc import Mapping, Sequence
+from io import BufferedWriter
 from pathlib import Path
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.home import private_opener
+from harena.core.threads import TRAINING
 from harena.core.training_lines import MOST_CHARACTERS, BrokenLine, WorkerLine, read
 
 GRACE_SECONDS = 3.0
@@ -47,13 +49,15 @@ class WorkerProcess:
         PlatformError."""
         reading, writing = os.pipe()
         try:
-            with open(folder / LOG_FILE, "ab", opener=private_opener) as log:  # noqa: ASYNC230 - opened, and then its
+            with await TRAINING.run(_opened, folder / LOG_FILE) as log:
                 process = await asyncio.create_subprocess_exec(
                     *command, str(folder), str(writing), stdin=asyncio.subprocess.PIPE, stdout=log, stderr=log,
                     pass_fds=(writing,), cwd=folder, env=dict(env), start_new_session=True,
                 )  # fmt: skip
-        except OSError as error:
+        except BaseException as error:
             os.close(reading)
+            if not isinstance(error, OSError):
+                raise
             raise PlatformError(f"a training worker could not be started: {error}", step="start worker") from error
         finally:
             os.close(writing)
@@ -95,19 +99,27 @@ class WorkerProcess:
         self.was_silent = True
         self.kill()
 
-    def tail(self) -> str:
+    async def tail(self) -> str:
         """The end of what it printed."""
-        try:
-            with open(self._folder / LOG_FILE, "rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - TAIL_BYTES))
-                text = log.read().decode(errors="replace")
-        except OSError:
-            return ""
-        return "\n".join(text.splitlines()[-TAIL_LINES:])
+        return await TRAINING.run(_end_of, self._folder / LOG_FILE)
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+
+
+def _opened(log: Path) -> BufferedWriter:
+    return open(log, "ab", opener=private_opener)  # noqa: SIM115 - whoever asks closes it
+
+
+def _end_of(log: Path) -> str:
+    try:
+        with open(log, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return ""
+    return "\n".join(text.splitlines()[-TAIL_LINES:])
 
 
 def how_it_ended(code: int) -> str:

@@ -29,7 +29,7 @@ from harena.core.errors import (
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
-from harena.core.threads import BLUEPRINTS
+from harena.core.threads import BLUEPRINTS, NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime.fast_path import forker
 from harena.runtime.guest import host_trees
@@ -369,13 +369,9 @@ class LinuxRuntime:
     async def _start_template(
         self, link: SpawnerLink, key: _Key, blueprint: Blueprint | None, *, may_import: bool = True
     ) -> _Template:
-        empty = self._home / "empty"
-        private_folder(self._home)
-        empty.mkdir(exist_ok=True)
-        if empty.stat().st_mode & 0o777 != 0o755:  # programs of another user look into it, whatever the umask
-            empty.chmod(0o755)
         uses = self._mechanisms
-        image = images.default_image(empty)
+        empty = self._home / "empty"
+        image = await NODE.run(_default_image, empty)
         environment = dict(image.environment)
         warm = list(blueprint.warm) if uses.warm_programs and blueprint and blueprint.warm is not None else None
         imports = warm is not None and blueprint is not None and _says_what_runs(blueprint)
@@ -525,6 +521,15 @@ class LinuxRuntime:
         self._sandboxes.pop(sandbox.number, None)
         if sandbox.number in template.claimed:
             self._let_go(template, sandbox.number)
+
+
+def _default_image(empty: Path) -> images.Image:
+    """The image, over an empty directory that is made where it is missing. Looks at the host's disk."""
+    private_folder(empty.parent)
+    empty.mkdir(exist_ok=True)
+    if empty.stat().st_mode & 0o777 != 0o755:  # programs of another user look into it, whatever the umask
+        empty.chmod(0o755)
+    return images.default_image(empty)
 
 
 def _says_what_runs(blueprint: Blueprint) -> bool:
