@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -25,9 +26,13 @@ OBJECTS = {
     "_io": frozenset({"read", "read1", "readall", "readinto", "readline", "readlines", "truncate", "flush"}),
 }
 """methods of objects of C"""
-KERNELS_OWN = ("/proc/loadavg", "/proc/meminfo", "/proc/pressure/", "/sys/fs/cgroup/memory", "/proc/self/fd/")
+KERNELS_OWN = re.compile(
+    r"/proc/(loadavg|meminfo|pressure/\w+|sys/kernel/random/boot_id|[0-9]+/stat)$|/sys/fs/cgroup/memory[./]|/proc/self/fd/"
+)
 """files of no disk, which no program of a sandbox can hold up: what the kernel counts, and (the last) memory that this
 process has just filled itself"""
+READERS_OF_PROC = frozenset({"harena.jobs.owner"})
+"""modules that ask for other things of /proc than files that are opened, and for nothing else"""
 _IMPORTS = ("importlib", "_frozen_importlib")
 
 _heard: Callable[[str], None] | None = None
@@ -41,7 +46,7 @@ def _audit(event: str, given: tuple[Any, ...]) -> None:
     path = given[0]
     if isinstance(path, bytes):
         path = path.decode(errors="replace")
-    if isinstance(path, str) and not path.startswith(KERNELS_OWN):
+    if isinstance(path, str) and not KERNELS_OWN.match(path):
         _note(sys._getframe(1), f"open {path}", heard)
 
 
@@ -50,22 +55,23 @@ def _profile(frame: FrameType, event: str, called: Any) -> None:
     if heard is None or event != "c_call" or threading.get_ident() != _thread:
         return
     name, owner = called.__name__, getattr(called, "__self__", None)
-    if name in WAITING.get(getattr(called, "__module__", None) or "", ()):
+    is_function = name in WAITING.get(getattr(called, "__module__", None) or "", ())
+    is_method = name in OBJECTS.get(type(owner).__module__, ())
+    if is_function or (is_method and not _holds_up_nobody(owner)):
         _note(frame, name, heard)
-    elif type(owner).__name__ not in ("TextIOWrapper", "StringIO", "BytesIO"):  # the log; memory
-        if name in OBJECTS.get(type(owner).__module__, ()) and not _is_kernels(owner):
-            _note(frame, name, heard)
 
 
-def _is_kernels(file: Any) -> bool:
-    return str(getattr(file, "name", "")).startswith(KERNELS_OWN)
+def _holds_up_nobody(file: Any) -> bool:
+    if type(file).__name__ in ("TextIOWrapper", "StringIO", "BytesIO"):  # the log; memory
+        return True
+    return KERNELS_OWN.match(str(getattr(file, "name", ""))) is not None
 
 
 def _note(frame: FrameType | None, what: str, heard: Callable[[str], None]) -> None:
     """Of what harena itself does, not its fakes and not what loads modules."""
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.startswith((*_IMPORTS, "harena.testing")):
+        if module.startswith((*_IMPORTS, "harena.testing")) or (what == "readlink" and module in READERS_OF_PROC):
             return
         if module.startswith("harena."):
             caller = frame.f_back

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pytest
 from api_world import ROUTES, ROWS, Caller, possessions
 from escape_world import seen_owners
 from loop_watch import end, listen, watched
@@ -31,6 +32,7 @@ from harena.core.ports import Operations
 from harena.core.workspace import WorkspaceLimits
 from harena.runtime.host.layers import LayerStore
 from harena.runtime.host.linux import LinuxRuntime
+from harena.scoring import battery
 from harena.sdk import transport
 from harena.sdk.portal import current_portal
 from harena.server.keys import Keys
@@ -156,8 +158,12 @@ async def test_no_route_waits_for_a_disk_in_the_event_loop(tmp_path: Path) -> No
     assert (strange, sorted(found)) == ([], [])
 
 
-async def test_no_verb_waits_for_a_disk_in_the_loop_of_an_embedded_node(tmp_path: Path) -> None:
-    """What the server does is done by the same ports; the SDK adds what it does with files of its user's."""
+async def test_no_verb_waits_for_a_disk_in_the_loop_of_an_embedded_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the server does is done by the same ports; the SDK adds what it does with files of its user's. Of the
+    battery, which takes a minute, two forgeries are enough here."""
+    monkeypatch.setattr(battery, "BATTERY", battery.BATTERY[:2])
     home, local = tmp_path / "home", tmp_path / "local"
     local.mkdir()
     (local / "a.txt").write_text("a" * 100_000)
@@ -188,12 +194,14 @@ async def test_no_verb_waits_for_a_disk_in_the_loop_of_an_embedded_node(tmp_path
             sandbox.exec(["python3", "-c", "print(1)"]).result()
             sandbox.write_file("/workspace/x", "b").result()
             sandbox.remove("/workspace/x").result()
-        done = harena.benchmark_jobs.create(scenarios, name="job")
+        done = harena.benchmark_jobs.create(name="job", scenarios=scenarios)
         harena.benchmark_jobs.wait(done)
         harena.benchmark_jobs.save_results(done, tmp_path / f"results{number}.json")
         harena.benchmark_jobs.delete(done)
         harena.calibrate(scenarios, gold_runs=2)
-        harena.score(GOOD)
+        harena.score(GOOD["candidate"], GOOD["scoring"])
+        harena.registry.push("dataset", rows, f"rows{number}@1")
+        harena.registry.pull("dataset", f"rows{number}@1", tmp_path / f"pulled{number}")
         config = {"algorithm": "grpo", "prompt_dataset_ref": str(rows)}
         job = harena.training_jobs.create(trainer_type="rl", model="tiny-llama", config=config, tags=["steps:1"])
         harena.training_jobs.wait(job.id)
@@ -212,4 +220,4 @@ async def test_no_verb_waits_for_a_disk_in_the_loop_of_an_embedded_node(tmp_path
     finally:
         await asyncio.to_thread(harena.shutdown)
         transport.set_factory(before)
-    assert sorted(found) == []
+    assert "\n".join(sorted(found)) == ""

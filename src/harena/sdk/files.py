@@ -15,6 +15,7 @@ from harena.core.checked import checked_count, checked_mode, content_bytes
 from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, SandboxValidationError
 from harena.core.models import FileInfo
 from harena.sdk import archive
+from harena.sdk.in_threads import in_thread
 from harena.sdk.options import check_path
 from harena.sdk.portal import Portal
 from harena.sdk.process import checked_timeout
@@ -198,14 +199,14 @@ class FileVerbs:
         await (await self.running_port()).remove(path, recursive=recursive, missing_ok=missing_ok)
 
     async def _upload_dir(self, local: Path, path: str, max_entries: int, max_bytes: int) -> None:
-        with tempfile.TemporaryFile() as packed:
+        async with in_thread(tempfile.TemporaryFile) as packed:
             await asyncio.to_thread(lambda: archive.pack(local, packed, max_entries=max_entries, max_bytes=max_bytes))
-            packed.seek(0)
+            await asyncio.to_thread(packed.seek, 0)
             await (await self.running_port()).extract_archive(path, _pieces(packed))
 
     async def _download_dir(self, path: str, local: Path, max_entries: int, max_bytes: int) -> None:
         most = max_bytes + max_entries * 4096  # an archive also holds names and padding
-        with tempfile.TemporaryFile() as packed:
+        async with in_thread(tempfile.TemporaryFile) as packed:
             size = 0
             async with aclosing((await self.running_port()).create_archive(path)) as pieces:
                 async for piece in pieces:
@@ -217,7 +218,7 @@ class FileVerbs:
                             reason="TOO_LARGE",
                         )
                     await asyncio.to_thread(packed.write, piece)
-            packed.seek(0)
+            await asyncio.to_thread(packed.seek, 0)
             await asyncio.to_thread(lambda: archive.unpack(packed, local, max_entries=max_entries, max_bytes=max_bytes))
 
 

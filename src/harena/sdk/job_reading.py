@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Iterable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from harena.core.job_diff import Attempts, diff, gather
 from harena.core.records.benchmark_jobs import BenchmarkJob, BenchmarkRun, ResultsPage
 from harena.core.records.job_diff import JobDiff
+from harena.sdk.in_threads import in_thread
 from harena.sdk.result_files import ResultFormat, result_file
 
 if TYPE_CHECKING:
     from harena.core.ports import Operations
-
-T = TypeVar("T")
 
 PAGE = 1000
 """runs; the most that a server gives at one time"""
@@ -60,7 +59,7 @@ class ScenarioOrder:
 async def save(operations: Operations, job: str, path: Path, form: ResultFormat) -> None:
     """Write the results that there are now to `path`, in the order of the scenarios: all of it or nothing. Raises
     NotFoundError, ValidationError."""
-    async with _in_thread(result_file(path, form)) as writer:
+    async with in_thread(partial(result_file, path, form)) as writer:
         in_order = ScenarioOrder()
         async for page in pages(operations, job):
             job = page.job_id
@@ -90,16 +89,3 @@ async def _gathered(operations: Operations, job: str) -> dict[str, Attempts]:
     async for page in pages(operations, job):
         gather((run.to_dict() for run in page.runs), scenarios)
     return scenarios
-
-
-@asynccontextmanager
-async def _in_thread(context: AbstractContextManager[T]) -> AsyncIterator[T]:
-    """A context whose begin and end touch the disk, on the sdk's loop, which has others to serve."""
-    value = await asyncio.to_thread(context.__enter__)
-    try:
-        yield value
-    except BaseException as error:
-        if not await asyncio.to_thread(context.__exit__, type(error), error, error.__traceback__):
-            raise
-    else:
-        await asyncio.to_thread(context.__exit__, None, None, None)

@@ -17,6 +17,7 @@ from harena.core.checked import checked_count, checked_text
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.records.catalog import StoredObject
 from harena.core.registry import KINDS, SEMANTIC, ObjectKind, checked_kind, checked_version, parse_object_ref
+from harena.sdk.in_threads import in_thread
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
 
@@ -57,14 +58,11 @@ async def _pull(kind: ObjectKind, ref: str, path: str | os.PathLike[str], *, ove
     operations = await current_portal().operations()
     found = await operations.get_object(checked_kind(kind), checked_text(ref, "ref"))
     target = Path(path).absolute()
-    if target.exists() and not (overwrite and target.is_dir()):
-        raise ValidationError(f"{path} is there: name a new directory, or allow a directory to be replaced (overwrite)")
-    if not target.parent.is_dir():
-        raise ValidationError(f"{path}: there is no directory {target.parent}; make it first")
+    await asyncio.to_thread(_check_target, target, path, overwrite)
     try:
         work = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=target.parent, prefix=".harena-pull-"))
         try:
-            with await asyncio.to_thread((work / "tree.tar").open, "wb") as out:
+            async with in_thread(lambda: (work / "tree.tar").open("wb")) as out:
                 async for piece in operations.pull_object(kind, found.ref):
                     await asyncio.to_thread(out.write, piece)
             await asyncio.to_thread(_place, work, target, found.digest)
@@ -110,6 +108,15 @@ async def pieces_of(made: Iterator[bytes]) -> AsyncIterator[bytes]:
     """An iterator that reads files, for an event loop."""
     while piece := await asyncio.to_thread(next, made, b""):
         yield piece
+
+
+def _check_target(target: Path, named: str | os.PathLike[str], overwrite: bool) -> None:
+    if target.exists() and not (overwrite and target.is_dir()):
+        raise ValidationError(
+            f"{named} is there: name a new directory, or allow a directory to be replaced (overwrite)"
+        )
+    if not target.parent.is_dir():
+        raise ValidationError(f"{named}: there is no directory {target.parent}; make it first")
 
 
 def _identity(kind: ObjectKind, place: Path, ref: str | None) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from harena.core.records.training_jobs import (
 )
 from harena.core.training_jobs import RetryFrom, merge_metrics
 from harena.core.whole_files import replaced
+from harena.sdk.in_threads import in_thread
 from harena.sdk.portal import current_portal
 from harena.sdk.process import checked_timeout
 from harena.sdk.streams import BatchSource, StreamReader
@@ -215,18 +216,24 @@ async def _download(job: str | TrainingJob, folder: str | os.PathLike[str], *, b
 
 
 async def _fetched(operations: Operations, job_id: str, path: str, folder: Path) -> Path:
+    place = await asyncio.to_thread(_place_of, path, folder)
+    async with in_thread(lambda: replaced([place])) as [file]:
+        async for piece in operations.training_job_file(job_id, path):
+            await asyncio.to_thread(file.write, piece)
+    return place
+
+
+def _place_of(path: str, folder: Path) -> Path:
+    """Where a file goes, in a directory that is there now. Raises ValidationError."""
     place = folder / path
     if not place.resolve().is_relative_to(folder.resolve()):
         raise ValidationError(f"the server names a file {path!r}, which would lie outside {folder}")
     try:
-        await asyncio.to_thread(place.parent.mkdir, parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValidationError(
             f"the folder {place.parent} cannot be made: {error.strerror or error}; name another one"
         ) from None
-    with replaced([place]) as [file]:
-        async for piece in operations.training_job_file(job_id, path):
-            file.write(piece)
     return place
 
 

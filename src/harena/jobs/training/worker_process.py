@@ -109,7 +109,7 @@ class WorkerProcess:
 
 
 def _opened(log: Path) -> BufferedWriter:
-    return open(log, "ab", opener=private_opener)  # noqa: SIM115 - whoever asks closes it
+    return open(log, "ab", opener=private_opener)
 
 
 def _end_of(log: Path) -> str:

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxUnavailableError
+from harena.core.threads import NODE
 from harena.runtime.kernel import cgroups
 from harena.runtime.spawner.spawner import MAX_BATCH, TEMPLATE_GONE
 
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harena.runtime.spawner.spawner import main; main()"
+_SOURCE = str(Path(__file__).resolve().parents[3])
 _MESSAGE_BYTES = 16 << 10
 _REQUEST_BYTES = 96 << 10  # what the spawner reads at once
 Limits = tuple[int | None, int | None, float | None]  # memory bytes, processes, cores
@@ -76,11 +78,10 @@ class SpawnerLink:
 
     async def start(self) -> None:
         """Start the spawner. Raises HostUnsupportedError / PlatformError with what it said."""
+        facts = await NODE.run(lambda: cgroups.probe_delegation(cgroups.detect()))
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
-        source = str(Path(__file__).resolve().parents[3])
-        argv = [sys.executable, "-I", "-S", "-c", _START, source, str(theirs.fileno()), str(os.getpid())]
-        facts = cgroups.probe_delegation(cgroups.detect())
+        argv = [sys.executable, "-I", "-S", "-c", _START, _SOURCE, str(theirs.fileno()), str(os.getpid())]
         argv = cgroups.delegated_command(argv, facts) or argv
         with theirs:
             self._process = subprocess.Popen(  # noqa: ASYNC220 (posix_spawn of a known program; does not wait)
