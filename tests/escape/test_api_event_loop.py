@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -221,3 +222,30 @@ async def test_no_verb_waits_for_a_disk_in_the_loop_of_an_embedded_node(
         await asyncio.to_thread(harena.shutdown)
         transport.set_factory(before)
     assert "\n".join(sorted(found)) == ""
+
+
+def fresh_server(home: Path) -> subprocess.Popen[str]:
+    """Started."""
+    return subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("fresh_server.py")), str(home)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+
+
+async def test_a_server_has_loaded_what_its_routes_need(tmp_path: Path) -> None:
+    """A module that a request loads in the loop stops it for all workspaces: some hundred milliseconds for what scores.
+    What the standard library and others load of their own on first use is theirs."""
+    process = fresh_server(tmp_path)
+    told = "[]"
+    try:
+        assert process.stdout is not None
+        url, token = json.loads(next(line for line in process.stdout if line.startswith('["http')))
+        async with (
+            aiohttp.ClientSession(url, headers={"authorization": f"Bearer {token}"}) as http,
+            AsyncExitStack() as stack,
+        ):
+            assert await everything(Caller(http, (str(tmp_path),)), stack) == []
+    finally:
+        told, _ = process.communicate(timeout=60)
+    loaded = json.loads(told.splitlines()[-1])
+    assert [name for name in loaded if name.startswith("harena.")] == []

@@ -59,9 +59,12 @@ async def open_for_server(
     workspace may use (None = everything). Raises ValidationError.
     """
     from harena.core.node_config import NodeConfig
+    from harena.core.threads import NODE
     from harena.jobs.webhooks import networks
+    from harena.node.parts import load_for_server
 
     home = _usable_home()
+    await NODE.run(load_for_server)
     node = await _open(
         home,
         NodeConfig(

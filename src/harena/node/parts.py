@@ -154,6 +154,21 @@ class NodeParts:
         self._runtime.after_fork_in_child()
 
 
+def load_for_server() -> None:
+    """What requests need beside that: a server loads it before there are any, since a module that is loaded on first
+    use stops the event loop, and with it every workspace, for as long as the disk and the interpreter take."""
+    _load_jobs()
+    with collection_paused():
+        import harena.jobs.benchmark.calibrations
+        import harena.node.training_room
+        import harena.store.catalog
+        import harena.store.registry
+        import harena.store.stored_bytes
+        import harena.training.objects.registry
+        import harena.training.requests.stored_references
+        import harena.training.requests.stored_scorings  # noqa: F401
+
+
 def _load_jobs() -> None:
     """What the first job needs of the store, the models and the scoring room."""
     with collection_paused():  # modules stay
