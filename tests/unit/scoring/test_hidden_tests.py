@@ -216,6 +216,15 @@ def test_what_only_a_gold_can_tell(text: str) -> None:
     assert (place.is_certain, place.is_sure) == (True, False)
 
 
+@pytest.mark.parametrize("around", ["if polars is not None:", "try:", "for n in g():"])
+def test_a_test_that_may_not_be_defined_is_not_certain(around: str) -> None:
+    """As where a package is missing."""
+    after = "except ImportError:\n    pass\n" if around == "try:" else ""
+    text = f"{around}\n    def test_a():\n        assert f(1) == 345\n{after}def test_b():\n    assert f(2) == 9\n"
+    made = hidden_tests(contract(pytest=["test_it.py"], files={"test_it.py": text}))
+    assert {place.value: place.is_certain for place in made.places.values()} == {345: False, 9: True}
+
+
 def test_a_set_of_parameters_that_may_fail_is_not_certain() -> None:
     """A mark on one set is enough."""
     marked = "@pytest.mark.parametrize('n', [1, pytest.param(2, marks=pytest.mark.xfail)])\ndef test_a(n):\n    assert f(n) == 345\n"

@@ -32,6 +32,8 @@ _TRUTH = {"assertTrue": True, "assertFalse": False}
 _WITH_MESSAGE = _EQUAL | {name for name in dir(unittest.TestCase) if name.startswith("assert")}
 """assertions whose `msg` decides nothing; that of other functions (`assert_called_with`) may be what is judged"""
 _UNCERTAIN = (ast.If, ast.IfExp, ast.While, ast.AsyncFor, ast.Match, ast.Lambda, ast.comprehension)
+_MAY_NOT_BE_RUN = (ast.If, ast.Try, ast.While, ast.For, ast.AsyncFor, ast.Match)
+"""statements that may not define what they hold"""
 _JUDGING = frozenset(("fail", "raises", "warns", "exit", "_exit", "skip", "skipTest", "xfail"))
 _NOT_RUN = (".skip", ".skipif", ".xfail")
 _STOPS = (ast.Return, ast.Yield, ast.YieldFrom)
@@ -326,11 +328,14 @@ class _Hider(ast.NodeTransformer):
         self._is_certain = not path
         self._is_judged = True
         self._is_sure = not _may_end(tree)
+        self._is_defined = True
+        """False: in a statement outside of functions that may not be run"""
         self._test = path
 
     def visit(self, node: ast.AST) -> Any:
         """See NodeTransformer."""
         certain, judged, depth, sure, test = self._is_certain, self._is_judged, self._depth, self._is_sure, self._test
+        defined, self._is_defined = self._is_defined, self._is_defined and not isinstance(node, _MAY_NOT_BE_RUN)
         self._is_sure = sure and not _may_forgive(node)
         for call in (node, getattr(node, "value", None)):
             for slot in self._told_of.calls.get(id(call), ()):
@@ -338,7 +343,7 @@ class _Hider(ast.NodeTransformer):
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             self._test = f"{test}::{node.name}"
         if isinstance(node, _FUNCTIONS):
-            self._is_certain = self._is_run_to_its_end(node)
+            self._is_certain = defined and self._is_run_to_its_end(node)
             self._depth += 1
         elif isinstance(node, _UNCERTAIN) or (
             isinstance(node, ast.For) and not (_is_table(node.iter) or id(node) in self._told_of.loops)
@@ -356,6 +361,7 @@ class _Hider(ast.NodeTransformer):
                 sure,
                 test,
             )
+            self._is_defined = defined
 
     def _is_run_to_its_end(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if self._depth or id(node) in self._rebound or any(isinstance(part, _STOPS) for part in _own(node)):
