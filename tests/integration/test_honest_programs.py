@@ -179,7 +179,7 @@ MODULES = {
 
 async def test_a_program_is_loaded_as_an_import_loads_it(source: Source, tmp_path: Path) -> None:
     """Its package first, and once; plain Python imports each of them, too. With `setup` as well."""
-    scenarios = []
+    scenarios: list[Scenario] = []
     for number, (name, files) in enumerate(MODULES.items()):
         for path, text in files.items():
             target = tmp_path / str(number) / path
