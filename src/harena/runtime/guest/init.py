@@ -199,11 +199,11 @@ class _Init:
     # -- requests ------------------------------------------------------------------------------------------------
 
     def _request(self) -> None:
-        message, ancillary, _flags, _address = self.connection.recvmsg(
+        message, ancillary, flags, _address = self.connection.recvmsg(
             wire.MAX_MESSAGE, _socket.CMSG_SPACE(4 * wire.MAX_DESCRIPTORS), _socket.MSG_CMSG_CLOEXEC
         )
-        if not message:
-            os._exit(0)  # the owner has gone
+        if not message or flags & _socket.MSG_CTRUNC:
+            os._exit(0)  # the owner has gone; or not all descriptors have come, and a program would lack a stream
         descriptors = list(struct.unpack("%di" % (len(ancillary[0][2]) // 4), ancillary[0][2])) if ancillary else []
         self._serve(message, descriptors)
 

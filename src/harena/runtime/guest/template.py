@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
 import _socket
+import errno
 import gc
 import marshal
 import os
@@ -198,14 +199,21 @@ class _Template:
 
     def _receive(self) -> tuple[bytes, list[int]]:
         space = _socket.CMSG_SPACE(4 * wire.MAX_DESCRIPTORS)
-        message, ancillary, _, _ = self.control.recvmsg(_REQUEST_BYTES, space, _socket.MSG_CMSG_CLOEXEC)
+        message, ancillary, flags, _ = self.control.recvmsg(_REQUEST_BYTES, space, _socket.MSG_CMSG_CLOEXEC)
         if not message:
             os._exit(0)  # the spawner has gone
-        numbers = ancillary[0][2]
-        return message, list(struct.unpack("<%di" % (len(numbers) // 4), numbers))
+        numbers = ancillary[0][2] if ancillary else b""
+        descriptors = list(struct.unpack("<%di" % (len(numbers) // 4), numbers))
+        if flags & _socket.MSG_CTRUNC:  # not all have come: the sandbox would lack some of its limits
+            _close(descriptors)
+            return message, []
+        return message, descriptors
 
     def _fork(self, message: bytes, descriptors: list[int]) -> launch.SandboxLaunch | None:
         """Not None in the sandbox. `descriptors` are its channel, and its cgroups' files, see `launch.enter_groups`."""
+        if not descriptors:
+            self.control.send(ANSWER.pack(int.from_bytes(message[:4], "little"), errno.EMFILE) + b"descriptors")
+            return None
         settings, channel = message[4:], descriptors[0]
         made = self.launches.get(settings)
         if made is None:

@@ -39,6 +39,12 @@ static i32 reap(struct context *context)
     }
 }
 
+static void close_descriptors(struct context *context)
+{
+    for (i32 index = 0; index < context->descriptor_count; index++)
+        call1(SYS_close, context->descriptors[index]);
+}
+
 /* The next message into the context. Gives 0 or -errno. */
 static i64 receive(struct context *context)
 {
@@ -63,6 +69,10 @@ static i64 receive(struct context *context)
         context->descriptor_count = (i32)((control.size - 16) / 4);
         for (i32 index = 0; index < context->descriptor_count; index++)
             context->descriptors[index] = control.descriptors[index];
+    }
+    if (message.flags & MSG_CTRUNC) { /* not all have come: a sandbox would lack some of its limits, a program a stream */
+        close_descriptors(context);
+        context->descriptor_count = 0;
     }
     return 0;
 }
@@ -156,12 +166,6 @@ static __attribute__((noinline)) void become_real(struct context *context, const
         execute(arguments[0], arguments, environment);
     context->error = 1;
     call1(SYS_exit_group, 127);
-}
-
-static void close_descriptors(struct context *context)
-{
-    for (i32 index = 0; index < context->descriptor_count; index++)
-        call1(SYS_close, context->descriptors[index]);
 }
 
 /* Start a program by executing it. Gives whether it was started. */

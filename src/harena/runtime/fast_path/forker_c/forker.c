@@ -182,6 +182,12 @@ static __attribute__((noreturn)) void become_sandbox(
     go_on(&forker->parked);
 }
 
+static void close_all(const i32 *descriptors, u32 count)
+{
+    for (u32 index = 0; index < count; index++)
+        call1(SYS_close, descriptors[index]);
+}
+
 /* In the template, when nobody else has this memory any more: serve the spawner. */
 __attribute__((noreturn, used)) void serve(struct forker *forker)
 {
@@ -193,13 +199,19 @@ __attribute__((noreturn, used)) void serve(struct forker *forker)
         i64 size = call3(SYS_recvmsg, forker->control, &message, MSG_CMSG_CLOEXEC);
         if (size == -EINTR)
             continue;
-        if (size < (i64)sizeof(struct order) || message.control_size < 20)
+        i32 is_cut = message.flags & MSG_CTRUNC; /* not all have come: the sandbox would lack some of its limits */
+        if (size < (i64)sizeof(struct order) || (message.control_size < 20 && !is_cut))
             call1(SYS_exit_group, 0); /* the spawner has gone */
         struct order *order = (struct order *)forker->message;
+        u32 count = message.control_size < 20 ? 0 : (u32)((control.size - 16) / 4);
+        if (is_cut) {
+            close_all(control.descriptors, count);
+            answer(forker, order->number, EMFILE, -1);
+            continue;
+        }
         u32 *relocations = (u32 *)&order->calls[order->call_count];
         for (u64 index = 0; index < order->relocation_count; index++)
             *(u64 *)(forker->message + relocations[index]) += (u64)forker->message;
-        u32 count = (u32)((control.size - 16) / 4);
         i32 pidfd = -1;
         order->calls[order->channel_call][1] = control.descriptors[0];
         struct clone wanted = {order->flags | CLONE_PIDFD, (u64)&pidfd, 0, 0, SIGCHLD, 0, 0, 0};
@@ -209,8 +221,7 @@ __attribute__((noreturn, used)) void serve(struct forker *forker)
         answer(forker, order->number, pid < 0 ? (i32)-pid : 0, pidfd);
         if (pid > 0)
             call1(SYS_close, pidfd);
-        for (u32 index = 0; index < count; index++)
-            call1(SYS_close, control.descriptors[index]);
+        close_all(control.descriptors, count);
     }
 }
 
