@@ -98,7 +98,10 @@ class ThreadKind:
 
     def _end_idle(self, owner: str, pool: _Pool, uses: int) -> None:
         with self._lock:
-            if pool.pieces or pool.uses != uses or self._pools.get(owner) is not pool:
+            if pool.uses != uses or self._pools.get(owner) is not pool:
+                return
+            if pool.pieces:  # of a caller that was cancelled: nobody else comes back when that work has ended
+                asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_idle, owner, pool, uses)
                 return
             del self._pools[owner]
         pool.executor.shutdown(wait=False)

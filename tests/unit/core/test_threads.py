@@ -51,6 +51,32 @@ async def test_idle_pools_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kind.pools == 0
 
 
+async def test_a_pool_ends_whose_caller_did_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work of a caller who was cancelled runs on; when it has ended, its threads do."""
+    monkeypatch.setattr("harena.core.threads.IDLE_SECONDS", 0.0)
+    kind, held, begun = ThreadKind("test", most_threads=1), threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def work() -> None:
+        loop.call_soon_threadsafe(begun.set)
+        held.wait()
+
+    calling = asyncio.ensure_future(kind.run_for("owner", work))
+    await begun.wait()
+    calling.cancel()
+    await asyncio.wait([calling])
+    passed = loop.create_future()
+    loop.call_later(0.01, passed.set_result, None)  # timers come in their order
+    await passed
+    assert kind.pools == 1
+    held.set()
+    async with asyncio.timeout(30):
+        while kind.pools:
+            turn = loop.create_future()
+            loop.call_soon(turn.set_result, None)
+            await turn
+
+
 def test_nothing_of_a_server_uses_the_loops_own_executor() -> None:
     """It is one for all: whoever fills it stops everybody."""
     found = [
