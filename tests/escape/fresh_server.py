@@ -50,16 +50,16 @@ async def main(home: Path) -> None:
         is_listening = True
         print(json.dumps([server.url, token]), flush=True)
         ended = asyncio.get_running_loop().create_future()
-        asyncio.get_running_loop().add_reader(0, lambda: ended.done() or ended.set_result(None))
-        await ended
+        asyncio.get_running_loop().add_reader(0, lambda: ended.cancel())
+        await asyncio.wait([ended])
         is_listening = False
         print(json.dumps(sorted(name for name in loaded if name in sys.modules)), flush=True)
         await server.close(drain_seconds=1)
         state.leases.cancel_timers()
 
 
-training_room.WORKER = (sys.executable, "-m", "harena.testing.fake_trainer")
-training_room.missing_for_training = lambda: None
+training_room.WORKER = (sys.executable, "-P", "-m", "harena.testing.fake_trainer")
+training_room.missing_for_training = lambda *_: None  # type: ignore[attr-defined]
 sys.addaudithook(audit)
 os.environ["HARENA_HOME"] = sys.argv[1]
 asyncio.run(main(Path(sys.argv[1])))

@@ -18,10 +18,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-from api_world import ROUTES, ROWS, Caller, possessions
+from api_world import DOCUMENT, ROUTES, ROWS, Caller, possessions
 from escape_world import seen_owners
 from loop_watch import end, listen, watched
-from test_api_attacker import BODIES, DOCUMENT, NEVER, SAME_NAMES, asked
+from test_api_attacker import BODIES, NEVER, SAME_NAMES, asked
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "component" / "server"))
 
@@ -38,6 +38,7 @@ from harena.sdk import transport
 from harena.sdk.portal import current_portal
 from harena.server.keys import Keys
 from harena.server.quotas import Quotas
+from harena.testing.conformance_bad_jobs import ADDING
 from harena.testing.conformance_operations import GOOD
 from harena.testing.conformance_registry import tar_of
 from harena.testing.footprint import spawners
@@ -200,7 +201,7 @@ async def test_no_verb_waits_for_a_disk_in_the_loop_of_an_embedded_node(
         harena.benchmark_jobs.save_results(done, tmp_path / f"results{number}.json")
         harena.benchmark_jobs.delete(done)
         harena.calibrate(scenarios, gold_runs=2)
-        harena.score(GOOD["candidate"], GOOD["scoring"])
+        harena.score("print(sum(map(int, input().split())))", ADDING)
         harena.registry.push("dataset", rows, f"rows{number}@1")
         harena.registry.pull("dataset", f"rows{number}@1", tmp_path / f"pulled{number}")
         config = {"algorithm": "grpo", "prompt_dataset_ref": str(rows)}
