@@ -89,6 +89,15 @@ for place in "$@"; do
 done
 """
 """shell script that empties places; none may lie behind a link, as none did before the candidate"""
+_IS_OPEN = """\
+[ -w "${1%/*}" ] || exit 0
+for place in "$@"; do
+    [ -e "$place" ] || [ -L "$place" ] || continue
+    { [ -f "$place" ] && [ ! -L "$place" ] && [ -w "$place" ]; } || exit 0
+done
+echo open
+"""
+"""whether a reward could be written over: what a verifier starts could leave one that its own fails to replace"""
 _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 """a repository of the candidate's names no program that is run where its state is asked for"""
 _STILL_SECONDS = 0.1
@@ -139,6 +148,8 @@ class Reward:
     """it was written when the verifier had ended"""
     fault: SandboxFileError | None = None
     """the sandbox failed after the candidate had run in it"""
+    is_closed: bool = False
+    """no verifier could have written another one over it"""
     by_links: bool = False
     """a link that led nowhere may have led to what the verifier put there"""
 
@@ -151,6 +162,10 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
             candidate, reward = await _run(bench, contract, bench.scenario.candidate)
         if reward.by_links:
             candidate, reward = await _run(bench, contract, bench.scenario.candidate, keeps_links=False)
+        if reward.value and reward.is_closed:
+            _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE}, entry="solve.sh"))
+            if not control.is_closed:  # else the verifier itself does so
+                return tampered("the reward was closed against being written over", outcomes=())
         if reward.value is None and not (reward.disagrees or reward.rewritten):
             _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE}, entry="solve.sh"))
             if control.fault is not None:
@@ -364,6 +379,9 @@ async def _verified(
     states = await _states(sandbox, dangling)
     done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
     reward = await _reward(sandbox, done)
+    if done.outcome is ExecOutcome.EXITED:
+        is_open = await _told(sandbox, ("sh", "-c", _IS_OPEN, "sh", *REWARD_FILES), "/", seconds=_CLEAN_SECONDS)
+        reward = replace(reward, is_closed=not is_open)
     if reward.value and await sandbox.processes():  # what a verifier has started, and not ended, writes no reward
         before = await fingerprints(sandbox, REWARD_FILES)
         await asyncio.sleep(_STILL_SECONDS)
