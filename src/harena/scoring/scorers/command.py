@@ -9,7 +9,7 @@ the trusted part was given, on standard input, and that it must repeat at its en
 A command that runs the candidate's programs shares the sandbox with what they leave. Its trusted programs find modules
 as `guest_sitecustomize` says, and what they said is believed only if no trusted file was touched meanwhile, be it that
 it was put back (see `fingerprints`); but for those that the command itself changes, as one does with a candidate that
-does nothing, and those that the contract calls `changeable`.
+does nothing, those that nobody has read since, and those that the contract calls `changeable`.
 
 A command that is killed (at its time limit, say) is run once more with a candidate that does nothing: if it is killed
 then, too, the fault is the contract's, and there is no score.
