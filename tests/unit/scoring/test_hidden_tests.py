@@ -283,6 +283,32 @@ def test_what_the_tests_judge_by_is_no_message() -> None:
     ] * 2
 
 
+@pytest.mark.parametrize("given", ["Raises(ValueError, f", "Warns(UserWarning, f", "RaisesRegex(ValueError, 'no', f"])
+def test_what_an_assertion_gives_to_a_function_is_no_message(given: str) -> None:
+    """It is called with that."""
+    assert f"self.assert{given}, msg='')" in own(hidden(f"self.assert{given}, msg='')\n").contract.asserts or "")
+    assert "secret" not in own(hidden("self.assertRaises(ValueError, msg='secret')\n").contract.asserts or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["e = 0\ntry:\n    f(1)\nexcept ValueError as e:\n    assert 1 == e\n", "e = 0\nfrom solution import e\nassert 1 == e\n",
+     "e = 0\nmatch f(1):\n    case e:\n        assert 1 == e\n", "e = 0\ndef e(): pass\nassert 1 == e\n"],
+)  # fmt: skip
+def test_a_name_that_is_bound_again_is_no_value(text: str) -> None:
+    """By whatever statement."""
+    assert "['told'](0, e)" in (hidden(text).contract.asserts or "")
+
+
+def test_a_fixture_that_tests_ask_for_keeps_its_name() -> None:
+    """Also where its name begins as that of a test does."""
+    files = {
+        "test_it.py": "import pytest\n@pytest.fixture\ndef test_room(): pass\ndef test_it(test_room): assert f(1) == 345\n"
+    }
+    left = hidden_tests(contract(pytest=["test_it.py"], files=files)).contract.files["test_it.py"]
+    assert "def test_room(" in left
+
+
 def test_what_is_nested_too_deeply_is_left_as_it_is() -> None:
     """It ends no job."""
     text = "assert f(1) == 345\nassert " + " + ".join(["f(1)"] * 2000) + " == 690000\n"

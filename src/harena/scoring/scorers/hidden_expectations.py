@@ -46,6 +46,7 @@ _FORGIVES_NOTHING = frozenset({
 })  # fmt: skip
 """managers whose block is run to its end, and whose errors are not swallowed"""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
 _NO_VALUE = object()
 
 
@@ -180,6 +181,7 @@ def _rename_tests(trees: list[ast.Module]) -> None:
     names = sorted({node.name for node in tests})
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    used |= {node.arg for node in nodes if isinstance(node, ast.arg)}  # of a fixture
     used |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     if not used.isdisjoint(names):
         return
@@ -194,10 +196,16 @@ def _drop_messages(tree: ast.Module) -> None:
             node.msg = None
         elif isinstance(node, ast.Call) and _method(node) == "subTest":
             node.args, node.keywords = [], []
-        elif isinstance(node, ast.Call) and _method(node) in _WITH_MESSAGE:
+        elif isinstance(node, ast.Call) and _method(node) in _WITH_MESSAGE and not _gives_away(node):
             node.keywords = [each for each in node.keywords if each.arg != "msg"]
             counted = 2 if _method(node) in _EQUAL else 1 if _method(node) in _TRUTH else len(node.args)
             del node.args[counted:]
+
+
+def _gives_away(call: ast.Call) -> bool:
+    """An assertion gives its further arguments to a function, as `assertRaises(ValueError, f, msg="")` does."""
+    name = _method(call)
+    return ("Raises" in name or "Warns" in name) and len(call.args) > (2 if name.endswith("Regex") else 1)
 
 
 def _put_names_values(tree: ast.Module) -> None:
@@ -206,6 +214,9 @@ def _put_names_values(tree: ast.Module) -> None:
     stores = Counter(node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
     stores.update(node.arg for node in nodes if isinstance(node, ast.arg))
     stores.update(name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names)
+    stores.update(alias.asname or alias.name for node in nodes if isinstance(node, _IMPORTS) for alias in node.names)
+    named = (*_FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+    stores.update(node.name for node in nodes if isinstance(node, named) and node.name is not None)
     loads = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     bound = {
         node.targets[0].id: node
