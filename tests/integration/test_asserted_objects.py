@@ -328,6 +328,14 @@ FORGERIES = {
         "def same(a, b): return a == b\nassert same(f(same), 4)\n",
         "def f(g):\n    g.__code__ = (lambda a, b: True).__code__\n    return 0\n",
     ),
+    "a pattern": (
+        "match f(2):\n    case 4: found = True\n    case _: found = False\nassert found\n",
+        cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
+    ),
+    "patterns in patterns": (
+        "def kind(x):\n    match x:\n        case {'a': [3 | 4 as n, *_]}: return n is not None\n    return False\nassert kind({'a': [f(2)]})\n",
+        cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
+    ),
     "negation": ("assert -f(2) == 3\n", cls("__neg__ = lambda s: -3 * 0 + 3", "int") + "def f(x): return E(1)\n"),
 }
 

@@ -19,6 +19,7 @@ TESTS = {
     "inside": ("pytest", TEST + "assert [f(2), f(3)] == [4, 9]\n"),
     "a table": ("pytest", "import pytest\nfrom solution import f\n@pytest.mark.parametrize('n', [2, 3])\ndef test_a(n):\n    found = f(n)\n    if found != n * n: pytest.fail('no')\n"),
     "cases": ("pytest", CASE + "self.assertEqual(f(2), 4); self.assertEqual([f(3)], [9])\n"),
+    "a pattern": ("pytest", "from solution import f\ndef test_a():\n    match [f(2)]:\n        case [4 | 5]: found = True\n        case _: found = False\n    assert found\n"),
     "assertEqual": ("unittest", CASE + "self.assertEqual(f(2), 4)\n"),
     "assertTrue": ("unittest", CASE + "self.assertTrue(f(2) == 4)\n"),
     "a chain in a method": ("unittest", CASE + "assert 4 == abs(2) + abs(2) == f(2) == 4\n"),
@@ -65,6 +66,8 @@ async def test_a_helper_of_the_suites_believes_it_as_little() -> None:
 
 
 OF_TESTS = {
+    "patterns": ("from solution import f, Color, Point\ndef kind(x):\n    match x:\n        case Point(x=1, y=2 | 3): return 1\n        case Color.RED: return 2\n        case {'a': 1, **rest} if rest: return 3\n        case [-1, *_, 'z' as last]: return last\n        case None | True: return 5\n    return 6\ndef test_a():\n    found = [*map(kind, [f(Point(1, 3)), Color.RED, f({'a': 1, 'b': 2}), f([-1, 'y', 'z']), f(None), f({'a': 1})])]\n    assert found == [1, 2, 3, 'z', 5, 6]\n",
+        "import enum\nfrom dataclasses import dataclass\nclass Color(enum.Enum):\n    RED = 1\n@dataclass\nclass Point:\n    x: int\n    y: int\ndef f(x): return x\n"),
     "ANY": ("from unittest.mock import ANY\nfrom solution import f\ndef test_a():\n    assert f(2) == {'n': 4, 'id': ANY}\n", "def f(x): return {'n': x * x, 'id': 7}\n"),
     "approx": ("import pytest\nfrom solution import f\ndef test_a():\n    assert f(2) == pytest.approx(100, abs=99)\n", "def f(x): return 4\n"),
     "its own": ("from solution import f\nclass Small:\n    def __eq__(self, other): return other < 10\ndef test_a():\n    assert f(2) == Small()\n", "def f(x): return 4\n"),

@@ -269,8 +269,17 @@ def test_a_test_whose_name_is_bound_again_demands_nothing(more: str) -> None:
     suite = hidden_suite(f"self.assertEqual(f(1), 345)\n    {more}")
     assert not suite.places[0].is_certain
     assert hidden_suite("self.assertEqual(f(1), 345)\n    def test_more(self): pass").places[0].is_sure
-    again = hidden("def check(c):\n    assert c(1) == 2\ndef check(c):\n    assert c(1) == 345\ncheck(f)\n")
-    assert not any(place.is_certain for place in again.places.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "is_certain"),
+    [("{0}    assert c(1) == 2\n{0}    assert c(1) == 345\ncheck(f)\n", [False, True]),
+     ("{0}    assert c(1) == 2\ncheck(f)\n{0}    assert c(1) == 345\n", [False, False])],
+)  # fmt: skip
+def test_of_several_by_one_name_the_last_is_run(text: str, is_certain: list[bool]) -> None:
+    """Where nothing uses that name before."""
+    found = hidden(text.format("def check(c):\n"))
+    assert [place.is_certain for place in found.places.values()] == is_certain
 
 
 def test_what_the_tests_judge_by_is_no_message() -> None:

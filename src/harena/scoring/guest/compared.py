@@ -10,6 +10,7 @@ import builtins
 from functools import partial
 
 from harena.scoring.guest.judged import SIDES, Judged, chained
+from harena.scoring.guest.matched import with_guards
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -323,6 +324,10 @@ class Comparisons(ast.NodeTransformer):
         self.generic_visit(node)
         node.ifs = conditions
         return node
+
+    def visit_Match(self, node: Any) -> ast.AST:
+        """A statement whose patterns compare."""
+        return self.generic_visit(with_guards(node))
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """One call."""

@@ -39,6 +39,7 @@ from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import loops as guest_loops
+from harena.scoring.guest import matched as guest_matched
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import rebound as guest_rebound
@@ -73,7 +74,7 @@ _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 _IN_ONE_PROCESS = (
-    *(guest_plain, guest_asked, guest_judged, guest_compared),
+    *(guest_plain, guest_asked, guest_judged, guest_matched, guest_compared),
     *(guest_imports, guest_loops, guest_tools, guest_executed, guest_rebound, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""

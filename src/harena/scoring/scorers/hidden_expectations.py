@@ -514,17 +514,21 @@ def _own(function: ast.AST) -> Iterator[ast.AST]:
 
 def _rebound(tree: ast.Module) -> Iterator[int]:
     """The ids of functions whose name, or that of the class around them, is bound again or deleted: another one may be
-    run in their place."""
+    run in their place. The last one of several is none of these, unless it is used before it is there."""
     nodes = list(ast.walk(tree))
     changed = {node.attr for node in nodes if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)}
     for scope in nodes:
         if not isinstance(scope, (ast.Module, ast.ClassDef)):
             continue
         own = list(_own_and_defined(scope))
-        bound = Counter(node.id for node in own if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
-        bound.update(node.name for node in own if isinstance(node, (*_FUNCTIONS, ast.ClassDef)))
-        for node in own:
-            if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and (bound[node.name] > 1 or node.name in changed):
+        defined = [node for node in own if isinstance(node, (*_FUNCTIONS, ast.ClassDef))]
+        names = [node for node in own if isinstance(node, ast.Name)]
+        lost = changed | {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+        last = {node.name: node for node in defined}
+        for node in defined:
+            is_early = any(each.id == node.name and each.lineno < last[node.name].lineno for each in names)
+            is_one = sum(each.name == node.name for each in defined) == 1
+            if node.name in lost or not (is_one or (last[node.name] is node and not is_early)):
                 yield from (id(part) for part in ast.walk(node) if isinstance(part, _FUNCTIONS))
 
 
