@@ -397,6 +397,8 @@ class _Hider(ast.NodeTransformer):
         call, name = node.value, _method(node.value)
         test = None
         if name in _EQUAL and len(call.args) == 2:
+            # it takes whatever has `difference`, which need not equal a set; a gold tells which it is
+            self._is_sure = self._is_sure and name != "assertSetEqual"
             test = self._compared(call.args[0], call.args[1])
         elif name in _TRUTH and len(call.args) == 1:
             test = self._hidden(call.args[0]) if _TRUTH[name] else self._truth(call.args[0], False)
