@@ -14,9 +14,12 @@ from typing import Protocol
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, PlatformError
 from harena.core.output import OutputBuffer
+from harena.core.threads import NODE, node_task
+from harena.jobs.allocator import give_back
 from harena.server.quotas import Quotas
 
 LOOK_SECONDS = 0.2
+MUCH_BYTES = 8 << 20
 
 
 class Command(Protocol):
@@ -39,6 +42,7 @@ class KeptOutputs:
         self._ended: set[int] = set()
         """ids of those among them that were ended for what they kept"""
         self._looking: asyncio.Task[None] | None = None
+        self._giving_back: asyncio.Task[None] | None = None
 
     def add(self, workspace: str, command: Command) -> None:
         """It prints from now on."""
@@ -47,8 +51,12 @@ class KeptOutputs:
             self._looking = asyncio.create_task(self._look())
 
     def remove(self, workspace: str, command: Command) -> None:
-        """Nothing of it is kept any more."""
+        """Nobody reads it any more: what it kept is dropped at once, and the memory of much goes back to the kernel."""
         self._ended.discard(id(command))
+        if _size(command) >= MUCH_BYTES and (self._giving_back is None or self._giving_back.done()):
+            self._giving_back = node_task(self._give_back(), "give memory back")
+        command.stdout.discard()
+        command.stderr.discard()
         running = self._running[workspace]
         running.remove(command)
         if not running:
@@ -62,6 +70,11 @@ class KeptOutputs:
                 "was ended: read outputs as they come, or write them to files",
                 reason="OUTPUTS",
             )
+
+    async def _give_back(self) -> None:
+        """What lies free between other things stays with the process otherwise: 630 of 630 MiB, for good."""
+        await self._clock.sleep(LOOK_SECONDS)  # what waits to be sent has been let go of by then
+        await NODE.run(give_back)
 
     async def _look(self) -> None:
         while self._running:
