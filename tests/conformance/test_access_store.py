@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from harena.core.access import NewKey, StoredKey
 from harena.core.errors import PlatformError
 from harena.store.access import AccessStore, set_aside
 from harena.store.benchmark_jobs import JobStore
@@ -30,9 +32,9 @@ INSERT INTO owned_jobs VALUES (1, 'job_1', 'team-a', 'n'), (2, 'job_gone', 'team
 """
 
 
-def key(key_id: str, workspace: str = "w", at: str = "2030-01-01") -> dict[str, str]:
-    """A key's row."""
-    return {"id": key_id, "name": "n", "workspace": workspace, "scopes": "read", "hash": "h", "created_at": at}
+def key(key_id: str, workspace: str = "w", at: str = "2030-01-01") -> NewKey:
+    """A key to store."""
+    return NewKey(id=key_id, name="n", workspace=workspace, scopes=("read", "write"), hash="h", created_at=at)
 
 
 @pytest.fixture
@@ -48,15 +50,16 @@ async def test_keys(database: Database) -> None:
     """Found, listed by workspace in the order of their making, revoked once."""
     store = AccessStore(database)
     assert not await store.has_keys()
-    for row in (key("b", at="2030-01-02"), key("a"), key("c", "other")):
-        await store.insert_key(row)
+    for new in (key("b", at="2030-01-02"), key("a"), key("c", "other")):
+        await store.insert_key(new)
     assert await store.has_keys()
-    assert [row["id"] for row in await store.list_keys("w")] == ["a", "b"]
-    assert [row["id"] for row in await store.list_keys()] == ["a", "c", "b"]
+    assert [found.id for found in await store.list_keys("w")] == ["a", "b"]
+    assert [found.id for found in await store.list_keys()] == ["a", "c", "b"]
     assert await store.find_key("none") is None
     assert [await store.revoke_key("a", at) for at in ("t1", "t2")] == [True, False]
     found = await store.find_key("a")
-    assert found == {**key("a"), "revoked_at": "t1"}
+    assert found == StoredKey(**asdict(key("a")), revoked_at="t1")
+    assert "hash" not in repr(found)
     with pytest.raises(PlatformError):
         await store.insert_key(key("a"))
 
@@ -67,9 +70,9 @@ async def test_a_file_of_an_earlier_version_is_taken_over(database: Database, ol
     await jobs.insert_job(job("job_1"), [])
     await jobs.insert_job(job("job_2"), [])
     assert await store.take_over(old) == ["team-a", "team-b"]
-    assert [(row["id"], row["hash"], row["revoked_at"]) for row in await store.list_keys()] == [
-        ("one", "h1", None),
-        ("two", "h2", "2030-01-03"),
+    assert [(found.id, found.scopes, found.hash, found.revoked_at) for found in await store.list_keys()] == [
+        ("one", ("read", "write"), "h1", None),
+        ("two", ("read",), "h2", "2030-01-03"),
     ]
     assert [row["id"] for row in await jobs.list_jobs("team-a")] == ["job_1"]
     assert [row["id"] for row in await jobs.list_jobs("default")] == ["job_2"]
@@ -88,7 +91,7 @@ async def test_taking_over_is_gone_on_with_after_a_crash(database: Database, old
     assert len(await store.list_keys()) == 2
     found = await store.find_key("one")
     assert found is not None
-    assert found["revoked_at"] == "later"
+    assert found.revoked_at == "later"
 
 
 async def test_limits_of_workspaces(database: Database) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from harena.core.catalog import CatalogKind
 from harena.core.job_store import Batch
 from harena.core.operations import OPERATIONS
 from harena.core.pages import PAGE_BYTES, PageRows
-from harena.core.registry import ObjectVersion
 from harena.server import document
 from harena.store.access import AccessStore
 from harena.store.benchmark_jobs import JobStore
@@ -189,7 +188,7 @@ async def test_a_page_is_cut_at_its_bytes(database: Database, operation: str) ->
     sizes, seen, cursor = [], [], None
     while True:
         rows = await page(cursor)
-        entries = [asdict(row) if isinstance(row, ObjectVersion) else row for row in rows]
+        entries = [asdict(row) if is_dataclass(row) else row for row in rows]
         key = next(name for name in ("sequence", "cursor", "id") if name in entries[-1])
         cursor = entries[-1][key]
         sizes.append(len(rows))

@@ -34,8 +34,8 @@ def create(
 def list_keys() -> None:
     """One line per key: id, workspace, scopes, name, and whether it was revoked."""
     for key in _with_keys(lambda keys: keys.list()):
-        revoked = f"  revoked {key['revoked_at']}" if key["revoked_at"] else ""
-        sys.stdout.write(f"{key['id']}  {key['workspace']}  {','.join(key['scopes'])}  {key['name']}{revoked}\n")
+        revoked = f"  revoked {key.revoked_at}" if key.revoked_at else ""
+        sys.stdout.write(f"{key.id}  {key.workspace}  {','.join(key.scopes)}  {key.name}{revoked}\n")
 
 
 @app.command()

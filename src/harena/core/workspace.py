@@ -92,6 +92,11 @@ class WorkspaceLimits:
     """longest lifetime of one sandbox"""
 
 
+OwnLimits = Mapping[str, float | int]
+"""what was set for one workspace, by the fields of `WorkspaceLimits`; of the others it has what all may use"""
+LimitChanges = Mapping[str, float | int | None]
+"""limits to set for one workspace; None = what all may use, and those that are not named stay as they are"""
+
 _PREFIX = "sandbox_"
 _DEFAULT = Limits()
 _NO_CEILING = {"cpu": 4096.0}
@@ -157,7 +162,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
 }
 
 
-def parse_limits(words: Iterable[str], names: Sequence[str] = LIMITS) -> dict[str, float | int | None]:
+def parse_limits(words: Iterable[str], names: Sequence[str] = LIMITS) -> LimitChanges:
     """Limits as `NAME=NUMBER` or, for what all may use, `NAME=default` (None). Raises ValidationError that lists every
     mistake."""
     found: dict[str, float | int | None] = {}

@@ -12,9 +12,10 @@ import hmac
 import re
 import secrets
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
+from harena.core.access import NewKey, StoredKey
 from harena.core.clock import Clock
 from harena.core.errors import AccessError, NotFoundError, PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE
@@ -39,8 +40,8 @@ class Keys:
         self._known: dict[str, tuple[float, Caller]] = {}
         """hash of a token -> (until when it is believed, whose it is)"""
 
-    async def create(self, *, name: str, workspace: str, scopes: Sequence[str]) -> tuple[str, dict[str, Any]]:
-        """(the key itself, which is shown only now; what is known of it). Raises ValidationError."""
+    async def create(self, *, name: str, workspace: str, scopes: Sequence[str]) -> tuple[str, StoredKey]:
+        """(the key itself, which is shown only now; what is stored of it). Raises ValidationError."""
         checked_word(name, "name")
         checked_workspace(workspace)
         if not scopes or (unknown := sorted(set(scopes) - set(SCOPES))):
@@ -48,39 +49,36 @@ class Keys:
             raise ValidationError(f"scopes must be some of {', '.join(SCOPES)} (got {given})")
         key_id = secrets.token_hex(6)
         token = f"hk_{key_id}_{secrets.token_urlsafe(32)}"
-        row = {
-            "id": key_id,
-            "name": name,
-            "workspace": workspace,
-            "scopes": ",".join(scope for scope in SCOPES if scope in scopes),
-            "hash": _hash(token),
-            "created_at": self._clock.utcnow().isoformat(),
-        }
-        await self._store.insert_key(row)
-        return token, described({**row, "revoked_at": None})
+        key = NewKey(
+            id=key_id,
+            name=name,
+            workspace=workspace,
+            scopes=tuple(scope for scope in SCOPES if scope in scopes),
+            hash=_hash(token),
+            created_at=self._clock.utcnow().isoformat(),
+        )
+        await self._store.insert_key(key)
+        return token, StoredKey(**asdict(key), revoked_at=None)
 
-    async def list(self, workspace: str | None = None) -> list[dict[str, Any]]:
-        """What is known of the keys, of one workspace or all, oldest first."""
-        return [described(row) for row in await self._store.list_keys(workspace)]
+    async def list(self, workspace: str | None = None) -> list[StoredKey]:
+        """The keys of one workspace or all, oldest first."""
+        return await self._store.list_keys(workspace)
 
-    async def page(
-        self, workspace: str, *, cursor: str | None, limit: int
-    ) -> tuple[Sequence[dict[str, Any]], str | None]:
-        """(what is known of some keys of a workspace, oldest first; the cursor of the next page). Raises
-        ValidationError."""
+    async def page(self, workspace: str, *, cursor: str | None, limit: int) -> tuple[Sequence[StoredKey], str | None]:
+        """(some keys of a workspace, oldest first; the cursor of the next page). Raises ValidationError."""
         after = None
         if cursor is not None:
             created_at, key_id = read_moment_cursor(cursor)
             after = created_at.isoformat(), key_id
-        rows = await self._store.page_of_keys(workspace, after=after, limit=limit)
-        last = rows[-1] if rows.more else None
-        following = None if last is None else moment_cursor(datetime.fromisoformat(last["created_at"]), last["id"])
-        return [*map(described, rows)], following
+        keys = await self._store.page_of_keys(workspace, after=after, limit=limit)
+        last = keys[-1] if keys.more else None
+        following = None if last is None else moment_cursor(datetime.fromisoformat(last.created_at), last.id)
+        return keys, following
 
     async def revoke(self, key_id: str, *, workspace: str | None = None) -> None:
         """Refuse the key from now on. Raises NotFoundError, also for another workspace's where one is given."""
-        row = await self._store.find_key(key_id)
-        if row is None or (workspace is not None and row["workspace"] != workspace):
+        key = await self._store.find_key(key_id)
+        if key is None or (workspace is not None and key.workspace != workspace):
             raise NotFoundError(f"no API key {key_id!r}: `harena keys list` shows those there are")
         await self._store.revoke_key(key_id, self._clock.utcnow().isoformat())
         self._known.clear()
@@ -111,17 +109,11 @@ class Keys:
 
     async def _looked_up(self, token: str, hashed: str) -> Caller:
         match = _TOKEN.fullmatch(token)
-        row = await self._store.find_key(match[1]) if match else None
+        key = await self._store.find_key(match[1]) if match else None
         # unknown, wrong and revoked look the same from outside
-        if row is None or not hmac.compare_digest(row["hash"], hashed) or row["revoked_at"] is not None:
+        if key is None or not hmac.compare_digest(key.hash, hashed) or key.revoked_at is not None:
             raise AccessError("this API key is unknown or was revoked: ask for another one")
-        return Caller(row["workspace"], frozenset(row["scopes"].split(",")), row["id"])
-
-
-def described(row: dict[str, Any]) -> dict[str, Any]:
-    """A key as it may be shown."""
-    shown = ("id", "name", "workspace", "created_at", "revoked_at")
-    return {**{name: row[name] for name in shown}, "scopes": row["scopes"].split(",")}
+        return Caller(key.workspace, frozenset(key.scopes), key.id)
 
 
 def _hash(token: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, PlatformError
-from harena.core.workspace import WorkspaceLimits
+from harena.core.workspace import OwnLimits, WorkspaceLimits
 from harena.server.identity import Caller
 from harena.server.shared_rates import SYNC_SECONDS, SharedRates
 from harena.server.token_bucket import TokenBucket
@@ -24,7 +24,7 @@ MOST_KNOWN = 10_000
 class LimitSource(Protocol):
     """Where a workspace's own limits are kept."""
 
-    async def limits(self, workspace: str) -> dict[str, float | int]:
+    async def limits(self, workspace: str) -> OwnLimits:
         """Limits of a workspace that differ from the defaults. Raises PlatformError."""
 
 

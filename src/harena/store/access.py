@@ -8,17 +8,20 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, insert, select, tuple_, update
 
+from harena.core.access import NewKey, StoredKey
 from harena.core.errors import PlatformError
 from harena.core.pages import PageRows
 from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
+from harena.store.records import record_of
 from harena.store.tables import api_keys, benchmark_jobs
 
 TAKEN_OVER = ".taken-over"
@@ -31,33 +34,33 @@ class AccessStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def insert_key(self, key: Mapping[str, Any]) -> None:
-        """{id, name, workspace, scopes, hash, created_at}"""
+    async def insert_key(self, key: NewKey) -> None:
+        """Store a key. Its id must be new."""
+        row = {**asdict(key), "scopes": ",".join(key.scopes)}
         async with self._database.transaction() as connection:
-            await connection.execute(insert(api_keys), dict(key))
+            await connection.execute(insert(api_keys), row)
 
-    async def find_key(self, key_id: str) -> dict[str, Any] | None:
-        """The row, also of a revoked key."""
+    async def find_key(self, key_id: str) -> StoredKey | None:
+        """The key with this id, also a revoked one."""
         async with self._database.transaction() as connection:
             row = (await connection.execute(select(api_keys).where(api_keys.c.id == key_id))).mappings().first()
-        return None if row is None else dict(row)
+        return None if row is None else _key(row)
 
-    async def list_keys(self, workspace: str | None = None) -> list[dict[str, Any]]:
+    async def list_keys(self, workspace: str | None = None) -> list[StoredKey]:
         """All keys, or those of a workspace, oldest first, revoked ones too."""
         query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.id)
         if workspace is not None:
             query = query.where(api_keys.c.workspace == workspace)
-        return await self._database.read(lambda connection: [dict(row) for row in connection.execute(query).mappings()])
+        return await self._database.read(lambda connection: [_key(row) for row in connection.execute(query).mappings()])
 
-    async def page_of_keys(
-        self, workspace: str, *, after: tuple[str, str] | None, limit: int
-    ) -> PageRows[dict[str, Any]]:
+    async def page_of_keys(self, workspace: str, *, after: tuple[str, str] | None, limit: int) -> PageRows[StoredKey]:
         """Keys of a workspace, oldest first, revoked ones too: those behind `after` (created_at, id), bounded by
         `limit` and by the bytes of a page."""
         query = select(api_keys).where(api_keys.c.workspace == workspace).order_by(api_keys.c.created_at, api_keys.c.id)
         if after is not None:
             query = query.where(tuple_(api_keys.c.created_at, api_keys.c.id) > tuple_(*after))
-        return await self._database.read(lambda connection: read_page(connection, query, limit))
+        page = await self._database.read(lambda connection: read_page(connection, query, limit))
+        return page.mapped(_key)
 
     async def revoke_key(self, key_id: str, at: str) -> bool:
         """Whether there was such a key that had not been revoked before."""
@@ -91,6 +94,10 @@ class AccessStore:
                 theirs = (benchmark_jobs.c.id == job_id) & (benchmark_jobs.c.workspace == DEFAULT_WORKSPACE)
                 await connection.execute(update(benchmark_jobs).where(theirs).values(workspace=workspace))
         return sorted({key["workspace"] for key in keys} | {workspace for _, workspace in owners})
+
+
+def _key(row: Mapping[Any, Any]) -> StoredKey:
+    return record_of(StoredKey, {**row, "scopes": tuple(row["scopes"].split(","))})
 
 
 def set_aside(path: Path) -> None:

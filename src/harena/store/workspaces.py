@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import select, union, update
 
-from harena.core.workspace import LIMITS, LIMITS_WITH_COLUMNS
+from harena.core.workspace import LIMITS, LIMITS_WITH_COLUMNS, LimitChanges, OwnLimits
 from harena.store.database import Database, insert_new
 from harena.store.tables import BEING_DELETED, api_keys, benchmark_jobs, workspaces
 
@@ -18,14 +18,14 @@ class WorkspaceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def limits(self, workspace: str) -> dict[str, float | int]:
+    async def limits(self, workspace: str) -> OwnLimits:
         """Limits that were set for the workspace, by name."""
         async with self._database.transaction() as connection:
             found = await connection.execute(select(workspaces).where(workspaces.c.name == workspace))
             row = found.mappings().first()
         return _set(row or {})
 
-    async def set_limits(self, workspace: str, limits: Mapping[str, float | int | None]) -> None:
+    async def set_limits(self, workspace: str, limits: LimitChanges) -> None:
         """Set these, and leave the others as they are; None = what all may use."""
         async with self._database.transaction() as connection:
             await connection.execute(insert_new(connection, workspaces), {"name": workspace})
@@ -36,7 +36,7 @@ class WorkspaceStore:
             columns["others"] = {name: value for name, value in others.items() if value is not None} or None
             await connection.execute(update(workspaces).where(mine).values(columns))
 
-    async def list(self) -> list[tuple[str, dict[str, float | int]]]:
+    async def list(self) -> list[tuple[str, OwnLimits]]:
         """(name, what was set for it) of every workspace that has a key, a job or a limit, by name."""
         owners = select(benchmark_jobs.c.workspace).where(benchmark_jobs.c.workspace != BEING_DELETED)
         names = union(select(workspaces.c.name), select(api_keys.c.workspace), owners)
@@ -46,6 +46,6 @@ class WorkspaceStore:
             return [(name, known.get(name, {})) for name in sorted(await connection.scalars(names))]
 
 
-def _set(row: Mapping[Any, Any]) -> dict[str, float | int]:
+def _set(row: Mapping[Any, Any]) -> OwnLimits:
     others = {name: value for name, value in (row.get("others") or {}).items() if name in LIMITS}
     return {name: row[name] for name in LIMITS_WITH_COLUMNS if row.get(name) is not None} | others

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import pytest_asyncio
 from server_world import World, world
 
+from harena.core.access import NewKey, StoredKey
 from harena.core.errors import AccessError, NotFoundError, PlatformError, SandboxNotFoundError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE
 from harena.core.models import SandboxSpec
@@ -207,22 +209,22 @@ async def test_a_store_that_is_away_shuts_nobody_out_at_once() -> None:
 
 
 class Shelf(AccessStore):
-    """Keys in a dict, and a fault when they are looked for."""
+    """Keys in memory, and a fault when they are looked for."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, dict[str, Any]] = {}
+        self.keys: dict[str, StoredKey] = {}
         self.fault: PlatformError | None = None
 
-    async def insert_key(self, key: Mapping[str, Any]) -> None:
-        self.rows[key["id"]] = {**key, "revoked_at": None}
+    async def insert_key(self, key: NewKey) -> None:
+        self.keys[key.id] = StoredKey(**asdict(key), revoked_at=None)
 
-    async def find_key(self, key_id: str) -> dict[str, Any] | None:
+    async def find_key(self, key_id: str) -> StoredKey | None:
         if self.fault is not None:
             raise self.fault
-        return self.rows.get(key_id)
+        return self.keys.get(key_id)
 
     async def revoke_key(self, key_id: str, at: str) -> bool:
-        self.rows[key_id]["revoked_at"] = at
+        self.keys[key_id] = replace(self.keys[key_id], revoked_at=at)
         return True
 
 

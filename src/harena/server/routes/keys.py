@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
+from harena.core.access import StoredKey
 from harena.core.errors import AccessError
 from harena.core.operations import server as table
 from harena.server import shapes
@@ -27,7 +28,7 @@ async def create(asked: shapes.KeyBody, caller: Admin, state: State, key: Once) 
 
     async def made() -> dict[str, Any]:
         token, found = await keys.create(name=asked.name, workspace=caller.workspace, scopes=asked.scopes)
-        return {**found, "key": token}
+        return {**_shown(found), "key": token}
 
     described = await state.idempotency.once(caller.workspace, "keys", key, made, AS_TEXT)
     return JsonAnswer(described, status_code=201)
@@ -43,13 +44,19 @@ async def list_keys(
     """The workspace's keys, oldest first, revoked ones too. A page holds at most 8 MiB; `cursor` is the `next_cursor`
     of the page before."""
     found, following = await _keys(state).page(caller.workspace, cursor=cursor, limit=limit)
-    return JsonAnswer({"keys": found, "next_cursor": following})
+    return JsonAnswer({"keys": [*map(_shown, found)], "next_cursor": following})
 
 
 @routes.by_hand(table.REVOKE)
 async def revoke(key_id: Id, caller: Admin, state: State) -> None:
     """Refuse the key from now on. May be asked for again."""
     await _keys(state).revoke(key_id, workspace=caller.workspace)
+
+
+def _shown(key: StoredKey) -> dict[str, Any]:
+    """A key as it is answered: without its hash."""
+    shown = ("id", "name", "workspace", "created_at", "revoked_at")
+    return {**{name: getattr(key, name) for name in shown}, "scopes": list(key.scopes)}
 
 
 def _keys(state: ServerState) -> Keys:
