@@ -16,16 +16,12 @@ from harena.store.catalog import CatalogStore
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.store.training_jobs import TrainingStore
+from harena.testing.conformance_catalog_store import entry
 from harena.testing.conformance_job_store import job, queued
 from harena.testing.conformance_registry_store import row
 
 OPEN = ("queued", "running")
 TRIES = 25
-
-
-def entry(kind: str, name: str) -> dict[str, Any]:
-    whose = {"workspace": "default", "kind": kind, "name": name, "digest": f"d {name}"}
-    return {**whose, "metadata": {}, "described": {}, "created_at": "t"}
 
 
 def lineage(kind: str, name: str) -> dict[str, Any]:
@@ -54,10 +50,10 @@ async def test_a_job_and_the_deletion_of_its_version_at_one_time(
 ) -> None:
     """The version stays or the job is refused, in whatever order the two are done."""
     catalog, store = CatalogStore(database), JobStore(other_database)
-    await catalog.add(entry("scoring_contracts", "other"), b"c")
+    await catalog.add(entry("other", "d", workspace="default", kind="scoring_contracts"), b"c")
     for number in range(TRIES):
         name = f"n{number}"
-        await catalog.add(entry(kind, name), b"c")
+        await catalog.add(entry(name, f"d {name}", workspace="default", kind=kind), b"c")
         made = job(f"job_{number}", lineage=lineage(kind, name))
         accepted = await at_once(
             lambda made=made: store.insert_job(made, queued(2)),  # type: ignore[misc]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from harena.core.errors import ValidationError
@@ -30,7 +30,14 @@ NAME_PATTERN = rf"^[A-Za-z0-9][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}$"
 METADATA_NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$"
 _REFERENCE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,127})(?:@([1-9][0-9]{0,9}))?")
 
-Row = dict[str, Any]
+EntryMetadata = Mapping[str, str]
+"""what a user has noted of a version: text by name"""
+EntryDescription = Mapping[str, Any]
+"""what was read of a version when it was stored; its keys are those of its kind, see `harena.jobs.catalog`"""
+SourceFields = Mapping[str, Any]
+"""fields of a job's request that say what is run: {scenarios, format, grader}"""
+CalibrationReport = Mapping[str, Any]
+"""what a calibration has found; its keys are those of `harena.scoring.calibration`"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +90,75 @@ class StoredSources:
     version: str
     """NAME@2"""
     digest: str
-    sources: Mapping[str, Any]
-    """{scenarios, format, grader}, as in a job's request"""
+    sources: SourceFields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEntry:
+    """A version of an entry as it is stored; it gets the next number of its name."""
+
+    workspace: str
+    kind: CatalogKind
+    name: str
+    digest: str
+    """digest of the content"""
+    metadata: EntryMetadata
+    described: EntryDescription
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryVersion(NewEntry):
+    """A version of an entry as it is stored. It never changes but in that it can be archived."""
+
+    version: int
+    archived_at: str | None
+    """since when it is hidden from lists and from its bare name; None = it is not"""
+    sequence: int
+    """its place in lists, newest last"""
+
+    @property
+    def ref(self) -> str:
+        """NAME@2."""
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCalibration:
+    """A calibration as it is stored when its job has been accepted."""
+
+    job_id: str
+    """id of its benchmark job, and its own"""
+    workspace: str
+    name: str | None
+    """name of the stored scenarios; None = they came with the request"""
+    version: int | None
+    """version of the stored scenarios"""
+    gold_runs: int
+    """how often each gold candidate runs"""
+    created_at: str
+    sources: bytes | None = field(repr=False)
+    """what its report is made from, packed; None = only the process that began it can make its report"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCalibration(NewCalibration):
+    """A calibration as it is stored."""
+
+    sequence: int
+    """its place in lists, newest last"""
+    report: CalibrationReport | None
+    """what it has found; None = that is not known yet"""
 
 
 class CatalogStorePort(Protocol):
-    """The catalogue in one store. Every method is one transaction; all raise PlatformError.
+    """The catalogue in one store. Every method is one transaction; all raise PlatformError."""
 
-    An entry is {workspace, kind, name, version, digest, metadata, described, created_at, archived_at, sequence}.
-    """
-
-    async def add(self, entry: Mapping[str, Any], content: bytes) -> tuple[Row, bool]:
+    async def add(self, entry: NewEntry, content: bytes) -> tuple[EntryVersion, bool]:
         """(the entry, whether it is new): a new version of its name, after all there are; or, where one that is not
         archived has the same digest and metadata, that one."""
 
-    async def find(self, workspace: str, kind: CatalogKind, name: str, version: int | None) -> Row | None:
+    async def find(self, workspace: str, kind: CatalogKind, name: str, version: int | None) -> EntryVersion | None:
         """This version, archived or not; without a version, the newest that is not archived."""
 
     async def page(
@@ -107,11 +168,11 @@ class CatalogStorePort(Protocol):
         *,
         name: str | None = None,
         prefix: str = "",
-        metadata: Mapping[str, str],
+        metadata: EntryMetadata,
         archived: bool = False,
         before: int | None = None,
         limit: int,
-    ) -> PageRows[Row]:
+    ) -> PageRows[EntryVersion]:
         """One page, newest first, of those before a sequence: of each name the newest version that is not archived;
         with `name`, every version of that name; with `archived`, every version of every name, archived ones too."""
 
@@ -135,15 +196,16 @@ class CatalogStorePort(Protocol):
     def opened(self, text: str) -> str:
         """A secret as it was given; one that another key has sealed stays sealed."""
 
-    async def add_calibration(self, calibration: Mapping[str, Any], sources: bytes | None) -> None:
-        """{job_id, workspace, name, version, gold_runs, created_at}, and what its report is made from; None = only the
-        process that began it can make its report."""
+    async def add_calibration(self, calibration: NewCalibration) -> None:
+        """Store a calibration; one of this job that is there stays."""
 
-    async def find_calibration(self, workspace: str, job_id: str) -> Row | None:
-        """The calibration, with its `report` (None = not yet made) and `sources`."""
+    async def find_calibration(self, workspace: str, job_id: str) -> StoredCalibration | None:
+        """The calibration with this job."""
 
-    async def calibrations_of(self, workspace: str, name: str, version: int, *, limit: int = 100) -> list[Row]:
-        """The calibrations of a version of scenarios, newest first, as `find_calibration`."""
+    async def calibrations_of(
+        self, workspace: str, name: str, version: int, *, limit: int = 100
+    ) -> list[StoredCalibration]:
+        """The calibrations of a version of scenarios, newest first."""
 
-    async def report_calibration(self, job_id: str, report: Mapping[str, Any]) -> None:
+    async def report_calibration(self, job_id: str, report: CalibrationReport) -> None:
         """Keep its report; one that is there stays."""

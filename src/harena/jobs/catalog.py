@@ -33,7 +33,8 @@ from harena.core.catalog import (
     NOUNS,
     CatalogKind,
     CatalogStorePort,
-    Row,
+    EntryVersion,
+    NewEntry,
     StoredSources,
     parse_reference,
 )
@@ -108,26 +109,26 @@ class Catalog:
         made = await SCENARIOS.run(_made, kind, request, reader, store.sealed)
         if self._check_room is not None:
             await self._check_room(workspace, len(made.content))
-        entry = {
-            "workspace": workspace,
-            "kind": kind,
-            "name": name,
-            "digest": made.digest,
-            "metadata": metadata,
-            "described": made.described,
-            "created_at": self._clock.utcnow().isoformat(),
-        }
-        row, _ = await store.add(entry, made.content)
-        return entry_answer(row)
+        new = NewEntry(
+            workspace=workspace,
+            kind=kind,
+            name=name,
+            digest=made.digest,
+            metadata=metadata,
+            described=made.described,
+            created_at=self._clock.utcnow().isoformat(),
+        )
+        entry, _ = await store.add(new, made.content)
+        return entry_answer(entry)
 
     async def get(self, workspace: str, kind: CatalogKind, reference: str, *, content: bool = False) -> CatalogEntry:
         """The version that NAME@2 names, or the newest that is not archived of NAME; of scenarios with `content` what
         was stored: {scenarios, format, grader}. Raises NotFoundError."""
-        row = await self.find(workspace, kind, reference)
+        entry = await self.find(workspace, kind, reference)
         if not content and kind != "scoring_contracts":
-            return entry_answer(row)
-        held = await SCENARIOS.run(unpack, await self._content(row))
-        return entry_answer(row, without_secret(held) if kind == "benchmark_job_defs" else held)
+            return entry_answer(entry)
+        held = await SCENARIOS.run(unpack, await self._content(entry))
+        return entry_answer(entry, without_secret(held) if kind == "benchmark_job_defs" else held)
 
     async def list(
         self,
@@ -155,8 +156,7 @@ class Catalog:
             before=cursor,
             limit=limit,
         )
-        entries = [entry_answer(row) for row in page]
-        return CatalogPage(entries=entries, next_cursor=page[-1]["sequence"] if page.more else None)
+        return CatalogPage(entries=[*map(entry_answer, page)], next_cursor=page[-1].sequence if page.more else None)
 
     async def archive(self, workspace: str, kind: CatalogKind, reference: str) -> Archived:
         """Archive the version that NAME@2 names, or every version of NAME. Raises NotFoundError."""
@@ -191,34 +191,34 @@ class Catalog:
                 reason=IN_USE,
             )
 
-    async def find(self, workspace: str, kind: CatalogKind, reference: str) -> Row:
-        """The stored row of a reference. Raises NotFoundError, ValidationError (it is no reference)."""
-        row = await (await self._store()).find(workspace, kind, *parse_reference(reference))
-        if row is None:
+    async def find(self, workspace: str, kind: CatalogKind, reference: str) -> EntryVersion:
+        """The version that a reference names. Raises NotFoundError, ValidationError (it is no reference)."""
+        entry = await (await self._store()).find(workspace, kind, *parse_reference(reference))
+        if entry is None:
             raise _not_found(kind, reference)
-        return row
+        return entry
 
-    async def kept(self, workspace: str, kind: CatalogKind, reference: str) -> tuple[Row, bytes]:
-        """The stored row of a reference, and its content, packed. Raises NotFoundError, ValidationError."""
-        row = await self.find(workspace, kind, reference)
-        return row, await self._content(row)
+    async def kept(self, workspace: str, kind: CatalogKind, reference: str) -> tuple[EntryVersion, bytes]:
+        """The version that a reference names, and its content, packed. Raises NotFoundError, ValidationError."""
+        entry = await self.find(workspace, kind, reference)
+        return entry, await self._content(entry)
 
     async def definition(self, workspace: str, reference: str) -> StoredDefinition:
         """A version, as a job is made of it. Raises NotFoundError, ValidationError."""
-        row, packed = await self.kept(workspace, "benchmark_job_defs", reference)
+        entry, packed = await self.kept(workspace, "benchmark_job_defs", reference)
         content = await SCENARIOS.run(unpack, packed)
         store = await self._store()
         request = with_secret(content["request"], store.opened)
-        return StoredDefinition(row["name"], version_name(row), row["digest"], request)
+        return StoredDefinition(entry.name, entry.ref, entry.digest, request)
 
     def reader(self, workspace: str) -> CatalogReader:
         """The workspace's entries for a thread that reads scenarios, while this loop goes on."""
         return CatalogReader(self, workspace, asyncio.get_running_loop())
 
-    async def _content(self, row: Row) -> bytes:
-        content = await (await self._store()).content(row["workspace"], row["digest"])
+    async def _content(self, entry: EntryVersion) -> bytes:
+        content = await (await self._store()).content(entry.workspace, entry.digest)
         if content is None:  # deleted since the version was found
-            raise _not_found(row["kind"], version_name(row))
+            raise _not_found(entry.kind, entry.ref)
         return content
 
 
@@ -236,12 +236,12 @@ class CatalogReader:
     def version(self, reference: str) -> str:
         """Exact reference to the stored scenarios that are named, as NAME@2. Raises NotFoundError, ValidationError."""
         asked = self._catalog.find(self._workspace, "scenarios", reference)
-        return version_name(asyncio.run_coroutine_threadsafe(asked, self._loop).result())
+        return asyncio.run_coroutine_threadsafe(asked, self._loop).result().ref
 
     def scenarios(self, reference: str) -> StoredSources:
         """A version, as a job runs it. Raises NotFoundError, ValidationError."""
-        row, packed = self._kept("scenarios", reference)
-        return StoredSources(version_name(row), row["digest"], unpack(packed))
+        entry, packed = self._kept("scenarios", reference)
+        return StoredSources(entry.ref, entry.digest, unpack(packed))
 
     def contract(self, reference: str) -> StoredContract:
         """A version, as a scenario is scored by it: a `ContractLookup`. Raises NotFoundError, ValidationError."""
@@ -262,23 +262,21 @@ class CatalogReader:
         from harena.scoring.contracts.stored import StoredContract, load_contract
         from harena.scoring.reading import Document
 
-        row, packed = self._kept("scoring_contracts", reference)
-        version = version_name(row)
-        return StoredContract(version, load_contract(Document(version, unpack(packed)["contract"])))
+        entry, packed = self._kept("scoring_contracts", reference)
+        return StoredContract(entry.ref, load_contract(Document(entry.ref, unpack(packed)["contract"])))
 
-    def _kept(self, kind: CatalogKind, reference: str) -> tuple[Row, bytes]:
+    def _kept(self, kind: CatalogKind, reference: str) -> tuple[EntryVersion, bytes]:
         asked = self._catalog.kept(self._workspace, kind, reference)
         return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 
 
-def version_name(row: Row) -> str:
-    """NAME@2."""
-    return f"{row['name']}@{row['version']}"
+_SHOWN = ("ref", "name", "version", "digest", "metadata", "created_at", "archived_at")
 
 
-def entry_answer(row: Row, content: Mapping[str, Any] | None = None) -> CatalogEntry:
+def entry_answer(entry: EntryVersion, content: Mapping[str, Any] | None = None) -> CatalogEntry:
     """An entry as it is answered; with `content` also what was stored."""
-    return ENTRIES[row["kind"]].from_dict({**row, **row["described"], **(content or {}), "ref": version_name(row)})
+    shown = {name: getattr(entry, name) for name in _SHOWN}
+    return ENTRIES[entry.kind].from_dict({**entry.described, **(content or {}), **shown})
 
 
 @dataclass(frozen=True, slots=True)

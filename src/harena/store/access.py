@@ -8,7 +8,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
-from harena.store.records import record_of
+from harena.store.records import record_of, row_of
 from harena.store.tables import api_keys, benchmark_jobs
 
 TAKEN_OVER = ".taken-over"
@@ -36,7 +35,7 @@ class AccessStore:
 
     async def insert_key(self, key: NewKey) -> None:
         """Store a key. Its id must be new."""
-        row = {**asdict(key), "scopes": ",".join(key.scopes)}
+        row = {**row_of(key), "scopes": ",".join(key.scopes)}
         async with self._database.transaction() as connection:
             await connection.execute(insert(api_keys), row)
 

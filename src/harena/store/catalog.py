@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from harena.core.catalog import CatalogKind, Row
+from harena.core.catalog import (
+    CalibrationReport,
+    CatalogKind,
+    EntryMetadata,
+    EntryVersion,
+    NewCalibration,
+    NewEntry,
+    StoredCalibration,
+)
 from harena.core.errors import PlatformError
 from harena.core.pages import PageRows
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
+from harena.store.records import Made, record_of, row_of
 from harena.store.references import DELETED, become_writer
 from harena.store.sealing import seal, unseal
 from harena.store.tables import benchmark_jobs, calibrations, catalog, catalog_contents
@@ -39,7 +49,7 @@ class CatalogStore:
         self._database = database
         self._most_deleted = most_deleted
 
-    async def add(self, entry: Mapping[str, Any], content: bytes) -> tuple[Row, bool]:
+    async def add(self, entry: NewEntry, content: bytes) -> tuple[EntryVersion, bool]:
         """See CatalogStorePort."""
         for left in reversed(range(TRIES)):
             try:
@@ -51,7 +61,7 @@ class CatalogStore:
                     raise
         raise AssertionError("the last try returns or raises")
 
-    async def find(self, workspace: str, kind: CatalogKind, name: str, version: int | None) -> Row | None:
+    async def find(self, workspace: str, kind: CatalogKind, name: str, version: int | None) -> EntryVersion | None:
         """See CatalogStorePort."""
         wanted = catalog.c.archived_at.is_(None) if version is None else catalog.c.version == version
         statement = (
@@ -60,8 +70,8 @@ class CatalogStore:
             .order_by(catalog.c.version.desc())
             .limit(1)
         )
-        rows = await self._rows(statement)
-        return rows[0] if rows else None
+        entries = await self._records(EntryVersion, statement)
+        return entries[0] if entries else None
 
     async def page(
         self,
@@ -70,11 +80,11 @@ class CatalogStore:
         *,
         name: str | None = None,
         prefix: str = "",
-        metadata: Mapping[str, str],
+        metadata: EntryMetadata,
         archived: bool = False,
         before: int | None = None,
         limit: int,
-    ) -> PageRows[Row]:
+    ) -> PageRows[EntryVersion]:
         """See CatalogStorePort."""
         statement = select(catalog).where(*_of(workspace, kind), catalog.c.digest != _DELETED)
         if not archived:
@@ -91,7 +101,8 @@ class CatalogStore:
         if before is not None:
             statement = statement.where(catalog.c.sequence < before)
         newest_first = statement.order_by(catalog.c.sequence.desc())
-        return await self._database.read(lambda connection: read_page(connection, newest_first, limit))
+        page = await self._database.read(lambda connection: read_page(connection, newest_first, limit))
+        return page.mapped(partial(record_of, EntryVersion))
 
     async def content(self, workspace: str, digest: str) -> bytes | None:
         """See CatalogStorePort."""
@@ -148,33 +159,35 @@ class CatalogStore:
         """See CatalogStorePort."""
         return unseal(text)
 
-    async def add_calibration(self, calibration: Mapping[str, Any], sources: bytes | None) -> None:
+    async def add_calibration(self, calibration: NewCalibration) -> None:
         """See CatalogStorePort."""
         async with self._database.transaction() as connection:
-            await connection.execute(insert_new(connection, calibrations), {**calibration, "sources": sources})
+            await connection.execute(insert_new(connection, calibrations), row_of(calibration))
 
-    async def find_calibration(self, workspace: str, job_id: str) -> Row | None:
+    async def find_calibration(self, workspace: str, job_id: str) -> StoredCalibration | None:
         """See CatalogStorePort."""
         found = select(calibrations).where(calibrations.c.workspace == workspace, calibrations.c.job_id == job_id)
-        rows = await self._rows(found)
-        return rows[0] if rows else None
+        calibration = await self._records(StoredCalibration, found)
+        return calibration[0] if calibration else None
 
-    async def calibrations_of(self, workspace: str, name: str, version: int, *, limit: int = 100) -> list[Row]:
+    async def calibrations_of(
+        self, workspace: str, name: str, version: int, *, limit: int = 100
+    ) -> list[StoredCalibration]:
         """See CatalogStorePort."""
         found = select(calibrations).where(
             calibrations.c.workspace == workspace, calibrations.c.name == name, calibrations.c.version == version
         )
-        return await self._rows(found.order_by(calibrations.c.sequence.desc()).limit(limit))
+        return await self._records(StoredCalibration, found.order_by(calibrations.c.sequence.desc()).limit(limit))
 
-    async def report_calibration(self, job_id: str, report: Mapping[str, Any]) -> None:
+    async def report_calibration(self, job_id: str, report: CalibrationReport) -> None:
         """See CatalogStorePort."""
         statement = update(calibrations).where(calibrations.c.job_id == job_id, calibrations.c.report.is_(None))
         async with self._database.transaction() as connection:
             await connection.execute(statement.values(report=dict(report)))
 
-    async def _rows(self, statement: Any) -> list[Row]:
+    async def _records(self, kind: Callable[..., Made], statement: Any) -> list[Made]:
         return await self._database.read(
-            lambda connection: [dict(row) for row in connection.execute(statement).mappings()]
+            lambda connection: [record_of(kind, row) for row in connection.execute(statement).mappings()]
         )
 
 
@@ -237,23 +250,23 @@ async def _alone(connection: AsyncConnection, workspace: str) -> None:
         await connection.execute(become_writer(catalog))
 
 
-async def _add(connection: AsyncConnection, entry: Mapping[str, Any], content: bytes) -> tuple[Row, bool]:
-    await _alone(connection, entry["workspace"])
-    of_name = (*_of(entry["workspace"], entry["kind"]), catalog.c.name == entry["name"])
+async def _add(connection: AsyncConnection, entry: NewEntry, content: bytes) -> tuple[EntryVersion, bool]:
+    await _alone(connection, entry.workspace)
+    of_name = (*_of(entry.workspace, entry.kind), catalog.c.name == entry.name)
     # first: whoever stores the same after this takes the same number, and one of the two looks again
     newest = await connection.scalar(select(func.max(catalog.c.version)).where(*of_name))
     if newest is None:
-        floor = (*_of(entry["workspace"], entry["kind"]), catalog.c.name == _FLOOR)
+        floor = (*_of(entry.workspace, entry.kind), catalog.c.name == _FLOOR)
         newest = await connection.scalar(select(catalog.c.version).where(*floor))
-    same = select(catalog).where(*of_name, catalog.c.digest == entry["digest"], catalog.c.archived_at.is_(None))
+    same = select(catalog).where(*of_name, catalog.c.digest == entry.digest, catalog.c.archived_at.is_(None))
     for row in (await connection.execute(same.order_by(catalog.c.version.desc()))).mappings():
-        if row["metadata"] == entry["metadata"]:
-            return dict(row), False
-    kept = select(catalog_contents.c.digest).where(*_content_key(entry["workspace"], entry["digest"]))
+        if row["metadata"] == entry.metadata:
+            return record_of(EntryVersion, row), False
+    kept = select(catalog_contents.c.digest).where(*_content_key(entry.workspace, entry.digest))
     if await connection.scalar(kept) is None:
-        stored = {"workspace": entry["workspace"], "digest": entry["digest"], "content": content}
+        stored = {"workspace": entry.workspace, "digest": entry.digest, "content": content}
         await connection.execute(insert(catalog_contents), stored)
-    values = {**entry, "version": (newest or 0) + 1, "archived_at": None}
+    values = {**row_of(entry), "version": (newest or 0) + 1, "archived_at": None}
     await connection.execute(insert(catalog), values)
     made = select(catalog).where(*of_name, catalog.c.version == values["version"])
-    return dict((await connection.execute(made)).mappings().one()), True
+    return record_of(EntryVersion, (await connection.execute(made)).mappings().one()), True

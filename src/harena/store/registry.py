@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, select
@@ -14,7 +13,7 @@ from harena.core.registry import NewObject, ObjectKind, ObjectVersion
 from harena.core.training_jobs import OPEN_STATES
 from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
-from harena.store.records import record_of
+from harena.store.records import record_of, row_of
 from harena.store.references import become_writer
 from harena.store.tables import objects, training_jobs
 
@@ -28,7 +27,7 @@ class RegistryStore:
     async def add(self, new: NewObject) -> ObjectVersion:
         """See RegistryStorePort."""
         async with self._database.transaction() as connection:
-            await connection.execute(insert_new(connection, objects).values(**asdict(new)))
+            await connection.execute(insert_new(connection, objects).values(**row_of(new)))
             there = select(objects).where(*_of(new.workspace, new.kind, new.name, new.version))
             return record_of(ObjectVersion, (await connection.execute(there)).mappings().one())
 

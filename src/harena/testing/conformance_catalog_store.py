@@ -15,26 +15,28 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from harena.core.catalog import CatalogStorePort
+from harena.core.catalog import CatalogKind, CatalogStorePort, NewCalibration, NewEntry
 
 
-def entry(name: str, digest: str, *, workspace: str = "w", kind: str = "scenarios", **metadata: str) -> dict[str, Any]:
-    """A version that is to be."""
-    return {
-        "workspace": workspace,
-        "kind": kind,
-        "name": name,
-        "digest": digest,
-        "metadata": metadata,
-        "described": {"problems": 1},
-        "created_at": "t",
-    }
+def entry(
+    name: str, digest: str, *, workspace: str = "w", kind: CatalogKind = "scenarios", **metadata: str
+) -> NewEntry:
+    """A version to store."""
+    return NewEntry(
+        workspace=workspace,
+        kind=kind,
+        name=name,
+        digest=digest,
+        metadata=metadata,
+        described={"problems": 1},
+        created_at="t",
+    )
 
 
 async def names(store: CatalogStorePort, **asked: Any) -> list[tuple[str, int]]:
     """Names and versions of a page."""
     wanted = {"metadata": {}, "limit": 10, **asked}
-    return [(row["name"], row["version"]) for row in await store.page("w", "scenarios", **wanted)]
+    return [(found.name, found.version) for found in await store.page("w", "scenarios", **wanted)]
 
 
 class CatalogStoreConformance:
@@ -45,13 +47,13 @@ class CatalogStoreConformance:
     ) -> None:
         """Also where it is not the newest; other metadata make another version of the same content, kept once."""
         first, made = await store.add(entry("a", "d1"), b"1")
-        assert (first["version"], made, first["described"], first["archived_at"]) == (1, True, {"problems": 1}, None)
+        assert (first.version, made, first.described, first.archived_at) == (1, True, {"problems": 1}, None)
         second, _ = await store.add(entry("a", "d2"), b"2")
-        assert second["version"] == 2
+        assert second.version == 2
         again, made = await store.add(entry("a", "d1"), b"1")
         assert (again, made) == (first, False)
         labelled, made = await store.add(entry("a", "d1", split="train"), b"1")
-        assert (labelled["version"], made) == (3, True)
+        assert (labelled.version, made) == (3, True)
         assert await store.content("w", "d1") == b"1"
         assert await store.content("w", "d3") is None
         assert await store.content("other", "d1") is None
@@ -66,8 +68,8 @@ class CatalogStoreConformance:
         archived = await store.find("w", "scenarios", "a", 2)
         assert newest is not None
         assert archived is not None
-        assert (newest["version"], archived["archived_at"]) == (1, "later")
-        assert (await store.add(entry("a", "d2"), b""))[0]["version"] == 3
+        assert (newest.version, archived.archived_at) == (1, "later")
+        assert (await store.add(entry("a", "d2"), b""))[0].version == 3
         assert await store.archive("w", "scenarios", "a", None, "later") == 2
         assert await store.find("w", "scenarios", "a", None) is None
         assert await store.find("w", "scoring_contracts", "a", 1) is None
@@ -89,7 +91,7 @@ class CatalogStoreConformance:
         assert await names(store, metadata={"missing": "train"}) == []
         assert await names(store, name="math-x") == [("math-x", 2), ("math-x", 1)]
         page = await store.page("w", "scenarios", metadata={}, limit=2)
-        assert await names(store, before=page[-1]["sequence"]) == [("Math-y", 1)]
+        assert await names(store, before=page[-1].sequence) == [("Math-y", 1)]
         await store.archive("w", "scenarios", "math-x", 2, "later")
         assert await names(store) == [("code", 1), ("Math-y", 1), ("math-x", 1)]
         assert await names(store, archived=True) == [("code", 1), ("math-x", 2), ("Math-y", 1), ("math-x", 1)]
@@ -100,8 +102,8 @@ class CatalogStoreConformance:
         """From two connections to one database, with different and with equal content."""
         stores = [store, other]
         made = await asyncio.gather(*(stores[n % 2].add(entry("a", f"d{n // 2}"), b"x") for n in range(8)))
-        assert sorted(row["version"] for row, is_new in made if is_new) == [1, 2, 3, 4]
-        assert len({row["version"] for row, _ in made}) == 4
+        assert sorted(found.version for found, is_new in made if is_new) == [1, 2, 3, 4]
+        assert len({found.version for found, _ in made}) == 4
 
     async def test_content_stays_with_a_version_that_is_added_while_another_goes(
         self, store: CatalogStorePort, other: CatalogStorePort
@@ -122,14 +124,22 @@ class CatalogStoreConformance:
     async def test_a_calibration_is_reported_once(self, store: CatalogStorePort) -> None:
         """And found with its version of the scenarios, newest first."""
         for number in (1, 2):
-            calibration = {"job_id": f"job_{number}", "workspace": "w", "name": "a", "version": 3, "gold_runs": 5}
-            await store.add_calibration({**calibration, "created_at": "t"}, b"sources" if number == 1 else None)
+            calibration = NewCalibration(
+                job_id=f"job_{number}",
+                workspace="w",
+                name="a",
+                version=3,
+                gold_runs=5,
+                created_at="t",
+                sources=b"sources" if number == 1 else None,
+            )
+            await store.add_calibration(calibration)
         await store.report_calibration("job_1", {"fit": True})
         await store.report_calibration("job_1", {"fit": False})
         found = await store.find_calibration("w", "job_1")
         assert found is not None
-        assert (found["report"], found["sources"], found["gold_runs"]) == ({"fit": True}, b"sources", 5)
+        assert (found.report, found.sources, found.gold_runs) == ({"fit": True}, b"sources", 5)
         assert await store.find_calibration("other", "job_1") is None
         of_version = await store.calibrations_of("w", "a", 3)
-        assert [(row["job_id"], row["report"]) for row in of_version] == [("job_2", None), ("job_1", {"fit": True})]
+        assert [(one.job_id, one.report) for one in of_version] == [("job_2", None), ("job_1", {"fit": True})]
         assert await store.calibrations_of("w", "a", 2) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from harena.core.catalog import CatalogKind
+from harena.core.catalog import CatalogKind, NewEntry
 from harena.store.benchmark_jobs import JobStore
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
@@ -18,9 +18,18 @@ from harena.testing.conformance_job_store import job, queued
 OPEN = ("queued", "running")
 
 
-def entry(kind: str, digest: str = "d1") -> dict[str, Any]:
-    whose = {"workspace": "default", "kind": kind, "name": "a", "digest": digest}
-    return {**whose, "metadata": {}, "described": {"problems": 1}, "created_at": "t"}
+def entry(
+    kind: CatalogKind, digest: str = "d1", *, workspace: str = "default", name: str = "a", **metadata: str
+) -> NewEntry:
+    return NewEntry(
+        workspace=workspace,
+        kind=kind,
+        name=name,
+        digest=digest,
+        metadata=metadata,
+        described={"problems": 1},
+        created_at="t",
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,8 +44,9 @@ async def test_a_version_stays_while_an_open_job_refers_to_it(
 ) -> None:
     """The job could not be gone on with after a restart; once it has ended, it keeps the digest."""
     versions = CatalogStore(database)
-    for whose in ({"name": "a"}, {"name": "b"}, {"workspace": "other"}, {"workspace": "other", "name": "b"}):
-        await versions.add({**entry(kind), **whose}, b"content")
+    for workspace in ("default", "other"):
+        for name in ("a", "b"):
+            await versions.add(entry(kind, workspace=workspace, name=name), b"content")
     await store.insert_job(job("job_1", lineage=lineage), queued(1))
     await store.insert_job(job("job_2", lineage=None), queued(1))
     await store.insert_job(job("job_3", workspace="other", lineage=lineage), queued(1))
@@ -53,8 +63,8 @@ async def test_a_version_stays_while_an_open_job_refers_to_it(
 async def test_content_goes_with_the_last_version_that_has_it(database: Database) -> None:
     """Also of another kind; what stays of the newest version's number does not count, since nobody can delete it."""
     versions, measures = CatalogStore(database), StoredBytes(database)
-    for kind in ("scenarios", "scoring_contracts"):
-        await versions.add(entry(kind), b"x" * 10_000)
+    await versions.add(entry("scenarios"), b"x" * 10_000)
+    await versions.add(entry("scoring_contracts"), b"x" * 10_000)
     await versions.add(entry("scenarios", "d2"), b"y" * 10_000)
     assert await versions.remove("default", "scenarios", "a", 1, while_in=OPEN) == []
     assert await versions.content("default", "d1") is not None
@@ -62,24 +72,22 @@ async def test_content_goes_with_the_last_version_that_has_it(database: Database
     assert await versions.remove("default", "scoring_contracts", "a", 1, while_in=OPEN) == []
     assert [await versions.content("default", digest) for digest in ("d1", "d2")] == [None, None]
     assert await measures.measured("default") == 0
-    assert (await versions.add(entry("scenarios"), b"x"))[0]["version"] == 3
+    assert (await versions.add(entry("scenarios"), b"x"))[0].version == 3
 
 
 async def test_numbers_of_deleted_names_stay_few(database: Database) -> None:
     """Those of the oldest names are forgotten, and yet no number of theirs is used again."""
     store = CatalogStore(database, most_deleted=3)
     for name in ("first", "first", *(f"n{number}" for number in range(8))):
-        await store.add({**entry("scenarios", f"d {name}"), "name": name, "metadata": {"of": name}}, b"c")
-        await store.add({**entry("scenarios", f"d2 {name}"), "name": name, "metadata": {}}, b"c")
-    await store.add({**entry("scoring_contracts"), "name": "kept"}, b"c")
+        await store.add(entry("scenarios", f"d {name}", name=name, of=name), b"c")
+        await store.add(entry("scenarios", f"d2 {name}", name=name), b"c")
+    await store.add(entry("scoring_contracts", name="kept"), b"c")
     for name, version in [("first", 1), ("first", 2), *((f"n{n}", v) for n in range(8) for v in (1, 2))]:
         assert await store.remove("default", "scenarios", name, version, while_in=OPEN) == []
     async with database.transaction() as connection:
         names = list(await connection.scalars(select(catalog.c.name).order_by(catalog.c.sequence)))
     assert sorted(names) == ["", "kept", "n5", "n6", "n7"]
     assert await store.page("default", "scenarios", metadata={}, archived=True, limit=9) == []
-    made = [
-        (await store.add({**entry("scenarios"), "name": name}, b"c"))[0]["version"] for name in ("first", "n7", "new")
-    ]
+    made = [(await store.add(entry("scenarios", name=name), b"c"))[0].version for name in ("first", "n7", "new")]
     assert made == [3, 3, 3]
-    assert (await store.add({**entry("scoring_contracts"), "name": "other"}, b"c"))[0]["version"] == 1
+    assert (await store.add(entry("scoring_contracts", name="other"), b"c"))[0].version == 1

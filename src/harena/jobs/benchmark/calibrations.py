@@ -17,7 +17,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harena.core.catalog import CatalogStorePort, Row, is_reference, parse_reference, referred
+from harena.core.catalog import (
+    CalibrationReport,
+    CatalogStorePort,
+    NewCalibration,
+    StoredCalibration,
+    is_reference,
+    parse_reference,
+    referred,
+)
 from harena.core.clock import Clock
 from harena.core.errors import HostUnsupportedError, NotFoundError, ValidationError
 from harena.core.records.catalog import CalibrationJob, CalibrationOutline, StoredScenarios
@@ -75,9 +83,9 @@ class Calibrations:
         if key is not None:
             key = replace(key, noun="calibrations")
             earlier = await self._jobs.created_with(workspace, key)
-            row = None if earlier is None else await store.find_calibration(workspace, earlier)
-            if row is not None:
-                return await self._settled(row)
+            known = None if earlier is None else await store.find_calibration(workspace, earlier)
+            if known is not None:
+                return await self._settled(known)
         self._check_isolated()
         unknown = [name for name in request if name not in _FIELDS]
         if unknown:
@@ -109,16 +117,17 @@ class Calibrations:
             planned, kept, version = await SCENARIOS.run(_planned, sources, gold_runs, reader, keep=self._durable)
         self._planned[job.id] = planned
         name, number = parse_reference(version) if version is not None else (None, None)
-        row = {
-            "job_id": job.id,
-            "workspace": workspace,
-            "name": name,
-            "version": number,
-            "gold_runs": gold_runs,
-            "created_at": self._clock.utcnow().isoformat(),
-        }
-        await store.add_calibration(row, kept)
-        return _answer({**row, "report": None}, job.state)
+        calibration = NewCalibration(
+            job_id=job.id,
+            workspace=workspace,
+            name=name,
+            version=number,
+            gold_runs=gold_runs,
+            created_at=self._clock.utcnow().isoformat(),
+            sources=kept,
+        )
+        await store.add_calibration(calibration)
+        return _answer(calibration, None, job.state)
 
     def _check_isolated(self) -> None:
         from harena.scoring import battery
@@ -132,10 +141,10 @@ class Calibrations:
 
     async def get(self, workspace: str, calibration_id: str) -> CalibrationJob:
         """How far it is. Raises NotFoundError."""
-        row = await (await self._store()).find_calibration(workspace, calibration_id)
-        if row is None:
+        calibration = await (await self._store()).find_calibration(workspace, calibration_id)
+        if calibration is None:
             raise NotFoundError(f"no calibration has the id {calibration_id!r}")
-        return await self._settled(row)
+        return await self._settled(calibration)
 
     async def wait(self, workspace: str, calibration_id: str) -> CalibrationJob:
         """The calibration, when it has ended. Raises NotFoundError; PlatformError as the job's own wait."""
@@ -146,33 +155,34 @@ class Calibrations:
 
     async def of_version(self, workspace: str, name: str, version: int) -> list[CalibrationJob]:
         """Calibrations of a version of stored scenarios, newest first."""
-        rows = await (await self._store()).calibrations_of(workspace, name, version, limit=MOST_LISTED)
-        return [await self._settled(row) for row in rows]
+        found = await (await self._store()).calibrations_of(workspace, name, version, limit=MOST_LISTED)
+        return [await self._settled(calibration) for calibration in found]
 
-    async def _settled(self, row: Row) -> CalibrationJob:
+    async def _settled(self, calibration: StoredCalibration) -> CalibrationJob:
         """The calibration, with its report made and kept if it can be."""
-        if row["report"] is not None:
-            return _answer(row, "completed")
+        job_id, workspace = calibration.job_id, calibration.workspace
+        if calibration.report is not None:
+            return _answer(calibration, calibration.report, "completed")
         try:
-            state = (await self._jobs.get(row["workspace"], row["job_id"])).state
+            state = (await self._jobs.get(workspace, job_id)).state
         except NotFoundError:
-            self._planned.pop(row["job_id"], None)
-            return _answer(row, None)
+            self._planned.pop(job_id, None)
+            return _answer(calibration, None, None)
         if state != "completed":
             if state in ENDED_STATES:  # it will have no report
-                self._planned.pop(row["job_id"], None)
-            return _answer(row, state)
-        planned = self._planned.get(row["job_id"])
+                self._planned.pop(job_id, None)
+            return _answer(calibration, None, state)
+        planned = self._planned.get(job_id)
         if planned is None:
-            if row["sources"] is None:
-                return _answer(row, state)  # what it was made from went with the process that began it
-            packed, gold_runs, reader = row["sources"], row["gold_runs"], self._reader(row["workspace"])
+            if calibration.sources is None:
+                return _answer(calibration, None, state)  # what it was made from went with the process that began it
+            packed, gold_runs, reader = calibration.sources, calibration.gold_runs, self._reader(workspace)
             planned = await SCENARIOS.run(lambda: _read_plan(unpack(packed), gold_runs, reader))
-        outcomes = await self._jobs.outcomes(row["workspace"], row["job_id"])
+        outcomes = await self._jobs.outcomes(workspace, job_id)
         report = await SCENARIOS.run(planned.report, outcomes)
-        await (await self._store()).report_calibration(row["job_id"], report)
-        self._planned.pop(row["job_id"], None)
-        return _answer({**row, "report": report}, state)
+        await (await self._store()).report_calibration(job_id, report)
+        self._planned.pop(job_id, None)
+        return _answer(calibration, report, state)
 
 
 def _planned(
@@ -192,14 +202,13 @@ def _read_plan(sources: Mapping[str, Any], gold_runs: int, reader: CatalogReader
     return Calibration(read_batch(sources, reader), gold_runs=gold_runs)
 
 
-def _answer(row: Row, state: str | None) -> CalibrationJob:
-    report = row["report"]
+def _answer(calibration: NewCalibration, report: CalibrationReport | None, state: str | None) -> CalibrationJob:
     return CalibrationJob(
-        id=row["job_id"],
-        job_id=row["job_id"],
-        scenarios=None if row["name"] is None else f"{row['name']}@{row['version']}",
-        gold_runs=row["gold_runs"],
-        created_at=row["created_at"],
+        id=calibration.job_id,
+        job_id=calibration.job_id,
+        scenarios=None if calibration.name is None else f"{calibration.name}@{calibration.version}",
+        gold_runs=calibration.gold_runs,
+        created_at=calibration.created_at,
         state=state,
         ended=state is None or state in ENDED_STATES,
         fit=None if report is None else report["fit"],
