@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from test_training_store import OWNER, read
 from test_training_store import job as training_job
 
 from harena.core.catalog import CatalogKind
 from harena.core.errors import NotFoundError
+from harena.core.training_store import TrainingChanges, TrainingRetry
 from harena.store.benchmark_jobs import JobStore
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
@@ -22,6 +24,7 @@ from harena.testing.conformance_registry_store import row
 
 OPEN = ("queued", "running")
 TRIES = 25
+RETRY = TrainingRetry(owner=OWNER, durable=True, attempt=1, from_scratch=False)
 
 
 def lineage(kind: str, name: str) -> dict[str, Any]:
@@ -102,7 +105,7 @@ async def test_a_retried_training_job_and_the_deletion_of_its_object_at_one_time
     registry, store = RegistryStore(database), TrainingStore(other_database)
 
     async def retry(job_id: str) -> str:
-        assert await store.reopen(job_id, {"state": "queued"}, [], while_in=("failed",))
+        assert await store.reopen(job_id, RETRY, [], while_in=("failed",))
         return job_id
 
     for number in range(TRIES):
@@ -110,16 +113,16 @@ async def test_a_retried_training_job_and_the_deletion_of_its_object_at_one_time
         await registry.add(row(name, "1", workspace="default"))
         resolved = [{"kind": "dataset", "name": name, "version": "1", "digest": "d"}]
         await store.insert_job(training_job(name, resolved=resolved), [])
-        await store.write(f"id_{name}", {"state": "failed"})
+        await store.write(f"id_{name}", TrainingChanges(state="failed"))
         queued_again = await at_once(
             lambda name=name: retry(f"id_{name}"),  # type: ignore[misc]
             lambda name=name: registry.remove("default", "dataset", name, "1"),  # type: ignore[misc]
         )
-        assert (await store.read_job(f"id_{name}") or {})["state"] == ("queued" if queued_again else "failed")
+        assert (await read(store, f"id_{name}")).state == ("queued" if queued_again else "failed")
         assert (await registry.find("default", "dataset", name, "1") is not None) == queued_again
-    await store.write("id_n0", {"state": "failed"})
+    await store.write("id_n0", TrainingChanges(state="failed"))
     await registry.remove("default", "dataset", "n0", "1")
     await registry.add(row("n0", "1", "other content", workspace="default"))
     with pytest.raises(NotFoundError, match="dataset n0@1: deleted since the job was accepted"):
         await retry("id_n0")
-    assert (await store.read_job("id_n0") or {})["state"] == "failed"
+    assert (await read(store, "id_n0")).state == "failed"

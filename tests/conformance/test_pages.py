@@ -82,7 +82,7 @@ async def trainings(database: Database) -> Page:
     rows = [{"id": f"id_{number}", "request": LARGE} for number in range(ENTRIES)]
     await database.run(lambda connection: insert_rows(connection, training_jobs, rows, fixed=fixed))
     store = TrainingStore(database)
-    return lambda cursor: store.list_jobs("default", wanted={}, before=cursor, limit=500)
+    return lambda cursor: store.list_jobs("default", before=cursor, limit=500)
 
 
 async def training_happenings(database: Database, *, told: bool = False) -> Page:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,22 +11,47 @@ import pytest
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import LEASE_LOST
+from harena.core.leases import Owner
+from harena.core.training_store import (
+    NO_CHANGES,
+    NewTrainingEvent,
+    NewTrainingJob,
+    StoredTrainingJob,
+    TrainingChanges,
+    TrainingRetry,
+)
 from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
 
-OWNER = {"owner_pid": 1, "owner_started": "5", "owner_boot": "b"}
+OWNER = Owner(pid=1, started="5", boot="b")
+JOB = NewTrainingJob(
+    id="id_j",
+    workspace="default",
+    name="j",
+    state="queued",
+    trainer_type="rl",
+    created_at="t",
+    request={},
+    resolved=[],
+    plan={},
+    durable=True,
+    owner=OWNER,
+)
 
 
-def job(name: str = "j", **more: Any) -> dict[str, Any]:
-    return {
-        "id": f"id_{name}", "workspace": "default", "name": name, "state": "queued", "trainer_type": "rl",
-        "created_at": "t", "request": {}, "resolved": [], "plan": {}, "metrics": {}, "artifacts": {}, "durable": True,
-        **OWNER, **more,
-    }  # fmt: skip
+def job(name: str = "j", **more: Any) -> NewTrainingJob:
+    return replace(JOB, **{"id": f"id_{name}", "name": name, **more})
 
 
-def event(kind: str, message: str | None = None) -> dict[str, Any]:
-    return {"at": "t", "kind": kind, "level": "info", "message": message, "body": {"data": {"kind": kind}}}
+def event(kind: str, message: str | None = None) -> NewTrainingEvent:
+    return NewTrainingEvent(at="t", kind=kind, level="info", message=message, body={"data": {"kind": kind}})
+
+
+async def read(store: TrainingStore, job_id: str) -> StoredTrainingJob:
+    """A job that there is."""
+    found = await store.read_job(job_id)
+    assert found is not None
+    return found
 
 
 @pytest.fixture
@@ -36,14 +62,14 @@ def store(database: Database) -> TrainingStore:
 async def test_events_are_numbered_whoever_writes(store: TrainingStore) -> None:
     """Twenty writers at a time: each cursor once, none left out, the job's own row knows the last."""
     await store.insert_job(job(), [event("first")])
-    await asyncio.gather(*(store.write("id_j", {}, [event(f"{n}"), event(f"{n}", "said")]) for n in range(20)))
+    await asyncio.gather(*(store.write("id_j", NO_CHANGES, [event(f"{n}"), event(f"{n}", "said")]) for n in range(20)))
     events = await store.events_after("id_j", 0)
-    assert [one["cursor"] for one in events] == [*range(1, 42)]
-    assert (await store.read_job("id_j") or {})["last_cursor"] == 41
-    assert all(a["kind"] == b["kind"] for a, b in zip(events[1::2], events[2::2], strict=True)), "a write is whole"
-    assert [one["message"] for one in await store.events_after("id_j", 38, told=True)] == ["said", "said"]
-    assert [one["cursor"] for one in await store.events_after("id_j", 0, kinds=["first"])] == [1]
-    assert events[0]["body"] == {"data": {"kind": "first"}}
+    assert [one.cursor for one in events] == [*range(1, 42)]
+    assert (await read(store, "id_j")).last_cursor == 41
+    assert all(a.kind == b.kind for a, b in zip(events[1::2], events[2::2], strict=True)), "a write is whole"
+    assert [one.message for one in await store.events_after("id_j", 38, told=True)] == ["said", "said"]
+    assert [one.cursor for one in await store.events_after("id_j", 0, kinds=["first"])] == [1]
+    assert events[0].body == {"data": {"kind": "first"}}
 
 
 async def test_a_lease(store: TrainingStore) -> None:
@@ -51,23 +77,25 @@ async def test_a_lease(store: TrainingStore) -> None:
     await store.insert_job(job(), [])
     won = await asyncio.gather(*(store.claim("id_j", OWNER, epoch=1, while_in=["queued"]) for _ in range(2)))
     assert sorted(won) == [False, True]
-    assert await store.write("id_j", {"state": "running"}, [event("job_started")], epoch=2)
+    assert await store.write("id_j", TrainingChanges(state="running"), [event("job_started")], epoch=2)
     assert await store.look(["id_j", "id_x"]) == {"id_j": (False, 2)}
     assert not await store.claim("id_j", OWNER, epoch=2, beat=0, while_in=["running"]), "it has beaten since"
     assert await store.claim("id_j", OWNER, epoch=2, beat=1, while_in=["running"])
     with pytest.raises(PlatformError) as caught:
-        await store.write("id_j", {"state": "failed"}, [event("late")], epoch=2)
+        await store.write("id_j", TrainingChanges(state="failed"), [event("late")], epoch=2)
     assert caught.value.reason == LEASE_LOST
-    row = await store.read_job("id_j") or {}
-    assert (row["state"], row["last_cursor"]) == ("running", 1)
+    found = await read(store, "id_j")
+    assert (found.state, found.last_cursor) == ("running", 1)
 
 
 async def test_a_write_that_no_longer_fits(store: TrainingStore) -> None:
     """Nothing of it stays."""
     await store.insert_job(job(state="completed"), [])
-    assert not await store.write("id_j", {"state": "cancelled"}, [event("x")], while_in=["queued", "running"])
+    assert not await store.write(
+        "id_j", TrainingChanges(state="cancelled"), [event("x")], while_in=["queued", "running"]
+    )
     assert await store.events_after("id_j", 0) == []
-    assert await store.write("id_j", {"cancel_requested_at": "t"}, while_in=["completed"])
+    assert await store.write("id_j", TrainingChanges(cancel_requested_at="t"), while_in=["completed"])
     assert (await store.look(["id_j"]))["id_j"][0]
 
 
@@ -92,13 +120,45 @@ async def test_finding_and_listing(store: TrainingStore) -> None:
     ):
         await store.insert_job(job(**{**more, "id": f"id_{number}"}), [])
     await store.insert_job(job("far", workspace="far"), [])
-    assert (await store.find_job("default", "n") or {})["id"] == "id_1"
-    assert (await store.find_job("default", "id_0") or {})["name"] == "n"
+    assert (await store.find_job("default", "n")) == await read(store, "id_1")
+    assert (await store.find_job("default", "id_0")) == await read(store, "id_0")
     assert await store.find_job("default", "far") is None
-    rows = await store.list_jobs("default", wanted={}, limit=3)
-    assert [row["id"] for row in rows] == ["id_3", "id_2", "id_1"]
-    rest = await store.list_jobs("default", wanted={}, before=rows[-1]["sequence"], limit=3)
-    assert [row["id"] for row in rest] == ["id_0"]
-    assert [row["id"] for row in await store.list_jobs("default", wanted={"trainer_type": "sft"}, limit=9)] == ["id_2"]
+    page = await store.list_jobs("default", limit=3)
+    assert [found.id for found in page] == ["id_3", "id_2", "id_1"]
+    rest = await store.list_jobs("default", before=page[-1].sequence, limit=3)
+    assert [found.id for found in rest] == ["id_0"]
+    assert [found.id for found in await store.list_jobs("default", trainer_type="sft", limit=9)] == ["id_2"]
     assert await store.count_jobs("default", states=["queued"]) == 3
-    assert [row["id"] for row in await store.open_jobs(states=["queued"])] == ["id_0", "id_2", "id_3", "id_far"]
+    assert [found.id for found in await store.list_jobs("default", name="n", state="failed", limit=9)] == ["id_1"]
+    assert [found.id for found in await store.open_jobs(states=["queued"])] == ["id_0", "id_2", "id_3", "id_far"]
+
+
+@pytest.mark.parametrize("from_scratch", [True, False])
+async def test_a_job_that_is_queued_once_more(store: TrainingStore, from_scratch: bool) -> None:
+    """How it ended is forgotten, and from scratch what it had learned, too; a job that has not ended stays."""
+    await store.insert_job(job(), [])
+    learned = TrainingChanges(step=3, steps=9, metrics={"loss": 1.0}, artifacts={"model": "m"}, crashes=2, restarts=2)
+    await store.write("id_j", learned, [])
+    retry = TrainingRetry(
+        owner=replace(OWNER, pid=2), durable=False, attempt=1 + from_scratch, from_scratch=from_scratch
+    )
+    assert not await store.reopen("id_j", retry, [event("late")], while_in=["failed"])
+    await store.write("id_j", TrainingChanges(state="failed", error="e", ended_at="t"), [])
+    before = await read(store, "id_j")
+    assert await store.reopen("id_j", retry, [event("job_queued")], while_in=["failed"])
+    found = await read(store, "id_j")
+    assert (found.state, found.error, found.ended_at, found.crashes, found.restarts) == ("queued", None, None, 0, 2)
+    assert (found.lease.owner.pid, found.durable, found.attempt) == (2, False, retry.attempt)
+    forgotten = (0, None, {}, {})
+    assert (found.step, found.steps, found.metrics, found.artifacts) == (
+        forgotten if from_scratch else (before.step, before.steps, before.metrics, before.artifacts)
+    )
+    assert [one.kind for one in await store.events_after("id_j", 0)] == ["job_queued"]
+
+
+async def test_an_owner_that_lets_go(store: TrainingStore) -> None:
+    """The next one sees that nobody runs the job; the lease is at the same epoch."""
+    await store.insert_job(job(), [])
+    await store.write("id_j", TrainingChanges(released=True), [], epoch=1)
+    (holder,) = await store.open_jobs(states=["queued"])
+    assert (holder.lease.owner, holder.lease.epoch, holder.lease.beat) == (replace(OWNER, started=""), 1, 1)

@@ -8,20 +8,10 @@ not. Processes of another machine or another pid namespace cannot be looked at: 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
-    """One process, for all time."""
-
-    pid: int
-    started: str
-    """clock ticks since boot, as the kernel counts them; empty = the job was let go of"""
-    boot: str
-    """the kernel's boot id and the pid namespace"""
+from harena.core.leases import Owner
 
 
 class OwnerStatus(StrEnum):

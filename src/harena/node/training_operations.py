@@ -46,8 +46,9 @@ class TrainingOperations:
         cursor: int | None = None,
     ) -> TrainingJobsPage:
         """See `Operations`."""
-        wanted = {"name": name, "state": state, "trainer_type": trainer_type}
-        return await self._parts.training_jobs().list(self.workspace, wanted=wanted, before=cursor, limit=limit)
+        return await self._parts.training_jobs().list(
+            self.workspace, name=name, state=state, trainer_type=trainer_type, before=cursor, limit=limit
+        )
 
     async def wait_training_job(self, job: str) -> TrainingJob:
         """See `Operations`."""

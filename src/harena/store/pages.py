@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import JSON, Connection, Select, Text, cast
 
-from harena.core.job_store import Row
 from harena.core.pages import PAGE_BYTES, PageRoom, PageRows, encoded_bytes
+from harena.store.records import Row
 
 FETCHED_AT_ONCE = 8
 """rows that the driver holds beside the page"""

@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from harena.core.leases import Lease, Owner
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Made = TypeVar("Made")
+Row = dict[str, Any]
+"""columns of one row, by name"""
 
 
 def record_of(kind: Callable[..., Made], row: Mapping[Any, Any]) -> Made:
@@ -17,6 +21,26 @@ def record_of(kind: Callable[..., Made], row: Mapping[Any, Any]) -> Made:
     return kind(**row)
 
 
-def row_of(record: DataclassInstance) -> dict[str, Any]:
+def row_of(record: DataclassInstance) -> Row:
     """The columns of a record: its fields, whose values are not copied."""
     return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def owner_columns(owner: Owner) -> Row:
+    """The columns of a job's owner."""
+    return {"owner_pid": owner.pid, "owner_started": owner.started, "owner_boot": owner.boot}
+
+
+def lease_of(row: Mapping[Any, Any]) -> Lease:
+    """The lease of a row of jobs."""
+    owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
+    return Lease(owner=owner, epoch=row["lease_epoch"], beat=row["lease_beat"])
+
+
+def held(kind: Callable[..., Made], row: Mapping[Any, Any]) -> Made:
+    """The record of a job, whose other fields are columns of the same name."""
+    columns = {name: value for name, value in row.items() if name not in LEASE_COLUMNS}
+    return kind(**columns, lease=lease_of(row))
+
+
+LEASE_COLUMNS = ("owner_pid", "owner_started", "owner_boot", "lease_epoch", "lease_beat")

@@ -1,8 +1,8 @@
-"""Queries over training jobs and their events. Rows go in and come out as plain dicts."""
+"""Queries over training jobs and their events."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,21 +10,30 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from harena.core.errors import PlatformError
 from harena.core.idempotency import IdempotencyKey
-from harena.core.job_store import LEASE_LOST, Row
+from harena.core.job_store import LEASE_LOST
+from harena.core.leases import Owner
 from harena.core.pages import PageRows
+from harena.core.training_jobs import TrainingState
+from harena.core.training_store import (
+    NewTrainingEvent,
+    NewTrainingJob,
+    StoredTrainingEvent,
+    StoredTrainingJob,
+    TrainingChanges,
+    TrainingJobHolder,
+    TrainingRetry,
+)
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.pages import read_page
+from harena.store.records import LEASE_COLUMNS, Made, Row, held, owner_columns, record_of, row_of
 from harena.store.references import hold_objects
 from harena.store.rows import insert_rows
 from harena.store.tables import training_events, training_jobs
 
 ROUTE = "training_jobs"
 """the noun under which idempotency keys are kept"""
-LEASE_COLUMNS = (
-    *("id", "workspace", "state", "durable", "cancel_requested_at"),
-    *("owner_pid", "owner_started", "owner_boot", "lease_epoch", "lease_beat"),
-)
+HOLDER_COLUMNS = ("id", "workspace", "state", "durable", "cancel_requested_at", *LEASE_COLUMNS)
 """what is looked at again and again: who runs a job, if anybody; requests and plans are large"""
 _jobs, _events = training_jobs.c, training_events.c
 
@@ -36,17 +45,18 @@ class TrainingStore:
         self._database = database
 
     async def insert_job(
-        self, job: Mapping[str, Any], events: Sequence[Mapping[str, Any]], *, key: IdempotencyKey | None = None
+        self, job: NewTrainingJob, events: Sequence[NewTrainingEvent], *, key: IdempotencyKey | None = None
     ) -> str:
         """See TrainingStorePort."""
-        job_id: str = job["id"]
+        row = {**row_of(job), **owner_columns(job.owner), "metrics": {}, "artifacts": {}, "last_cursor": len(events)}
+        del row["owner"]
 
         def accept(connection: Connection) -> str:
-            standing = claim(connection, job["workspace"], ROUTE, key, job_id)
-            if standing == job_id:
-                connection.execute(insert(training_jobs), {**job, "last_cursor": len(events)})
-                insert_rows(connection, training_events, _numbered(events, 1), fixed={"job_id": job_id})
-                hold_objects(connection, job["workspace"], job["resolved"])
+            standing = claim(connection, job.workspace, ROUTE, key, job.id)
+            if standing == job.id:
+                connection.execute(insert(training_jobs), row)
+                insert_rows(connection, training_events, _numbered(events, 1), fixed={"job_id": job.id})
+                hold_objects(connection, job.workspace, job.resolved)
             return standing
 
         return await self._database.run(accept)
@@ -58,24 +68,29 @@ class TrainingStore:
     async def write(
         self,
         job_id: str,
-        values: Mapping[str, Any],
-        events: Sequence[Mapping[str, Any]] = (),
+        changes: TrainingChanges,
+        events: Sequence[NewTrainingEvent] = (),
         *,
         epoch: int | None = None,
         while_in: Collection[str] | None = None,
     ) -> bool:
         """See TrainingStorePort."""
-        return await self._database.run(partial(_write, job_id, values, events, epoch, while_in))
+        return await self._database.run(partial(_write, job_id, _changed(changes), events, epoch, while_in))
 
     async def reopen(
-        self,
-        job_id: str,
-        values: Mapping[str, Any],
-        events: Sequence[Mapping[str, Any]],
-        *,
-        while_in: Collection[str],
+        self, job_id: str, retry: TrainingRetry, events: Sequence[NewTrainingEvent], *, while_in: Collection[str]
     ) -> bool:
         """See TrainingStorePort."""
+        values = {
+            "state": TrainingState.QUEUED,
+            **dict.fromkeys(("started_at", "ended_at", "error", "cancel_requested_at")),
+            "attempt": retry.attempt,
+            "crashes": 0,
+            "durable": retry.durable,
+            **owner_columns(retry.owner),
+        }
+        if retry.from_scratch:
+            values |= {"step": 0, "steps": None, "metrics": {}, "artifacts": {}}
 
         def queue(connection: Connection) -> bool:
             if not _write(job_id, values, events, None, while_in, connection):
@@ -87,7 +102,7 @@ class TrainingStore:
         return await self._database.run(queue)
 
     async def claim(
-        self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str], beat: int | None = None
+        self, job_id: str, owner: Owner, *, epoch: int, while_in: Collection[str], beat: int | None = None
     ) -> bool:
         """See TrainingStorePort."""
         statement = update(training_jobs).where(
@@ -95,52 +110,62 @@ class TrainingStore:
         )
         if beat is not None:
             statement = statement.where(_jobs.lease_beat == beat)
-        values = {**owner, "lease_epoch": epoch + 1, "lease_beat": 0}
+        values = {**owner_columns(owner), "lease_epoch": epoch + 1, "lease_beat": 0}
         return await self._database.run(lambda connection: connection.execute(statement.values(values)).rowcount == 1)
 
     async def look(self, job_ids: Sequence[str]) -> dict[str, tuple[bool, int]]:
         """See TrainingStorePort."""
         seen = select(_jobs.id, _jobs.cancel_requested_at, _jobs.lease_epoch).where(_jobs.id.in_(list(job_ids)))
-        rows = await self._rows(seen)
-        return {row["id"]: (row["cancel_requested_at"] is not None, row["lease_epoch"]) for row in rows}
+        found = await self._database.read(lambda connection: connection.execute(seen).all())
+        return {row.id: (row.cancel_requested_at is not None, row.lease_epoch) for row in found}
 
-    async def find_job(self, workspace: str, id_or_name: str) -> Row | None:
+    async def find_job(self, workspace: str, id_or_name: str) -> StoredTrainingJob | None:
         """See TrainingStorePort."""
         is_id = _jobs.id == id_or_name
         statement = select(training_jobs).where(_jobs.workspace == workspace, or_(is_id, _jobs.name == id_or_name))
-        rows = await self._rows(statement.order_by(is_id.desc(), _jobs.sequence.desc()).limit(1))
-        return rows[0] if rows else None
+        newest = statement.order_by(is_id.desc(), _jobs.sequence.desc()).limit(1)
+        jobs = await self._held(StoredTrainingJob, newest)
+        return jobs[0] if jobs else None
 
-    async def read_job(self, job_id: str) -> Row | None:
+    async def read_job(self, job_id: str) -> StoredTrainingJob | None:
         """See TrainingStorePort."""
-        rows = await self._rows(select(training_jobs).where(_jobs.id == job_id))
-        return rows[0] if rows else None
+        jobs = await self._held(StoredTrainingJob, select(training_jobs).where(_jobs.id == job_id))
+        return jobs[0] if jobs else None
 
     async def list_jobs(
-        self, workspace: str, *, wanted: Mapping[str, str], before: int | None = None, limit: int
-    ) -> PageRows[Row]:
+        self,
+        workspace: str,
+        *,
+        name: str | None = None,
+        state: str | None = None,
+        trainer_type: str | None = None,
+        before: int | None = None,
+        limit: int,
+    ) -> PageRows[StoredTrainingJob]:
         """See TrainingStorePort."""
         statement = select(training_jobs).where(_jobs.workspace == workspace)
-        for column, value in wanted.items():
-            statement = statement.where(_jobs[column] == value)
+        for column, value in ((_jobs.name, name), (_jobs.state, state), (_jobs.trainer_type, trainer_type)):
+            if value is not None:
+                statement = statement.where(column == value)
         if before is not None:
             statement = statement.where(_jobs.sequence < before)
         newest_first = statement.order_by(_jobs.sequence.desc())
-        return await self._database.read(lambda connection: read_page(connection, newest_first, limit))
+        page = await self._database.read(lambda connection: read_page(connection, newest_first, limit))
+        return page.mapped(partial(held, StoredTrainingJob))
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
         """See TrainingStorePort."""
         counted = select(func.count()).where(_jobs.workspace == workspace, _jobs.state.in_(list(states)))
         return await self._database.read(lambda connection: int(connection.scalar(counted) or 0))
 
-    async def open_jobs(self, *, states: Collection[str]) -> list[Row]:
+    async def open_jobs(self, *, states: Collection[str]) -> list[TrainingJobHolder]:
         """See TrainingStorePort."""
-        statement = select(*(_jobs[name] for name in LEASE_COLUMNS)).where(_jobs.state.in_(list(states)))
-        return await self._rows(statement.order_by(_jobs.sequence))
+        statement = select(*(_jobs[name] for name in HOLDER_COLUMNS)).where(_jobs.state.in_(list(states)))
+        return await self._held(TrainingJobHolder, statement.order_by(_jobs.sequence))
 
     async def events_after(
         self, job_id: str, cursor: int, *, limit: int = 1000, kinds: Collection[str] | None = None, told: bool = False
-    ) -> PageRows[Row]:
+    ) -> PageRows[StoredTrainingEvent]:
         """See TrainingStorePort."""
         columns = (_events[name] for name in ("cursor", "at", "kind", "level", "message", "body"))
         statement = select(*columns).where(_events.job_id == job_id, _events.cursor > cursor)
@@ -149,7 +174,8 @@ class TrainingStore:
         if told:
             statement = statement.where(_events.message.is_not(None))
         oldest_first = statement.order_by(_events.cursor)
-        return await self._database.read(lambda connection: read_page(connection, oldest_first, limit))
+        page = await self._database.read(lambda connection: read_page(connection, oldest_first, limit))
+        return page.mapped(partial(record_of, StoredTrainingEvent))
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
         """See TrainingStorePort."""
@@ -161,16 +187,22 @@ class TrainingStore:
             await forget_answers(connection, [job_id])
             return True
 
-    async def _rows(self, statement: Any) -> list[Row]:
+    async def _held(self, kind: Callable[..., Made], statement: Any) -> list[Made]:
         return await self._database.read(
-            lambda connection: [dict(row) for row in connection.execute(statement).mappings()]
+            lambda connection: [held(kind, row) for row in connection.execute(statement).mappings()]
         )
+
+
+def _changed(changes: TrainingChanges) -> Row:
+    """The columns that a write sets."""
+    values = {name: value for name, value in row_of(changes).items() if value is not None and name != "released"}
+    return values | {"owner_started": ""} if changes.released else values
 
 
 def _write(
     job_id: str,
-    values: Mapping[str, Any],
-    events: Sequence[Mapping[str, Any]],
+    values: Row,
+    events: Sequence[NewTrainingEvent],
     epoch: int | None,
     while_in: Collection[str] | None,
     connection: Connection,
@@ -194,5 +226,5 @@ def _write(
     return True
 
 
-def _numbered(events: Sequence[Mapping[str, Any]], first: int) -> list[Row]:
-    return [{"cursor": cursor, **event} for cursor, event in enumerate(events, first)]
+def _numbered(events: Sequence[NewTrainingEvent], first: int) -> list[Row]:
+    return [{"cursor": cursor, **row_of(event)} for cursor, event in enumerate(events, first)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,17 @@ from hurried_clock import HurriedClock
 
 from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
-from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE, Row
+from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE
+from harena.core.leases import Owner
 from harena.core.training_jobs import TrainingState
+from harena.core.training_store import NewTrainingJob, StoredTrainingJob
 from harena.jobs.training.owned_training import EndCause, OwnedTraining, Workers
 from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
 from harena.testing.footprint import command_line, processes
 
 WORKERS = Workers(command=(sys.executable, "-m", "harena.testing.fake_trainer"), env={})
-OWNER = {"owner_pid": 1, "owner_started": "5", "owner_boot": "b"}
+OWNER = Owner(pid=1, started="5", boot="b")
 
 
 class NoPauses(SystemClock):
@@ -52,70 +55,69 @@ async def store(tmp_path: Path) -> AsyncIterator[AwayNowAndThen]:
     await database.close()
 
 
-async def claimed(store: TrainingStore, *tags: str, **more: Any) -> Row:
+async def claimed(store: TrainingStore, *tags: str, **more: Any) -> StoredTrainingJob:
     """A job that this process holds."""
-    row = {
-        "id": "train_1",
-        "workspace": "default",
-        "name": "n",
-        "state": "queued",
-        "trainer_type": "rl",
-        "created_at": "t",
-        "request": {"tags": list(tags)},
-        "resolved": [],
-        "plan": {},
-        "metrics": {},
-        "artifacts": {},
-        "durable": True,
-        **OWNER,
-        **more,
-    }
-    await store.insert_job(row, [])
+    new = NewTrainingJob(
+        id="train_1",
+        workspace="default",
+        name="n",
+        state="queued",
+        trainer_type="rl",
+        created_at="t",
+        request={"tags": list(tags)},
+        resolved=[],
+        plan={},
+        durable=True,
+        owner=OWNER,
+    )
+    await store.insert_job(replace(new, **more), [])
     await store.claim("train_1", OWNER, epoch=1, while_in=["queued"])
     found = await store.read_job("train_1")
     assert found is not None
     return found
 
 
-def run(row: Row, store: TrainingStore, folder: Path, **more: Any) -> OwnedTraining:
-    owned = OwnedTraining(row, folder, **{"workers": WORKERS, "store": store, "clock": NoPauses(), **more})
+def run(job: StoredTrainingJob, store: TrainingStore, folder: Path, **more: Any) -> OwnedTraining:
+    owned = OwnedTraining(job, folder, **{"workers": WORKERS, "store": store, "clock": NoPauses(), **more})
     owned.start(on_end=lambda: None)
     return owned
 
 
-async def stored(store: TrainingStore) -> Row:
-    return await store.read_job("train_1") or {}
+async def stored(store: TrainingStore) -> StoredTrainingJob:
+    found = await store.read_job("train_1")
+    assert found is not None
+    return found
 
 
 async def test_a_worker_that_is_stuck(store: AwayNowAndThen, tmp_path: Path) -> None:
     """It is killed after ten minutes without a word; the third one is the last."""
     owned = run(await claimed(store, "held"), store, tmp_path / "job", clock=HurriedClock())
     await owned.wait()
-    row = await stored(store)
-    assert (row["state"], row["restarts"], row["crashes"]) == ("failed", 2, 2)
-    assert "told nothing for 600 seconds" in row["error"]
+    job = await stored(store)
+    assert (job.state, job.restarts, job.crashes) == ("failed", 2, 2)
+    assert "told nothing for 600 seconds" in job.error
 
 
 async def test_a_store_that_is_away(store: AwayNowAndThen, tmp_path: Path) -> None:
     """What happens meanwhile is written down when it is back, once and in order."""
-    row = await claimed(store)
+    job = await claimed(store)
     store.refusals = 7
-    owned = run(row, store, tmp_path / "job")
+    owned = run(job, store, tmp_path / "job")
     await owned.wait()
     assert store.refusals == 0
-    assert (await stored(store))["state"] == "completed"
+    assert (await stored(store)).state == "completed"
     events = await store.events_after("train_1", 0)
-    steps = [event["body"]["metrics"]["steps"] for event in events if event["kind"] == "step_complete"]
+    steps = [event.body["metrics"]["steps"] for event in events if event.kind == "step_complete"]
     assert steps == [[1], [2], [3]]
 
 
 async def test_a_job_that_another_process_has_taken(store: AwayNowAndThen, tmp_path: Path) -> None:
     """This one's worker ends, and it writes nothing more."""
-    row = await claimed(store, "held")
-    owned = run(row, store, tmp_path / "job")
+    job = await claimed(store, "held")
+    owned = run(job, store, tmp_path / "job")
     while not await store.events_after("train_1", 0, kinds=["training_start"]):
         await owned.news.wait()
-    await store.claim("train_1", {**OWNER, "owner_pid": 2}, epoch=2, while_in=["running"])
+    await store.claim("train_1", replace(OWNER, pid=2), epoch=2, while_in=["running"])
     before = await stored(store)
     await owned.keep(cancel=False, epoch=3)
     await owned.wait()
@@ -125,13 +127,13 @@ async def test_a_job_that_another_process_has_taken(store: AwayNowAndThen, tmp_p
 
 async def test_a_write_that_comes_too_late(store: AwayNowAndThen, tmp_path: Path) -> None:
     """A holder that was slow learns it from its own write."""
-    row = await claimed(store)
-    await store.claim("train_1", {**OWNER, "owner_pid": 2}, epoch=2, while_in=["queued"])
-    owned = run(row, store, tmp_path / "job")
+    job = await claimed(store)
+    await store.claim("train_1", replace(OWNER, pid=2), epoch=2, while_in=["queued"])
+    owned = run(job, store, tmp_path / "job")
     await owned.wait()
     assert owned.failure is not None
     assert owned.failure.reason == LEASE_LOST
-    assert (await stored(store))["state"] == "queued"
+    assert (await stored(store)).state == "queued"
 
 
 async def test_a_worker_that_cannot_be_started(store: AwayNowAndThen, tmp_path: Path) -> None:
@@ -139,9 +141,9 @@ async def test_a_worker_that_cannot_be_started(store: AwayNowAndThen, tmp_path: 
     nothing = Workers(command=("/nowhere/python",), env={})
     owned = run(await claimed(store), store, tmp_path / "job", workers=nothing)
     await owned.wait()
-    row = await stored(store)
-    assert row["state"] == TrainingState.FAILED
-    assert "could not be started" in row["error"]
+    job = await stored(store)
+    assert job.state == TrainingState.FAILED
+    assert "could not be started" in job.error
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -150,10 +152,10 @@ async def test_a_servers_job_tells_neither_paths_nor_what_its_worker_printed(
 ) -> None:
     """Whoever asks for the job sees its error; the operator has the log. An embedded node's user is both."""
     said = "import sys; print('Traceback: /etc/of-the-server'); sys.exit(3)"
-    row = await claimed(store, durable=durable)
+    job = await claimed(store, durable=durable)
     workers = Workers(command=(sys.executable, "-c", said), env={})
-    await run(row, store, tmp_path / "a" / "b", workers=workers).wait()
-    error = (await stored(store))["error"]
+    await run(job, store, tmp_path / "a" / "b", workers=workers).wait()
+    error = (await stored(store)).error
     assert error.startswith("its worker ended with exit code 3")
     assert ("of-the-server" in error) is not durable
     assert ("of-the-server" in caplog.text) is durable
@@ -161,10 +163,10 @@ async def test_a_servers_job_tells_neither_paths_nor_what_its_worker_printed(
 
 async def test_a_node_that_ends_jobs_by_dying(store: AwayNowAndThen, tmp_path: Path) -> None:
     """A job whose servers die again and again is given up: it may be what kills them."""
-    row = {**await claimed(store, state="queued"), "state": "running", "crashes": 2}
-    owned = run(row, store, tmp_path / "job", lost="the server that ran it (pid 7) has gone")
+    job = replace(await claimed(store), state="running", crashes=2)
+    owned = run(job, store, tmp_path / "job", lost="the server that ran it (pid 7) has gone")
     await owned.wait()
-    assert "pid 7) has gone; so did 2 before it" in (await stored(store))["error"]
+    assert "pid 7) has gone; so did 2 before it" in (await stored(store)).error
 
 
 async def test_cancelling_before_its_worker_has_begun(store: AwayNowAndThen, tmp_path: Path) -> None:
@@ -172,7 +174,7 @@ async def test_cancelling_before_its_worker_has_begun(store: AwayNowAndThen, tmp
     owned = run(await claimed(store), store, tmp_path / "job")
     owned.stop(EndCause.CANCEL)
     await owned.wait()
-    assert (await stored(store))["state"] == "cancelled"
+    assert (await stored(store)).state == "cancelled"
     assert not (tmp_path / "job" / "plan.json").exists()
 
 
@@ -181,7 +183,7 @@ async def test_what_a_worker_is_told(store: AwayNowAndThen, tmp_path: Path) -> N
     owned = run(await claimed(store, "steps:1", workspace="team"), store, tmp_path / "job")
     await owned.wait()
     (begun,) = await store.events_after("train_1", 0, kinds=["training_start"])
-    assert begun["message"] == "1 steps to go for team"
+    assert begun.message == "1 steps to go for team"
     plan = json.loads((tmp_path / "job" / "plan.json").read_text())
     assert plan.keys() == {"job_id", "workspace", "trainer_type", "request", "resolved", "plan"}
     assert not [*(tmp_path / "job").glob("*.tmp")]

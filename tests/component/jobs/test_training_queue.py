@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest_asyncio
 from harena.core.clock import SystemClock
 from harena.core.node_config import NodeConfig
 from harena.core.training_jobs import TrainingState
+from harena.core.training_store import NewTrainingJob
 from harena.jobs.training.owned_training import Workers
 from harena.jobs.training.training_queue import TrainingQueue
 from harena.store.database import Database
@@ -61,23 +62,20 @@ def queue_of(database: Database, tmp_path: Path, kind: type[TrainingQueue] = Tra
 
 
 async def accept(queue: TrainingQueue, **more: Any) -> None:
-    row = {
-        "id": "train_1",
-        "workspace": "default",
-        "name": "n",
-        "state": "queued",
-        "trainer_type": "rl",
-        "created_at": "t",
-        "request": {"tags": ["steps:1"]},
-        "resolved": [],
-        "plan": {},
-        "metrics": {},
-        "artifacts": {},
-        "durable": queue.durable,
-        **queue.owner,
-        **more,
-    }
-    await (await queue.store()).insert_job(row, [])
+    new = NewTrainingJob(
+        id="train_1",
+        workspace="default",
+        name="n",
+        state="queued",
+        trainer_type="rl",
+        created_at="t",
+        request={"tags": ["steps:1"]},
+        resolved=[],
+        plan={},
+        durable=queue.durable,
+        owner=queue.owner,
+    )
+    await (await queue.store()).insert_job(replace(new, **more), [])
 
 
 async def test_a_job_that_comes_when_the_queue_is_about_to_rest(database: Database, tmp_path: Path) -> None:
@@ -90,7 +88,7 @@ async def test_a_job_that_comes_when_the_queue_is_about_to_rest(database: Databa
             if (owned := queue.owned("train_1")) is not None:
                 await owned.wait()
             await asyncio.sleep(0)
-    assert (await store.read_job("train_1"))["state"] == TrainingState.COMPLETED
+    assert (await store.read_job("train_1")).state == TrainingState.COMPLETED
     await queue.close()
 
 
@@ -100,9 +98,9 @@ async def test_ending_a_job_that_has_just_begun(database: Database, tmp_path: Pa
     await accept(queue)
     store = await queue.store()
     seen = await store.read_job("train_1")
-    await store.claim("train_1", {**queue.owner, "owner_pid": 1}, epoch=1, while_in=["queued"])
+    await store.claim("train_1", replace(queue.owner, pid=1), epoch=1, while_in=["queued"])
     assert not await queue.end_unowned(seen, TrainingState.CANCELLED, None)
-    assert (await store.read_job("train_1"))["state"] == "queued"
+    assert (await store.read_job("train_1")).state == "queued"
     assert await queue.end_unowned(await store.read_job("train_1"), TrainingState.CANCELLED, None)
     assert not await store.claim("train_1", queue.owner, epoch=2, while_in=["queued"]), "it has ended: nobody begins it"
 
@@ -110,9 +108,9 @@ async def test_ending_a_job_that_has_just_begun(database: Database, tmp_path: Pa
 async def test_an_embedded_job_of_a_process_that_has_gone(database: Database, tmp_path: Path) -> None:
     """Whoever asks first ends it, running or not; a server's is left to servers."""
     queue = queue_of(database, tmp_path)
-    await accept(queue, owner_started="1")
+    await accept(queue, owner=replace(queue.owner, started="1"))
     store = await queue.store()
-    row = await queue.settled(await store.read_job("train_1"))
-    assert (row["state"], "harena train retry" in row["error"]) == ("failed", True)
-    await accept(queue, id="train_2", owner_started="1", durable=True)
-    assert (await queue.settled(await store.read_job("train_2")))["state"] == "queued"
+    job = await queue.settled(await store.read_job("train_1"))
+    assert (job.state, "harena train retry" in job.error) == ("failed", True)
+    await accept(queue, id="train_2", owner=replace(queue.owner, started="1"), durable=True)
+    assert (await queue.settled(await store.read_job("train_2"))).state == "queued"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harena.jobs.owner import Owner, OwnerStatus, is_alive, owner_status, this_process
+from harena.core.leases import Owner
+from harena.jobs.owner import OwnerStatus, is_alive, owner_status, this_process
 
 
 def fake_proc(root: Path, *, state: str = "S", started: int = 4711) -> Path:

@@ -18,6 +18,7 @@ from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.garbage import collection_paused
+from harena.core.leases import Owner
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import RunResult, Trust
@@ -29,7 +30,7 @@ from harena.jobs.benchmark.job_scenarios import JobScenarios, LoadScenarios, lin
 from harena.jobs.benchmark.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.jobs.benchmark.left_runs import LeftRuns
 from harena.jobs.lifecycle import JobState, RunState
-from harena.jobs.owner import Owner, owner_columns
+from harena.jobs.owner import owner_columns
 from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
 from harena.jobs.schedule import Ticket, Tickets, effective_concurrency, tickets

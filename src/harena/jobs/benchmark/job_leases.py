@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, PlatformError
+from harena.core.leases import Owner
 from harena.core.results import Reason, Trust
 from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob
 from harena.jobs.benchmark.job_journal import StoreJournal
@@ -17,7 +18,7 @@ from harena.jobs.benchmark.left_runs import left_runs
 from harena.jobs.counts import RunCounts
 from harena.jobs.lease import LeaseWatch
 from harena.jobs.lifecycle import OPEN_STATES, JobState, RunState
-from harena.jobs.owner import Owner, OwnerStatus, owner_columns, owner_status
+from harena.jobs.owner import OwnerStatus, owner_columns, owner_status
 from harena.jobs.schedule import Ticket
 from harena.jobs.worker import WRITTEN_AT_A_TIME, ContractTrust, KnownVerdict, one_line, unscored
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,13 +29,13 @@ from harena.core.training_jobs import (
     newest_metrics,
 )
 from harena.core.training_lines import BEAT, BrokenLine, WorkerLine
+from harena.core.training_store import NO_CHANGES, NewTrainingEvent, TrainingChanges
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.training.training_answers import ended_event
 from harena.jobs.training.worker_process import WorkerProcess, how_it_ended
 
 if TYPE_CHECKING:
-    from harena.core.job_store import Row
-    from harena.core.training_store import TrainingStorePort
+    from harena.core.training_store import StoredTrainingJob, TrainingStorePort
 
 MOST_CRASHES = 3
 SILENT_SECONDS = 600.0
@@ -66,11 +66,11 @@ class Workers:
 
 
 class OwnedTraining:
-    """Used from one event loop. `row` is as it was claimed: its lease is this process's."""
+    """Used from one event loop. `job` is as it was claimed: its lease is this process's."""
 
     def __init__(
         self,
-        row: Row,
+        job: StoredTrainingJob,
         folder: Path,
         *,
         workers: Workers,
@@ -80,9 +80,9 @@ class OwnedTraining:
     ) -> None:
         """`lost`: why its last worker is no more, where that did not end as it should. A worker goes on where the
         folder's last one was."""
-        self.id: str = row["id"]
+        self.id = job.id
         self.failure: PlatformError | None = None
-        self._row = row
+        self._job = job
         self._folder = folder
         self._workers = workers
         self._store = store
@@ -122,13 +122,13 @@ class OwnedTraining:
     async def keep(self, *, cancel: bool, epoch: int) -> None:
         """What was seen of this job in the store, now and then: obey, and show that this process lives. Raises
         PlatformError."""
-        if epoch != self._row["lease_epoch"]:
+        if epoch != self._job.lease.epoch:
             self.stop(EndCause.LOST)
         elif cancel:
             self.stop(EndCause.CANCEL)
         elif self._clock.now() >= self._next_beat:
             self._next_beat = self._clock.now() + BEAT_SECONDS
-            await self._store.write(self.id, {}, epoch=epoch)
+            await self._store.write(self.id, NO_CHANGES, epoch=epoch)
 
     async def _run(self) -> None:
         try:
@@ -146,12 +146,12 @@ class OwnedTraining:
 
     async def _begin(self) -> None:
         await TRAINING.run(self._make_folder)
-        if self._row["state"] == TrainingState.QUEUED:
-            values = {"state": TrainingState.RUNNING, "started_at": self._now()}
-            await self._record(values, [self._event(TrainingEventKind.JOB_STARTED, "the job has started")])
+        if self._job.state == TrainingState.QUEUED:
+            changes = TrainingChanges(state=TrainingState.RUNNING, started_at=self._now())
+            await self._record(changes, [self._event(TrainingEventKind.JOB_STARTED, "the job has started")])
         elif self._lost is None:
             said = "it goes on from its newest checkpoint: its server was stopped"
-            await self._record({}, [self._event(TrainingEventKind.JOB_RESUMED, said)])
+            await self._record(NO_CHANGES, [self._event(TrainingEventKind.JOB_RESUMED, said)])
 
     async def _work(self) -> tuple[TrainingState | None, str | None]:
         """The state that the job comes to, and its error; None = it is not this process's to say."""
@@ -160,7 +160,7 @@ class OwnedTraining:
             if self._stop is not None:
                 return self._stopped()
             if died is not None:
-                if self._row["crashes"] + 1 >= MOST_CRASHES:
+                if self._job.crashes + 1 >= MOST_CRASHES:
                     more = f"so did {MOST_CRASHES - 1} before it, without getting to another checkpoint"
                     return TrainingState.FAILED, f"{died}; {more}{printed}"
                 await self._restarted(died + printed)
@@ -173,7 +173,7 @@ class OwnedTraining:
 
     def _told(self, error: str) -> str:
         """The error as whoever asks may see it; what is left out is in the log of the server."""
-        told = without_server_places(error) if self._row["durable"] else error
+        told = without_server_places(error) if self._job.durable else error
         if told != error:
             _log.warning("training job %s failed: %s", self.id, error)
         return told
@@ -181,7 +181,7 @@ class OwnedTraining:
     def _stopped(self) -> tuple[TrainingState | None, str | None]:
         if self._stop is EndCause.CANCEL:
             return TrainingState.CANCELLED, None
-        if self._stop is EndCause.LOST or self._row["durable"]:
+        if self._stop is EndCause.LOST or self._job.durable:
             return None, None
         why = "the process that ran it was closed: go on with `harena train retry`"
         return TrainingState.FAILED, why
@@ -190,7 +190,7 @@ class OwnedTraining:
         """Its last line, if it said one; how it ended, and the end of what it printed."""
         await TRAINING.run(self._write_plan)
         try:
-            env = {**self._workers.env, settings.WORKSPACE.name: self._row["workspace"]}
+            env = {**self._workers.env, settings.WORKSPACE.name: self._job.workspace}
             worker = await WorkerProcess.start(self._workers.command, self._folder, env, self._clock)
         except PlatformError as error:
             return None, str(error), ""
@@ -204,7 +204,7 @@ class OwnedTraining:
         finally:
             code = await worker.end()
         tail = await worker.tail()
-        if tail and self._row["durable"]:  # a server's log is its operator's, and the job's error whoever asks for it
+        if tail and self._job.durable:  # a server's log is its operator's, and the job's error whoever asks for it
             if last is None:
                 _log.warning("training job %s: its worker printed at its end:\n%s", self.id, tail)
             tail = ""
@@ -232,9 +232,8 @@ class OwnedTraining:
             stopping.cancel()
 
     async def _hear(self, lines: Sequence[WorkerLine]) -> None:
-        events: list[dict[str, Any]] = []
-        values: dict[str, Any] = {}
-        row = self._row
+        events: list[NewTrainingEvent] = []
+        changes = NO_CHANGES
         for line in lines:
             if line.event_type == BEAT:
                 continue
@@ -243,47 +242,53 @@ class OwnedTraining:
                 body["error"] = self._told(line.error)
             told = {name: part for name, part in body.items() if part}
             events.append(self._event(line.event_type, line.message, level=line.level, **told))
-            if line.metrics:
-                row["metrics"] = values["metrics"] = {**row["metrics"], **newest_metrics(line.metrics)}
-            if line.artifacts:
-                row["artifacts"] = values["artifacts"] = {**row["artifacts"], **line.artifacts}
-            if line.event_type == TrainingEventKind.TRAINING_START and "steps" in line.data:
-                values["steps"] = line.data["steps"]
-            if line.event_type == TrainingEventKind.STEP_COMPLETE and line.metrics.get(STEPS):
-                values["step"] = line.metrics[STEPS][-1]
-            if line.event_type == TrainingEventKind.CHECKPOINT_SAVED:
-                row["crashes"] = values["crashes"] = 0
+            changes = self._changed(changes, line)
         if events:
-            await self._record(values, events)
+            await self._record(changes, events)
+
+    def _changed(self, changes: TrainingChanges, line: WorkerLine) -> TrainingChanges:
+        """These changes, and what one more line changes."""
+        if line.metrics:
+            metrics = {**self._job.metrics, **newest_metrics(line.metrics)}
+            self._job, changes = replace(self._job, metrics=metrics), replace(changes, metrics=metrics)
+        if line.artifacts:
+            artifacts = {**self._job.artifacts, **line.artifacts}
+            self._job, changes = replace(self._job, artifacts=artifacts), replace(changes, artifacts=artifacts)
+        if line.event_type == TrainingEventKind.TRAINING_START and "steps" in line.data:
+            changes = replace(changes, steps=line.data["steps"])
+        if line.event_type == TrainingEventKind.STEP_COMPLETE and line.metrics.get(STEPS):
+            changes = replace(changes, step=line.metrics[STEPS][-1])
+        if line.event_type == TrainingEventKind.CHECKPOINT_SAVED:
+            self._job, changes = replace(self._job, crashes=0), replace(changes, crashes=0)
+        return changes
 
     async def _restarted(self, error: str) -> None:
-        row = self._row
-        row["restarts"], row["crashes"] = row["restarts"] + 1, row["crashes"] + 1
-        values = {"restarts": row["restarts"], "crashes": row["crashes"]}
+        job = self._job = replace(self._job, restarts=self._job.restarts + 1, crashes=self._job.crashes + 1)
+        changes = TrainingChanges(restarts=job.restarts, crashes=job.crashes)
         event = self._event(
             TrainingEventKind.JOB_RESUMED,
             f"it goes on from its newest checkpoint: {error}",
             level="warning",
             error=error,
-            data={"restarts": row["restarts"]},
+            data={"restarts": job.restarts},
         )
-        await self._record(values, [event])
+        await self._record(changes, [event])
 
     async def _end(self, state: TrainingState | None, error: str | None) -> None:
         if state is None:
             if self._stop is not EndCause.LOST:
-                # an owner without a start time has let go: the next node need not wait for the lease to end
-                await self._record({"owner_started": ""}, [self._event(TrainingEventKind.JOB_RELEASED, None)])
+                released = self._event(TrainingEventKind.JOB_RELEASED, None)
+                await self._record(TrainingChanges(released=True), [released])
             return
         now = self._now()
-        values = {"state": state, "error": error, "ended_at": now}
-        await self._record(values, [{"at": now, **ended_event(state, error)}])
+        changes = TrainingChanges(state=state, error=error, ended_at=now)
+        await self._record(changes, [ended_event(now, state, error)])
 
-    async def _record(self, values: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> None:
-        """Store values and events; retry while the store is away. Raises PlatformError where it stays away."""
+    async def _record(self, changes: TrainingChanges, events: Sequence[NewTrainingEvent]) -> None:
+        """Store changes and events; retry while the store is away. Raises PlatformError where it stays away."""
         while True:
             try:
-                await self._store.write(self.id, values, events, epoch=self._row["lease_epoch"])
+                await self._store.write(self.id, changes, events, epoch=self._job.lease.epoch)
             except PlatformError as error:
                 if error.reason != STORE_UNAVAILABLE or self._stop in (EndCause.LEAVE, EndCause.LOST):
                     self.stop(EndCause.LOST)
@@ -294,24 +299,17 @@ class OwnedTraining:
                 self._next_beat = self._clock.now() + BEAT_SECONDS
                 return self._tell()
 
-    def _event(self, kind: str, message: str | None, *, level: str = "info", **body: Any) -> dict[str, Any]:
+    def _event(self, kind: str, message: str | None, *, level: str = "info", **body: Any) -> NewTrainingEvent:
         told = {name: part for name, part in body.items() if part is not None}
-        return {"at": self._now(), "kind": kind, "level": level, "message": message, "body": told}
+        return NewTrainingEvent(at=self._now(), kind=kind, level=level, message=message, body=told)
 
     def _make_folder(self) -> None:
         for folder in (self._folder.parent.parent, self._folder.parent, self._folder):
             private_folder(folder)
 
     def _write_plan(self) -> None:
-        row = self._row
-        plan = {
-            "job_id": self.id,
-            "workspace": row["workspace"],
-            "trainer_type": row["trainer_type"],
-            "request": row["request"],
-            "resolved": row["resolved"],
-            "plan": row["plan"],
-        }
+        told = ("workspace", "trainer_type", "request", "resolved", "plan")
+        plan = {"job_id": self.id, **{name: getattr(self._job, name) for name in told}}
         place = self._folder / PLAN_FILE
         temporary = place.with_suffix(".tmp")
         with open(temporary, "w", opener=private_opener) as file:

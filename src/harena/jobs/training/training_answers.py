@@ -1,9 +1,9 @@
-"""What is answered about training jobs, from rows of the store: records of `harena.core.records.training_jobs`."""
+"""What is answered about training jobs, from what is stored: records of `harena.core.records.training_jobs`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from harena.core.records.training_jobs import (
     CapabilityReference,
@@ -15,21 +15,23 @@ from harena.core.records.training_jobs import (
     TrainingProgress,
 )
 from harena.core.training_jobs import Metrics, TrainingEventKind, TrainingState, merge_metrics
+from harena.core.training_store import NewTrainingEvent
 
 if TYPE_CHECKING:
-    from harena.core.job_store import Row
+    from harena.core.leases import StoredJson
     from harena.core.pages import PageRows
+    from harena.core.training_store import StoredTrainingEvent, StoredTrainingJob
 
 
-def training_answer(row: Row) -> TrainingJob:
+def training_answer(job: StoredTrainingJob) -> TrainingJob:
     """A job."""
-    request: Mapping[str, Any] = row["request"]
+    request = job.request
     capability = request.get("capability_ref")
     return TrainingJob(
-        id=row["id"],
-        name=row["name"],
-        state=row["state"],
-        trainer_type=row["trainer_type"],
+        id=job.id,
+        name=job.name,
+        state=job.state,
+        trainer_type=job.trainer_type,
         algorithm=(request.get("config") or {}).get("algorithm"),
         backend=request.get("backend"),
         model=request.get("model"),
@@ -38,37 +40,37 @@ def training_answer(row: Row) -> TrainingJob:
         capability_ref=None if capability is None else CapabilityReference.from_dict(capability),
         tags=request.get("tags"),
         config=request.get("config"),
-        resolved=[_without_place(ref) for ref in row["resolved"]] if row["durable"] else row["resolved"],
-        plan=row["plan"],
-        progress=TrainingProgress(step=row["step"], steps=row["steps"]),
-        metrics=row["metrics"],
-        artifacts=row["artifacts"],
-        error=row["error"],
-        attempt=row["attempt"],
-        restarts=row["restarts"],
-        created_at=row["created_at"],
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        cancel_requested_at=row["cancel_requested_at"],
-        cursor=row["last_cursor"],
+        resolved=[_without_place(ref) if job.durable else ref for ref in job.resolved],
+        plan=job.plan,
+        progress=TrainingProgress(step=job.step, steps=job.steps),
+        metrics=job.metrics,
+        artifacts=job.artifacts,
+        error=job.error,
+        attempt=job.attempt,
+        restarts=job.restarts,
+        created_at=job.created_at,
+        started_at=job.started_at,
+        ended_at=job.ended_at,
+        cancel_requested_at=job.cancel_requested_at,
+        cursor=job.last_cursor,
     )
 
 
-def _without_place(ref: Mapping[str, Any]) -> dict[str, Any]:
+def _without_place(ref: StoredJson) -> StoredJson:
     """What was referred to, as it is told to whoever asks a server: not where its files lie."""
     return {**ref, "path": None}
 
 
-def training_event_answer(job_id: str, event: Row) -> TrainingEvent:
+def training_event_answer(job_id: str, event: StoredTrainingEvent) -> TrainingEvent:
     """An event."""
-    body: Mapping[str, Any] = event["body"]
+    body = event.body
     return TrainingEvent(
-        cursor=event["cursor"],
-        at=event["at"],
-        kind=event["kind"],
+        cursor=event.cursor,
+        at=event.at,
+        kind=event.kind,
         job_id=job_id,
-        level=event["level"],
-        message=event["message"],
+        level=event.level,
+        message=event.message,
         metrics=body.get("metrics", {}),
         data=body.get("data", {}),
         artifacts=body.get("artifacts", {}),
@@ -76,42 +78,43 @@ def training_event_answer(job_id: str, event: Row) -> TrainingEvent:
     )
 
 
-def ended_event(state: TrainingState, error: str | None) -> dict[str, Any]:
-    """{kind, level, message, body} of a job's end."""
+def ended_event(at: str, state: TrainingState, error: str | None) -> NewTrainingEvent:
+    """A job's end."""
     said = f"the job has {'been ' if state is TrainingState.CANCELLED else ''}{state}"
-    return {
-        "kind": TrainingEventKind.JOB_ENDED,
-        "level": "info" if error is None else "error",
-        "message": said if error is None else f"{said}: {error}",
-        "body": {"data": {"state": state}} if error is None else {"data": {"state": state}, "error": error},
-    }
+    return NewTrainingEvent(
+        at=at,
+        kind=TrainingEventKind.JOB_ENDED,
+        level="info" if error is None else "error",
+        message=said if error is None else f"{said}: {error}",
+        body={"data": {"state": state}} if error is None else {"data": {"state": state}, "error": error},
+    )
 
 
-def logs_answer(events: Sequence[Row], *, after: int) -> TrainingLogsPage:
+def logs_answer(events: Sequence[StoredTrainingEvent], *, after: int) -> TrainingLogsPage:
     """A page of what was said."""
     items = [
         TrainingLog(
-            cursor=event["cursor"],
-            at=event["at"],
-            kind=event["kind"],
-            level=event["level"],
-            message=event["message"],
-            data=event["body"].get("data", {}),
+            cursor=event.cursor,
+            at=event.at,
+            kind=event.kind,
+            level=event.level,
+            message=event.message or "",
+            data=event.body.get("data", {}),
         )
         for event in events
     ]
     return TrainingLogsPage(items=items, cursor=items[-1].cursor if items else after)
 
 
-def metrics_answer(events: PageRows[dict[str, Any]], *, after: int) -> TrainingMetrics:
+def metrics_answer(events: PageRows[StoredTrainingEvent], *, after: int) -> TrainingMetrics:
     """What a page of events tells."""
     metrics: Metrics = {}
     anew = False
     for event in events:
-        body = event["body"]
-        if event["kind"] == TrainingEventKind.JOB_QUEUED and body.get("data", {}).get("from") == "scratch":
+        body = event.body
+        if event.kind == TrainingEventKind.JOB_QUEUED and body.get("data", {}).get("from") == "scratch":
             metrics.clear()
             anew = True
         merge_metrics(metrics, body.get("metrics", {}))
-    cursor = events[-1]["cursor"] if events else after
+    cursor = events[-1].cursor if events else after
     return TrainingMetrics(metrics=metrics, cursor=cursor, more=events.more, anew=anew)

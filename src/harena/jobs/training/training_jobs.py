@@ -45,6 +45,7 @@ from harena.core.training_jobs import (
     TrainingState,
     may_become,
 )
+from harena.core.training_store import NewTrainingEvent, NewTrainingJob, TrainingChanges, TrainingRetry
 from harena.jobs.benchmark.job_admission import RETRY_SECONDS
 from harena.jobs.training.owned_training import EndCause, Workers
 from harena.jobs.training.training_answers import (
@@ -57,15 +58,13 @@ from harena.jobs.training.training_files import files_below, pieces_of, size_bel
 from harena.jobs.training.training_queue import POLL_SECONDS, TrainingQueue
 
 if TYPE_CHECKING:
-    from harena.core.job_store import Row
     from harena.core.node_stores import TrainingStores
-    from harena.core.training_store import TrainingStorePort
+    from harena.core.training_store import StoredTrainingJob, TrainingStorePort
 
 MAX_JOBS_PAGE = 500
 MAX_LOGS_PAGE = 5000
 EVENTS_AT_A_TIME = 250
 """events of one follower that are in memory"""
-FILTERS = {"name": "name", "state": "state", "trainer_type": "trainer_type"}
 
 Accept = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 """(workspace, request) -> {name, trainer_type, request, resolved, plan, warnings}; raises ValidationError (every
@@ -122,55 +121,58 @@ class TrainingJobs:
         self,
         workspace: str,
         *,
-        wanted: Mapping[str, str | None],
+        name: str | None = None,
+        state: str | None = None,
+        trainer_type: str | None = None,
         before: int | None = None,
         limit: int = 100,
     ) -> TrainingJobsPage:
-        """Up to `limit` (1 to 500) jobs whose name, state and trainer_type are as
-        `wanted`, newest first; `next_cursor` as `before` asks for what follows. Raises ValidationError."""
+        """Up to `limit` (1 to 500) jobs (with this name, state and trainer type), newest first; `next_cursor` as
+        `before` asks for what follows. Raises ValidationError."""
         if not 1 <= limit <= MAX_JOBS_PAGE or (before is not None and before < 0):
             raise ValidationError(
                 f"limit must be 1 to {MAX_JOBS_PAGE} and before at least 0 (got {limit} and {before})"
             )
-        columns = {FILTERS[name]: value for name, value in wanted.items() if value is not None}
-        if (state := columns.get("state")) is not None and state not in tuple(TrainingState):
+        if state is not None and state not in tuple(TrainingState):
             raise ValidationError(f"state: {shown(state)} is none of {', '.join(TrainingState)}")
         store = await self._queue.store()
-        page = await store.list_jobs(workspace, wanted=columns, before=before, limit=limit)
-        more, rows = page.more, [await self._queue.settled(row) for row in page]
+        page = await store.list_jobs(
+            workspace, name=name, state=state, trainer_type=trainer_type, before=before, limit=limit
+        )
         return TrainingJobsPage(
-            training_jobs=[training_answer(row) for row in rows], next_cursor=rows[-1]["sequence"] if more else None
+            training_jobs=[training_answer(await self._queue.settled(found)) for found in page],
+            next_cursor=page[-1].sequence if page.more else None,
         )
 
     async def wait(self, workspace: str, job: str) -> TrainingJob:
         """The job, when it has ended. Raises NotFoundError; PlatformError where its end could not be recorded."""
-        row = await self._find(workspace, job)
-        while not TrainingState(row["state"]).has_ended:
-            if (owned := self._queue.owned(row["id"])) is not None:
+        found = await self._find(workspace, job)
+        while not TrainingState(found.state).has_ended:
+            if (owned := self._queue.owned(found.id)) is not None:
                 await owned.wait()
             else:
                 await self._pause()
-            row = await self._find(workspace, row["id"])
-        return training_answer(row)
+            found = await self._find(workspace, found.id)
+        return training_answer(found)
 
     async def cancel(self, workspace: str, job: str) -> TrainingJob:
         """End the job, its worker and its sandboxes; what it had stays. No effect on a job that has ended. Raises
         NotFoundError."""
-        row = await self._find(workspace, job)
+        found = await self._find(workspace, job)
         store = await self._queue.store()
-        if not TrainingState(row["state"]).has_ended:
+        if not TrainingState(found.state).has_ended:
             now = self._clock.utcnow().isoformat()
-            await store.write(row["id"], {"cancel_requested_at": now}, while_in=OPEN_STATES)
-        while not TrainingState(row["state"]).has_ended:
-            if (owned := self._queue.owned(row["id"])) is not None:
+            await store.write(found.id, TrainingChanges(cancel_requested_at=now), while_in=OPEN_STATES)
+        while not TrainingState(found.state).has_ended:
+            if (owned := self._queue.owned(found.id)) is not None:
                 owned.stop(EndCause.CANCEL)
                 await owned.wait()
-            elif row["state"] == TrainingState.QUEUED or await self._queue.is_abandoned(row):
-                await self._queue.end_unowned(row, TrainingState.CANCELLED, None)
+            elif found.state == TrainingState.QUEUED or await self._queue.is_abandoned(found):
+                await self._queue.end_unowned(found, TrainingState.CANCELLED, None)
             else:
                 await self._pause()
-            row = await self._find(workspace, row["id"])
-        return training_answer(row)
+            found = await self._find(workspace, found.id)
+        return training_answer(found)
 
     async def retry(self, workspace: str, job: str, *, start: str = "checkpoint") -> TrainingJob:
         """Queue a job that has ended once more: from its newest checkpoint (from its beginning where it has none), or
@@ -178,79 +180,73 @@ class TrainingJobs:
         not ended), PlatformError."""
         if start not in RETRY_FROM:
             raise ValidationError(f"from: {shown(start)} is none of {', '.join(RETRY_FROM)}")
-        row = await self._find(workspace, job)
+        found = await self._find(workspace, job)
         await self._check_room(workspace, await self._queue.store())
         fresh = start == "scratch"
-        values: dict[str, Any] = {
-            "state": TrainingState.QUEUED,
-            **dict.fromkeys(("started_at", "ended_at", "error", "cancel_requested_at")),
-            "attempt": row["attempt"] + fresh,
-            "crashes": 0,
-            "durable": self._queue.durable,
-            **self._queue.owner,
-        }
-        if fresh:
-            values |= {"step": 0, "steps": None, "metrics": {}, "artifacts": {}}
+        again = TrainingRetry(
+            owner=self._queue.owner,
+            durable=self._queue.durable,
+            attempt=found.attempt + fresh,
+            from_scratch=fresh,
+        )
         event = self._event(TrainingEventKind.JOB_QUEUED, f"the job was retried from {start}", data={"from": start})
         ended = may_become(TrainingState.QUEUED)
-        if not await (await self._queue.store()).reopen(row["id"], values, [event], while_in=ended):
-            raise ValidationError(f"training job {row['id']} has not ended: cancel it first, or wait for its end")
-        self._queue.tend(retried=row["id"])
-        return await self.get(workspace, row["id"])
+        if not await (await self._queue.store()).reopen(found.id, again, [event], while_in=ended):
+            raise ValidationError(f"training job {found.id} has not ended: cancel it first, or wait for its end")
+        self._queue.tend(retried=found.id)
+        return await self.get(workspace, found.id)
 
     async def delete(self, workspace: str, job: str) -> None:
         """Delete a job that has ended, with its events and its folder. Raises NotFoundError, ValidationError."""
-        row = await self._find(workspace, job)
-        if not await (await self._queue.store()).delete_job(row["id"], while_in=ENDED_STATES):
-            raise ValidationError(f"training job {row['id']} has not ended: cancel it first")
-        await TRAINING.run(shutil.rmtree, self._queue.folders / row["id"], ignore_errors=True)
+        found = await self._find(workspace, job)
+        if not await (await self._queue.store()).delete_job(found.id, while_in=ENDED_STATES):
+            raise ValidationError(f"training job {found.id} has not ended: cancel it first")
+        await TRAINING.run(shutil.rmtree, self._queue.folders / found.id, ignore_errors=True)
 
     async def logs(self, workspace: str, job: str, *, after: int = 0, limit: int = 1000) -> TrainingLogsPage:
         """Up to `limit` (1 to 5000) messages that follow cursor `after`. Raises NotFoundError, ValidationError."""
         if not 1 <= limit <= MAX_LOGS_PAGE or after < 0:
             raise ValidationError(f"limit must be 1 to {MAX_LOGS_PAGE} and after at least 0 (got {limit} and {after})")
-        row = await self._find(workspace, job)
-        events = await (await self._queue.store()).events_after(row["id"], after, limit=limit, told=True)
+        found = await self._find(workspace, job)
+        events = await (await self._queue.store()).events_after(found.id, after, limit=limit, told=True)
         return logs_answer(events, after=after)
 
     async def metrics(self, workspace: str, job: str, *, after: int = 0) -> TrainingMetrics:
         """What was measured since cursor `after`, along its axes: of one page of events. Raises NotFoundError."""
-        row = await self._find(workspace, job)
-        events = await (await self._queue.store()).events_after(row["id"], after)
+        found = await self._find(workspace, job)
+        events = await (await self._queue.store()).events_after(found.id, after)
         return metrics_answer(events, after=after)
 
     async def artifacts(self, workspace: str, job: str) -> TrainingArtifacts:
         """What the job's present try has written so far. Raises NotFoundError, PlatformError."""
-        row = await self._find(workspace, job)
-        folder = self._queue.folder(row)
-        files = await TRAINING.run(files_below, folder, row["artifacts"])
-        return TrainingArtifacts(
-            artifacts=row["artifacts"], files=files, folder=None if row["durable"] else str(folder)
-        )
+        found = await self._find(workspace, job)
+        folder = self._queue.folder(found)
+        files = await TRAINING.run(files_below, folder, found.artifacts)
+        return TrainingArtifacts(artifacts=found.artifacts, files=files, folder=None if found.durable else str(folder))
 
     async def file(self, workspace: str, job: str, path: str) -> AsyncIterator[bytes]:
         """One of those files. Raises NotFoundError, PlatformError."""
-        row = await self._find(workspace, job)
-        folder = self._queue.folder(row)
-        if all(file.path != path for file in await TRAINING.run(files_below, folder, row["artifacts"])):
+        found = await self._find(workspace, job)
+        folder = self._queue.folder(found)
+        if all(file.path != path for file in await TRAINING.run(files_below, folder, found.artifacts)):
             raise NotFoundError(
-                f"training job {row['id']} has no file {path!r}; `harena train artifacts` shows what there is"
+                f"training job {found.id} has no file {path!r}; `harena train artifacts` shows what there is"
             )
         async for piece in pieces_of(folder / path):
             yield piece
 
     async def events(self, workspace: str, job: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
         """What happened and happens, from the first event after cursor `after` to the job's end."""
-        job_id, cursor = (await self._find(workspace, job))["id"], after
+        job_id, cursor = (await self._find(workspace, job)).id, after
         store = await self._queue.store()
         while True:
             owned = self._queue.owned(job_id)
             news = owned.news if owned else None
             # the state first: what is read after a job has ended is all there is
-            ended = TrainingState((await self._find(workspace, job_id))["state"]).has_ended
+            ended = TrainingState((await self._find(workspace, job_id)).state).has_ended
             events = await store.events_after(job_id, cursor, limit=EVENTS_AT_A_TIME)
             for event in events:
-                cursor = event["cursor"]
+                cursor = event.cursor
                 yield training_event_answer(job_id, event)
             if events:
                 continue
@@ -276,20 +272,18 @@ class TrainingJobs:
         await self._check_room(workspace, store)
         accepted = await self._accept(workspace, request)
         warnings = accepted.pop("warnings", [])
-        row = {
+        new = NewTrainingJob(
             **accepted,
-            "id": f"train_{uuid.uuid4().hex[:16]}",
-            "workspace": workspace,
-            "state": TrainingState.QUEUED,
-            "created_at": self._clock.utcnow().isoformat(),
-            "metrics": {},
-            "artifacts": {},
-            "durable": self._queue.durable,
-            **self._queue.owner,
-        }
+            id=f"train_{uuid.uuid4().hex[:16]}",
+            workspace=workspace,
+            state=TrainingState.QUEUED,
+            created_at=self._clock.utcnow().isoformat(),
+            durable=self._queue.durable,
+            owner=self._queue.owner,
+        )
         events = [self._event(TrainingEventKind.JOB_QUEUED, "the job was accepted")]
         events += [self._event(TrainingEventKind.LOG, warning, level="warning") for warning in warnings]
-        return await store.insert_job(row, events, key=key)
+        return await store.insert_job(new, events, key=key)
 
     async def _check_room(self, workspace: str, store: TrainingStorePort) -> None:
         if self._limits_of is None:
@@ -305,9 +299,9 @@ class TrainingJobs:
             )
         folders = []
         before: int | None = None
-        while rows := await store.list_jobs(workspace, wanted={}, before=before, limit=MAX_JOBS_PAGE):
-            folders += [self._queue.folders / str(row["id"]) for row in rows]
-            before = rows[-1]["sequence"]
+        while page := await store.list_jobs(workspace, before=before, limit=MAX_JOBS_PAGE):
+            folders += [self._queue.folders / found.id for found in page]
+            before = page[-1].sequence
         size = await TRAINING.run(size_below, folders)
         if size >= limits.training_bytes:
             raise LimitExceededError(
@@ -316,11 +310,11 @@ class TrainingJobs:
                 reason="TRAINING_FILES",
             )
 
-    async def _find(self, workspace: str, job: str) -> Row:
-        row = await (await self._queue.store()).find_job(workspace, job)
-        if row is None:
+    async def _find(self, workspace: str, job: str) -> StoredTrainingJob:
+        found = await (await self._queue.store()).find_job(workspace, job)
+        if found is None:
             raise NotFoundError(f"no training job has the id or name {job!r}; `harena train list` shows what there is")
-        return await self._queue.settled(row)
+        return await self._queue.settled(found)
 
     async def _pause(self) -> None:
         if self._closed:
@@ -330,6 +324,6 @@ class TrainingJobs:
             )
         await self._clock.sleep(POLL_SECONDS)
 
-    def _event(self, kind: str, message: str, *, level: str = "info", **body: Any) -> dict[str, Any]:
-        told = {name: part for name, part in body.items() if part is not None}
-        return {"at": self._clock.utcnow().isoformat(), "kind": kind, "level": level, "message": message, "body": told}
+    def _event(self, kind: str, message: str, *, level: str = "info", **body: Any) -> NewTrainingEvent:
+        now = self._clock.utcnow().isoformat()
+        return NewTrainingEvent(at=now, kind=kind, level=level, message=message, body=body)

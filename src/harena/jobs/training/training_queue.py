@@ -18,15 +18,15 @@ from harena.core.job_store import LEASE_LOST
 from harena.core.node_config import NodeConfig
 from harena.core.threads import node_task
 from harena.core.training_jobs import OPEN_STATES, TrainingState
+from harena.core.training_store import TrainingChanges
 from harena.jobs.lease import LeaseWatch
-from harena.jobs.owner import Owner, OwnerStatus, owner_columns, owner_status, this_process
+from harena.jobs.owner import OwnerStatus, owner_status, this_process
 from harena.jobs.training.owned_training import EndCause, OwnedTraining, Workers
 from harena.jobs.training.training_answers import ended_event
 
 if TYPE_CHECKING:
-    from harena.core.job_store import Row
     from harena.core.node_stores import TrainingStores
-    from harena.core.training_store import TrainingStorePort
+    from harena.core.training_store import StoredTrainingJob, TrainingJobHolder, TrainingStorePort
 
 POLL_SECONDS = 0.25
 """how often the store is asked what others want, and about jobs that others run"""
@@ -41,8 +41,8 @@ class TrainingQueue:
     def __init__(self, config: NodeConfig, stores: TrainingStores, clock: Clock, workers: Workers) -> None:
         """See `TrainingJobs` for the arguments."""
         self.durable = config.durable_jobs
-        self.owner = owner_columns(this_process())
-        """owner columns of the jobs that are accepted, and run, here"""
+        self.owner = this_process()
+        """owner of the jobs that are accepted, and run, here"""
         self.folders = config.home / "training"
         self._stores = stores
         self._clock = clock
@@ -64,9 +64,9 @@ class TrainingQueue:
             raise failure
         return self._owned.get(job_id)
 
-    def folder(self, row: Row) -> Path:
+    def folder(self, job: StoredTrainingJob) -> Path:
         """Where the present try of a job writes."""
-        return self.folders / str(row["id"]) / str(row["attempt"])
+        return self.folders / job.id / str(job.attempt)
 
     async def store(self) -> TrainingStorePort:
         """The store. Raises PlatformError."""
@@ -98,33 +98,33 @@ class TrainingQueue:
     async def _begin_some(self) -> bool:
         """Whether there are jobs that wait for this node."""
         store = await self.store()
-        rows = [row for row in await store.open_jobs(states=OPEN_STATES) if row["id"] not in self._owned]
-        mine = [row for row in rows if row["durable"] == self.durable and (self.durable or self._is_mine(row))]
-        for row in sorted(mine, key=lambda row: row["state"] == TrainingState.QUEUED):  # those that ran come first
+        there = [job for job in await store.open_jobs(states=OPEN_STATES) if job.id not in self._owned]
+        mine = [job for job in there if job.durable == self.durable and (self.durable or self._is_mine(job))]
+        for job in sorted(mine, key=lambda job: job.state == TrainingState.QUEUED):  # those that ran come first
             if len(self._owned) >= self._most or self._draining:
                 break
-            if row["state"] == TrainingState.QUEUED or await self.is_abandoned(row):
-                await self._take(row, store)
+            if job.state == TrainingState.QUEUED or await self.is_abandoned(job):
+                await self._take(job, store)
         return bool(mine)
 
-    async def _take(self, row: Row, store: TrainingStorePort) -> None:
-        seen = {"epoch": row["lease_epoch"], "beat": row["lease_beat"], "while_in": (row["state"],)}
-        if not await store.claim(row["id"], self.owner, **seen):
+    async def _take(self, job: TrainingJobHolder, store: TrainingStorePort) -> None:
+        seen = job.lease
+        if not await store.claim(job.id, self.owner, epoch=seen.epoch, beat=seen.beat, while_in=(job.state,)):
             return
-        self._watch.forget(row["id"])
-        claimed = await store.read_job(row["id"])
-        if claimed is None or claimed["lease_epoch"] != row["lease_epoch"] + 1:
+        self._watch.forget(job.id)
+        claimed = await store.read_job(job.id)
+        if claimed is None or claimed.lease.epoch != seen.epoch + 1:
             return
-        if claimed["cancel_requested_at"] is not None:  # its last owner did not live to do it
+        if claimed.cancel_requested_at is not None:  # its last owner did not live to do it
             await self.end_unowned(claimed, TrainingState.CANCELLED, None)
             return
-        died = row["state"] == TrainingState.RUNNING and row["owner_started"] != ""
-        gone = f"the server that ran it (pid {row['owner_pid']}) has gone"
+        died = job.state == TrainingState.RUNNING and seen.owner.started != ""
+        gone = f"the server that ran it (pid {seen.owner.pid}) has gone"
         self._run(claimed, store, lost=gone if died else None)
 
-    def _run(self, row: Row, store: TrainingStorePort, *, lost: str | None) -> None:
-        folder = self.folder(row)
-        owned = OwnedTraining(row, folder, workers=self._workers, store=store, clock=self._clock, lost=lost)
+    def _run(self, job: StoredTrainingJob, store: TrainingStorePort, *, lost: str | None) -> None:
+        folder = self.folder(job)
+        owned = OwnedTraining(job, folder, workers=self._workers, store=store, clock=self._clock, lost=lost)
         self._owned[owned.id] = owned
         owned.start(on_end=partial(self._forget, owned))
 
@@ -142,42 +142,38 @@ class TrainingQueue:
             cancel, epoch = seen.get(owned.id, (False, 0))
             await owned.keep(cancel=cancel, epoch=epoch)
 
-    async def end_unowned(self, row: Row, state: TrainingState, error: str | None) -> bool:
+    async def end_unowned(self, job: TrainingJobHolder, state: TrainingState, error: str | None) -> bool:
         """A job that nobody runs, as it is known here; False = it is not so any more."""
         now = self._clock.utcnow().isoformat()
-        values = {"state": state, "error": error, "ended_at": now}
-        seen = {"epoch": row["lease_epoch"], "while_in": (row["state"],)}
+        changes = TrainingChanges(state=state, error=error, ended_at=now)
         try:
             return await (await self.store()).write(
-                row["id"], values, [{"at": now, **ended_event(state, error)}], **seen
+                job.id, changes, [ended_event(now, state, error)], epoch=job.lease.epoch, while_in=(job.state,)
             )
         except PlatformError as lost:
             if lost.reason != LEASE_LOST:
                 raise
             return False
 
-    async def is_abandoned(self, row: Row) -> bool:
+    async def is_abandoned(self, job: TrainingJobHolder) -> bool:
         """Nobody runs this job, which has not ended, as far as can be seen now. To be asked again and again."""
-        if row["id"] in self._owned:
+        if job.id in self._owned:
             return False
-        one_machine = await self._stores.is_one_machine()
-        owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
-        seen = owner_status(owner, one_machine=one_machine)
-        if seen is OwnerStatus.ALIVE and row["durable"]:
+        seen = owner_status(job.lease.owner, one_machine=await self._stores.is_one_machine())
+        if seen is OwnerStatus.ALIVE and job.durable:
             seen = OwnerStatus.UNKNOWN  # it may be stopped or stuck: another server goes on when it does not beat
-        mark = {"epoch": row["lease_epoch"], "beat": row["lease_beat"]}
-        return self._watch.has_ended(row["id"], seen, **mark, now=self._clock.now())
+        return self._watch.has_ended(job.id, seen, epoch=job.lease.epoch, beat=job.lease.beat, now=self._clock.now())
 
-    def _is_mine(self, row: Row) -> bool:
-        return all(row[column] == value for column, value in self.owner.items())
+    def _is_mine(self, job: TrainingJobHolder) -> bool:
+        return job.lease.owner == self.owner
 
-    async def settled(self, row: Row) -> Row:
-        """The row, failed (also in the store) where the job ended with its process."""
-        if TrainingState(row["state"]).has_ended or row["durable"] or not await self.is_abandoned(row):
-            return row
-        why = f"the process that ran it (pid {row['owner_pid']}) has gone: go on with `harena train retry`"
-        await self.end_unowned(row, TrainingState.FAILED, why)
-        return await (await self.store()).read_job(row["id"]) or row
+    async def settled(self, job: StoredTrainingJob) -> StoredTrainingJob:
+        """The job, failed (also in the store) where it ended with its process."""
+        if TrainingState(job.state).has_ended or job.durable or not await self.is_abandoned(job):
+            return job
+        why = f"the process that ran it (pid {job.lease.owner.pid}) has gone: go on with `harena train retry`"
+        await self.end_unowned(job, TrainingState.FAILED, why)
+        return await (await self.store()).read_job(job.id) or job
 
     async def drain(self) -> None:
         """Before `close`: begin no job any more."""
