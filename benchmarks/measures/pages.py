@@ -8,11 +8,14 @@ import time
 from collections import defaultdict
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks import postgres
 from benchmarks.figures import spread
 from benchmarks.server import server
+
+if TYPE_CHECKING:
+    from harena.core.job_store import RunChange
 
 PAGE = 100
 WARM_UP = 5
@@ -39,7 +42,7 @@ def measure(*, runs: tuple[int, ...], count: int) -> dict[str, Any]:
 
 async def _fill(place: Path | str, sizes: tuple[int, ...]) -> None:
     """One ended job of each size, its results as a node stores them."""
-    from harena.core.job_store import Batch
+    from harena.core.job_store import Batch, JobEvent, OpenRun
     from harena.store.benchmark_jobs import JobStore
     from harena.store.database import Database
 
@@ -47,21 +50,20 @@ async def _fill(place: Path | str, sizes: tuple[int, ...]) -> None:
     try:
         store = JobStore(database)
         for size in sizes:
-            row, runs = _job(size)
+            row = _job(size)
+            runs = [OpenRun(number=n, scenario_id=f"scenario-{n}", attempt=1, state="queued") for n in range(size)]
             await store.insert_job(row, runs)
             for first in range(0, size, BATCH):
                 numbers = range(first, min(size, first + BATCH))
                 ended = {number: _ended(number) for number in numbers}
-                events = [
-                    {"cursor": number + 1, "at": MOMENT, "kind": "run_finished", "body": {}} for number in numbers
-                ]
+                events = [JobEvent(cursor=number + 1, at=MOMENT, kind="run_finished", body={}) for number in numbers]
                 await store.write(Batch(row["id"], runs=ended, events=events))
     finally:
         await database.close()
 
 
-def _job(size: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    row = {
+def _job(size: int) -> dict[str, Any]:
+    return {
         "id": f"job_{size}",
         "name": f"of {size} runs",
         "state": "completed",
@@ -78,11 +80,10 @@ def _job(size: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "owner_boot": "",
         "durable": True,
     }
-    runs = [{"number": n, "scenario_id": f"scenario-{n}", "attempt": 1, "state": "queued"} for n in range(size)]
-    return row, runs
 
 
-def _ended(number: int) -> dict[str, Any]:
+def _ended(number: int) -> RunChange:
+    from harena.core.job_store import RunChange
     from harena.core.results import Reason, RunResult, Trust, Validity
     from harena.jobs.summary import run_record
     from harena.scoring.formats import import_scenarios
@@ -108,7 +109,7 @@ def _ended(number: int) -> dict[str, Any]:
         evidence=scenario.scoring.fingerprint,
     )
     envelope = run_record(result, run=number, scenario=scenario).to_dict()
-    return {"state": "done", "score": 1.0, "passed": True, "envelope": envelope, "ended_cursor": number + 1}
+    return RunChange(state="done", score=1.0, passed=True, envelope=envelope, ended_cursor=number + 1)
 
 
 async def _read(url: str, sizes: tuple[int, ...], count: int) -> dict[str, list[float]]:

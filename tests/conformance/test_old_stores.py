@@ -13,7 +13,7 @@ from stored_jobs import StoredJobs
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 from harena.core.clock import SystemClock
-from harena.core.job_store import Batch
+from harena.core.job_store import Batch, RunChange
 from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.store.benchmark_jobs import JobStore
@@ -57,11 +57,11 @@ async def test_nothing_is_lost_and_the_tables_are_todays(places: tuple[Path | st
     assert row is not None
     assert (row["config"], row["durable"], row["lease_epoch"]) == ({"concurrency": 8}, False, 1)
     pages = await store.page_runs("job_1", after=0, limit=9)
-    assert [run["envelope"] for run in pages] == [{"score": 1.0}, {"score": None}]
+    assert [run.envelope for run in pages] == [{"score": 1.0}, {"score": None}]
     [left] = await store.open_runs("job_1")
-    assert (left["number"], left["state"]) == (1, "running")
-    assert (left["failures"], left["repeats"], left["interruptions"]) == (0, 0, 0)
-    await store.write(Batch("job_1", runs={1: {"state": "done", "score": 0.5, "passed": False, "ended_cursor": 9}}))
+    assert (left.number, left.state) == (1, "running")
+    assert (left.failures, left.repeats, left.interruptions) == (0, 0, 0)
+    await store.write(Batch("job_1", runs={1: RunChange(state="done", score=0.5, passed=False, ended_cursor=9)}))
     assert await store.open_runs("job_1") == []
     assert len(await store.events_after("job_1", 0)) == 1
     await database.close()

@@ -23,7 +23,7 @@ from harena.store.registry import RegistryStore
 from harena.store.rows import insert_rows
 from harena.store.tables import api_keys, catalog, objects, training_events, training_jobs
 from harena.store.training_jobs import TrainingStore
-from harena.testing.conformance_job_store import job, queued
+from harena.testing.conformance_job_store import event, job, queued
 
 LARGE = {"x": "y" * (PAGE_BYTES // 4)}
 ENTRIES = 7
@@ -42,7 +42,7 @@ async def jobs(database: Database) -> Page:
 async def happenings(database: Database) -> Page:
     store = JobStore(database)
     await store.insert_job(job(), queued(1))
-    many = [{"cursor": n, "at": "t", "kind": "k", "body": LARGE} for n in range(1, ENTRIES + 1)]
+    many = [event(n, **LARGE) for n in range(1, ENTRIES + 1)]
     await store.write(Batch("job_1", events=many))
     return lambda cursor: store.events_after("job_1", cursor or 0, limit=500)
 

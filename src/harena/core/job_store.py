@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from harena.core.idempotency import IdempotencyKey
+from harena.core.leases import StoredJson
 from harena.core.pages import PAGE_BYTES, PageRows
 from harena.core.webhook_store import NewDelivery
 
@@ -23,16 +24,80 @@ LEASE_LOST = "LEASE_LOST"
 """reason of a PlatformError: another process has taken the job over"""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobEvent:
+    """What happened to a job, or to a run of it."""
+
+    cursor: int
+    """1, 2, ... within its job"""
+    at: str
+    kind: str
+    body: StoredJson
+    """what else there is to say; its keys are those of its kind"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastEvent:
+    """When something last happened to a job."""
+
+    cursor: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRun:
+    """A run that is stored and has not ended."""
+
+    number: int
+    """0, 1, ... within its job: the order of acceptance"""
+    scenario_id: str
+    attempt: int
+    state: str
+    """a `RunState`"""
+    failures: int = 0
+    """tries that failed or were repeated"""
+    repeats: int = 0
+    """tries that were scored, and repeated because the job asks for it"""
+    interruptions: int = 0
+    """nodes that were lost while it was under way"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRun:
+    """A run that has ended, with its result."""
+
+    number: int
+    envelope: StoredJson
+    """the whole result, a `BenchmarkRun` as JSON"""
+    ended_cursor: int | None
+    """cursor of the event that told of its end: the order of results; None where an earlier version did not store it"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChange:
+    """A run as it is from now on. The fields are those of `OpenRun` and, once it has ended, of `EndedRun`."""
+
+    scenario_id: str | None = None
+    attempt: int | None = None
+    """with both of these, the run's row is inserted if it has none"""
+    state: str
+    failures: int = 0
+    repeats: int = 0
+    interruptions: int = 0
+    score: float | None = None
+    passed: bool | None = None
+    envelope: StoredJson | None = None
+    ended_cursor: int | None = None
+
+
 @dataclass(slots=True)
 class Batch:
     """What happened to one job since the last write. A run that changed twice is written once, with its last state."""
 
     job_id: str
-    runs: dict[int, Row] = field(default_factory=dict)
-    """run number -> {state, failures, repeats, interruptions}, and {score, passed, envelope, ended_cursor} once it has
-    ended; with {scenario_id, attempt} its row is inserted if it has none"""
-    events: list[Row] = field(default_factory=list)
-    """{cursor, at, kind, body}"""
+    runs: dict[int, RunChange] = field(default_factory=dict)
+    """by run number"""
+    events: list[JobEvent] = field(default_factory=list)
     job: Row = field(default_factory=dict)
     """columns of the job itself"""
     epoch: int | None = None
@@ -50,18 +115,18 @@ class JobStorePort(Protocol):
     async def insert_job(
         self,
         job: Mapping[str, Any],
-        job_runs: Sequence[Mapping[str, Any]] = (),
+        job_runs: Sequence[OpenRun] = (),
         *,
         request: bytes | None = None,
         delivery: NewDelivery | None = None,
         key: IdempotencyKey | None = None,
     ) -> str:
-        """Accept a job, with rows of runs, {number, scenario_id, attempt, state} each, as earlier versions stored them
-        (a new job has none): all of it or nothing. `request` is what another process needs to go on with it; `delivery`
-        is the webhook delivery that becomes due with the job's end, in
-        the same transaction. The id of the job that stands: this one's, or that of the job that was accepted before
-        with the same `key`; then nothing has been stored. Raises ValidationError for a key that came with another
-        request, and NotFoundError where a version of the catalogue that `lineage` names was deleted."""
+        """Accept a job, with its runs, as earlier versions stored them (a new job has none): all of it or nothing.
+        `request` is what another process needs to go on with it; `delivery` is the webhook delivery that becomes due
+        with the job's end, in the same transaction. The id of the job that stands: this one's, or that of the job that
+        was accepted before with the same `key`; then nothing has been stored. Raises ValidationError for a key that
+        came with another request, and NotFoundError where a version of the catalogue that `lineage` names was
+        deleted."""
 
     async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
         """The id of the job that was accepted with this key, None = none was. Raises ValidationError likewise."""
@@ -107,26 +172,25 @@ class JobStorePort(Protocol):
     async def list_unfinished(self, *, states: Collection[str]) -> list[Row]:
         """The durable jobs in one of `states`, oldest first."""
 
-    async def list_runs(self, job_id: str) -> list[Row]:
+    async def list_runs(self, job_id: str) -> list[EndedRun]:
         """The runs of a job that have an envelope, in order of acceptance."""
 
-    async def open_runs(self, job_id: str, *, after: int = -1, limit: int | None = None) -> list[Row]:
-        """{number, scenario_id, attempt, state, failures, repeats, interruptions} of the stored runs that have not
-        ended, in order of acceptance: at most `limit`, with numbers above `after`."""
+    async def open_runs(self, job_id: str, *, after: int = -1, limit: int | None = None) -> list[OpenRun]:
+        """The stored runs that have not ended, in order of acceptance: at most `limit`, with numbers above `after`."""
 
     async def stored_runs(self, job_id: str, *, after: int = -1, limit: int) -> list[range]:
         """The numbers of the stored runs above `after`, ended or not, at most `limit` of them, as ranges in order."""
 
     async def page_runs(
         self, job_id: str, *, after: int, limit: int, most_bytes: int = PAGE_BYTES, metadata: bool = True
-    ) -> list[Row]:
-        """{ended_cursor, number, envelope} of runs that ended after cursor `after`, in the order of their ends: at most
+    ) -> list[EndedRun]:
+        """Runs that ended after cursor `after`, in the order of their ends: at most
         `limit`, and no more than one beyond `most_bytes` of JSON. `metadata`: the envelopes hold their scenarios'."""
 
-    async def last_event(self, job_id: str) -> Row | None:
-        """{cursor, at} of what last happened to a job; None = nothing yet."""
+    async def last_event(self, job_id: str) -> LastEvent | None:
+        """What last happened to a job; None = nothing yet."""
 
-    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows[Row]:
+    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows[JobEvent]:
         """The events of a job that follow `cursor`, oldest first. One page."""
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:

@@ -1,10 +1,10 @@
-"""Queries over benchmark jobs, their runs and their events. Rows go in and come out as plain dicts."""
+"""Queries over benchmark jobs, their runs and their events."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import partial
 from typing import Any
 
@@ -12,13 +12,14 @@ from sqlalchemy import Connection, Text, cast, delete, func, insert, or_, select
 
 from harena.core.errors import PlatformError
 from harena.core.idempotency import IdempotencyKey
-from harena.core.job_store import LEASE_LOST, Batch, Row
+from harena.core.job_store import LEASE_LOST, Batch, EndedRun, JobEvent, LastEvent, OpenRun, RunChange
 from harena.core.pages import PAGE_BYTES, PageRoom, PageRows, encoded_bytes
 from harena.core.webhook_store import NewDelivery
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.pages import read_page
+from harena.store.records import Row, record_of, row_of
 from harena.store.references import hold_versions
 from harena.store.rows import insert_rows, put_rows, update_rows
 from harena.store.run_metadata import COLUMNS, put_aside, put_back
@@ -34,9 +35,7 @@ from harena.store.tables import (
 )
 from harena.store.webhook_deliveries import make_due
 
-ENDED_COLUMNS = ("score", "passed", "envelope", "ended_cursor", *COLUMNS)
 WHICH = ("scenario_id", "attempt")
-COUNTS = ("failures", "repeats", "interruptions")
 DELETED_AT_A_TIME = 100
 """jobs"""
 ROWS_DELETED_AT_A_TIME = 2000
@@ -51,7 +50,7 @@ class JobStore:
     async def insert_job(
         self,
         job: Mapping[str, Any],
-        job_runs: Sequence[Mapping[str, Any]] = (),
+        job_runs: Sequence[OpenRun] = (),
         *,
         request: bytes | None = None,
         delivery: NewDelivery | None = None,
@@ -66,7 +65,7 @@ class JobStore:
                 if standing != job_id:
                     return standing
             connection.execute(insert(benchmark_jobs), dict(job))
-            insert_rows(connection, runs, job_runs, fixed={"job_id": job_id})
+            insert_rows(connection, runs, [row_of(run) for run in job_runs], fixed={"job_id": job_id})
             if request is not None:
                 connection.execute(insert(job_requests), {"job_id": job_id, "request": request})
             if delivery is not None:
@@ -180,26 +179,27 @@ class JobStore:
         )
         return await self._rows(unfinished.order_by(benchmark_jobs.c.sequence))
 
-    async def list_runs(self, job_id: str) -> list[Row]:
+    async def list_runs(self, job_id: str) -> list[EndedRun]:
         """See JobStorePort."""
         ended = runs.c.score.is_not(None) | runs.c.passed.is_not(None)
-        columns = (runs.c[name] for name in ("number", "state", "envelope", "metadata_digest"))
+        columns = (runs.c[name] for name in ("number", "envelope", "ended_cursor", "metadata_digest"))
         statement = select(*columns).where(runs.c.job_id == job_id, ended).order_by(runs.c.number)
 
-        def read(connection: Connection) -> list[Row]:
+        def read(connection: Connection) -> list[EndedRun]:
             rows = _read(statement, connection)
             put_back(connection, job_id, rows)
-            return rows
+            return [record_of(EndedRun, row) for row in rows]
 
         return await self._database.read(read, whole=True)
 
-    async def open_runs(self, job_id: str, *, after: int = -1, limit: int | None = None) -> list[Row]:
+    async def open_runs(self, job_id: str, *, after: int = -1, limit: int | None = None) -> list[OpenRun]:
         """See JobStorePort."""
-        columns = (runs.c[name] for name in ("number", "scenario_id", "attempt", "state", *COUNTS))
+        columns = (runs.c[each.name] for each in fields(OpenRun))
         statement = select(*columns).where(
             runs.c.job_id == job_id, runs.c.number > after, runs.c.ended_cursor.is_(None)
         )
-        return await self._rows(statement.order_by(runs.c.number).limit(limit), whole=True)
+        rows = await self._rows(statement.order_by(runs.c.number).limit(limit), whole=True)
+        return [record_of(OpenRun, row) for row in rows]
 
     async def stored_runs(self, job_id: str, *, after: int = -1, limit: int) -> list[range]:
         """See JobStorePort."""
@@ -209,7 +209,7 @@ class JobStore:
 
     async def page_runs(
         self, job_id: str, *, after: int, limit: int, most_bytes: int = PAGE_BYTES, metadata: bool = True
-    ) -> list[Row]:
+    ) -> list[EndedRun]:
         """See JobStorePort."""
         text = cast(runs.c.envelope, Text).label("envelope")  # its size is known before it is read
         statement = (
@@ -219,7 +219,7 @@ class JobStore:
             .limit(limit)
         )
 
-        def read(connection: Connection) -> list[Row]:
+        def read(connection: Connection) -> list[EndedRun]:
             rows: list[Row] = []
             room = PageRoom(most_bytes)
             with connection.execute(statement) as found:
@@ -233,24 +233,25 @@ class JobStore:
             else:
                 for row in rows:
                     del row["metadata_digest"]
-            return rows
+            return [record_of(EndedRun, row) for row in rows]
 
         return await self._database.read(read)
 
-    async def last_event(self, job_id: str) -> Row | None:
+    async def last_event(self, job_id: str) -> LastEvent | None:
         """See JobStorePort."""
         newest = select(events.c.cursor, events.c.at).where(events.c.job_id == job_id)
         rows = await self._rows(newest.order_by(events.c.cursor.desc()).limit(1))
-        return rows[0] if rows else None
+        return record_of(LastEvent, rows[0]) if rows else None
 
-    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows[Row]:
+    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows[JobEvent]:
         """See JobStorePort."""
         statement = (
             select(events.c.cursor, events.c.at, events.c.kind, events.c.body)
             .where(events.c.job_id == job_id, events.c.cursor > cursor)
             .order_by(events.c.cursor)
         )
-        return await self._database.read(lambda connection: read_page(connection, statement, limit))
+        page = await self._database.read(lambda connection: read_page(connection, statement, limit))
+        return page.mapped(partial(record_of, JobEvent))
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
         """See JobStorePort."""
@@ -326,7 +327,7 @@ def _write(batch: Batch, connection: Connection) -> None:
     put_rows(connection, runs, whole, key="number", fixed=of_job, unless_set="ended_cursor", stay=WHICH)
     known = [row for row in rows if "scenario_id" not in row]
     update_rows(connection, runs, known, key="number", fixed=of_job, unless_set="ended_cursor")
-    insert_rows(connection, events, batch.events, fixed=of_job)
+    insert_rows(connection, events, [row_of(event) for event in batch.events], fixed=of_job)
     if batch.job.get("ended_at"):
         make_due(connection, batch.job_id, batch.job["ended_at"])
 
@@ -338,11 +339,12 @@ def _hold(job_id: str, epoch: int, values: Mapping[str, Any], connection: Connec
     return connection.execute(statement.values(beat)).rowcount == 1
 
 
-def _as_written(number: int, run: Mapping[str, Any]) -> Row:
-    which = {name: run[name] for name in WHICH if name in run}
-    counts = {name: run.get(name, 0) for name in COUNTS}
-    ended = {name: run.get(name) for name in ENDED_COLUMNS}
-    return {"number": number, **which, "state": run["state"], **counts, **ended}
+def _as_written(number: int, run: RunChange) -> Row:
+    row = {"number": number, **row_of(run), **dict.fromkeys(COLUMNS)}
+    if run.scenario_id is None:
+        for name in WHICH:
+            del row[name]
+    return row
 
 
 def as_ranges(numbers: Iterable[int]) -> list[range]:

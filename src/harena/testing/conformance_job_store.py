@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.idempotency import IdempotencyKey
-from harena.core.job_store import LEASE_LOST, Batch, JobStorePort
+from harena.core.job_store import LEASE_LOST, Batch, JobEvent, JobStorePort, LastEvent, OpenRun, RunChange
 
 OPEN = ("queued", "running")
 HERE = "default"
@@ -35,20 +36,30 @@ def job(job_id: str = "job_1", name: str = "n", **more: Any) -> dict[str, Any]:
     }
 
 
-def queued(count: int) -> list[dict[str, Any]]:
+def queued(count: int) -> list[OpenRun]:
     """Make `count` runs of one attempt each."""
-    return [{"number": n, "scenario_id": f"s{n}", "attempt": 1, "state": "queued"} for n in range(count)]
+    return [OpenRun(number=n, scenario_id=f"s{n}", attempt=1, state="queued") for n in range(count)]
 
 
-def done(score: float | None, *, cursor: int | None = None, **envelope: Any) -> dict[str, Any]:
-    """A run that has ended."""
+def done(score: float | None, *, cursor: int | None = None, **envelope: Any) -> RunChange:
+    """A run that has ended, of which there is a row."""
     kept = {"score": score, **envelope}
-    return {"state": "done", "score": score, "passed": score == 1.0, "envelope": kept, "ended_cursor": cursor}
+    return RunChange(state="done", score=score, passed=score == 1.0, envelope=kept, ended_cursor=cursor)
 
 
-def event(cursor: int, **body: Any) -> dict[str, Any]:
+def begun(number: int, **more: Any) -> RunChange:
+    """A run that is under way, of which there may be no row."""
+    return RunChange(**{"scenario_id": f"s{number}", "attempt": 1, "state": "running", **more})
+
+
+def ended(number: int, score: float | None, *, cursor: int | None = None) -> RunChange:
+    """A run that has ended, of which there may be no row."""
+    return replace(done(score, cursor=cursor), scenario_id=f"s{number}", attempt=1)
+
+
+def event(cursor: int, **body: Any) -> JobEvent:
     """Something that happened."""
-    return {"cursor": cursor, "at": "2030-01-01T00:00:00+00:00", "kind": "k", "body": body}
+    return JobEvent(cursor=cursor, at="2030-01-01T00:00:00+00:00", kind="k", body=body)
 
 
 def owner(pid: int) -> dict[str, Any]:
@@ -178,15 +189,15 @@ class JobStoreConformance:
         """A job is accepted without rows of its runs; what has one is told as ranges, and a result stays as it is."""
         await store.insert_job(job(total=9))
         assert (await store.open_runs("job_1"), await store.stored_runs("job_1", limit=9)) == ([], [])
-        begun = {number: {**run, "state": "running"} for number, run in enumerate(queued(7)) if number != 3}
-        await store.write(Batch("job_1", runs={**begun, 8: {"scenario_id": "s8", "attempt": 1, **done(0.5, cursor=1)}}))
-        await store.write(Batch("job_1", runs={8: {"scenario_id": "s8", "attempt": 1, **done(1.0, cursor=2)}}))
-        await store.write(Batch("job_1", runs={0: {**begun[0], "failures": 2, "state": "queued"}}))
+        under_way = {number: begun(number) for number in range(7) if number != 3}
+        await store.write(Batch("job_1", runs={**under_way, 8: ended(8, 0.5, cursor=1)}))
+        await store.write(Batch("job_1", runs={8: ended(8, 1.0, cursor=2)}))
+        await store.write(Batch("job_1", runs={0: begun(0, failures=2, state="queued")}))
         open_runs = await store.open_runs("job_1")
-        told = [(run["number"], run["scenario_id"], run["state"], run["failures"]) for run in open_runs]
+        told = [(run.number, run.scenario_id, run.state, run.failures) for run in open_runs]
         assert told == [(0, "s0", "queued", 2), *((n, f"s{n}", "running", 0) for n in (1, 2, 4, 5, 6))]
         assert await store.open_runs("job_1", after=1, limit=2) == open_runs[2:4]
-        assert [run["envelope"]["score"] for run in await store.list_runs("job_1")] == [0.5]
+        assert [run.envelope["score"] for run in await store.list_runs("job_1")] == [0.5]
         spans = [range(3), range(4, 7), range(8, 9)]
         assert await store.stored_runs("job_1", limit=100) == spans
         assert await store.stored_runs("job_1", after=0, limit=3) == [range(1, 3), range(4, 5)]
@@ -203,7 +214,7 @@ class JobStoreConformance:
 
     async def test_an_attempt_is_accepted_once(self, store: JobStorePort) -> None:
         """Another run with the same attempt of the same scenario is refused."""
-        twice = [*queued(1), {"number": 1, "scenario_id": "s0", "attempt": 1, "state": "queued"}]
+        twice = [*queued(1), OpenRun(number=1, scenario_id="s0", attempt=1, state="queued")]
         with pytest.raises(PlatformError):
             await store.insert_job(job(), twice)
 
@@ -216,37 +227,38 @@ class JobStoreConformance:
                 0: done(1.0, cursor=1, detail="é\ud800\x00"),
                 1: done(0.0, cursor=2),
                 2: done(None, cursor=3),
-                3: {"state": "running"},
+                3: RunChange(state="running"),
                 5: done(1, cursor=4),
             },
-            events=[{"cursor": 1, "at": "t", "kind": "run_finished", "body": {"run": 0}}],
+            events=[event(1, run=0)],
             job={"state": "running", "error": "a\x00b\ud800", "runs_done": 4},
         )
         await store.write(batch)
-        assert [(run["number"], run["state"]) for run in await store.open_runs("job_1")] == [
+        assert [(run.number, run.state) for run in await store.open_runs("job_1")] == [
             (3, "running"),
             (4, "queued"),
         ]
         runs = await store.list_runs("job_1")
-        assert [(run["number"], run["envelope"]["score"]) for run in runs] == [(0, 1.0), (1, 0.0), (2, None), (5, 1.0)]
-        assert runs[0]["envelope"]["detail"] == "é\ud800\x00"
+        assert [(run.number, run.envelope["score"]) for run in runs] == [(0, 1.0), (1, 0.0), (2, None), (5, 1.0)]
+        assert runs[0].envelope["detail"] == "é\ud800\x00"
         row = await store.read_job("job_1")
         assert row is not None
         assert (row["state"], row["error"], row["runs_done"]) == ("running", "a\ufffdb?", 4)
-        assert await store.last_event("job_1") == {"cursor": 1, "at": "t"}
+        assert await store.last_event("job_1") == LastEvent(cursor=1, at=event(1).at)
 
     async def test_a_batch_may_be_larger_than_a_statement(self, store: JobStorePort) -> None:
         """Every run and every event of it is written, each with its own values."""
         await store.insert_job(job(), queued(3000))
-        ended = {number: done(number / 3000, cursor=number + 1, number=number) for number in range(3000)}
+        results = {number: done(number / 3000, cursor=number + 1, number=number) for number in range(3000)}
         told = [event(cursor, n=cursor) for cursor in range(1, 3001)]
-        await store.write(Batch("job_1", runs=ended, events=told))
-        rows = await store.list_runs("job_1")
-        assert [row["envelope"] for row in rows] == [{"score": n / 3000, "number": n} for n in range(3000)]
+        await store.write(Batch("job_1", runs=results, events=told))
+        assert [run.envelope for run in await store.list_runs("job_1")] == [
+            {"score": n / 3000, "number": n} for n in range(3000)
+        ]
         page = await store.page_runs("job_1", after=2990, limit=5)
-        assert [row["ended_cursor"] for row in page] == [2991, 2992, 2993, 2994, 2995]
+        assert [run.ended_cursor for run in page] == [2991, 2992, 2993, 2994, 2995]
         last = await store.events_after("job_1", 2998)
-        assert [(row["cursor"], row["kind"], row["body"]) for row in last] == [(n, "k", {"n": n}) for n in (2999, 3000)]
+        assert last == [event(n, n=n) for n in (2999, 3000)]
 
     async def test_odd_values_do_not_lose_the_batch(self, store: JobStorePort) -> None:
         """What JSON cannot say is kept as text."""
@@ -254,25 +266,26 @@ class JobStoreConformance:
         odd = {"odd": {1}, "nan": math.nan, "deep": [{"x": -math.inf}, 1.5]}
         await store.write(Batch("job_1", runs={0: done(1.0, metadata=odd)}))
         kept = {"odd": "{1}", "nan": "nan", "deep": [{"x": "-inf"}, 1.5]}
-        assert (await store.list_runs("job_1"))[0]["envelope"]["metadata"] == kept
+        assert (await store.list_runs("job_1"))[0].envelope["metadata"] == kept
 
     async def test_a_batch_is_written_whole_or_not_at_all(self, store: JobStorePort) -> None:
         """An event that is there already takes the results beside it along."""
         await store.insert_job(job(), queued(1))
-        event = {"cursor": 1, "at": "t", "kind": "k", "body": {}}
-        await store.write(Batch("job_1", events=[event]))
+        await store.write(Batch("job_1", events=[event(1)]))
         with pytest.raises(PlatformError):
-            await store.write(Batch("job_1", runs={0: done(1.0, cursor=1)}, events=[event], job={"state": "running"}))
+            await store.write(
+                Batch("job_1", runs={0: done(1.0, cursor=1)}, events=[event(1)], job={"state": "running"})
+            )
         assert await store.list_runs("job_1") == []
 
     async def test_a_result_is_stored_once(self, store: JobStorePort) -> None:
         """A second result for a run that has one changes nothing."""
         await store.insert_job(job(), queued(2))
         await store.write(Batch("job_1", runs={0: done(0.0, cursor=3)}))
-        counts = {"failures": 2, "repeats": 1, "interruptions": 3}
-        await store.write(Batch("job_1", runs={0: done(1.0, cursor=9), 1: {"state": "running", **counts}}))
-        assert [run["envelope"]["score"] for run in await store.list_runs("job_1")] == [0.0]
-        still_open = {"number": 1, "scenario_id": "s1", "attempt": 1, "state": "running", **counts}
+        tried = RunChange(state="running", failures=2, repeats=1, interruptions=3)
+        await store.write(Batch("job_1", runs={0: done(1.0, cursor=9), 1: tried}))
+        assert [run.envelope["score"] for run in await store.list_runs("job_1")] == [0.0]
+        still_open = replace(queued(2)[1], state="running", failures=2, repeats=1, interruptions=3)
         assert await store.open_runs("job_1") == [still_open]
 
     async def test_results_come_in_pages_in_the_order_of_their_end(self, store: JobStorePort) -> None:
@@ -282,19 +295,19 @@ class JobStoreConformance:
         await store.write(Batch("job_1", runs={number: done(float(number), cursor=at) for number, at in ends}))
         seen, cursor = [], 0
         while page := await store.page_runs("job_1", after=cursor, limit=3):
-            seen += [run["envelope"]["score"] for run in page]
-            cursor = page[-1]["ended_cursor"]
+            seen += [run.envelope["score"] for run in page]
+            cursor = page[-1].ended_cursor or 0
         assert seen == [3.0, 0.0, 4.0, 1.0]
 
     async def test_events_come_in_pages_after_a_cursor(self, store: JobStorePort) -> None:
         """Nothing is missed and nothing repeated across pages, and jobs do not mix."""
-        events = [{"cursor": n, "at": "t", "kind": "k", "body": {"n": n}} for n in range(1, 8)]
+        events = [event(n, n=n) for n in range(1, 8)]
         await store.write(Batch("job_1", events=events))
         await store.write(Batch("job_2", events=events[:1]))
         seen, cursor = [], 2
         while page := await store.events_after("job_1", cursor, limit=2):
-            seen += [event["body"]["n"] for event in page]
-            cursor = page[-1]["cursor"]
+            seen += [one.body["n"] for one in page]
+            cursor = page[-1].cursor
         assert seen == [3, 4, 5, 6, 7]
 
     async def test_a_job_moves_only_from_the_states_it_is_in(self, store: JobStorePort) -> None:
@@ -342,7 +355,7 @@ class JobStoreConformance:
         late = Batch(
             "job_1",
             runs={0: done(1.0, cursor=1)},
-            events=[{"cursor": 1, "at": "t", "kind": "k", "body": {}}],
+            events=[event(1)],
             job={"state": "completed"},
             epoch=1,
         )
@@ -358,7 +371,7 @@ class JobStoreConformance:
         await store.insert_job(job(), queued(1))
         beats = []
         for _ in range(2):
-            await store.write(Batch("job_1", runs={0: {"state": "running"}}, epoch=1))
+            await store.write(Batch("job_1", runs={0: RunChange(state="running")}, epoch=1))
             assert await store.beat("job_1", epoch=1, active_seconds=2.5)
             row = await store.read_job("job_1")
             assert row is not None
@@ -379,11 +392,11 @@ class JobStoreConformance:
         for job_id in ("job_1", "job_2"):
             await store.insert_job(job(job_id), queued(2), request=b"{}")
             await store.write(Batch(job_id, runs={0: done(1.0, cursor=1)}))
-            await store.write(Batch(job_id, events=[{"cursor": 1, "at": "t", "kind": "k", "body": {}}]))
+            await store.write(Batch(job_id, events=[event(1)]))
         assert not await store.delete_job("job_1", while_in=("completed",))
         assert await store.delete_job("job_1", while_in=OPEN)
         assert await store.read_job("job_1") is None
-        assert await store.list_runs("job_1") == await store.open_runs("job_1") == []
+        assert (await store.list_runs("job_1"), await store.open_runs("job_1")) == ([], [])
         assert await store.last_event("job_1") is None
         assert await store.find_request("job_1") is None
         assert len(await store.list_runs("job_2")) == 1

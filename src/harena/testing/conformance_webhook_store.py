@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from harena.core.errors import PlatformError
-from harena.core.job_store import Batch, JobStorePort
+from harena.core.job_store import Batch, JobEvent, JobStorePort
 from harena.core.webhook_store import NewDelivery, WebhookStorePort
-from harena.testing.conformance_job_store import job, owner
+from harena.testing.conformance_job_store import event, job, owner
 
 END = {"state": "completed", "ended_at": "2030-01-01T00:00:01+00:00"}
 OPEN = ("queued", "running")
@@ -75,9 +75,8 @@ class WebhookStoreConformance:
     ) -> None:
         """Whoever has lost the lease, or wrote an event twice, has not ended the job."""
         await accept(jobs)
-        event = {"cursor": 1, "at": "t", "kind": "k", "body": {}}
         with pytest.raises(PlatformError):
-            await jobs.write(Batch("job_1", job=END, events=[event, event]))
+            await jobs.write(Batch("job_1", job=END, events=[event(1), event(1)]))
         await jobs.claim_job("job_1", owner(7), epoch=1, while_in=OPEN)
         with pytest.raises(PlatformError):
             await jobs.write(Batch("job_1", job=END, epoch=1))
@@ -140,8 +139,7 @@ class WebhookStoreConformance:
     async def test_a_delivery_ends_once(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
         """With an event of its job that follows all others; its secret is forgotten."""
         await accept(jobs)
-        events: list[dict[str, Any]] = [{"cursor": cursor, "at": "t", "kind": "k", "body": {}} for cursor in (1, 2)]
-        await jobs.write(Batch("job_1", job=END, events=events))
+        await jobs.write(Batch("job_1", job=END, events=[event(1), event(2)]))
         await webhooks.count_try("msg_1", tries=0, due_at="t1")
         end: dict[str, Any] = {"state": "delivered", "at": "t3", "error": None, "kind": "webhook_delivered"}
         assert not await webhooks.end("msg_1", tries=0, body={}, **end), "another try has overtaken it"
@@ -149,7 +147,7 @@ class WebhookStoreConformance:
         assert not await webhooks.end("msg_1", tries=1, body={}, **end)
         assert await webhooks.pending(durable=True, workspaces=OURS, limit=9) == []
         assert await jobs.events_after("job_1", 2) == [
-            {"cursor": 3, "at": "t3", "kind": "webhook_delivered", "body": {"tries": 1}}
+            JobEvent(cursor=3, at="t3", kind="webhook_delivered", body={"tries": 1})
         ]
         row = await jobs.read_job("job_1")
         assert row is not None

@@ -170,7 +170,7 @@ async def test_only_lost_nodes_count_against_a_run(tmp_path: Path, let_go: bool)
         store = await jobs._store()
         while not await store.open_runs(job["id"]):  # noqa: ASYNC110 - nobody is told of it
             await asyncio.sleep(0)
-        assert [(run["number"], run["state"]) for run in await store.open_runs(job["id"])] == [(0, "running")]
+        assert [(run.number, run.state) for run in await store.open_runs(job["id"])] == [(0, "running")]
     second = Scorer()
     second.hangs = False
     async with opened(path, Scorer()) as other:

@@ -21,7 +21,7 @@ from harena.jobs.benchmark import left_runs as reading
 from harena.jobs.benchmark.left_runs import left_runs
 from harena.jobs.worker import CANCELLED_AT_A_TIME, WRITTEN_AT_A_TIME
 from harena.store.benchmark_jobs import JobStore
-from harena.testing.conformance_job_store import done, job, queued
+from harena.testing.conformance_job_store import begun, ended, job, queued
 
 LINES_OF_A_RUN = 400
 """lines of Python that cancelling one run executes on the loop, generously"""
@@ -109,7 +109,7 @@ async def test_a_cancellation_that_the_store_does_not_take_is_gone_on_with(
     async def refusing(self: JobStore, batch: Batch) -> None:
         nonlocal refused
         task = asyncio.current_task()
-        cancelled = any(run["state"] == "cancelled" for run in batch.runs.values())
+        cancelled = any(run.state == "cancelled" for run in batch.runs.values())
         # of who cancels, and not what the writer's own task writes now and then
         if cancelled and not refused and task is not None and not task.get_name().startswith("writer of"):
             refused = True
@@ -137,15 +137,15 @@ async def test_what_a_large_job_has_left_is_read_in_pieces(tmp_path: Path) -> No
         store = await jobs._store()
         await store.insert_job(job("old", total=total), queued(total))
         await store.insert_job(job("new", total=total))
-        ended = {n: {"scenario_id": f"s{n}", "attempt": 1, **done(1.0, cursor=n + 1)} for n in range(0, total, 2)}
-        begun = {7: {"scenario_id": "s7", "attempt": 1, "state": "queued", "failures": 1}}
+        results = {n: ended(n, 1.0, cursor=n + 1) for n in range(0, total, 2)}
+        tried = {7: begun(7, state="queued", failures=1)}
         for job_id in ("old", "new"):
-            await store.write(Batch(job_id, runs={**ended, **begun}))
+            await store.write(Batch(job_id, runs={**results, **tried}))
             row = await store.read_job(job_id)
             assert row is not None
             with LoopSteps() as steps:
                 left = await left_runs(store, row)
-            assert [run["number"] for run in left.begun] == [7]
+            assert [run.number for run in left.begun] == [7]
             assert [n for part in left.never_begun for n in part] == [n for n in range(1, total, 2) if n != 7]
             assert steps.longest < 20 * reading.READ_AT_A_TIME
 

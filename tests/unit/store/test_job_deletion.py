@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event as engine_event
 
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, Batch
@@ -16,7 +16,7 @@ from harena.store.benchmark_jobs import ROWS_DELETED_AT_A_TIME, JobStore
 from harena.store.database import Database
 from harena.store.stored_bytes import StoredBytes
 from harena.store.workspaces import WorkspaceStore
-from harena.testing.conformance_job_store import done, job
+from harena.testing.conformance_job_store import begun, ended, event, job
 
 RUNS = 5000
 
@@ -26,9 +26,9 @@ async def filled(store: JobStore) -> None:
     await store.insert_job(job(total=RUNS, state="completed", durable=True), request=b"{}")
     for first in range(0, RUNS, 1000):
         numbers = range(first, first + 1000)
-        ended = {n: {"scenario_id": f"s{n}", "attempt": 1, **done(1.0, cursor=n + 1)} for n in numbers}
-        events = [{"cursor": n + 1, "at": "t", "kind": "k", "body": {}} for n in numbers]
-        await store.write(Batch("job_1", runs=ended, events=events))
+        results = {n: ended(n, 1.0, cursor=n + 1) for n in numbers}
+        events = [event(n + 1) for n in numbers]
+        await store.write(Batch("job_1", runs=results, events=events))
 
 
 async def rows_left(database: Database) -> int:
@@ -50,8 +50,8 @@ async def test_no_transaction_deletes_more_than_a_few_thousand_rows(database: Da
 
     engine = database._in_threads
     assert engine is not None
-    event.listen(engine, "after_cursor_execute", note)
-    event.listen(engine, "commit", lambda _: sizes.append(0))
+    engine_event.listen(engine, "after_cursor_execute", note)
+    engine_event.listen(engine, "commit", lambda _: sizes.append(0))
     assert await store.delete_job("job_1", while_in=("completed",))
     assert await rows_left(database) == 0
     assert (sum(sizes) >= 2 * RUNS, max(sizes) <= ROWS_DELETED_AT_A_TIME) == (True, True), sizes
@@ -77,11 +77,10 @@ async def test_a_deletion_that_was_cut_short_is_finished(database: Database, sto
 async def test_nobody_writes_to_a_job_whose_deletion_has_begun(database: Database, store: JobStore) -> None:
     """Its last owner, which lives although the job has ended, holds no lease any more, and leaves no rows."""
     await store.insert_job(job("job_1", state="interrupted", lease_epoch=1))
-    run = {"scenario_id": "s0", "attempt": 1, "state": "running"}
-    await store.write(Batch("job_1", runs={0: run}, epoch=1))
+    await store.write(Batch("job_1", runs={0: begun(0)}, epoch=1))
     assert await store._begin_deletion(["job_1"], ["interrupted"]) == ["job_1"]
     with pytest.raises(PlatformError) as lost:
-        await store.write(Batch("job_1", runs={1: {**run, "attempt": 2}}, epoch=1))
+        await store.write(Batch("job_1", runs={1: begun(0, attempt=2)}, epoch=1))
     assert lost.value.reason == LEASE_LOST
     await store.clear_deleted()
     assert await rows_left(database) == 0

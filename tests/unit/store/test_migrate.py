@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import create_engine, inspect
 
 from harena.core.errors import PlatformError
-from harena.core.job_store import Batch
+from harena.core.job_store import Batch, RunChange
 from harena.store import migrations
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
@@ -64,14 +64,12 @@ async def test_a_database_of_harena_0_1_keeps_everything(old: Path) -> None:
     row = await store.find_job("default", "old")
     assert row is not None
     assert (row["config"], row["durable"], row["lease_epoch"]) == ({"concurrency": 8}, False, 1)
-    assert [run["envelope"] for run in await store.page_runs("job_1", after=0, limit=9)] == [
+    assert [run.envelope for run in await store.page_runs("job_1", after=0, limit=9)] == [
         {"score": 1.0},
         {"score": None},
     ]
-    assert [(run["number"], run["state"], run["failures"]) for run in await store.open_runs("job_1")] == [
-        (1, "running", 0)
-    ]
-    await store.write(Batch("job_1", runs={1: {"state": "done", "score": 0.5, "passed": False, "ended_cursor": 9}}))
+    assert [(run.number, run.state, run.failures) for run in await store.open_runs("job_1")] == [(1, "running", 0)]
+    await store.write(Batch("job_1", runs={1: RunChange(state="done", score=0.5, passed=False, ended_cursor=9)}))
     assert await store.open_runs("job_1") == []
     assert len(await store.events_after("job_1", 0)) == 1
     assert [row[name] for name in COUNTS] == [1, 1, 1, 1, 1, 0, 1]

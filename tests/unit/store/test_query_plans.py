@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event as engine_event
 
 from harena.core.job_store import Batch
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
-from harena.testing.conformance_job_store import done, job, queued
+from harena.testing.conformance_job_store import done, event, job, queued
 
 ASKED: dict[str, tuple[Callable[[JobStore], Awaitable[Any]], str]] = {
     "a page of results": (lambda store: store.page_runs("job_1", after=3, limit=2), "runs_by_end (job_id=? AND "),
@@ -24,7 +24,7 @@ async def test_it_is_found_by_an_index(database: Database, store: JobStore, what
     asked, index = ASKED[what]
     await store.insert_job(job(), queued(10))
     ends = {number: done(1.0, cursor=number + 1) for number in range(8)}
-    events = [{"cursor": number + 1, "at": "t", "kind": "k", "body": {}} for number in range(8)]
+    events = [event(number + 1) for number in range(8)]
     await store.write(Batch("job_1", runs=ends, events=events))
     said: list[tuple[str, Any]] = []
 
@@ -33,9 +33,9 @@ async def test_it_is_found_by_an_index(database: Database, store: JobStore, what
 
     engine = database._in_threads  # where whole transactions on a file are run
     assert engine is not None
-    event.listen(engine, "before_cursor_execute", note)
+    engine_event.listen(engine, "before_cursor_execute", note)
     assert await asked(store)
-    event.remove(engine, "before_cursor_execute", note)
+    engine_event.remove(engine, "before_cursor_execute", note)
     ((statement, parameters),) = said
     async with database.transaction() as connection:
         plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,7 +35,7 @@ async def stored(store: JobStore, *, batches: int = 3) -> None:
     await store.insert_job(job("job_1", total=ATTEMPTS), queued(ATTEMPTS))
     for first in range(0, ATTEMPTS, ATTEMPTS // batches):
         ended = {
-            number: {**done(1.0, cursor=number + 1), "envelope": {**RUN, "metadata": LARGE}}
+            number: replace(done(1.0, cursor=number + 1), envelope={**RUN, "metadata": LARGE})
             for number in range(first, first + ATTEMPTS // batches)
         }
         await store.write(Batch("job_1", runs=ended))
@@ -46,8 +47,8 @@ async def test_metadata_of_a_scenario_is_stored_once(database: Database, store: 
     await stored(store)
     assert await StoredBytes(database).measured("default") - before < 1_000_000
     found = await store.list_runs("job_1")
-    assert [run["envelope"]["metadata"] for run in found] == [LARGE] * ATTEMPTS
-    assert len({id(run["envelope"]["metadata"]) for run in found}) == 1
+    assert [run.envelope["metadata"] for run in found] == [LARGE] * ATTEMPTS
+    assert len({id(run.envelope["metadata"]) for run in found}) == 1
     assert await store.delete_job("job_1", while_in=("accepted", "queued", "running"))
     assert await StoredBytes(database).measured("default") == before
 
@@ -58,8 +59,8 @@ async def test_a_page_of_results_is_bounded_by_its_bytes(store: JobStore) -> Non
     seen: list[int] = []
     pages: list[int] = []
     while page := await store.page_runs("job_1", after=seen[-1] + 1 if seen else 0, limit=1000):
-        assert all(run["envelope"]["metadata"] == LARGE for run in page)
-        seen += [run["number"] for run in page]
+        assert all(run.envelope["metadata"] == LARGE for run in page)
+        seen += [run.number for run in page]
         pages.append(len(page))
     assert seen == [*range(ATTEMPTS)]
     assert pages[0] == PAGE_BYTES // 1_000_000
@@ -75,7 +76,7 @@ async def test_results_that_hold_their_metadata_are_bounded_too(database: Databa
         await connection.execute(ended)
     page = await store.page_runs("job_1", after=0, limit=1000)
     assert len(page) == PAGE_BYTES // 1_000_000
-    assert page[0]["envelope"]["metadata"] == LARGE
+    assert page[0].envelope["metadata"] == LARGE
 
 
 async def test_a_sum_reads_no_metadata(store: JobStore) -> None:
@@ -98,6 +99,6 @@ async def test_short_metadata_stays_in_its_result(database: Database, store: Job
     await store.insert_job(job("job_1"), queued(4))
     ended = {number: done(1.0, cursor=number + 1, metadata=metadata) for number, metadata in enumerate(kept)}
     await store.write(Batch("job_1", runs=ended))
-    assert [run["envelope"]["metadata"] for run in await store.page_runs("job_1", after=0, limit=9)] == kept
+    assert [run.envelope["metadata"] for run in await store.page_runs("job_1", after=0, limit=9)] == kept
     async with database.transaction() as connection:
         assert await connection.scalar(text("SELECT count(*) FROM run_metadata")) == 1

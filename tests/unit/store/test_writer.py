@@ -5,10 +5,11 @@ import asyncio
 import pytest
 
 from harena.core.errors import PlatformError
-from harena.core.job_store import Batch
+from harena.core.job_store import Batch, RunChange
 from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.store.benchmark_jobs import JobStore
 from harena.testing.clock import FakeClock
+from harena.testing.conformance_job_store import event
 
 
 class MemoryStore:
@@ -38,9 +39,7 @@ def writer_over(store: MemoryStore, clock: FakeClock) -> tuple[BatchWriter, list
     return writer, told
 
 
-def event(cursor: int) -> dict[str, object]:
-    """Any event."""
-    return {"cursor": cursor, "at": "t", "kind": "k", "body": {}}
+RUNNING, DONE = RunChange(state="running"), RunChange(state="done")
 
 
 async def test_what_comes_together_is_written_together() -> None:
@@ -48,14 +47,14 @@ async def test_what_comes_together_is_written_together() -> None:
     store, clock = MemoryStore(), FakeClock(auto_jump=False)
     writer, told = writer_over(store, clock)
     for number in range(100):
-        writer.add_run(number, {"state": "running"})
-        writer.add_run(number, {"state": "done"})
+        writer.add_run(number, RUNNING)
+        writer.add_run(number, DONE)
         writer.add_event(event(number))
     await clock.advance(0.09)
     assert store.batches == []
     await clock.advance(0.02)
     assert len(store.batches) == 1
-    assert store.batches[0].runs[99] == {"state": "done"}
+    assert store.batches[0].runs[99] == DONE
     assert len(store.batches[0].events) == 100
     assert told == ["committed"]
     await writer.close()
@@ -79,16 +78,16 @@ async def test_a_failed_write_loses_nothing() -> None:
     store = MemoryStore()
     writer, told = writer_over(store, FakeClock(auto_jump=False))
     store.broken = True
-    writer.add_run(1, {"state": "running"})
+    writer.add_run(1, RUNNING)
     writer.add_event(event(1))
     with pytest.raises(PlatformError, match="disk full"):
         await writer.flush()
     store.broken = False
-    writer.add_run(1, {"state": "done"})
+    writer.add_run(1, DONE)
     writer.add_event(event(2))
     await writer.close()
-    assert store.batches[0].runs == {1: {"state": "done"}}
-    assert [row["cursor"] for row in store.batches[0].events] == [1, 2]
+    assert store.batches[0].runs == {1: DONE}
+    assert [one.cursor for one in store.batches[0].events] == [1, 2]
     assert told == ["committed"]
 
 
@@ -112,5 +111,5 @@ async def test_written_means_readable(store: JobStore) -> None:
     )
     writer.add_event(event(1))
     await writer.flush()
-    assert [row["cursor"] for row in await store.events_after("job_1", 0)] == [1]
+    assert [one.cursor for one in await store.events_after("job_1", 0)] == [1]
     await writer.close()

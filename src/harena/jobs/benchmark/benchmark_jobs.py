@@ -296,7 +296,7 @@ class BenchmarkJobs:
             ended = news is None and JobState((await self._find(workspace, job_id))["state"]).is_terminal
             events = await store.events_after(job_id, cursor, limit=EVENTS_AT_A_TIME)
             for event in events:
-                cursor = event["cursor"]
+                cursor = event.cursor
                 yield event_answer(job_id, event)
             if events.more:
                 continue

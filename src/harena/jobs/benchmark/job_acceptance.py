@@ -18,6 +18,7 @@ from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.garbage import collection_paused
+from harena.core.job_store import OpenRun
 from harena.core.leases import Owner
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
 from harena.core.ports import SandboxSource
@@ -201,7 +202,7 @@ class Acceptance:
             everything = tickets(len(scenarios), config.attempts)
             if len(everything) != row["total"]:
                 raise ValueError(f"it has {len(everything)} runs, and was accepted with {row['total']}")
-            begun = [(_left(everything.fresh(run["number"]), run, after_loss=after_loss), run) for run in left.begun]
+            begun = [(_left(everything.fresh(run.number), run, after_loss=after_loss), run) for run in left.begun]
         except (ValueError, LookupError, zlib.error) as error:
             raise ValidationError(f"the request of {row['id']} as it is stored cannot be read: {error}") from error
         spec = await base_spec(self.blueprints, row["workspace"], blueprint or row["blueprint"])
@@ -221,7 +222,7 @@ class Acceptance:
             epoch=row["lease_epoch"],
             last_cursor=last_cursor,
             spent_seconds=row["active_seconds"],
-            interrupted=[ticket for ticket, run in begun if run["state"] != RunState.QUEUED],
+            interrupted=[ticket for ticket, run in begun if run.state != RunState.QUEUED],
             given_up=[ticket for ticket, decision in lost.items() if isinstance(decision, GiveUp)],
             after_loss=after_loss,
         )
@@ -381,13 +382,13 @@ def _first_number(part: range | Ticket) -> int:
     return part.start if isinstance(part, range) else part.number
 
 
-def _left(ticket: Ticket, run: Mapping[str, Any], *, after_loss: bool) -> Ticket:
-    lost = after_loss and run["state"] != RunState.QUEUED
+def _left(ticket: Ticket, run: OpenRun, *, after_loss: bool) -> Ticket:
+    lost = after_loss and run.state != RunState.QUEUED
     return replace(
         ticket,
-        failures=run["failures"],
-        repeats=run["repeats"],
-        interruptions=run["interruptions"] + lost,
+        failures=run.failures,
+        repeats=run.repeats,
+        interruptions=run.interruptions + lost,
     )
 
 

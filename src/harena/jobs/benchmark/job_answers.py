@@ -21,7 +21,7 @@ from harena.core.records.benchmark_jobs import (
 from harena.jobs.lifecycle import JobState
 
 if TYPE_CHECKING:
-    from harena.core.job_store import Row
+    from harena.core.job_store import EndedRun, JobEvent, Row
     from harena.jobs.summary import Summing
 
 
@@ -60,7 +60,7 @@ def _made_of(stored: Mapping[str, Any] | None) -> tuple[JobLineage | None, LeftO
     )
 
 
-def results_answer(row: Row, runs: Sequence[Row], *, now: datetime) -> BenchmarkResults:
+def results_answer(row: Row, runs: Sequence[EndedRun], *, now: datetime) -> BenchmarkResults:
     """All results that there are, and their summary."""
     from harena.jobs.summary import Summing
 
@@ -86,25 +86,25 @@ def summary_answer(row: Row, summing: Summing, *, now: datetime) -> JobSummary:
     )
 
 
-def run_answer(run: Row) -> BenchmarkRun:
+def run_answer(run: EndedRun) -> BenchmarkRun:
     """A result, and which run of the job it is."""
-    return BenchmarkRun.from_dict({**run["envelope"], "run": run["number"]})
+    return BenchmarkRun.from_dict({**run.envelope, "run": run.number})
 
 
-def page_answer(row: Row, runs: Sequence[Row], *, after: int) -> ResultsPage:
+def page_answer(row: Row, runs: Sequence[EndedRun], *, after: int) -> ResultsPage:
     """Some results, and the cursor that asks for what follows."""
     return ResultsPage(
         job_id=row["id"],
         state=row["state"],
         runs=[run_answer(run) for run in runs],
-        cursor=runs[-1]["ended_cursor"] if runs else after,
+        cursor=runs[-1].ended_cursor or after if runs else after,
     )
 
 
-def event_answer(job_id: str, event: Row) -> BenchmarkEvent:
+def event_answer(job_id: str, event: JobEvent) -> BenchmarkEvent:
     """An event."""
-    told = {name: event[name] for name in ("cursor", "at", "kind")}
-    return BenchmarkEvent.from_dict({**event["body"], **told, "job_id": job_id})
+    told = {name: getattr(event, name) for name in ("cursor", "at", "kind")}
+    return BenchmarkEvent.from_dict({**event.body, **told, "job_id": job_id})
 
 
 def duration_seconds(row: Row, *, now: datetime) -> float:

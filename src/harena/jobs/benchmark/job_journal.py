@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harena.core.clock import Clock
+from harena.core.job_store import JobEvent, RunChange
 from harena.core.results import RunResult
 from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.jobs.counts import RunCounts
@@ -43,7 +44,7 @@ class StoreJournal:
         """Something happened to the job that changes none of its columns."""
         self._cursor += 1
         at = self._clock.utcnow().isoformat()
-        self._writer.add_event({"cursor": self._cursor, "at": at, "kind": kind, "body": dict(body)})
+        self._writer.add_event(JobEvent(cursor=self._cursor, at=at, kind=kind, body=dict(body)))
         self._writer.set_job({"last_cursor": self._cursor, **self._counts.columns()})
 
     def run_requeued(self, ticket: Ticket) -> None:
@@ -91,15 +92,16 @@ class StoreJournal:
 
     def _write_run(self, ticket: Ticket, state: RunState, **ended: Any) -> None:
         """Whole, because its row is inserted with the first of these."""
-        row = {
-            "scenario_id": self._scenarios[ticket.scenario_index].id,
-            "attempt": ticket.attempt,
-            "state": state,
-            "failures": ticket.failures,
-            "repeats": ticket.repeats,
-            "interruptions": ticket.interruptions,
-        }
-        self._writer.add_run(ticket.number, {**row, **ended})
+        change = RunChange(
+            scenario_id=self._scenarios[ticket.scenario_index].id,
+            attempt=ticket.attempt,
+            state=state,
+            failures=ticket.failures,
+            repeats=ticket.repeats,
+            interruptions=ticket.interruptions,
+            **ended,
+        )
+        self._writer.add_run(ticket.number, change)
 
     def _run_event(self, kind: str, ticket: Ticket, body: Mapping[str, Any]) -> None:
         scenario_id = self._scenarios[ticket.scenario_index].id

@@ -65,7 +65,7 @@ class JobLeases:
         ended = {
             "state": JobState.INTERRUPTED,
             "error": f"the process that ran it (pid {row['owner_pid']}) has gone",
-            "ended_at": last["at"] if last else row["created_at"],
+            "ended_at": last.at if last else row["created_at"],
         }
         # it may have ended properly in the moment between reading it and finding its process gone: then that stands
         await store.update_job(row["id"], ended, while_in=OPEN_STATES)
@@ -105,7 +105,7 @@ class JobLeases:
             row,
             request,
             await left_runs(store, dict(row)),
-            last_cursor=last["cursor"] if last else 0,
+            last_cursor=last.cursor if last else 0,
             after_loss=after_loss,
         )
 
@@ -122,14 +122,20 @@ class JobLeases:
             on_commit=lambda: None,
             on_failure=lambda error: None,
         )
-        scenarios = [UnreadScenario(id=run["scenario_id"]) for run in left]
-        counts = RunCounts(row, running=[run["number"] for run in left if run["state"] == RunState.RUNNING])
-        journal = StoreJournal(writer, self._clock, scenarios, counts=counts, last_cursor=last["cursor"] if last else 0)
+        scenarios = [UnreadScenario(id=run.scenario_id) for run in left]
+        counts = RunCounts(row, running=[run.number for run in left if run.state == RunState.RUNNING])
+        journal = StoreJournal(writer, self._clock, scenarios, counts=counts, last_cursor=last.cursor if last else 0)
         writer.hurry()  # a store that is away now is met again at the next look
         try:
             for index, run in enumerate(left):
-                tries = {name: run[name] for name in ("failures", "repeats", "interruptions")}
-                ticket = Ticket(number=run["number"], scenario_index=index, attempt=run["attempt"], **tries)
+                ticket = Ticket(
+                    number=run.number,
+                    scenario_index=index,
+                    attempt=run.attempt,
+                    failures=run.failures,
+                    repeats=run.repeats,
+                    interruptions=run.interruptions,
+                )
                 journal.run_cancelled(ticket, unscored(scenarios[index], ticket, Reason.CANCELLED, why))
                 if (index + 1) % WRITTEN_AT_A_TIME == 0:
                     await writer.flush()

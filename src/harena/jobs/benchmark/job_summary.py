@@ -11,7 +11,7 @@ from harena.core.records.benchmark_jobs import JobSummary
 from harena.jobs.benchmark.job_answers import run_answer, summary_answer
 
 if TYPE_CHECKING:
-    from harena.core.job_store import JobStorePort, Row
+    from harena.core.job_store import EndedRun, JobStorePort, Row
 
 SUMMED_AT_A_TIME = 500
 """runs that are in memory while results are added up"""
@@ -32,13 +32,13 @@ async def job_summary(store: JobStorePort, row: Row, *, now: datetime) -> JobSum
 async def outcomes(store: JobStorePort, row: Row) -> list[dict[str, Any]]:
     """What came out of each run that has a result, {scenario_id, score, passed, validity, reason, detail}, in order of
     acceptance. Raises PlatformError."""
-    found = [(run["number"], {name: run["envelope"].get(name) for name in OUTCOME}) async for run in _ended(store, row)]
+    found = [(run.number, {name: run.envelope.get(name) for name in OUTCOME}) async for run in _ended(store, row)]
     return [outcome for _, outcome in sorted(found, key=itemgetter(0))]
 
 
-async def _ended(store: JobStorePort, row: Row) -> AsyncIterator[Row]:
+async def _ended(store: JobStorePort, row: Row) -> AsyncIterator[EndedRun]:
     cursor = 0
     while page := await store.page_runs(row["id"], after=cursor, limit=SUMMED_AT_A_TIME, metadata=False):
-        cursor = page[-1]["ended_cursor"]
+        cursor = page[-1].ended_cursor or cursor
         for run in page:
             yield run

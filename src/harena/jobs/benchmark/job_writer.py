@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from harena.core.clock import Clock, Pacer
 from harena.core.errors import PlatformError
-from harena.core.job_store import STORE_UNAVAILABLE, Batch
+from harena.core.job_store import STORE_UNAVAILABLE, Batch, JobEvent, RunChange
 
 RETRY_SECONDS = 0.5
 """how long after a failed write the store is asked again"""
@@ -62,14 +62,14 @@ class BatchWriter:
         self._writing = asyncio.Lock()
         self._background = asyncio.create_task(self._write_in_background(), name=f"writer of {job_id}")
 
-    def add_run(self, number: int, values: Mapping[str, Any]) -> None:
-        """A run's new state; its columns are those of `Batch.runs`."""
-        self._batch.runs[number] = dict(values)
+    def add_run(self, number: int, change: RunChange) -> None:
+        """A run has changed."""
+        self._batch.runs[number] = change
         self._dirty.set()
 
-    def add_event(self, event: Mapping[str, Any]) -> None:
-        """Something that happened, {cursor, at, kind, body}."""
-        self._batch.events.append(dict(event))
+    def add_event(self, event: JobEvent) -> None:
+        """Something has happened."""
+        self._batch.events.append(event)
         self._dirty.set()
 
     def set_job(self, values: Mapping[str, Any]) -> None:

@@ -7,20 +7,19 @@ run from the job's acceptance; those of runs that never began are taken for what
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import merge
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harena.jobs.lifecycle import RunState
 
 if TYPE_CHECKING:
-    from harena.core.job_store import JobStorePort, Row
+    from harena.core.job_store import JobStorePort, OpenRun, Row
 
 READ_AT_A_TIME = 2000
 """rows in one query, after which the loop has its turn"""
-_TRIES = ("failures", "repeats", "interruptions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +28,8 @@ class LeftRuns:
 
     never_begun: Sequence[range]
     """their numbers, in order"""
-    begun: Sequence[Mapping[str, Any]]
-    """rows of the others, in order of acceptance"""
+    begun: Sequence[OpenRun]
+    """the others, in order of acceptance"""
 
     @property
     def never_begun_count(self) -> int:
@@ -48,14 +47,14 @@ async def left_runs(store: JobStorePort, row: Row) -> LeftRuns:
             seen = span.stop
         await asyncio.sleep(0)
     _add(never_begun, range(seen, row["total"]))
-    begun: list[Row] = []
+    begun: list[OpenRun] = []
     untouched: list[range] = []
     after = -1
     while runs := await store.open_runs(row["id"], after=after, limit=READ_AT_A_TIME):
-        after = runs[-1]["number"]
+        after = runs[-1].number
         for run in runs:
-            if run["state"] == RunState.QUEUED and not any(run[name] for name in _TRIES):
-                _add(untouched, range(run["number"], run["number"] + 1))
+            if run.state == RunState.QUEUED and not (run.failures or run.repeats or run.interruptions):
+                _add(untouched, range(run.number, run.number + 1))
             else:
                 begun.append(run)
         await asyncio.sleep(0)
