@@ -15,7 +15,7 @@ from benchmarks.figures import spread
 from benchmarks.server import server
 
 if TYPE_CHECKING:
-    from harena.core.job_store import RunChange
+    from harena.core.job_store import NewBenchmarkJob, RunChange
 
 PAGE = 100
 WARM_UP = 5
@@ -42,7 +42,7 @@ def measure(*, runs: tuple[int, ...], count: int) -> dict[str, Any]:
 
 async def _fill(place: Path | str, sizes: tuple[int, ...]) -> None:
     """One ended job of each size, its results as a node stores them."""
-    from harena.core.job_store import Batch, JobEvent, OpenRun
+    from harena.core.job_store import Batch, JobChanges, JobEvent, OpenRun
     from harena.store.benchmark_jobs import JobStore
     from harena.store.database import Database
 
@@ -50,36 +50,37 @@ async def _fill(place: Path | str, sizes: tuple[int, ...]) -> None:
     try:
         store = JobStore(database)
         for size in sizes:
-            row = _job(size)
+            new = _job(size)
             runs = [OpenRun(number=n, scenario_id=f"scenario-{n}", attempt=1, state="queued") for n in range(size)]
-            await store.insert_job(row, runs)
+            await store.insert_job(new, runs)
+            ended_at = JobChanges(started_at=MOMENT, ended_at=MOMENT, duration_seconds=1.0)
+            await store.write(Batch(new.id, job=ended_at))
             for first in range(0, size, BATCH):
                 numbers = range(first, min(size, first + BATCH))
                 ended = {number: _ended(number) for number in numbers}
                 events = [JobEvent(cursor=number + 1, at=MOMENT, kind="run_finished", body={}) for number in numbers]
-                await store.write(Batch(row["id"], runs=ended, events=events))
+                await store.write(Batch(new.id, runs=ended, events=events))
     finally:
         await database.close()
 
 
-def _job(size: int) -> dict[str, Any]:
-    return {
-        "id": f"job_{size}",
-        "name": f"of {size} runs",
-        "state": "completed",
-        "created_at": MOMENT,
-        "started_at": MOMENT,
-        "ended_at": MOMENT,
-        "duration_seconds": 1.0,
-        "blueprint": "default",
-        "config": {"concurrency": 8},
-        "effective_concurrency": 8,
-        "total": size,
-        "owner_pid": 1,
-        "owner_started": "",
-        "owner_boot": "",
-        "durable": True,
-    }
+def _job(size: int) -> NewBenchmarkJob:
+    from harena.core.job_store import NewBenchmarkJob
+    from harena.core.leases import Owner
+
+    return NewBenchmarkJob(
+        id=f"job_{size}",
+        workspace="default",
+        name=f"of {size} runs",
+        state="completed",
+        created_at=MOMENT,
+        blueprint="default",
+        config={"concurrency": 8},
+        effective_concurrency=8,
+        total=size,
+        durable=True,
+        owner=Owner(pid=1, started="", boot=""),
+    )
 
 
 def _ended(number: int) -> RunChange:

@@ -74,8 +74,8 @@ async def test_a_file_of_an_earlier_version_is_taken_over(database: Database, ol
         ("one", ("read", "write"), "h1", None),
         ("two", ("read",), "h2", "2030-01-03"),
     ]
-    assert [row["id"] for row in await jobs.list_jobs("team-a")] == ["job_1"]
-    assert [row["id"] for row in await jobs.list_jobs("default")] == ["job_2"]
+    assert [found.id for found in await jobs.list_jobs("team-a")] == ["job_1"]
+    assert [found.id for found in await jobs.list_jobs("default")] == ["job_2"]
     set_aside(old)
     assert not old.exists()
     assert await store.take_over(old) == []

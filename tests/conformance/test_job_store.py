@@ -16,7 +16,7 @@ from test_crashes import check_lives
 
 from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
-from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.job_store import STORE_UNAVAILABLE, JobCounts
 from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.store import benchmark_jobs as queries
@@ -24,7 +24,6 @@ from harena.store import database as store_database
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
 from harena.store.migrate import bring_to
-from harena.store.tables import COUNTS
 from harena.testing.conformance_job_store import JobStoreConformance, job, owner, queued
 from postgres_server import PostgresServer
 
@@ -54,7 +53,7 @@ async def test_a_server_that_goes_away_and_comes_back(server: PostgresServer, ur
         assert "HARENA_DATABASE_URL" in str(unopened.value)
     finally:
         server.start()
-    assert [row["id"] for row in await store.list_jobs(HERE)] == ["before"]
+    assert [found.id for found in await store.list_jobs(HERE)] == ["before"]
     await store.insert_job(job("after"), [])
     await database.close()
 
@@ -93,7 +92,7 @@ async def test_a_writer_that_was_stopped_in_its_middle_holds_nobody_up(
     assert (refused > 0, undone.value.reason) == (True, STORE_UNAVAILABLE)
     row = await store.find_job(HERE, "job_1")
     assert row is not None
-    assert (row["owner_pid"], row["lease_epoch"], row["lease_beat"]) == (7, 2, 0)
+    assert (row.owner.pid, row.lease_epoch, row.lease_beat) == (7, 2, 0)
     for each in (database, other):
         await each.close()
 
@@ -126,7 +125,10 @@ async def test_jobs_of_an_earlier_version_are_counted_once(url: str) -> None:
     row = await JobStore(database).find_job(HERE, "job_1")
     await database.close()
     assert row is not None
-    assert [row[name] for name in COUNTS] == [1, 4, 1, 2, 1, 1, 7]
+    assert (row.counts, row.last_cursor) == (
+        JobCounts(running=1, done=4, cancelled=1, scored=2, passed=1, invalid=1),
+        7,
+    )
 
 
 async def test_durable_jobs_over_postgres(url: str) -> None:

@@ -55,7 +55,7 @@ async def test_nothing_is_lost_and_the_tables_are_todays(places: tuple[Path | st
     store = JobStore(database)
     row = await store.find_job(HERE, "old")
     assert row is not None
-    assert (row["config"], row["durable"], row["lease_epoch"]) == ({"concurrency": 8}, False, 1)
+    assert (row.config, row.durable, row.lease_epoch) == ({"concurrency": 8}, False, 1)
     pages = await store.page_runs("job_1", after=0, limit=9)
     assert [run.envelope for run in pages] == [{"score": 1.0}, {"score": None}]
     [left] = await store.open_runs("job_1")

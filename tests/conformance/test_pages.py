@@ -35,7 +35,7 @@ Page = Callable[[int | None], Awaitable[PageRows[Any]]]
 async def jobs(database: Database) -> Page:
     store = JobStore(database)
     for number in range(ENTRIES):
-        await store.insert_job({**job(), "id": f"job_{number}", "config": LARGE}, queued(1))
+        await store.insert_job(job(f"job_{number}", config=LARGE), queued(1))
     return lambda cursor: store.list_jobs("default", before=cursor, limit=500)
 
 
@@ -214,6 +214,6 @@ async def test_one_entry_may_be_larger_than_a_page(database: Database) -> None:
     store = JobStore(database)
     larger: dict[str, Any] = {"x": "y" * (PAGE_BYTES + 1)}
     for number in range(2):
-        await store.insert_job({**job(), "id": f"job_{number}", "config": larger}, queued(1))
+        await store.insert_job(job(f"job_{number}", config=larger), queued(1))
     page = await store.list_jobs("default", limit=500)
-    assert ([row["id"] for row in page], page.more) == (["job_1"], True)
+    assert ([found.id for found in page], page.more) == (["job_1"], True)

@@ -7,21 +7,115 @@ successor has stored.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Protocol
 
 from harena.core.idempotency import IdempotencyKey
-from harena.core.leases import StoredJson
+from harena.core.leases import Owner, StoredJson
 from harena.core.pages import PAGE_BYTES, PageRows
 from harena.core.webhook_store import NewDelivery
-
-Row = dict[str, Any]
 
 STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
 """reason of a PlatformError: the store is away (disk full, connection lost), and the same call may succeed later"""
 LEASE_LOST = "LEASE_LOST"
 """reason of a PlatformError: another process has taken the job over"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBenchmarkJob:
+    """A job as it is accepted."""
+
+    id: str
+    workspace: str
+    name: str
+    state: str
+    """a `JobState`"""
+    created_at: str
+    blueprint: str
+    config: StoredJson
+    """the whole `JobConfig`, defaults included"""
+    effective_concurrency: int
+    """number of runs that the node lets run at one time"""
+    total: int
+    """number of runs"""
+    durable: bool
+    """it outlives its process, and is taken over by another"""
+    owner: Owner
+    lineage: StoredJson | None = None
+    """the stored versions that it was made of, and the rows that were left out: {scenarios, digest, contracts,
+    left_out}"""
+    definition: StoredJson | None = None
+    """{ref, digest} of the definition that it was made of"""
+    delivery_id: str | None = None
+    """the webhook delivery that tells of its end"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobCounts:
+    """How many runs of a job are where; those that are in none of the first three are queued."""
+
+    running: int = 0
+    done: int = 0
+    cancelled: int = 0
+    scored: int = 0
+    """runs that are done and have a score"""
+    passed: int = 0
+    invalid: int = 0
+    """runs that are done and whose scoring contract could not be applied"""
+
+
+NO_RUNS = JobCounts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredBenchmarkJob(NewBenchmarkJob):
+    """A job as it is stored."""
+
+    started_at: str | None
+    ended_at: str | None
+    duration_seconds: float | None
+    """how long it has run, as its last owner counted; None = it has not ended"""
+    error: str | None
+    """why the platform could not run it to its end"""
+    cancel_requested: bool
+    lease_epoch: int
+    """each owner has the next one; a write of an earlier epoch is refused"""
+    lease_beat: int
+    """grows while the owner lives"""
+    active_seconds: float
+    """how long it was run, by all its owners"""
+    counts: JobCounts
+    last_cursor: int
+    """cursor of its newest event"""
+    sequence: int
+    """its place in lists, newest last"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobChanges:
+    """What one write changes of a job; None = it stays as it is. The fields are those of `StoredBenchmarkJob`."""
+
+    state: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    duration_seconds: float | None = None
+    error: str | None = None
+    cancel_requested: bool | None = None
+    active_seconds: float | None = None
+    counts: JobCounts | None = None
+    last_cursor: int | None = None
+    released: bool | None = None
+    """True = its owner has let go of it: the next one need not wait for the end of the lease"""
+
+    def then(self, later: JobChanges) -> JobChanges:
+        """These changes and later ones, as one."""
+        made = {name: value for name in _CHANGES if (value := getattr(later, name)) is not None}
+        return replace(self, **made)
+
+
+_CHANGES = tuple(each.name for each in fields(JobChanges))
+UNCHANGED = JobChanges()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +192,13 @@ class Batch:
     runs: dict[int, RunChange] = field(default_factory=dict)
     """by run number"""
     events: list[JobEvent] = field(default_factory=list)
-    job: Row = field(default_factory=dict)
-    """columns of the job itself"""
+    job: JobChanges = UNCHANGED
+    """what changes of the job itself"""
     epoch: int | None = None
     """the lease under which it is written; None = whoever holds it"""
 
     def __bool__(self) -> bool:
-        return bool(self.runs or self.events or self.job)
+        return bool(self.runs or self.events) or self.job != UNCHANGED
 
 
 class JobStorePort(Protocol):
@@ -114,7 +208,7 @@ class JobStorePort(Protocol):
 
     async def insert_job(
         self,
-        job: Mapping[str, Any],
+        job: NewBenchmarkJob,
         job_runs: Sequence[OpenRun] = (),
         *,
         request: bytes | None = None,
@@ -134,11 +228,11 @@ class JobStorePort(Protocol):
     async def find_request(self, job_id: str) -> bytes | None:
         """What `insert_job` was given to go on with; None = nothing."""
 
-    async def update_job(self, job_id: str, values: Mapping[str, Any], *, while_in: Collection[str]) -> bool:
-        """Set columns of a job whose state is one of `while_in`; whether it was."""
+    async def update_job(self, job_id: str, changes: JobChanges, *, while_in: Collection[str]) -> bool:
+        """Change a job whose state is one of `while_in`; whether it was."""
 
     async def claim_job(
-        self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str], beat: int | None = None
+        self, job_id: str, owner: Owner, *, epoch: int, while_in: Collection[str], beat: int | None = None
     ) -> bool:
         """Take over a lease that is still at `epoch` (and at `beat`), for a new owner, at the next epoch; whether it
         was."""
@@ -152,15 +246,15 @@ class JobStorePort(Protocol):
     async def write(self, batch: Batch) -> None:
         """Record a batch. A result is stored once: a run that has ended is left as it is."""
 
-    async def find_job(self, workspace: str, id_or_name: str) -> Row | None:
+    async def find_job(self, workspace: str, id_or_name: str) -> StoredBenchmarkJob | None:
         """The workspace's job with this id, else its newest of this name."""
 
-    async def read_job(self, job_id: str) -> Row | None:
+    async def read_job(self, job_id: str) -> StoredBenchmarkJob | None:
         """The job with this id, whosever it is: for who runs it, and not for who asks."""
 
     async def list_jobs(
         self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 1000
-    ) -> PageRows[Row]:
+    ) -> PageRows[StoredBenchmarkJob]:
         """The workspace's jobs (of this name), newest first; those with a `sequence` below `before` only. One page."""
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
@@ -169,7 +263,7 @@ class JobStorePort(Protocol):
     async def count_open_runs(self, workspace: str, *, states: Collection[str]) -> int:
         """How many runs of the workspace's jobs in one of `states` have not ended, as the jobs' own rows say."""
 
-    async def list_unfinished(self, *, states: Collection[str]) -> list[Row]:
+    async def list_unfinished(self, *, states: Collection[str]) -> list[StoredBenchmarkJob]:
         """The durable jobs in one of `states`, oldest first."""
 
     async def list_runs(self, job_id: str) -> list[EndedRun]:

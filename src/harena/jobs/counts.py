@@ -6,22 +6,20 @@ runs and stores the events, and they are whole numbers, not differences: a batch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 
+from harena.core.job_store import JobCounts
 from harena.core.results import RunResult, Validity
-
-COUNT_COLUMNS = ("runs_running", "runs_done", "runs_cancelled", "runs_scored", "runs_passed", "runs_invalid")
-"""columns of a job's row; runs that are in none of the first three are queued"""
 
 
 class RunCounts:
     """The counts of one job. Every run is counted where it is now, and once."""
 
-    def __init__(self, stored: Mapping[str, int], *, running: Iterable[int] = ()) -> None:
-        """`stored`: the row of the job. `running`: numbers of the runs that the store has as running."""
-        self._counts = {name: stored.get(name) or 0 for name in COUNT_COLUMNS}
+    def __init__(self, stored: JobCounts, *, running: Iterable[int] = ()) -> None:
+        """`stored`: the counts in the job's row. `running`: numbers of the runs that the store has as running."""
+        self._counts = stored
         self._running = set(running)
-        self._counts["runs_running"] = len(self._running)
 
     def started(self, number: int) -> None:
         """A queued run is under way."""
@@ -34,21 +32,24 @@ class RunCounts:
     def cancelled(self, number: int) -> None:
         """A run that had not ended is not run any more."""
         self._running.discard(number)
-        self._counts["runs_cancelled"] += 1
+        self.never_begun(1)
 
     def never_begun(self, runs: int) -> None:
         """So many queued runs are not run any more, and nothing more is known of them."""
-        self._counts["runs_cancelled"] += runs
+        self._counts = replace(self._counts, cancelled=self._counts.cancelled + runs)
 
     def finished(self, number: int, result: RunResult) -> None:
         """A run has its result."""
         self._running.discard(number)
-        self._counts["runs_done"] += 1
-        self._counts["runs_scored"] += result.score is not None
-        self._counts["runs_passed"] += bool(result.passed)
-        self._counts["runs_invalid"] += result.score is None and result.validity is Validity.INVALID
+        counts = self._counts
+        self._counts = replace(
+            counts,
+            done=counts.done + 1,
+            scored=counts.scored + (result.score is not None),
+            passed=counts.passed + bool(result.passed),
+            invalid=counts.invalid + (result.score is None and result.validity is Validity.INVALID),
+        )
 
-    def columns(self) -> dict[str, int]:
-        """The counts as columns of the job's row."""
-        self._counts["runs_running"] = len(self._running)
-        return dict(self._counts)
+    def counts(self) -> JobCounts:
+        """The counts as they are now."""
+        return replace(self._counts, running=len(self._running))

@@ -61,8 +61,3 @@ def _boot(proc: Path) -> str:
         return f"{boot} {os.readlink(proc / 'self/ns/pid')}"
     except OSError:  # a kernel without pid namespaces has one
         return boot
-
-
-def owner_columns(owner: Owner) -> dict[str, str | int]:
-    """An owner as it is stored."""
-    return {"owner_pid": owner.pid, "owner_started": owner.started, "owner_boot": owner.boot}

@@ -7,9 +7,9 @@ A run without a score (the platform failed, or the contract could not be applied
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from harena.core.job_store import JobCounts
 from harena.core.records.benchmark_jobs import (
     BenchmarkRun,
     ExpectedVerdict,
@@ -180,20 +180,20 @@ class Summing:
         )
 
 
-def progress(row: Mapping[str, Any], *, ended: bool) -> Progress:
-    """A job's progress from its row: `total`, `effective_concurrency` and the counts of `harena.jobs.counts`."""
-    running, done, cancelled = row["runs_running"], row["runs_done"], row["runs_cancelled"]
+def progress(counts: JobCounts, *, total: int, effective_concurrency: int, ended: bool) -> Progress:
+    """The progress of a job that has so many runs."""
+    running, done, cancelled = counts.running, counts.done, counts.cancelled
     if ended:  # its process may have gone without a word: nothing of it runs any more
         running = 0
     return Progress(
-        total=row["total"],
-        queued=row["total"] - running - done - cancelled,
+        total=total,
+        queued=total - running - done - cancelled,
         running=running,
         done=done,
         cancelled=cancelled,
-        passed=row["runs_passed"],
-        failed=row["runs_scored"] - row["runs_passed"],
-        infra=done - row["runs_scored"] - row["runs_invalid"],
-        invalid=row["runs_invalid"],
-        effective_concurrency=row["effective_concurrency"],
+        passed=counts.passed,
+        failed=counts.scored - counts.passed,
+        infra=done - counts.scored - counts.invalid,
+        invalid=counts.invalid,
+        effective_concurrency=effective_concurrency,
     )

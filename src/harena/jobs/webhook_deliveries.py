@@ -336,11 +336,12 @@ class WebhookDeliveries:
         job = await jobs.read_job(row.job_id)
         if job is None:
             return None
+        assert job.ended_at is not None
         results = await job_summary(jobs, job, now=self._clock.utcnow())
         event = WebhookEvent(
             event=rules.JOB_ENDED,
             delivery_id=row.id,
-            at=job["ended_at"],
+            at=job.ended_at,
             job_id=results.job_id,
             name=results.name,
             state=results.state,

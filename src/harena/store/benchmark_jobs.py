@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -12,19 +12,32 @@ from sqlalchemy import Connection, Text, cast, delete, func, insert, or_, select
 
 from harena.core.errors import PlatformError
 from harena.core.idempotency import IdempotencyKey
-from harena.core.job_store import LEASE_LOST, Batch, EndedRun, JobEvent, LastEvent, OpenRun, RunChange
+from harena.core.job_store import (
+    LEASE_LOST,
+    Batch,
+    EndedRun,
+    JobChanges,
+    JobCounts,
+    JobEvent,
+    LastEvent,
+    NewBenchmarkJob,
+    OpenRun,
+    RunChange,
+    StoredBenchmarkJob,
+)
+from harena.core.leases import Owner
 from harena.core.pages import PAGE_BYTES, PageRoom, PageRows, encoded_bytes
 from harena.core.webhook_store import NewDelivery
-from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.pages import read_page
-from harena.store.records import Row, record_of, row_of
+from harena.store.records import OWNER_COLUMNS, Row, owner_columns, owner_of, record_of, row_of
 from harena.store.references import hold_versions
 from harena.store.rows import insert_rows, put_rows, update_rows
 from harena.store.run_metadata import COLUMNS, put_aside, put_back
 from harena.store.tables import (
     BEING_DELETED,
+    COUNTS,
     benchmark_jobs,
     calibrations,
     events,
@@ -49,7 +62,7 @@ class JobStore:
 
     async def insert_job(
         self,
-        job: Mapping[str, Any],
+        job: NewBenchmarkJob,
         job_runs: Sequence[OpenRun] = (),
         *,
         request: bytes | None = None,
@@ -57,24 +70,23 @@ class JobStore:
         key: IdempotencyKey | None = None,
     ) -> str:
         """See JobStorePort."""
-        job_id: str = job["id"]
+        row = {**row_of(job), **owner_columns(job.owner)}
+        del row["owner"]
 
         def accept(connection: Connection) -> str:
             if key is not None:
-                standing = claim(connection, job.get("workspace", DEFAULT_WORKSPACE), key.noun, key, job_id)
-                if standing != job_id:
+                standing = claim(connection, job.workspace, key.noun, key, job.id)
+                if standing != job.id:
                     return standing
-            connection.execute(insert(benchmark_jobs), dict(job))
-            insert_rows(connection, runs, [row_of(run) for run in job_runs], fixed={"job_id": job_id})
+            connection.execute(insert(benchmark_jobs), row)
+            insert_rows(connection, runs, [row_of(run) for run in job_runs], fixed={"job_id": job.id})
             if request is not None:
-                connection.execute(insert(job_requests), {"job_id": job_id, "request": request})
+                connection.execute(insert(job_requests), {"job_id": job.id, "request": request})
             if delivery is not None:
-                whose = job.get("workspace", DEFAULT_WORKSPACE)
-                connection.execute(
-                    insert(webhook_deliveries), {"job_id": job_id, "workspace": whose, **asdict(delivery)}
-                )
-            hold_versions(connection, job.get("workspace", DEFAULT_WORKSPACE), job.get("lineage"))
-            return job_id
+                posted = {"job_id": job.id, "workspace": job.workspace, **row_of(delivery)}
+                connection.execute(insert(webhook_deliveries), posted)
+            hold_versions(connection, job.workspace, job.lineage)
+            return job.id
 
         return await self._database.run(accept)
 
@@ -88,19 +100,19 @@ class JobStore:
         request: bytes | None = await self._database.read(lambda connection: connection.scalar(statement))
         return request
 
-    async def update_job(self, job_id: str, values: Mapping[str, Any], *, while_in: Collection[str]) -> bool:
+    async def update_job(self, job_id: str, changes: JobChanges, *, while_in: Collection[str]) -> bool:
         """See JobStorePort."""
         statement = update(benchmark_jobs).where(
             benchmark_jobs.c.id == job_id, benchmark_jobs.c.state.in_(list(while_in))
         )
         async with self._database.transaction() as connection:
-            moved = (await connection.execute(statement.values(dict(values)))).rowcount == 1
-            if moved and values.get("ended_at"):
-                await connection.run_sync(make_due, job_id, values["ended_at"])
+            moved = (await connection.execute(statement.values(_changed(changes)))).rowcount == 1
+            if moved and changes.ended_at:
+                await connection.run_sync(make_due, job_id, changes.ended_at)
             return moved
 
     async def claim_job(
-        self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str], beat: int | None = None
+        self, job_id: str, owner: Owner, *, epoch: int, while_in: Collection[str], beat: int | None = None
     ) -> bool:
         """See JobStorePort."""
         statement = update(benchmark_jobs).where(
@@ -110,7 +122,7 @@ class JobStore:
         )
         if beat is not None:
             statement = statement.where(benchmark_jobs.c.lease_beat == beat)
-        values = {**owner, "lease_epoch": epoch + 1, "lease_beat": 0}
+        values = {**owner_columns(owner), "lease_epoch": epoch + 1, "lease_beat": 0}
         async with self._database.transaction() as connection:
             return (await connection.execute(statement.values(values))).rowcount == 1
 
@@ -128,7 +140,7 @@ class JobStore:
         """See JobStorePort."""
         await self._database.run(partial(_write, batch))
 
-    async def find_job(self, workspace: str, id_or_name: str) -> Row | None:
+    async def find_job(self, workspace: str, id_or_name: str) -> StoredBenchmarkJob | None:
         """See JobStorePort."""
         is_id = benchmark_jobs.c.id == id_or_name
         statement = (
@@ -137,17 +149,17 @@ class JobStore:
             .order_by(is_id.desc(), benchmark_jobs.c.sequence.desc())
             .limit(1)
         )
-        rows = await self._rows(statement)
-        return rows[0] if rows else None
+        jobs = await self._jobs(statement)
+        return jobs[0] if jobs else None
 
-    async def read_job(self, job_id: str) -> Row | None:
+    async def read_job(self, job_id: str) -> StoredBenchmarkJob | None:
         """See JobStorePort."""
-        rows = await self._rows(select(benchmark_jobs).where(benchmark_jobs.c.id == job_id))
-        return rows[0] if rows else None
+        jobs = await self._jobs(select(benchmark_jobs).where(benchmark_jobs.c.id == job_id))
+        return jobs[0] if jobs else None
 
     async def list_jobs(
         self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 1000
-    ) -> PageRows[Row]:
+    ) -> PageRows[StoredBenchmarkJob]:
         """See JobStorePort."""
         statement = select(benchmark_jobs).where(benchmark_jobs.c.workspace == workspace)
         if name is not None:
@@ -155,7 +167,8 @@ class JobStore:
         if before is not None:
             statement = statement.where(benchmark_jobs.c.sequence < before)
         newest_first = statement.order_by(benchmark_jobs.c.sequence.desc())
-        return await self._database.read(lambda connection: read_page(connection, newest_first, limit))
+        page = await self._database.read(lambda connection: read_page(connection, newest_first, limit))
+        return page.mapped(_job)
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
         """See JobStorePort."""
@@ -172,12 +185,12 @@ class JobStore:
         )
         return await self._database.read(lambda connection: int(connection.scalar(counted) or 0))
 
-    async def list_unfinished(self, *, states: Collection[str]) -> list[Row]:
+    async def list_unfinished(self, *, states: Collection[str]) -> list[StoredBenchmarkJob]:
         """See JobStorePort."""
         unfinished = select(benchmark_jobs).where(
             benchmark_jobs.c.state.in_(list(states)), benchmark_jobs.c.durable.is_(True)
         )
-        return await self._rows(unfinished.order_by(benchmark_jobs.c.sequence))
+        return await self._jobs(unfinished.order_by(benchmark_jobs.c.sequence))
 
     async def list_runs(self, job_id: str) -> list[EndedRun]:
         """See JobStorePort."""
@@ -302,8 +315,29 @@ class JobStore:
             while await self._database.run(partial(_delete_some, job_id)):
                 pass
 
+    async def _jobs(self, statement: Any) -> list[StoredBenchmarkJob]:
+        return [_job(row) for row in await self._rows(statement)]
+
     async def _rows(self, statement: Any, *, whole: bool = False) -> list[Row]:
         return await self._database.read(partial(_read, statement), whole=whole)
+
+
+def _job(row: Row) -> StoredBenchmarkJob:
+    """The job that a row holds."""
+    counts = JobCounts(**{each.name: row[f"runs_{each.name}"] for each in fields(JobCounts)})
+    apart = (*OWNER_COLUMNS, *COUNTS[:-1])
+    columns = {name: value for name, value in row.items() if name not in apart}
+    return StoredBenchmarkJob(**columns, owner=owner_of(row), counts=counts)
+
+
+def _changed(changes: JobChanges) -> Row:
+    """The columns that a write sets."""
+    values = {name: value for name, value in row_of(changes).items() if value is not None}
+    if values.pop("released", False):
+        values["owner_started"] = ""
+    if (counts := values.pop("counts", None)) is not None:
+        values |= {f"runs_{name}": count for name, count in row_of(counts).items()}
+    return values
 
 
 def _read(statement: Any, connection: Connection) -> list[Row]:
@@ -311,16 +345,17 @@ def _read(statement: Any, connection: Connection) -> list[Row]:
 
 
 def _write(batch: Batch, connection: Connection) -> None:
+    changed = _changed(batch.job)
     # first: it takes the lock on the job, so nobody takes the job over while the rest is written
     if batch.epoch is not None:
-        if not _hold(batch.job_id, batch.epoch, batch.job, connection):
+        if not _hold(batch.job_id, batch.epoch, changed, connection):
             raise PlatformError(
                 f"another process has taken over {batch.job_id}: what was not yet written is run again there",
                 step="store",
                 reason=LEASE_LOST,
             )
-    elif batch.job:
-        connection.execute(update(benchmark_jobs).where(benchmark_jobs.c.id == batch.job_id).values(batch.job))
+    elif changed:
+        connection.execute(update(benchmark_jobs).where(benchmark_jobs.c.id == batch.job_id).values(changed))
     of_job = {"job_id": batch.job_id}
     rows = put_aside(connection, batch.job_id, [_as_written(number, run) for number, run in batch.runs.items()])
     whole = [row for row in rows if "scenario_id" in row]
@@ -328,11 +363,11 @@ def _write(batch: Batch, connection: Connection) -> None:
     known = [row for row in rows if "scenario_id" not in row]
     update_rows(connection, runs, known, key="number", fixed=of_job, unless_set="ended_cursor")
     insert_rows(connection, events, [row_of(event) for event in batch.events], fixed=of_job)
-    if batch.job.get("ended_at"):
-        make_due(connection, batch.job_id, batch.job["ended_at"])
+    if batch.job.ended_at:
+        make_due(connection, batch.job_id, batch.job.ended_at)
 
 
-def _hold(job_id: str, epoch: int, values: Mapping[str, Any], connection: Connection) -> bool:
+def _hold(job_id: str, epoch: int, values: Row, connection: Connection) -> bool:
     """Write as the holder of this lease; False = it is not held any more. Every write is a beat."""
     statement = update(benchmark_jobs).where(benchmark_jobs.c.id == job_id, benchmark_jobs.c.lease_epoch == epoch)
     beat = {**values, "lease_beat": benchmark_jobs.c.lease_beat + 1}

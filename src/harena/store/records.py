@@ -31,10 +31,14 @@ def owner_columns(owner: Owner) -> Row:
     return {"owner_pid": owner.pid, "owner_started": owner.started, "owner_boot": owner.boot}
 
 
+def owner_of(row: Mapping[Any, Any]) -> Owner:
+    """The owner of a row of jobs."""
+    return Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
+
+
 def lease_of(row: Mapping[Any, Any]) -> Lease:
     """The lease of a row of jobs."""
-    owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
-    return Lease(owner=owner, epoch=row["lease_epoch"], beat=row["lease_beat"])
+    return Lease(owner=owner_of(row), epoch=row["lease_epoch"], beat=row["lease_beat"])
 
 
 def held(kind: Callable[..., Made], row: Mapping[Any, Any]) -> Made:
@@ -43,4 +47,5 @@ def held(kind: Callable[..., Made], row: Mapping[Any, Any]) -> Made:
     return kind(**columns, lease=lease_of(row))
 
 
-LEASE_COLUMNS = ("owner_pid", "owner_started", "owner_boot", "lease_epoch", "lease_beat")
+OWNER_COLUMNS = ("owner_pid", "owner_started", "owner_boot")
+LEASE_COLUMNS = (*OWNER_COLUMNS, "lease_epoch", "lease_beat")

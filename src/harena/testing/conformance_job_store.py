@@ -11,29 +11,41 @@ import pytest
 
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.idempotency import IdempotencyKey
-from harena.core.job_store import LEASE_LOST, Batch, JobEvent, JobStorePort, LastEvent, OpenRun, RunChange
+from harena.core.job_store import (
+    LEASE_LOST,
+    Batch,
+    JobChanges,
+    JobCounts,
+    JobEvent,
+    JobStorePort,
+    LastEvent,
+    NewBenchmarkJob,
+    OpenRun,
+    RunChange,
+)
+from harena.core.leases import Owner
 
 OPEN = ("queued", "running")
 HERE = "default"
-"""the workspace of jobs that name none"""
+"""the workspace of these jobs"""
 
 
-def job(job_id: str = "job_1", name: str = "n", **more: Any) -> dict[str, Any]:
-    """A job's row."""
-    return {
-        "id": job_id,
-        "name": name,
-        "state": "queued",
-        "created_at": "2030-01-01T00:00:00+00:00",
-        "blueprint": "default",
-        "config": {"concurrency": 8},
-        "effective_concurrency": 8,
-        "total": 2,
-        "owner_pid": 1,
-        "owner_started": "2",
-        "owner_boot": "b",
-        **more,
-    }
+def job(job_id: str = "job_1", name: str = "n", **more: Any) -> NewBenchmarkJob:
+    """A job to accept."""
+    new = NewBenchmarkJob(
+        id=job_id,
+        workspace=HERE,
+        name=name,
+        state="queued",
+        created_at="2030-01-01T00:00:00+00:00",
+        blueprint="default",
+        config={"concurrency": 8},
+        effective_concurrency=8,
+        total=2,
+        durable=False,
+        owner=Owner(pid=1, started="2", boot="b"),
+    )
+    return replace(new, **more)
 
 
 def queued(count: int) -> list[OpenRun]:
@@ -62,9 +74,9 @@ def event(cursor: int, **body: Any) -> JobEvent:
     return JobEvent(cursor=cursor, at="2030-01-01T00:00:00+00:00", kind="k", body=body)
 
 
-def owner(pid: int) -> dict[str, Any]:
-    """The columns of an owner."""
-    return {"owner_pid": pid, "owner_started": "s", "owner_boot": "b"}
+def owner(pid: int) -> Owner:
+    """A process that runs jobs."""
+    return Owner(pid=pid, started="s", boot="b")
 
 
 class JobStoreConformance:
@@ -80,33 +92,33 @@ class JobStoreConformance:
         await store.insert_job(job("job_1", "n"), queued(2))
         await store.insert_job(job("job_2", "n"), [])
         await store.insert_job(job("job_3", "job_1"), [])
-        for asked, found in (("n", "job_2"), ("job_1", "job_1"), ("job_3", "job_3")):
-            row = await store.find_job(HERE, asked)
-            assert row is not None
-            assert row["id"] == found
+        for asked, meant in (("n", "job_2"), ("job_1", "job_1"), ("job_3", "job_3")):
+            found = await store.find_job(HERE, asked)
+            assert found is not None
+            assert found.id == meant
         assert await store.find_job(HERE, "other") is None
         assert await store.find_job(HERE, "'; DROP TABLE runs; --") is None
-        assert [row["id"] for row in await store.list_jobs(HERE)] == ["job_3", "job_2", "job_1"]
+        assert [found.id for found in await store.list_jobs(HERE)] == ["job_3", "job_2", "job_1"]
 
     async def test_workspaces_do_not_see_each_other(self, store: JobStorePort) -> None:
         """Neither by name nor by id; who runs a job reads it whosever it is."""
         await store.insert_job(job("job_1", "n", workspace="ours"), [])
         await store.insert_job(job("job_2", "n", workspace="theirs"), [])
         await store.insert_job(job("job_3", "job_1", workspace="theirs"), [])
-        for workspace, asked, found in (
+        for workspace, asked, meant in (
             ("ours", "n", "job_1"),
             ("theirs", "n", "job_2"),
             ("theirs", "job_1", "job_3"),
             ("ours", "job_2", None),
             (HERE, "n", None),
         ):
-            row = await store.find_job(workspace, asked)
-            assert (row and row["id"]) == found, (workspace, asked)
-        assert [row["id"] for row in await store.list_jobs("theirs")] == ["job_3", "job_2"]
+            found = await store.find_job(workspace, asked)
+            assert (found and found.id) == meant, (workspace, asked)
+        assert [one.id for one in await store.list_jobs("theirs")] == ["job_3", "job_2"]
         assert await store.list_jobs(HERE) == []
-        row = await store.read_job("job_1")
-        assert row is not None
-        assert row["workspace"] == "ours"
+        found = await store.read_job("job_1")
+        assert found is not None
+        assert found.workspace == "ours"
 
     async def test_jobs_are_listed_in_pages(self, store: JobStorePort) -> None:
         """By the sequence of the last one that was seen; of one name where it is asked for."""
@@ -115,13 +127,13 @@ class JobStoreConformance:
         seen: list[str] = []
         before = None
         while page := await store.list_jobs(HERE, before=before, limit=3):
-            seen += [row["id"] for row in page]
-            before = page[-1]["sequence"]
+            seen += [found.id for found in page]
+            before = page[-1].sequence
         assert seen == [f"job_{number}" for number in reversed(range(7))]
         odd = await store.list_jobs(HERE, name="odd", limit=2)
-        assert [row["id"] for row in odd] == ["job_5", "job_3"]
-        rest = await store.list_jobs(HERE, name="odd", before=odd[-1]["sequence"])
-        assert [row["id"] for row in rest] == ["job_1"]
+        assert [found.id for found in odd] == ["job_5", "job_3"]
+        rest = await store.list_jobs(HERE, name="odd", before=odd[-1].sequence)
+        assert [found.id for found in rest] == ["job_1"]
 
     async def test_jobs_are_counted_by_their_states(self, store: JobStorePort) -> None:
         """Counts are for one workspace."""
@@ -150,7 +162,7 @@ class JobStoreConformance:
             await store.insert_job(job("job_3"), [], key=other)
         with pytest.raises(ValidationError, match="used for another request"):
             await store.find_answer(HERE, other)
-        assert [row["id"] for row in await store.list_jobs(HERE)] == ["job_1"]
+        assert [found.id for found in await store.list_jobs(HERE)] == ["job_1"]
         assert await store.find_request("job_2") is None
         assert await store.delete_job("job_1", while_in=OPEN)
         assert await store.insert_job(job("job_4"), [], key=other) == "job_4"
@@ -175,7 +187,7 @@ class JobStoreConformance:
         key = IdempotencyKey("k", "asked")
         told = await asyncio.gather(*(store.insert_job(job(f"job_{n}"), queued(3), key=key) for n in range(5)))
         assert len(set(told)) == 1
-        assert [row["id"] for row in await store.list_jobs(HERE)] == [told[0]]
+        assert [found.id for found in await store.list_jobs(HERE)] == [told[0]]
 
     async def test_a_large_job_is_accepted_whole(self, store: JobStorePort) -> None:
         """Also where its runs are written in pieces; and when the last of them is refused, none is there."""
@@ -208,7 +220,7 @@ class JobStoreConformance:
         await store.insert_job(job("job_2", total=50, state="running"))
         await store.insert_job(job("job_3", total=70, state="completed"))
         await store.insert_job(job("job_4", total=90, workspace="other"))
-        await store.write(Batch("job_2", job={"runs_done": 20, "runs_cancelled": 3, "runs_running": 5}))
+        await store.write(Batch("job_2", job=JobChanges(counts=JobCounts(done=20, cancelled=3, running=5))))
         assert await store.count_open_runs(HERE, states=OPEN) == 1_000_027
         assert await store.count_open_runs("nobody", states=OPEN) == 0
 
@@ -231,7 +243,7 @@ class JobStoreConformance:
                 5: done(1, cursor=4),
             },
             events=[event(1, run=0)],
-            job={"state": "running", "error": "a\x00b\ud800", "runs_done": 4},
+            job=JobChanges(state="running", error="a\x00b\ud800", counts=JobCounts(done=4)),
         )
         await store.write(batch)
         assert [(run.number, run.state) for run in await store.open_runs("job_1")] == [
@@ -241,9 +253,9 @@ class JobStoreConformance:
         runs = await store.list_runs("job_1")
         assert [(run.number, run.envelope["score"]) for run in runs] == [(0, 1.0), (1, 0.0), (2, None), (5, 1.0)]
         assert runs[0].envelope["detail"] == "é\ud800\x00"
-        row = await store.read_job("job_1")
-        assert row is not None
-        assert (row["state"], row["error"], row["runs_done"]) == ("running", "a\ufffdb?", 4)
+        found = await store.read_job("job_1")
+        assert found is not None
+        assert (found.state, found.error, found.counts.done) == ("running", "a\ufffdb?", 4)
         assert await store.last_event("job_1") == LastEvent(cursor=1, at=event(1).at)
 
     async def test_a_batch_may_be_larger_than_a_statement(self, store: JobStorePort) -> None:
@@ -274,7 +286,7 @@ class JobStoreConformance:
         await store.write(Batch("job_1", events=[event(1)]))
         with pytest.raises(PlatformError):
             await store.write(
-                Batch("job_1", runs={0: done(1.0, cursor=1)}, events=[event(1)], job={"state": "running"})
+                Batch("job_1", runs={0: done(1.0, cursor=1)}, events=[event(1)], job=JobChanges(state="running"))
             )
         assert await store.list_runs("job_1") == []
 
@@ -313,18 +325,18 @@ class JobStoreConformance:
     async def test_a_job_moves_only_from_the_states_it_is_in(self, store: JobStorePort) -> None:
         """What has ended is not changed by whoever comes late."""
         await store.insert_job(job(), [])
-        assert await store.update_job("job_1", {"state": "completed"}, while_in=OPEN)
-        assert not await store.update_job("job_1", {"state": "interrupted"}, while_in=OPEN)
-        row = await store.read_job("job_1")
-        assert row is not None
-        assert row["state"] == "completed"
+        assert await store.update_job("job_1", JobChanges(state="completed"), while_in=OPEN)
+        assert not await store.update_job("job_1", JobChanges(state="interrupted"), while_in=OPEN)
+        found = await store.read_job("job_1")
+        assert found is not None
+        assert found.state == "completed"
 
     async def test_cancellation_can_be_asked_for(self, store: JobStorePort) -> None:
         """One process sets it, another one sees it."""
         await store.insert_job(job(), [])
         await store.insert_job(job("job_2"), [])
         assert await store.look(["job_1", "other"]) == {"job_1": (False, 1)}
-        await store.update_job("job_1", {"cancel_requested": True}, while_in=("queued",))
+        await store.update_job("job_1", JobChanges(cancel_requested=True), while_in=("queued",))
         assert await store.look(["job_1", "job_2"]) == {"job_1": (True, 1), "job_2": (False, 1)}
         assert await store.look([]) == {}
 
@@ -333,30 +345,30 @@ class JobStoreConformance:
         await store.insert_job(job(), [])
         claims = [store.claim_job("job_1", owner(pid), epoch=1, while_in=OPEN) for pid in (7, 8)]
         assert sorted(await asyncio.gather(*claims)) == [False, True]
-        row = await store.read_job("job_1")
-        assert row is not None
-        assert (row["lease_epoch"], row["owner_pid"] in (7, 8)) == (2, True)
+        found = await store.read_job("job_1")
+        assert found is not None
+        assert (found.lease_epoch, found.owner.pid in (7, 8)) == (2, True)
         assert not await store.claim_job("job_1", owner(9), epoch=2, while_in=("completed",))
 
     async def test_a_lease_is_not_taken_from_a_holder_that_beats_after_all(self, store: JobStorePort) -> None:
         """It was stopped, and has woken up between the look and the claim."""
         await store.insert_job(job(), [])
-        row = await store.read_job("job_1")
-        assert row is not None
+        found = await store.read_job("job_1")
+        assert found is not None
         assert await store.beat("job_1", epoch=1, active_seconds=1.0)
-        assert not await store.claim_job("job_1", owner(7), epoch=1, beat=row["lease_beat"], while_in=OPEN)
-        assert await store.claim_job("job_1", owner(7), epoch=1, beat=row["lease_beat"] + 1, while_in=OPEN)
+        assert not await store.claim_job("job_1", owner(7), epoch=1, beat=found.lease_beat, while_in=OPEN)
+        assert await store.claim_job("job_1", owner(7), epoch=1, beat=found.lease_beat + 1, while_in=OPEN)
 
     async def test_whoever_lost_its_lease_writes_nothing(self, store: JobStorePort) -> None:
         """A holder that was taken for dead cannot add to what its successor has stored."""
         await store.insert_job(job(), queued(1))
-        await store.write(Batch("job_1", job={"state": "running"}, epoch=1))
+        await store.write(Batch("job_1", job=JobChanges(state="running"), epoch=1))
         await store.claim_job("job_1", owner(7), epoch=1, while_in=OPEN)
         late = Batch(
             "job_1",
             runs={0: done(1.0, cursor=1)},
             events=[event(1)],
-            job={"state": "completed"},
+            job=JobChanges(state="completed"),
             epoch=1,
         )
         with pytest.raises(PlatformError) as refused:
@@ -373,9 +385,9 @@ class JobStoreConformance:
         for _ in range(2):
             await store.write(Batch("job_1", runs={0: RunChange(state="running")}, epoch=1))
             assert await store.beat("job_1", epoch=1, active_seconds=2.5)
-            row = await store.read_job("job_1")
-            assert row is not None
-            beats.append((row["lease_beat"], row["active_seconds"]))
+            found = await store.read_job("job_1")
+            assert found is not None
+            beats.append((found.lease_beat, found.active_seconds))
         assert beats == [(2, 2.5), (4, 2.5)]
 
     async def test_unfinished_durable_jobs_are_found(self, store: JobStorePort) -> None:
@@ -384,7 +396,7 @@ class JobStoreConformance:
         await store.insert_job(job("job_2"), [])
         await store.insert_job(job("job_3", durable=True, state="completed"), [])
         await store.insert_job(job("job_4", durable=True, state="running"), [], request=b"\x00all")
-        assert [row["id"] for row in await store.list_unfinished(states=OPEN)] == ["job_1", "job_4"]
+        assert [found.id for found in await store.list_unfinished(states=OPEN)] == ["job_1", "job_4"]
         assert await store.find_request("job_4") == b"\x00all"
 
     async def test_deleting_a_job_leaves_nothing_of_it(self, store: JobStorePort) -> None:
@@ -403,9 +415,10 @@ class JobStoreConformance:
 
     async def test_old_jobs_are_deleted_by_the_time_of_their_end(self, store: JobStorePort) -> None:
         """Younger ones and those that run stay."""
-        for number in range(150):
-            await store.insert_job(job(f"old_{number}", state="completed", ended_at="2030-01-01T00:00:00+00:00"), [])
-        await store.insert_job(job("young", state="completed", ended_at="2030-01-03T00:00:00+00:00"), [])
+        old, young = "2030-01-01T00:00:00+00:00", "2030-01-03T00:00:00+00:00"
+        for job_id, at in [*((f"old_{number}", old) for number in range(150)), ("young", young)]:
+            await store.insert_job(job(job_id), [])
+            assert await store.update_job(job_id, JobChanges(state="completed", ended_at=at), while_in=OPEN)
         await store.insert_job(job("open", state="running"), [])
         deleted = await store.delete_ended_before("2030-01-02T00:00:00+00:00", while_in=("completed",))
-        assert (deleted, [row["id"] for row in await store.list_jobs(HERE)]) == (150, ["open", "young"])
+        assert (deleted, [found.id for found in await store.list_jobs(HERE)]) == (150, ["open", "young"])

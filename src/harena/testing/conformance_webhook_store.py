@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from harena.core.errors import PlatformError
-from harena.core.job_store import Batch, JobEvent, JobStorePort
+from harena.core.job_store import Batch, JobChanges, JobEvent, JobStorePort
 from harena.core.webhook_store import NewDelivery, WebhookStorePort
 from harena.testing.conformance_job_store import event, job, owner
 
-END = {"state": "completed", "ended_at": "2030-01-01T00:00:01+00:00"}
+END = JobChanges(state="completed", ended_at="2030-01-01T00:00:01+00:00")
 OPEN = ("queued", "running")
 OURS = ("default",)
 SIGNED_WITH = "s"
@@ -56,17 +57,17 @@ class WebhookStoreConformance:
         await accept(jobs, 1)
         await accept(jobs, 2)
         await jobs.insert_job(job("job_3"), [])
-        await jobs.write(Batch("job_1", job={"state": "running"}))
+        await jobs.write(Batch("job_1", job=JobChanges(state="running")))
         await jobs.write(Batch("job_3", job=END))
         assert await webhooks.pending(durable=True, workspaces=OURS, limit=9) == []
         await jobs.write(Batch("job_1", job=END))
-        assert await jobs.update_job("job_2", {**END, "ended_at": "2030-01-01T00:00:00+00:00"}, while_in=OPEN)
+        assert await jobs.update_job("job_2", replace(END, ended_at="2030-01-01T00:00:00+00:00"), while_in=OPEN)
         pending = await webhooks.pending(durable=True, workspaces=OURS, limit=9)
         assert [(row.id, row.tries, row.secret, row.body) for row in pending] == [
             ("msg_2", 0, "s", None),
             ("msg_1", 0, "s", None),
         ]
-        assert pending[1].due_at == END["ended_at"]
+        assert pending[1].due_at == END.ended_at
         assert not await jobs.update_job("job_2", END, while_in=OPEN)
         assert await webhooks.pending(durable=True, workspaces=OURS, limit=1) == pending[:1]
 
@@ -149,9 +150,9 @@ class WebhookStoreConformance:
         assert await jobs.events_after("job_1", 2) == [
             JobEvent(cursor=3, at="t3", kind="webhook_delivered", body={"tries": 1})
         ]
-        row = await jobs.read_job("job_1")
-        assert row is not None
-        assert row["last_cursor"] == 3
+        ended = await jobs.read_job("job_1")
+        assert ended is not None
+        assert ended.last_cursor == 3
         shown = (await webhooks.of_jobs(["job_1"]))["job_1"]
         assert (shown.state, shown.ended_at, shown.due_at) == ("delivered", "t3", None)
 

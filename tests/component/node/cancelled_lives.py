@@ -28,7 +28,7 @@ class MortalStore(JobStore):
 
     async def write(self, batch: Batch) -> None:
         await super().write(batch)
-        if any(run["state"] == "cancelled" for run in batch.runs.values()):
+        if any(run.state == "cancelled" for run in batch.runs.values()):
             MortalStore.left -= 1
             if MortalStore.left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -396,7 +396,7 @@ async def test_a_job_of_a_dead_process_is_interrupted(tmp_path: Path) -> None:
             assert "has gone" in seen["error"]
         row = await store.read_job(job["id"])
         assert row is not None
-        assert row["state"] == "interrupted"
+        assert row.state == "interrupted"
 
 
 KILLED = """

@@ -5,7 +5,7 @@ import json
 import signal
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from test_benchmark_jobs import HERE, NoSandboxes, Recipes, Scorer, load, reques
 from test_webhook_post import receiver
 
 from harena.core.errors import PlatformError, ValidationError
-from harena.core.job_store import STORE_UNAVAILABLE, Row
+from harena.core.job_store import STORE_UNAVAILABLE, EndedRun, JobCounts, StoredBenchmarkJob
+from harena.core.leases import Owner
 from harena.core.node_config import NodeConfig
 from harena.core.webhook_signature import check_signature
 from harena.core.webhook_store import DueDelivery
@@ -40,6 +41,38 @@ from harena.testing import FakeClock
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 START = datetime.fromisoformat("2030-01-01T00:00:00+00:00")
+
+
+Row = dict[str, Any]
+
+
+def stored(job_id: str, **more: Any) -> StoredBenchmarkJob:
+    """A job that has ended, without a run."""
+    ended = StoredBenchmarkJob(
+        id=job_id,
+        workspace="w",
+        name="n",
+        state="completed",
+        created_at="t",
+        blueprint="default",
+        config={},
+        effective_concurrency=1,
+        total=0,
+        durable=False,
+        owner=Owner(pid=1, started="s", boot="b"),
+        started_at="t",
+        ended_at="t",
+        duration_seconds=1.0,
+        error=None,
+        cancel_requested=False,
+        lease_epoch=1,
+        lease_beat=0,
+        active_seconds=1.0,
+        counts=JobCounts(),
+        last_cursor=1,
+        sequence=1,
+    )
+    return replace(ended, **more)
 
 
 def due(row: Row) -> DueDelivery:
@@ -124,14 +157,13 @@ class Memory:
         self.ends.append((delivery_id, kind, body))
         return True
 
-    async def read_job(self, job_id: str) -> Row | None:
+    async def read_job(self, job_id: str) -> StoredBenchmarkJob | None:
         if self.broken:
             self.broken -= 1
             raise PlatformError("permission denied for table benchmark_jobs", step="store")
-        job = {"id": job_id, "name": "n", "state": "completed", "error": None, "total": 0, "runs_cancelled": 0}
-        return {**job, "ended_at": "t", "duration_seconds": 1.0, **self.job} if self.jobs else None
+        return stored(job_id, **self.job) if self.jobs else None
 
-    async def page_runs(self, job_id: str, *, after: int, limit: int, metadata: bool = True) -> list[Row]:
+    async def page_runs(self, job_id: str, *, after: int, limit: int, metadata: bool = True) -> list[EndedRun]:
         return []
 
 

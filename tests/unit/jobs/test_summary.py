@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from harena.core.catalog import NO_LINEAGE, Lineage
+from harena.core.job_store import JobCounts
 from harena.core.records.benchmark_jobs import BenchmarkRun
 from harena.core.results import Reason, Rescore, RunResult, Trust, Validity
 from harena.jobs.summary import progress, run_record, summarise
@@ -141,12 +142,11 @@ def test_a_broken_contract_that_is_known_is_a_verdict() -> None:
 
 def test_progress_adds_up() -> None:
     """The states add up to the total, and passed + failed + infra + invalid to done."""
-    row = {"total": 16, "effective_concurrency": 8, "runs_running": 2, "runs_done": 10, "runs_cancelled": 1,
-           "runs_scored": 7, "runs_passed": 5, "runs_invalid": 1}  # fmt: skip
-    live = progress(row, ended=False)
+    counts = JobCounts(running=2, done=10, cancelled=1, scored=7, passed=5, invalid=1)
+    live = progress(counts, total=16, effective_concurrency=8, ended=False)
     assert (live["queued"], live["running"], live["done"], live["cancelled"], live["total"]) == (3, 2, 10, 1, 16)
     assert (live["passed"], live["failed"], live["infra"], live["invalid"]) == (5, 2, 2, 1)
-    ended = progress(row, ended=True)
+    ended = progress(counts, total=16, effective_concurrency=8, ended=True)
     assert (ended["running"], ended["queued"], ended["total"]) == (0, 5, 16)
 
 

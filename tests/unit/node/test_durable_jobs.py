@@ -7,19 +7,22 @@ import weakref
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from stored_jobs import StoredJobs
 from test_benchmark_jobs import Named, NoSandboxes, Recipes, Scorer, load, opened, request
 
 from harena.core.blueprint_source import BlueprintSource
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
-from harena.core.job_store import STORE_UNAVAILABLE, Batch
+from harena.core.job_store import STORE_UNAVAILABLE, Batch, JobChanges
+from harena.core.leases import Owner
 from harena.core.models import Blueprint
 from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
@@ -28,8 +31,16 @@ from harena.jobs.benchmark import retention
 from harena.jobs.lifecycle import OPEN_STATES
 from harena.server.whole_results import whole_results
 from harena.store.benchmark_jobs import JobStore
+from harena.store.tables import benchmark_jobs
 
-OTHER = {"owner_pid": 1, "owner_started": "1", "owner_boot": "another machine"}
+OTHER = Owner(pid=1, started="1", boot="another machine")
+
+
+async def lost(store: JobStore, job_id: str) -> None:
+    """The process that owns the job is not there any more, and has not let go of it."""
+    async with store._database.transaction() as connection:
+        row = update(benchmark_jobs).where(benchmark_jobs.c.id == job_id)
+        await connection.execute(row.values(owner_started="1"))
 
 
 class FragileStore(JobStore):
@@ -175,7 +186,7 @@ async def test_only_lost_nodes_count_against_a_run(tmp_path: Path, let_go: bool)
     second.hangs = False
     async with opened(path, Scorer()) as other:
         if not let_go:
-            await (await other._store()).update_job(job["id"], {"owner_started": "1"}, while_in=OPEN_STATES)
+            await lost(await other._store(), job["id"])
     async with server(path, second) as jobs:
         await jobs.wait(HERE, job["id"])
         again = [event async for event in jobs.events(HERE, job["id"]) if event["kind"] == "run_requeued"]
@@ -206,7 +217,7 @@ async def test_whoever_was_taken_over_drops_the_job(tmp_path: Path) -> None:
         waiting = asyncio.create_task(one.wait(HERE, job["id"]))
         store = await one._store()
         # as another machine would, for which this one has been silent
-        assert await store.claim_job(job["id"], {**OTHER, "owner_started": ""}, epoch=1, while_in=OPEN_STATES)
+        assert await store.claim_job(job["id"], replace(OTHER, started=""), epoch=1, while_in=OPEN_STATES)
         one._chores.cancel()  # type: ignore[union-attr]  # the next to take it is the second
         async with server(path, second) as two:
             results = await two.wait(HERE, job["id"])
@@ -225,7 +236,7 @@ async def test_a_cancellation_outlives_the_node_that_was_asked(tmp_path: Path) -
         await first.hanging.wait()
     async with opened(tmp_path / "harena.db", Scorer()) as embedded:
         store = await embedded._store()
-        await store.update_job(job["id"], {"cancel_requested": True}, while_in=OPEN_STATES)
+        await store.update_job(job["id"], JobChanges(cancel_requested=True), while_in=OPEN_STATES)
     async with server(tmp_path / "harena.db", second) as jobs:
         results = await jobs.wait(HERE, job["id"])
     assert (results["state"], second.calls) == ("cancelled", [])
@@ -470,7 +481,7 @@ async def test_a_node_that_closes_does_not_wait_for_a_store_that_is_away(tmp_pat
     # this process lives on and has not let go: as a supervisor would see it, the node's process has ended
     async with server(tmp_path / "harena.db", second) as jobs:
         store = await jobs._store()
-        await store.update_job(job["id"], {"owner_started": "1"}, while_in=OPEN_STATES)
+        await lost(store, job["id"])
         results = await jobs.wait(HERE, job["id"])
     assert results["summary"]["passed"] == 2
     assert len(second.calls) == 2

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from harena.core.catalog import CatalogKind, NewEntry
+from harena.core.job_store import JobChanges
 from harena.store.benchmark_jobs import JobStore
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
@@ -52,12 +53,12 @@ async def test_a_version_stays_while_an_open_job_refers_to_it(
     await store.insert_job(job("job_3", workspace="other", lineage=lineage), queued(1))
     assert await versions.remove("default", kind, "a", 1, while_in=OPEN) == ["job_1"]
     assert await versions.find("default", kind, "a", 1) is not None
-    await store.update_job("job_1", {"state": "completed"}, while_in=OPEN)
+    await store.update_job("job_1", JobChanges(state="completed"), while_in=OPEN)
     assert await versions.remove("default", kind, "a", 1, while_in=OPEN) == []
     assert await versions.remove("default", kind, "a", 1, while_in=OPEN) is None
     kept = await store.read_job("job_1")
     assert kept is not None
-    assert kept["lineage"] == lineage
+    assert kept.lineage == lineage
 
 
 async def test_content_goes_with_the_last_version_that_has_it(database: Database) -> None:

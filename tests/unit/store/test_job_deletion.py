@@ -76,7 +76,7 @@ async def test_a_deletion_that_was_cut_short_is_finished(database: Database, sto
 
 async def test_nobody_writes_to_a_job_whose_deletion_has_begun(database: Database, store: JobStore) -> None:
     """Its last owner, which lives although the job has ended, holds no lease any more, and leaves no rows."""
-    await store.insert_job(job("job_1", state="interrupted", lease_epoch=1))
+    await store.insert_job(job("job_1", state="interrupted"))
     await store.write(Batch("job_1", runs={0: begun(0)}, epoch=1))
     assert await store._begin_deletion(["job_1"], ["interrupted"]) == ["job_1"]
     with pytest.raises(PlatformError) as lost:

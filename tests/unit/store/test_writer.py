@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from harena.core.errors import PlatformError
-from harena.core.job_store import Batch, RunChange
+from harena.core.job_store import Batch, JobChanges, RunChange
 from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.store.benchmark_jobs import JobStore
 from harena.testing.clock import FakeClock
@@ -65,10 +65,11 @@ async def test_flush_does_not_wait_for_the_interval() -> None:
     """What was added is written when flush returns."""
     store = MemoryStore()
     writer, told = writer_over(store, FakeClock(auto_jump=False))
-    writer.set_job({"state": "running"})
+    writer.set_job(JobChanges(state="running"))
+    writer.set_job(JobChanges(last_cursor=1))
     assert told == []
     await writer.flush()
-    assert store.batches[0].job == {"state": "running"}
+    assert store.batches[0].job == JobChanges(state="running", last_cursor=1)
     assert told == ["committed"]
     await writer.close()
 

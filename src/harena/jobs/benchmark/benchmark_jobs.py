@@ -32,7 +32,7 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.idempotency import IdempotencyKey
-from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.job_store import STORE_UNAVAILABLE, JobChanges
 from harena.core.node_config import NodeConfig
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
@@ -68,7 +68,7 @@ from harena.jobs.webhook_post import HttpPost, Post
 
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogStorePort
-    from harena.core.job_store import JobStorePort, Row
+    from harena.core.job_store import JobStorePort, StoredBenchmarkJob
     from harena.core.node_stores import BenchmarkStores, Measures
     from harena.core.webhook_store import WebhookStorePort
 
@@ -200,12 +200,12 @@ class BenchmarkJobs:
             )
         store = await self._store()
         page = await store.list_jobs(workspace, name=name, before=before, limit=limit)
-        more, rows = page.more, [await self._settled(row) for row in page]
-        webhooks = await self._webhooks_of(rows)
+        more, jobs = page.more, [await self._settled(found) for found in page]
+        webhooks = await self._webhooks_of(jobs)
         now = self._clock.utcnow()
         return BenchmarkJobsPage(
-            benchmark_jobs=[job_answer(row, now=now, webhook=webhooks.get(row["id"])) for row in rows],
-            next_cursor=rows[-1]["sequence"] if more else None,
+            benchmark_jobs=[job_answer(found, now=now, webhook=webhooks.get(found.id)) for found in jobs],
+            next_cursor=jobs[-1].sequence if more else None,
         )
 
     async def wait(self, workspace: str, job_id_or_name: str) -> BenchmarkResults:
@@ -214,29 +214,29 @@ class BenchmarkJobs:
 
     async def wait_for_end(self, workspace: str, job_id_or_name: str) -> str:
         """The id of the job, when it has ended; no result is read. Raises as `wait`."""
-        row = await self._find(workspace, job_id_or_name)
-        while not JobState(row["state"]).is_terminal:
-            if (owned := self._owned.get(row["id"])) is None:
+        found = await self._find(workspace, job_id_or_name)
+        while not JobState(found.state).is_terminal:
+            if (owned := self._owned.get(found.id)) is None:
                 await self._pause_before_next_look()
             else:
                 await owned.wait()
                 if owned.failure is not None and not owned.was_taken_over:
                     raise owned.failure
-            row = await self._find(workspace, row["id"])
-        return str(row["id"])
+            found = await self._find(workspace, found.id)
+        return found.id
 
     async def results(self, workspace: str, job_id_or_name: str) -> BenchmarkResults:
         """The results so far. Raises NotFoundError."""
-        row = await self._find(workspace, job_id_or_name)
-        runs = await (await self._store()).list_runs(row["id"])
-        return results_answer(row, runs, now=self._clock.utcnow())
+        found = await self._find(workspace, job_id_or_name)
+        runs = await (await self._store()).list_runs(found.id)
+        return results_answer(found, runs, now=self._clock.utcnow())
 
     async def outcomes(self, workspace: str, job_id_or_name: str) -> builtins.list[dict[str, Any]]:
         """{scenario_id, score, passed, validity, reason, detail} of the runs that have a result, in order of
         acceptance; read a page at a time and without metadata, so that a run takes some hundred bytes. Raises
         NotFoundError."""
-        row = await self._find(workspace, job_id_or_name)
-        return await outcomes(await self._store(), row)
+        found = await self._find(workspace, job_id_or_name)
+        return await outcomes(await self._store(), found)
 
     async def results_page(
         self, workspace: str, job_id_or_name: str, *, after: int = 0, limit: int = 1000
@@ -247,45 +247,45 @@ class BenchmarkJobs:
         if not 1 <= limit <= MAX_PAGE or after < 0:
             raise ValidationError(f"limit must be 1 to {MAX_PAGE} and after at least 0 (got {limit} and {after})")
         # the state first: of a job that had ended by then, what is read is all there is
-        row = await self._find(workspace, job_id_or_name)
-        runs = await (await self._store()).page_runs(row["id"], after=after, limit=limit)
-        return page_answer(row, runs, after=after)
+        found = await self._find(workspace, job_id_or_name)
+        runs = await (await self._store()).page_runs(found.id, after=after, limit=limit)
+        return page_answer(found, runs, after=after)
 
     async def summary(self, workspace: str, job_id_or_name: str) -> JobSummary:
         """The results so far without the runs themselves: read a page at a time, so that a large job takes no more
         memory than a small one. Raises NotFoundError."""
-        row = await self._find(workspace, job_id_or_name)
-        return await job_summary(await self._store(), row, now=self._clock.utcnow())
+        found = await self._find(workspace, job_id_or_name)
+        return await job_summary(await self._store(), found, now=self._clock.utcnow())
 
     async def cancel(self, workspace: str, job_id_or_name: str) -> BenchmarkJob:
         """Stop the job's running sandboxes, end it and keep its results; no effect on a job that has ended. A job of
         another process is ended by that process. Raises NotFoundError."""
-        row = await self._find(workspace, job_id_or_name)
+        found = await self._find(workspace, job_id_or_name)
         store = await self._store()
-        if not JobState(row["state"]).is_terminal and row["id"] not in self._owned:
-            await store.update_job(row["id"], {"cancel_requested": True}, while_in=OPEN_STATES)
-        while not JobState(row["state"]).is_terminal:
-            if row["id"] not in self._owned and row["durable"]:
-                await self._take_over(row, store)  # where nobody runs it any more
-            if (owned := self._owned.get(row["id"])) is not None:
+        if not JobState(found.state).is_terminal and found.id not in self._owned:
+            await store.update_job(found.id, JobChanges(cancel_requested=True), while_in=OPEN_STATES)
+        while not JobState(found.state).is_terminal:
+            if found.id not in self._owned and found.durable:
+                await self._take_over(found, store)  # where nobody runs it any more
+            if (owned := self._owned.get(found.id)) is not None:
                 owned.stop(JobState.CANCELLED)
                 await owned.wait()
                 if owned.failure is not None and not owned.was_taken_over:
                     break
             else:
                 await self._pause_before_next_look()
-            row = await self._find(workspace, row["id"])
-        return await self._describe(workspace, row["id"])
+            found = await self._find(workspace, found.id)
+        return await self._describe(workspace, found.id)
 
     async def delete(self, workspace: str, job_id_or_name: str) -> None:
         """Delete a job that has ended, with its results and events. Raises NotFoundError, ValidationError (it runs)."""
-        row = await self._find(workspace, job_id_or_name)
-        if not await (await self._store()).delete_job(row["id"], while_in=ENDED_STATES):
-            raise ValidationError(f"benchmark job {row['id']} has not ended: cancel it first")
+        found = await self._find(workspace, job_id_or_name)
+        if not await (await self._store()).delete_job(found.id, while_in=ENDED_STATES):
+            raise ValidationError(f"benchmark job {found.id} has not ended: cancel it first")
 
     async def events(self, workspace: str, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         """What happened and happens, from the first event after cursor `after` to the job's end."""
-        job_id, cursor = (await self._find(workspace, job_id_or_name))["id"], after
+        job_id, cursor = (await self._find(workspace, job_id_or_name)).id, after
         store = await self._store()
         while True:
             owned = self._owned.get(job_id)
@@ -293,7 +293,7 @@ class BenchmarkJobs:
             failure = owned.failure if owned is not None and news is None and not owned.was_taken_over else None
             # The state first: what is read after a job has ended is all there is. One that runs here has not ended, and
             # tells of all that it records and of its end: then its state is not asked for, nor the same page again.
-            ended = news is None and JobState((await self._find(workspace, job_id))["state"]).is_terminal
+            ended = news is None and JobState((await self._find(workspace, job_id)).state).is_terminal
             events = await store.events_after(job_id, cursor, limit=EVENTS_AT_A_TIME)
             for event in events:
                 cursor = event.cursor
@@ -347,16 +347,16 @@ class BenchmarkJobs:
             await self.stored_room.check(workspace)
             whole, definition = await made_of_definition(self.catalog, workspace, request)
             job = await self._acceptance.accept(workspace, whole, calibration=calibration, definition=definition)
-            async with self._admission.room_for_runs(workspace, store, job.row["total"]):
-                more = len(job.request or b"") + RUN_BYTES * job.row["total"] + job.metadata_bytes
+            async with self._admission.room_for_runs(workspace, store, job.record.total):
+                more = len(job.request or b"") + RUN_BYTES * job.record.total + job.metadata_bytes
                 await self.stored_room.check(workspace, more)
                 try:
-                    standing = await store.insert_job(job.row, request=job.request, delivery=job.delivery, key=key)
+                    standing = await store.insert_job(job.record, request=job.request, delivery=job.delivery, key=key)
                 except PlatformError:
                     # the answer that was lost may have been a yes: then a durable job is gone on with, and not left
-                    self._leases.may_hold(job.row["id"], epoch=job.epoch)
+                    self._leases.may_hold(job.record.id, epoch=job.epoch)
                     raise
-        if standing == job.row["id"]:
+        if standing == job.record.id:
             self._run(replace(job, request=None), store)  # which is in the store now, and may be large
         return standing
 
@@ -432,54 +432,54 @@ class BenchmarkJobs:
 
     async def _take_over_all(self) -> None:
         store = await self._store()
-        for row in await store.list_unfinished(states=OPEN_STATES):
-            await self._take_over(row, store)
+        for found in await store.list_unfinished(states=OPEN_STATES):
+            await self._take_over(found, store)
 
-    async def _take_over(self, row: Row, store: JobStorePort) -> None:
+    async def _take_over(self, found: StoredBenchmarkJob, store: JobStorePort) -> None:
         """Go on with this durable job, if nobody runs it any more."""
         async with self._taking_over:
-            if not await self._is_abandoned(row):
+            if not await self._is_abandoned(found):
                 return
-            await self._admission.look([row["workspace"]])
-            job = await self._leases.take_over(row, store)
+            await self._admission.look([found.workspace])
+            job = await self._leases.take_over(found, store)
             if job is not None:
                 owned = self._run(job, store)
-                if job.row["cancel_requested"]:  # its last owner did not live to do it
+                if job.cancel_requested:  # its last owner did not live to do it
                     owned.stop(JobState.CANCELLED)
 
-    async def _is_abandoned(self, row: Row) -> bool:
+    async def _is_abandoned(self, found: StoredBenchmarkJob) -> bool:
         self._check_open()
         one_machine = await self._stores.is_one_machine()
-        return row["id"] not in self._owned and self._leases.has_ended(row, one_machine=one_machine)
+        return found.id not in self._owned and self._leases.has_ended(found, one_machine=one_machine)
 
-    async def _find(self, workspace: str, job_id_or_name: str) -> Row:
-        row = await (await self._store()).find_job(workspace, job_id_or_name)
-        if row is None:
+    async def _find(self, workspace: str, job_id_or_name: str) -> StoredBenchmarkJob:
+        found = await (await self._store()).find_job(workspace, job_id_or_name)
+        if found is None:
             raise NotFoundError(
                 f"no benchmark job has the id or name {job_id_or_name!r}; `harena benchmark ls` shows what there is"
             )
-        return await self._settled(row)
+        return await self._settled(found)
 
-    async def _settled(self, row: Row) -> Row:
-        """The row, changed to `interrupted` (also in the store) if the job ended with its process."""
-        if JobState(row["state"]).is_terminal or row["durable"] or not await self._is_abandoned(row):
-            return row
-        interrupted = await self._leases.interrupt(row, await self._store())
-        if interrupted["delivery_id"] is not None:
+    async def _settled(self, found: StoredBenchmarkJob) -> StoredBenchmarkJob:
+        """The job, changed to `interrupted` (also in the store) if the job ended with its process."""
+        if JobState(found.state).is_terminal or found.durable or not await self._is_abandoned(found):
+            return found
+        interrupted = await self._leases.interrupt(found, await self._store())
+        if interrupted.delivery_id is not None:
             self._webhooks.wake()
         return interrupted
 
     async def _describe(self, workspace: str, job_id_or_name: str) -> BenchmarkJob:
-        row = await self._find(workspace, job_id_or_name)
-        webhooks = await self._webhooks_of([row])
-        return job_answer(row, now=self._clock.utcnow(), webhook=webhooks.get(row["id"]))
+        found = await self._find(workspace, job_id_or_name)
+        webhooks = await self._webhooks_of([found])
+        return job_answer(found, now=self._clock.utcnow(), webhook=webhooks.get(found.id))
 
-    async def _webhooks_of(self, rows: Sequence[Row]) -> dict[str, WebhookDelivery]:
+    async def _webhooks_of(self, jobs: Sequence[StoredBenchmarkJob]) -> dict[str, WebhookDelivery]:
         """job id -> its delivery, of those that have one."""
         self._check_open()
-        told = [row["id"] for row in rows if row["delivery_id"] is not None]
-        found = await (await self._stores.webhook_deliveries()).of_jobs(told) if told else {}
-        return {job_id: delivery_answer(row) for job_id, row in found.items()}
+        told = [found.id for found in jobs if found.delivery_id is not None]
+        deliveries = await (await self._stores.webhook_deliveries()).of_jobs(told) if told else {}
+        return {job_id: delivery_answer(status) for job_id, status in deliveries.items()}
 
     async def _webhook_stores(self) -> tuple[WebhookStorePort, JobStorePort]:
         return await self._stores.webhook_deliveries(), await self._stores.benchmark_jobs()

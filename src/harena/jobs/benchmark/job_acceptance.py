@@ -18,7 +18,7 @@ from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.garbage import collection_paused
-from harena.core.job_store import OpenRun
+from harena.core.job_store import NO_RUNS, JobCounts, NewBenchmarkJob, OpenRun, StoredBenchmarkJob
 from harena.core.leases import Owner
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
 from harena.core.ports import SandboxSource
@@ -31,7 +31,6 @@ from harena.jobs.benchmark.job_scenarios import JobScenarios, LoadScenarios, lin
 from harena.jobs.benchmark.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.jobs.benchmark.left_runs import LeftRuns
 from harena.jobs.lifecycle import JobState, RunState
-from harena.jobs.owner import owner_columns
 from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
 from harena.jobs.schedule import Ticket, Tickets, effective_concurrency, tickets
@@ -75,7 +74,7 @@ class ScoreScenario(Protocol):
 class AcceptedJob:
     """A request in which nothing is wrong."""
 
-    row: Mapping[str, Any]
+    record: NewBenchmarkJob
     """the job as it is stored"""
     scenarios: Sequence[JobScenario]
     tickets: Tickets
@@ -95,6 +94,10 @@ class AcceptedJob:
     """epoch of the lease under which this process runs the job"""
     last_cursor: int = 0
     """cursor of the last event that is stored"""
+    counts: JobCounts = NO_RUNS
+    """where its runs were when this process took it"""
+    cancel_requested: bool = False
+    """somebody has asked for its end, and its last owner did not live to do it"""
     spent_seconds: float = 0.0
     """for which earlier owners ran it"""
     interrupted: Sequence[Ticket] = ()
@@ -170,12 +173,14 @@ class Acceptance:
         delivery = None
         if parsed.webhook is not None:
             delivery = new_delivery(parsed.webhook, durable=self.durable, allowed=self.webhook_networks)
-        row = self._row(workspace, parsed.name, blueprint, config, total)
-        row["lineage"] = await SCENARIOS.run(_made_of, scenarios, read.left_out)
-        row["definition"] = definition
-        row["delivery_id"] = delivery and delivery.id
+        new = replace(
+            self._new_job(workspace, parsed.name, blueprint, config, total),
+            lineage=await SCENARIOS.run(_made_of, scenarios, read.left_out),
+            definition=definition,
+            delivery_id=None if delivery is None else delivery.id,
+        )
         return replace(
-            await self._assembled(row, config, scenarios, tickets(len(scenarios), config.attempts), spec),
+            await self._assembled(new, config, scenarios, tickets(len(scenarios), config.attempts), spec),
             request=kept,
             delivery=delivery,
             metadata_bytes=await SCENARIOS.run(metadata_bytes_of, scenarios),
@@ -183,29 +188,29 @@ class Acceptance:
 
     async def resume(
         self,
-        row: Mapping[str, Any],
+        job: StoredBenchmarkJob,
         request: bytes,
         left: LeftRuns,
         *,
         last_cursor: int,
         after_loss: bool,
     ) -> AcceptedJob:
-        """The rest of a job that another process has left: `row` as claimed, `left` of its runs,
+        """The rest of a job that another process has left: `job` as claimed, `left` of its runs,
         `after_loss`: that process was lost, it did not let go. Raises NotFoundError (its blueprint has gone),
         ValidationError (this harena does not read its request)."""
         from harena.jobs.models import JobConfig
 
         try:
-            config = JobConfig.model_validate(row["config"])
-            reader = self.reader(row["workspace"])
+            config = JobConfig.model_validate(job.config)
+            reader = self.reader(job.workspace)
             scenarios, blueprint = await SCENARIOS.run(self._reopened, request, reader)
             everything = tickets(len(scenarios), config.attempts)
-            if len(everything) != row["total"]:
-                raise ValueError(f"it has {len(everything)} runs, and was accepted with {row['total']}")
+            if len(everything) != job.total:
+                raise ValueError(f"it has {len(everything)} runs, and was accepted with {job.total}")
             begun = [(_left(everything.fresh(run.number), run, after_loss=after_loss), run) for run in left.begun]
         except (ValueError, LookupError, zlib.error) as error:
-            raise ValidationError(f"the request of {row['id']} as it is stored cannot be read: {error}") from error
-        spec = await base_spec(self.blueprints, row["workspace"], blueprint or row["blueprint"])
+            raise ValidationError(f"the request of {job.id} as it is stored cannot be read: {error}") from error
+        spec = await base_spec(self.blueprints, job.workspace, blueprint or job.blueprint)
         cores = self._concurrency(config)
         lost = {ticket: decide_interrupted(ticket.interruptions) for ticket, _ in begun}
         again = [
@@ -214,14 +219,15 @@ class Acceptance:
             if not isinstance(decision, GiveUp)
         ]
         accepted = Tickets(tuple(sorted([*left.never_begun, *again], key=_first_number)), config.attempts)
-        resumed = await self._assembled(
-            {**row, "effective_concurrency": min(row["total"], cores)}, config, scenarios, accepted, spec
-        )
+        limited = replace(job, effective_concurrency=min(job.total, cores))
+        resumed = await self._assembled(limited, config, scenarios, accepted, spec)
         return replace(
             resumed,
-            epoch=row["lease_epoch"],
+            epoch=job.lease_epoch,
+            counts=job.counts,
+            cancel_requested=job.cancel_requested,
             last_cursor=last_cursor,
-            spent_seconds=row["active_seconds"],
+            spent_seconds=job.active_seconds,
             interrupted=[ticket for ticket, run in begun if run.state != RunState.QUEUED],
             given_up=[ticket for ticket, decision in lost.items() if isinstance(decision, GiveUp)],
             after_loss=after_loss,
@@ -229,19 +235,19 @@ class Acceptance:
 
     async def _assembled(
         self,
-        row: Mapping[str, Any],
+        job: NewBenchmarkJob,
         config: JobConfig,
         scenarios: Sequence[JobScenario],
         accepted: Tickets,
         spec: SandboxSpec,
     ) -> AcceptedJob:
         repeated = frozenset(config.retry_on) - {"platform"}
-        chosen = sampled(config.rescore_fraction, row["total"], seed=row["id"])
+        chosen = sampled(config.rescore_fraction, job.total, seed=job.id)
         return AcceptedJob(
-            row=row,
+            record=job,
             scenarios=scenarios,
             tickets=accepted,
-            score=rescoring(self._scorer(row["workspace"], scenarios, spec, config), chosen),
+            score=rescoring(self._scorer(job.workspace, scenarios, spec, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             priority=config.priority,
             run_timeout_seconds=await SCENARIOS.run(run_timeout, config, scenarios),
@@ -282,20 +288,20 @@ class Acceptance:
             return JobScenarios(scenarios=self.load(sources["scenarios"]))
         return read_job(sources, reader)
 
-    def _row(self, workspace: str, name: str, blueprint_id: str, config: JobConfig, total: int) -> dict[str, Any]:
-        return {
-            "id": f"job_{uuid.uuid4().hex[:16]}",
-            "workspace": workspace,
-            "name": name,
-            "state": JobState.QUEUED,
-            "created_at": self.clock.utcnow().isoformat(),
-            "blueprint": blueprint_id,
-            "config": config.model_dump(),
-            "effective_concurrency": min(total, self._concurrency(config)),
-            "total": total,
-            "durable": self.durable,
-            **owner_columns(self.owner),
-        }
+    def _new_job(self, workspace: str, name: str, blueprint_id: str, config: JobConfig, total: int) -> NewBenchmarkJob:
+        return NewBenchmarkJob(
+            id=f"job_{uuid.uuid4().hex[:16]}",
+            workspace=workspace,
+            name=name,
+            state=JobState.QUEUED,
+            created_at=self.clock.utcnow().isoformat(),
+            blueprint=blueprint_id,
+            config=config.model_dump(),
+            effective_concurrency=min(total, self._concurrency(config)),
+            total=total,
+            durable=self.durable,
+            owner=self.owner,
+        )
 
     def _concurrency(self, config: JobConfig) -> int:
         """Runs of one job at one time, at most."""

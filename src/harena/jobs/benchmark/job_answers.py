@@ -1,10 +1,10 @@
-"""What is answered about jobs, from rows of the store; as records of `harena.core.records.benchmark_jobs`."""
+"""What is answered about jobs, as records of `harena.core.records.benchmark_jobs`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
@@ -21,36 +21,42 @@ from harena.core.records.benchmark_jobs import (
 from harena.jobs.lifecycle import JobState
 
 if TYPE_CHECKING:
-    from harena.core.job_store import EndedRun, JobEvent, Row
+    from harena.core.job_store import EndedRun, JobEvent, StoredBenchmarkJob
+    from harena.core.leases import StoredJson
     from harena.jobs.summary import Summing
 
 
-def job_answer(row: Row, *, now: datetime, webhook: WebhookDelivery | None = None) -> BenchmarkJob:
-    """A job and its progress, all from its own row, and the delivery of its webhook."""
+def job_answer(job: StoredBenchmarkJob, *, now: datetime, webhook: WebhookDelivery | None = None) -> BenchmarkJob:
+    """A job and its progress, all from its own job, and the delivery of its webhook."""
     from harena.jobs.summary import progress
 
-    lineage, left_out = _made_of(row["lineage"])
+    lineage, left_out = _made_of(job.lineage)
     return BenchmarkJob(
-        id=row["id"],
-        name=row["name"],
-        state=row["state"],
-        created_at=row["created_at"],
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        blueprint=row["blueprint"],
-        config=row["config"],
-        error=row["error"],
-        definition=DefinitionReference.from_dict(row["definition"]) if row["definition"] else None,
+        id=job.id,
+        name=job.name,
+        state=job.state,
+        created_at=job.created_at,
+        started_at=job.started_at,
+        ended_at=job.ended_at,
+        blueprint=job.blueprint,
+        config=job.config,
+        error=job.error,
+        definition=DefinitionReference.from_dict(job.definition) if job.definition else None,
         lineage=lineage,
         left_out=left_out,
-        duration_seconds=duration_seconds(row, now=now),
-        cursor=row["last_cursor"],
-        progress=progress(row, ended=JobState(row["state"]).is_terminal),
+        duration_seconds=duration_seconds(job, now=now),
+        cursor=job.last_cursor,
+        progress=progress(
+            job.counts,
+            total=job.total,
+            effective_concurrency=job.effective_concurrency,
+            ended=JobState(job.state).is_terminal,
+        ),
         webhook=webhook,
     )
 
 
-def _made_of(stored: Mapping[str, Any] | None) -> tuple[JobLineage | None, LeftOutRows | None]:
+def _made_of(stored: StoredJson | None) -> tuple[JobLineage | None, LeftOutRows | None]:
     """Stored versions and left out rows are stored together, and told apart."""
     held = dict(stored or {})
     left_out = held.pop("left_out", None)
@@ -60,28 +66,28 @@ def _made_of(stored: Mapping[str, Any] | None) -> tuple[JobLineage | None, LeftO
     )
 
 
-def results_answer(row: Row, runs: Sequence[EndedRun], *, now: datetime) -> BenchmarkResults:
+def results_answer(job: StoredBenchmarkJob, runs: Sequence[EndedRun], *, now: datetime) -> BenchmarkResults:
     """All results that there are, and their summary."""
     from harena.jobs.summary import Summing
 
     summing, answers = Summing(), [run_answer(run) for run in runs]
     for answer in answers:
         summing.add(answer)
-    told = summary_answer(row, summing, now=now)
+    told = summary_answer(job, summing, now=now)
     return BenchmarkResults(
         job_id=told.job_id, name=told.name, state=told.state, error=told.error, summary=told.summary, runs=answers
     )
 
 
-def summary_answer(row: Row, summing: Summing, *, now: datetime) -> JobSummary:
+def summary_answer(job: StoredBenchmarkJob, summing: Summing, *, now: datetime) -> JobSummary:
     """What the runs that were added up come to."""
     return JobSummary(
-        job_id=row["id"],
-        name=row["name"],
-        state=row["state"],
-        error=row["error"],
+        job_id=job.id,
+        name=job.name,
+        state=job.state,
+        error=job.error,
         summary=summing.summary(
-            total=row["total"], duration_seconds=duration_seconds(row, now=now), cancelled=row["runs_cancelled"]
+            total=job.total, duration_seconds=duration_seconds(job, now=now), cancelled=job.counts.cancelled
         ),
     )
 
@@ -91,11 +97,11 @@ def run_answer(run: EndedRun) -> BenchmarkRun:
     return BenchmarkRun.from_dict({**run.envelope, "run": run.number})
 
 
-def page_answer(row: Row, runs: Sequence[EndedRun], *, after: int) -> ResultsPage:
+def page_answer(job: StoredBenchmarkJob, runs: Sequence[EndedRun], *, after: int) -> ResultsPage:
     """Some results, and the cursor that asks for what follows."""
     return ResultsPage(
-        job_id=row["id"],
-        state=row["state"],
+        job_id=job.id,
+        state=job.state,
         runs=[run_answer(run) for run in runs],
         cursor=runs[-1].ended_cursor or after if runs else after,
     )
@@ -107,11 +113,11 @@ def event_answer(job_id: str, event: JobEvent) -> BenchmarkEvent:
     return BenchmarkEvent.from_dict({**event.body, **told, "job_id": job_id})
 
 
-def duration_seconds(row: Row, *, now: datetime) -> float:
+def duration_seconds(job: StoredBenchmarkJob, *, now: datetime) -> float:
     """How long the job has taken: as its owner counted, else by the times of day that are known."""
-    if row["duration_seconds"] is not None:
-        return float(row["duration_seconds"])
-    if row["started_at"] is None:
+    if job.duration_seconds is not None:
+        return float(job.duration_seconds)
+    if job.started_at is None:
         return 0.0
-    ended = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else now
-    return max(0.0, (ended - datetime.fromisoformat(row["started_at"])).total_seconds())
+    ended = datetime.fromisoformat(job.ended_at) if job.ended_at else now
+    return max(0.0, (ended - datetime.fromisoformat(job.started_at)).total_seconds())

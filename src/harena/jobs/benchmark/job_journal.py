@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harena.core.clock import Clock
-from harena.core.job_store import JobEvent, RunChange
+from harena.core.job_store import JobChanges, JobEvent, RunChange
 from harena.core.results import RunResult
 from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.jobs.counts import RunCounts
@@ -35,17 +35,17 @@ class StoreJournal:
         self._counts = counts
         self._cursor = last_cursor
 
-    def job_moved(self, values: Mapping[str, Any], kind: str, body: Mapping[str, Any]) -> None:
-        """The job itself has changed: its columns, and the event that says so, in one transaction."""
-        self._writer.set_job(values)
+    def job_moved(self, changes: JobChanges, kind: str, body: Mapping[str, Any]) -> None:
+        """The job itself has changed, and the event that says so, in one transaction."""
+        self._writer.set_job(changes)
         self.job_event(kind, body)
 
     def job_event(self, kind: str, body: Mapping[str, Any]) -> None:
-        """Something happened to the job that changes none of its columns."""
+        """Something happened to the job that changes nothing of the job itself."""
         self._cursor += 1
         at = self._clock.utcnow().isoformat()
         self._writer.add_event(JobEvent(cursor=self._cursor, at=at, kind=kind, body=dict(body)))
-        self._writer.set_job({"last_cursor": self._cursor, **self._counts.columns()})
+        self._writer.set_job(JobChanges(last_cursor=self._cursor, counts=self._counts.counts()))
 
     def run_requeued(self, ticket: Ticket) -> None:
         """It was under way when its node went; nothing of that try is known."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, PlatformError
-from harena.core.leases import Owner
+from harena.core.job_store import JobChanges
 from harena.core.results import Reason, Trust
 from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob
 from harena.jobs.benchmark.job_journal import StoreJournal
@@ -18,12 +17,12 @@ from harena.jobs.benchmark.left_runs import left_runs
 from harena.jobs.counts import RunCounts
 from harena.jobs.lease import LeaseWatch
 from harena.jobs.lifecycle import OPEN_STATES, JobState, RunState
-from harena.jobs.owner import OwnerStatus, owner_columns, owner_status
+from harena.jobs.owner import OwnerStatus, owner_status
 from harena.jobs.schedule import Ticket
 from harena.jobs.worker import WRITTEN_AT_A_TIME, ContractTrust, KnownVerdict, one_line, unscored
 
 if TYPE_CHECKING:
-    from harena.core.job_store import JobStorePort, Row
+    from harena.core.job_store import JobStorePort, StoredBenchmarkJob
 
 TAKE_OVER_SECONDS = 1.0
 """how often a server's node looks for jobs that nobody runs any more"""
@@ -39,19 +38,18 @@ class JobLeases:
         self._claimed: dict[str, int] = {}
         """epochs of leases that were, or may have been, taken here for jobs that do not run yet"""
 
-    def has_ended(self, row: Row, *, one_machine: bool) -> bool:
+    def has_ended(self, job: StoredBenchmarkJob, *, one_machine: bool) -> bool:
         """Nobody runs this unfinished job, which this process does not run, as far as can be seen now."""
-        if self._claimed.get(row["id"]) == row["lease_epoch"]:
+        if self._claimed.get(job.id) == job.lease_epoch:
             return True  # claimed here, and then the store went away before it could be read
-        owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
-        seen = owner_status(owner, one_machine=one_machine)
-        if seen is OwnerStatus.ALIVE and row["durable"]:
+        seen = owner_status(job.owner, one_machine=one_machine)
+        if seen is OwnerStatus.ALIVE and job.durable:
             seen = OwnerStatus.UNKNOWN  # it may be stopped or stuck: another server goes on when it does not beat
         return self._watch.has_ended(
-            row["id"],
+            job.id,
             seen,
-            epoch=row["lease_epoch"],
-            beat=row["lease_beat"],
+            epoch=job.lease_epoch,
+            beat=job.lease_beat,
             now=self._clock.now(),
         )
 
@@ -59,71 +57,71 @@ class JobLeases:
         """This process may have the lease of a job that it does not run: if so, the job can be taken over here."""
         self._claimed[job_id] = epoch
 
-    async def interrupt(self, row: Row, store: JobStorePort) -> Row:
+    async def interrupt(self, job: StoredBenchmarkJob, store: JobStorePort) -> StoredBenchmarkJob:
         """A job that ended with its process: say so, in the store too, once and for good."""
-        last = await store.last_event(row["id"])
-        ended = {
-            "state": JobState.INTERRUPTED,
-            "error": f"the process that ran it (pid {row['owner_pid']}) has gone",
-            "ended_at": last.at if last else row["created_at"],
-        }
+        last = await store.last_event(job.id)
+        ended = JobChanges(
+            state=JobState.INTERRUPTED,
+            error=f"the process that ran it (pid {job.owner.pid}) has gone",
+            ended_at=last.at if last else job.created_at,
+        )
         # it may have ended properly in the moment between reading it and finding its process gone: then that stands
-        await store.update_job(row["id"], ended, while_in=OPEN_STATES)
-        return await store.read_job(row["id"]) or row
+        await store.update_job(job.id, ended, while_in=OPEN_STATES)
+        return await store.read_job(job.id) or job
 
-    async def take_over(self, row: Row, store: JobStorePort) -> AcceptedJob | None:
+    async def take_over(self, job: StoredBenchmarkJob, store: JobStorePort) -> AcceptedJob | None:
         """The rest of a durable job whose lease has ended, now this process's own; None = another was faster, or the
         job cannot be gone on with and has failed."""
-        owner = owner_columns(self._acceptance.owner)
+        owner = self._acceptance.owner
         # an owner without a start time has let go; this process, where the store went away before it could begin, lives
-        after_loss = row["owner_started"] not in ("", owner["owner_started"])
-        epoch, beat = row["lease_epoch"], row["lease_beat"]
-        self.may_hold(row["id"], epoch=epoch + 1)  # before: an answer that is lost may have been a yes
+        after_loss = job.owner.started not in ("", owner.started)
+        epoch, beat = job.lease_epoch, job.lease_beat
+        self.may_hold(job.id, epoch=epoch + 1)  # before: an answer that is lost may have been a yes
         # not if it beats after all: a holder that has just woken up keeps its job
-        if not await store.claim_job(row["id"], owner, epoch=epoch, beat=beat, while_in=OPEN_STATES):
-            del self._claimed[row["id"]]
+        if not await store.claim_job(job.id, owner, epoch=epoch, beat=beat, while_in=OPEN_STATES):
+            del self._claimed[job.id]
             return None
-        claimed = await store.read_job(row["id"])
+        claimed = await store.read_job(job.id)
         rest = None
-        if claimed is not None and claimed["lease_epoch"] == row["lease_epoch"] + 1:
+        if claimed is not None and claimed.lease_epoch == job.lease_epoch + 1:
             try:
                 rest = await self._rest_of(claimed, store, after_loss=after_loss)
             except PlatformError:
                 raise  # the store is away: the job can be gone on with when it is back
             except HarenaError as error:
                 await self._give_up(claimed, store, error)
-        del self._claimed[row["id"]]
-        self._watch.forget(row["id"])
+        del self._claimed[job.id]
+        self._watch.forget(job.id)
         return rest
 
-    async def _rest_of(self, row: Mapping[str, object], store: JobStorePort, *, after_loss: bool) -> AcceptedJob:
-        job_id = str(row["id"])
+    async def _rest_of(self, job: StoredBenchmarkJob, store: JobStorePort, *, after_loss: bool) -> AcceptedJob:
+        job_id = job.id
         request, last = await store.find_request(job_id), await store.last_event(job_id)
         if request is None:
             raise HarenaError(f"the store keeps nothing to go on with {job_id}")
         return await self._acceptance.resume(
-            row,
+            job,
             request,
-            await left_runs(store, dict(row)),
+            await left_runs(store, job),
             last_cursor=last.cursor if last else 0,
             after_loss=after_loss,
         )
 
-    async def _give_up(self, row: Row, store: JobStorePort, error: HarenaError) -> None:
+    async def _give_up(self, job: StoredBenchmarkJob, store: JobStorePort, error: HarenaError) -> None:
         """End the job and every open run of it. Runs that never began are counted: nothing else is known of them."""
         why = f"it could not be resumed: {one_line(error)}"
-        runs, last = await left_runs(store, row), await store.last_event(row["id"])
+        runs, last = await left_runs(store, job), await store.last_event(job.id)
         left = runs.begun
         writer = BatchWriter(
             store,
-            row["id"],
+            job.id,
             clock=self._clock,
-            epoch=row["lease_epoch"],
+            epoch=job.lease_epoch,
             on_commit=lambda: None,
             on_failure=lambda error: None,
         )
         scenarios = [UnreadScenario(id=run.scenario_id) for run in left]
-        counts = RunCounts(row, running=[run.number for run in left if run.state == RunState.RUNNING])
+        counts = RunCounts(job.counts, running=[run.number for run in left if run.state == RunState.RUNNING])
         journal = StoreJournal(writer, self._clock, scenarios, counts=counts, last_cursor=last.cursor if last else 0)
         writer.hurry()  # a store that is away now is met again at the next look
         try:
@@ -140,7 +138,7 @@ class JobLeases:
                 if (index + 1) % WRITTEN_AT_A_TIME == 0:
                     await writer.flush()
             counts.never_begun(runs.never_begun_count)
-            ended = {"state": JobState.FAILED, "error": why, "ended_at": self._clock.utcnow().isoformat()}
+            ended = JobChanges(state=JobState.FAILED, error=why, ended_at=self._clock.utcnow().isoformat())
             journal.job_moved(ended, "job_ended", {"state": JobState.FAILED, "error": why})
         finally:
             await writer.close()

@@ -10,12 +10,12 @@ and `on_away` and `on_back` say when to stop making more and when to go on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 from harena.core.clock import Clock, Pacer
 from harena.core.errors import PlatformError
-from harena.core.job_store import STORE_UNAVAILABLE, Batch, JobEvent, RunChange
+from harena.core.job_store import STORE_UNAVAILABLE, Batch, JobChanges, JobEvent, RunChange
 
 RETRY_SECONDS = 0.5
 """how long after a failed write the store is asked again"""
@@ -72,9 +72,9 @@ class BatchWriter:
         self._batch.events.append(event)
         self._dirty.set()
 
-    def set_job(self, values: Mapping[str, Any]) -> None:
-        """Columns of the job itself."""
-        self._batch.job.update(values)
+    def set_job(self, changes: JobChanges) -> None:
+        """The job itself has changed."""
+        self._batch.job = self._batch.job.then(changes)
         self._dirty.set()
 
     async def flush(self) -> None:
@@ -131,7 +131,7 @@ class BatchWriter:
         """Nothing of a transaction that failed was written: it comes first in the next one."""
         batch.runs.update(self._batch.runs)
         batch.events.extend(self._batch.events)
-        batch.job.update(self._batch.job)
+        batch.job = batch.job.then(self._batch.job)
         self._batch = batch
         self._dirty.set()
 

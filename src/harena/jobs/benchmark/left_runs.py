@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from harena.jobs.lifecycle import RunState
 
 if TYPE_CHECKING:
-    from harena.core.job_store import JobStorePort, OpenRun, Row
+    from harena.core.job_store import JobStorePort, OpenRun, StoredBenchmarkJob
 
 READ_AT_A_TIME = 2000
 """rows in one query, after which the loop has its turn"""
@@ -37,20 +37,20 @@ class LeftRuns:
         return sum(map(len, self.never_begun))
 
 
-async def left_runs(store: JobStorePort, row: Row) -> LeftRuns:
-    """What is left of the job of this row. Raises PlatformError."""
+async def left_runs(store: JobStorePort, job: StoredBenchmarkJob) -> LeftRuns:
+    """What is left of this job. Raises PlatformError."""
     never_begun: list[range] = []
     seen = 0
-    while spans := await store.stored_runs(row["id"], after=seen - 1, limit=READ_AT_A_TIME):
+    while spans := await store.stored_runs(job.id, after=seen - 1, limit=READ_AT_A_TIME):
         for span in spans:
             _add(never_begun, range(seen, span.start))
             seen = span.stop
         await asyncio.sleep(0)
-    _add(never_begun, range(seen, row["total"]))
+    _add(never_begun, range(seen, job.total))
     begun: list[OpenRun] = []
     untouched: list[range] = []
     after = -1
-    while runs := await store.open_runs(row["id"], after=after, limit=READ_AT_A_TIME):
+    while runs := await store.open_runs(job.id, after=after, limit=READ_AT_A_TIME):
         after = runs[-1].number
         for run in runs:
             if run.state == RunState.QUEUED and not (run.failures or run.repeats or run.interruptions):

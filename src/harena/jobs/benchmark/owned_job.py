@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
-from harena.core.job_store import LEASE_LOST, JobStorePort
+from harena.core.job_store import LEASE_LOST, JobChanges, JobStorePort
 from harena.core.results import Reason
 from harena.jobs.benchmark.job_acceptance import AcceptedJob
 from harena.jobs.benchmark.job_journal import StoreJournal
@@ -33,19 +32,19 @@ class OwnedJob:
     """A job that runs in this process, from acceptance, or from where another process left it, to its one end."""
 
     def __init__(self, job: AcceptedJob, *, store: JobStorePort, clock: Clock, slots: Slots) -> None:
-        self.id: str = job.row["id"]
-        self.workspace: str = job.row["workspace"]
+        self.id = job.record.id
+        self.workspace = job.record.workspace
         self.failure: PlatformError | None = None
         """the store refused: what the job did since is not recorded"""
         self._job = job
         self._store = store
         self._clock = clock
         self._writer = self._open_writer()
-        counts = RunCounts(job.row, running=[ticket.number for ticket in job.interrupted])
+        counts = RunCounts(job.counts, running=[ticket.number for ticket in job.interrupted])
         self._journal = StoreJournal(self._writer, clock, job.scenarios, counts=counts, last_cursor=job.last_cursor)
         self._execution = JobExecution(
             scenarios=job.scenarios,
-            schedule=Schedule(job.tickets, limit=job.row["effective_concurrency"]),
+            schedule=Schedule(job.tickets, limit=job.record.effective_concurrency),
             score=job.score,
             journal=self._journal,
             policy=job.policy,
@@ -81,7 +80,7 @@ class OwnedJob:
     @property
     def has_webhook(self) -> bool:
         """Somebody is to be told of its end."""
-        return self._job.row.get("delivery_id") is not None
+        return self._job.record.delivery_id is not None
 
     @property
     def ended(self) -> bool:
@@ -102,7 +101,7 @@ class OwnedJob:
         """End it as `state`; `wait` returns when it has ended."""
         if state is JobState.CANCELLED:
             # stored with the first cancelled runs: whoever takes over cancels the rest
-            self._writer.set_job({"cancel_requested": True})
+            self._writer.set_job(JobChanges(cancel_requested=True))
         self._execution.stop(state, error)
 
     async def drain(self) -> None:
@@ -174,7 +173,7 @@ class OwnedJob:
         self._execution.go_on()
 
     async def _run(self) -> None:
-        state = JobState(self._job.row["state"])
+        state = JobState(self._job.record.state)
         try:
             state = self._begin(state)
             state = check_job_transition(state, await self._execution.run())
@@ -193,9 +192,9 @@ class OwnedJob:
         job = self._job
         if state is JobState.QUEUED:
             state = check_job_transition(state, JobState.RUNNING)
-            values = {"state": state, "started_at": self._clock.utcnow().isoformat()}
-            body = {name: job.row[name] for name in ("total", "effective_concurrency")}
-            self._journal.job_moved(values, "job_started", body)
+            changes = JobChanges(state=state, started_at=self._clock.utcnow().isoformat())
+            body = {"total": job.record.total, "effective_concurrency": job.record.effective_concurrency}
+            self._journal.job_moved(changes, "job_started", body)
         else:
             self._journal.job_event("job_resumed", {"open": len(job.tickets)})
         for ticket in job.interrupted:
@@ -211,17 +210,16 @@ class OwnedJob:
 
     def _end(self, state: JobState, error: str | None) -> None:
         seconds = self._active_seconds()
-        if state is JobState.INTERRUPTED and self._job.row.get("durable"):
-            # an owner without a start time has let go: the next node need not wait for the lease to end
-            self._journal.job_moved({"owner_started": "", "active_seconds": seconds}, "job_released", {})
+        if state is JobState.INTERRUPTED and self._job.record.durable:
+            self._journal.job_moved(JobChanges(released=True, active_seconds=seconds), "job_released", {})
             return
-        ended: dict[str, Any] = {
-            "state": state,
-            "error": error,
-            "ended_at": self._clock.utcnow().isoformat(),
-            "duration_seconds": seconds,
-            "active_seconds": seconds,
-        }
+        ended = JobChanges(
+            state=state,
+            error=error,
+            ended_at=self._clock.utcnow().isoformat(),
+            duration_seconds=seconds,
+            active_seconds=seconds,
+        )
         self._journal.job_moved(ended, "job_ended", {"state": state, "error": error})
 
     def _active_seconds(self) -> float:
