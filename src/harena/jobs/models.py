@@ -20,7 +20,6 @@ and says what would be right.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -29,8 +28,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
-from harena.core.checked import shown
 from harena.core.errors import ValidationError
+from harena.core.mistakes import given_in, nearest_key, reason_of
 from harena.core.models import DEFAULT_BLUEPRINT
 from harena.core.rows import RowsFile
 from harena.core.webhook_signature import secret_bytes
@@ -212,17 +211,12 @@ def _sentence(detail: ErrorDetails, asked: type[BaseModel]) -> str:
         return "grader: must be the path of a grader's JSON file, or the grader as a mapping"
     if location[:1] == ["candidates"]:
         return "candidates: must be the path of a file of answers, a list of answers, 'oracle' or 'nop'"
-    message = detail["msg"].removeprefix("Value error, ")
     if location[:1] == ["webhook"]:  # what was given may be a secret, or hold one
-        return f"{'.'.join(location)}: {message[:1].lower()}{message[1:]}"
-    given = detail["input"]
-    what = shown(given) if isinstance(given, str | int | float | bool | None) else type(given).__name__
-    return f"{'.'.join(location)}: {message[:1].lower()}{message[1:]} (got {what})"
+        return f"{'.'.join(location)}: {reason_of(detail)}"
+    return f"{'.'.join(location)}: {reason_of(detail)} (got {given_in(detail)})"
 
 
 def _nearest(location: list[str], asked: type[BaseModel]) -> str:
     parts: dict[str, type[BaseModel]] = {"config": JobConfig, "webhook": JobWebhook}
     model = parts.get(location[0], asked) if len(location) > 1 else asked
-    valid = list(model.model_fields)
-    close = difflib.get_close_matches(location[-1], valid, n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else f"valid keys are {', '.join(valid)}"
+    return nearest_key(location[-1], list(model.model_fields), cutoff=0.5)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
+from harena.core.mistakes import reason_of
 from harena.server.answers import ProblemResponse
 from harena.server.documented import BEFORE_ROUTES, MEANINGS, describe
 from harena.server.requests import Requests
@@ -121,8 +122,7 @@ def _sentence(mistake: Mapping[str, Any]) -> str:
         return f"{where}: unknown field"
     if mistake["type"] == "json_invalid":
         return f"the body is no JSON: {mistake.get('ctx', {}).get('error', mistake['msg'])}"
-    message = str(mistake["msg"]).removeprefix("Value error, ")
-    return f"{where}: {message[:1].lower()}{message[1:]}"
+    return f"{where}: {reason_of(mistake)}"
 
 
 def _cut(text: str, most: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any, get_args
 
@@ -10,7 +9,7 @@ from pydantic import BaseModel
 from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
-from harena.core.checked import shown
+from harena.core.mistakes import given_in, nearest_key, reason_of
 
 ELSEWHERE: Mapping[str, str] = {
     "tis_cap": "it is called correction_cap here",
@@ -42,9 +41,8 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
     if detail["loc"][-1] == PATH:
         return f"{where}: must be {{'name': ..., 'version': ...}} or the path of a file or directory"
     if detail["type"] in ("model_type", "dict_type", "model_attributes_type"):
-        return f"{where}: must be a mapping (got {_given(detail)})"
-    message = detail["msg"].removeprefix("Value error, ")
-    return f"{where}: {message[:1].lower()}{message[1:]} (got {_given(detail)})"
+        return f"{where}: must be a mapping (got {given_in(detail)})"
+    return f"{where}: {reason_of(detail)} (got {given_in(detail)})"
 
 
 def _written(location: list[str | int]) -> str:
@@ -54,15 +52,9 @@ def _written(location: list[str | int]) -> str:
     return text
 
 
-def _given(detail: ErrorDetails) -> str:
-    given = detail["input"]
-    return shown(given) if isinstance(given, str | int | float | bool | None) else type(given).__name__
-
-
 def _nearest(location: list[str | int], model: type[BaseModel]) -> str:
     valid = list(_model_at([part for part in location[:-1] if isinstance(part, str)], model).model_fields)
-    close = difflib.get_close_matches(str(location[-1]), valid, n=1, cutoff=0.6)
-    return f"did you mean {close[0]!r}?" if close else f"valid keys are {', '.join(valid)}"
+    return nearest_key(str(location[-1]), valid)
 
 
 def _model_at(steps: list[str], model: type[BaseModel]) -> type[BaseModel]:

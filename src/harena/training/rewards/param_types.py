@@ -11,6 +11,7 @@ from pydantic import ConfigDict, TypeAdapter
 from pydantic import ValidationError as PydanticError
 
 from harena.core.checked import shown
+from harena.core.mistakes import reason_of
 
 SET_BY_THE_JOB = frozenset({"task"})
 """no parameters of a request"""
@@ -29,8 +30,8 @@ def wrong_types(make: Callable[..., Any], params: Mapping[str, Any]) -> list[str
         try:
             TypeAdapter(hints[name], config=_STRICT).validate_python(params[name])
         except PydanticError as error:
-            message = error.errors(include_url=False)[0]["msg"]
-            wrong.append(f"{name}: {message[:1].lower()}{message[1:]} (got {shown(params[name])})")
+            reason = reason_of(error.errors(include_url=False)[0])
+            wrong.append(f"{name}: {reason} (got {shown(params[name])})")
     return wrong
 
 
