@@ -74,7 +74,7 @@ class TrainingConformance:
         assert (measured["metrics"]["eval/steps"], measured["metrics"]["eval/reward"]) == ([4], [0.5])
         assert measured["cursor"] == ended["cursor"]
         later = await operations.training_job_metrics(made["id"], after=measured["cursor"])
-        assert later.to_dict() == {"metrics": {}, "cursor": measured["cursor"]}
+        assert later.to_dict() == {"metrics": {}, "cursor": measured["cursor"], "more": False, "anew": False}
 
         logs = await operations.training_job_logs(made["id"])
         assert [item["message"] for item in logs["items"]][-1] == "the job has completed"
