@@ -15,9 +15,8 @@ from harena.core.checked import checked_count, checked_mode, content_bytes
 from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, SandboxValidationError
 from harena.core.models import FileInfo
 from harena.sdk import archive
-from harena.sdk.in_threads import in_thread
 from harena.sdk.options import check_path
-from harena.sdk.portal import Portal
+from harena.sdk.portal import Portal, in_thread
 from harena.sdk.process import checked_timeout
 from harena.sdk.refs import OperationRef
 from harena.sdk.streams import IteratorSource, StreamReader

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harena.core.job_diff import Attempts, diff, gather
 from harena.core.records.benchmark_jobs import BenchmarkJob, BenchmarkRun, ResultsPage
 from harena.core.records.job_diff import JobDiff
-from harena.sdk.in_threads import in_thread
+from harena.sdk.portal import in_thread
 from harena.sdk.result_files import ResultFormat, result_file
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import os
 import selectors
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harena.core.errors import SandboxNotRunningError
@@ -289,3 +289,17 @@ os.register_at_fork(after_in_child=_after_fork_in_child)
 
 def disable_signal_handlers() -> None:
     """Does nothing: harena never installs a signal handler. Accepted from code written for clients that do."""
+
+
+@contextlib.asynccontextmanager
+async def in_thread(made: Callable[[], contextlib.AbstractContextManager[T]]) -> AsyncIterator[T]:
+    """Makes, enters and leaves a context that touches the disk in threads, since the loop has others to serve."""
+    context = await asyncio.to_thread(made)
+    value = await asyncio.to_thread(context.__enter__)
+    try:
+        yield value
+    except BaseException as error:
+        if not await asyncio.to_thread(context.__exit__, type(error), error, error.__traceback__):
+            raise
+    else:
+        await asyncio.to_thread(context.__exit__, None, None, None)

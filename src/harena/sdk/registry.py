@@ -17,8 +17,7 @@ from harena.core.checked import checked_count, checked_text
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.records.catalog import StoredObject
 from harena.core.registry import KINDS, SEMANTIC, ObjectKind, checked_kind, checked_version, parse_object_ref
-from harena.sdk.in_threads import in_thread
-from harena.sdk.portal import current_portal
+from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.twins import Twin
 
 __all__ = ["KINDS", "StoredObject", "aio", "delete", "get", "list", "pull", "push"]

@@ -26,8 +26,7 @@ from harena.core.records.training_jobs import (
 )
 from harena.core.training_jobs import RetryFrom, merge_metrics
 from harena.core.whole_files import replaced
-from harena.sdk.in_threads import in_thread
-from harena.sdk.portal import current_portal
+from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.process import checked_timeout
 from harena.sdk.streams import BatchSource, StreamReader
 from harena.sdk.training_plots import check_plot, draw

@@ -127,7 +127,8 @@ class Connections:
             return
         self.answered(connection)
         under_way, left = self._begun_of[owner], self.most - len(self._begun)
-        if not self._one_workspace and under_way and under_way >= left:
+        is_over = not self._one_workspace and under_way and under_way >= left
+        if is_over and not self._close_quiet(owner):  # of its own, one whose body has not come, if there is one
             raise LimitExceededError(
                 f"requests of this workspace are under way on {under_way} connections, and the server has {left} left "
                 "for all: wait for some of them",

@@ -14,6 +14,7 @@ import types
 from pathlib import Path
 from typing import Any
 
+from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.proxy import Candidate, Finder
 from harena.scoring.scorers.trusted_suite import candidate_program
 
@@ -57,7 +58,7 @@ async def main() -> None:
     sys.modules["solution"] = real  # which a data class asks for while it is made
     exec(table["candidate"], vars(real))
     del sys.modules["solution"]
-    candidate = Candidate(program=(candidate_program(), ""))
+    candidate = Candidate(Caught(".", (), {}), program=(candidate_program(), ""))
     sys.meta_path.insert(0, Finder(candidate, {"solution": "solution.py"}, {}, lambda name: frozenset()))
     import solution  # type: ignore[import-not-found]
 

@@ -217,7 +217,9 @@ def test_requests_whose_bodies_come_late_count() -> None:
         except LimitExceededError:
             continue
         begun.append(made)
-    assert [made.name for made in begun] == ["0", "1", "2", "3", "4", "5"]
+    assert dropped == ["4", "5"], "those of its own that were quiet longest, since no more than are left may be busy"
+    begun = [made for made in begun if made.name not in dropped]
+    assert [made.name for made in begun] == ["0", "1", "2", "3", "6", "7"]
     for made in begun:
         count.heard(made, quiet=False)
         made.busy = True
