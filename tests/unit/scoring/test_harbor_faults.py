@@ -19,10 +19,10 @@ KILLED = SandboxFileError("killed before it answered", reason="IO_FAILED")
 
 
 class Ended:
-    """An exec that has ended well."""
+    """An exec that has ended well, and says that the reward can be written over where it is asked for that."""
 
     async def wait(self) -> ExecResult:
-        return ExecResult(outcome=ExecOutcome.EXITED, returncode=0, stdout=b"", stderr=b"")
+        return ExecResult(outcome=ExecOutcome.EXITED, returncode=0, stdout=b"open\n", stderr=b"")
 
 
 class Box:

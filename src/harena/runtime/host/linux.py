@@ -144,7 +144,7 @@ class LinuxRuntime:
         self._starting: asyncio.Task[SpawnerLink] | None = None
         self._templates: dict[_Key, asyncio.Task[_Template]] = {}
         self._retired: set[_Template] = set()
-        """those that make no more sandboxes, and live as long as one of theirs is somebody's"""
+        """templates that make no more sandboxes, and live as long as one of theirs is somebody's"""
         self._sandboxes: dict[int, LinuxSandbox] = {}
         self._pools: dict[tuple[object, ...], Pool] = {}
         self._ready_budget = Budget(_NODE_POOLS * pool_size)

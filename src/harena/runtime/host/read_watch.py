@@ -19,6 +19,8 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
+from harena.runtime.kernel import proc_files
+
 _ACCESS, _MODIFY, _ATTRIB, _CLOSE_WRITE, _CLOSE_NOWRITE = 0x1, 0x2, 0x4, 0x8, 0x10
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
 _DELETE_SELF, _MOVE_SELF = 0x400, 0x800
@@ -198,8 +200,7 @@ class ReadWatch:
 
 def _leases_last() -> bool:
     try:
-        with open("/proc/sys/fs/lease-break-time", encoding="ascii") as file:
-            return int(file.read()) > _LEASE_SECONDS
+        return int(proc_files.read("/proc/sys/fs/lease-break-time")) > _LEASE_SECONDS
     except (OSError, ValueError):
         return False
 
