@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from test_unittest_suites import scored
 
-from harena.core.results import RunResult
+from harena.core.results import RunResult, Validity
 
 ONE = "def one(): return 1\n"
 LOGS = "import logging\ndef f(): logging.getLogger('app').warning('bad')\n" + ONE
@@ -152,7 +152,8 @@ async def test_nobody_buys_an_excuse_with_a_forged_pass(kind: str, forged: str) 
     score: it passes there, too, where a test fails for all. An honest bag has no score and the reason."""
     test = "import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_a(self): self.assertEqual(len(f(4)), 2)\n"
     found = await scored({"files": {"solution.py": REFUSED + forged}}, test, kind)
-    assert (found.score, "a test that nobody can pass" in found.detail) == (0.0, True), found.detail
+    is_told = any(said in found.detail for said in ("a test that nobody can pass", "it repeats them"))
+    assert (found.score, found.validity, is_told) == (0.0, Validity.SUSPECT, True), found.detail
     honest = "class Bag:\n    def __len__(self): return 2\ndef f(x): return Bag()\n"
     right = await scored({"files": {"solution.py": honest}}, test, kind)
     assert (right.score, "`gold`" in right.detail) == (None, True), right.detail
