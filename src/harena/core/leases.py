@@ -23,7 +23,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """Which process may write a job. Each owner has the next epoch; a write of an earlier epoch is refused."""
+    """The fencing token of a job's owner. Each owner has the next epoch; a write of an earlier epoch is refused."""
 
     owner: Owner
     epoch: int

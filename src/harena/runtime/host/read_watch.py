@@ -1,4 +1,4 @@
-"""Which files of a sandbox nobody has read since somebody could first change them: the kernel tells it from outside.
+"""Finds the files of a sandbox that nobody has read since somebody could first change them; the kernel tells it.
 
 A lease holds back whoever opens a file for writing until it is noted what was read before, so that a change through a
 map, of which no event tells, is not earlier than it seems. What comes afterwards is told by events: of the file itself,
