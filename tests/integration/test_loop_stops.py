@@ -146,7 +146,9 @@ async def _stops(home: Path, looks: Looks, rows: list[tuple[dict[str, Any], str,
     found = dict[str, float]()
     try:
         for scoring, candidate, name in rows:
-            (scenario,) = load_scenarios([{"id": "a", "candidate": candidate, "scoring": scoring, **LIMITS}]).scenarios
+            (scenario,) = load_scenarios(
+                [{"id": "a", "candidate": candidate, "scoring": scoring, "limits": LIMITS}]
+            ).scenarios
             for _ in range(MOST_TRIES):
                 await asyncio.sleep(0)
                 looks.longest = 0.0
