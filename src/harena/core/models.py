@@ -81,6 +81,9 @@ class SandboxSpec:
     limits: Limits = field(default_factory=Limits)
     files: Mapping[str, bytes] = field(default_factory=dict)
     """path -> content, written before the sandbox is handed out"""
+    hides_processes: bool = False
+    """programs see of each other's processes, and of their command lines, only those that they may trace. Of a guarded
+    command's (see `ExecRequest`) they see none"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

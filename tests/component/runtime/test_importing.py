@@ -29,6 +29,7 @@ SETTINGS = {
     "hostname": b"sandbox",
     "rlimits": [(4, 0), (6, 20)],
     "own_users": False,
+    "hides_processes": False,
 }
 
 

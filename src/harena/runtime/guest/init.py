@@ -137,6 +137,7 @@ class _Init:
 
     def serve(self, outcome: int | None) -> object:
         """See above."""
+        trees.look_into(launch.PROCESSES)
         try:
             return self.loop(outcome)
         except Become as become:

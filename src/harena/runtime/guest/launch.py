@@ -15,7 +15,7 @@ A sandbox (once per life): a fork of its template in new mount, pid, net, ipc, u
 template's root already and adds only what is its own.
 
     channel, everything else closed -> init's descriptors -> settings -> writable directories -> proc (read-only)
-    -> terminals -> hostname -> loopback -> rlimits -> capabilities -> seccomp -> "ready"
+    -> terminals -> hostname -> loopback -> init's view of processes -> rlimits -> capabilities -> seccomp -> "ready"
 """
 
 from __future__ import annotations
@@ -177,9 +177,12 @@ TEMPLATE_STEPS = (
 
 # -- sandboxes -----------------------------------------------------------------------------------------------------
 
-CONTROL, ENDED, OOM_ADJUST, NOTHING = 3, 4, 5, 6  # the descriptors that a sandbox's init starts with
+# the descriptors that a sandbox's init starts with
+CONTROL, ENDED, OOM_ADJUST, NOTHING, PROCESSES = 3, 4, 5, 6, 7
 _AT_FDCWD = -100
 PROC_FLAGS = mounts.RDONLY | mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
+_HIDING = b"hidepid=4"
+"""a process has a folder only for those who may trace it"""
 _SCRATCH_FLAGS = mounts.NOSUID | mounts.NODEV
 _SIGCHLD = 17
 _SIG_SETMASK = 2
@@ -202,6 +205,7 @@ class SandboxLaunch:
         self._own_proc()
         self._own_names(settings["hostname"])  # type: ignore[arg-type]
         self._own_loopback()
+        self._own_processes(hides=settings["hides_processes"])  # type: ignore[arg-type]
         self._limits(settings["rlimits"])  # type: ignore[arg-type]
         if filter_ is not None:
             lock_down(self._call, filter_.address)
@@ -251,6 +255,12 @@ class SandboxLaunch:
         self._call("loopback socket", "socket", 2, 2 | os.O_CLOEXEC, 0)
         self._call("loopback up", "ioctl", NOTHING + 1, network.SET_FLAGS, network.LOOPBACK_UP)
         self._call("loopback socket", "close", NOTHING + 1)
+
+    def _own_processes(self, *, hides: bool) -> None:
+        # init sees all, also where programs do not: it has to end them
+        self._call("processes", "openat", _AT_FDCWD, b"/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, 0)
+        if hides:
+            self._mount("hide processes", b"proc", b"/proc", b"proc", PROC_FLAGS, _HIDING)
 
     def _init_descriptors(self) -> None:
         self._call("SIGCHLD", "rt_sigaction", _SIGCHLD, bytes(32), None, 8)

@@ -8,14 +8,31 @@ from __future__ import annotations
 import os
 import signal
 
+_folder: str | int = "/proc"
+
+
+def look_into(descriptor: int) -> None:
+    """From now on look at the processes of this `/proc`, which is open: what programs see there may be less."""
+    global _folder
+    _folder = descriptor
+
 
 def look() -> dict[int, tuple[int, str]]:
     """pid -> (parent pid, state letter) of every process here but init and those that have ended."""
+    folder = os.open(_folder, os.O_RDONLY | os.O_CLOEXEC) if isinstance(_folder, str) else _folder
+    try:
+        return _look(folder)
+    finally:
+        if folder is not _folder:
+            os.close(folder)
+
+
+def _look(folder: int) -> dict[int, tuple[int, str]]:
     found = {}
-    for name in os.listdir("/proc"):
+    for name in os.listdir(folder):
         if name.isdigit() and name != "1":
             try:
-                descriptor = os.open("/proc/" + name + "/stat", os.O_RDONLY | os.O_CLOEXEC)
+                descriptor = os.open(name + "/stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
             except OSError:
                 continue  # ended meanwhile
             try:

@@ -21,6 +21,10 @@ GUARD = "/opt/guard"
 """Copies of interpreters that can be executed and not read. The kernel makes a process that was started from such a
 file undumpable: no other process of the sandbox, though it has the same user, can trace it or open its memory."""
 _UNREADABLE = 0o111
+_STARTERS = ("env", "nice", "nohup", "setsid", "stdbuf", "timeout", "xargs")
+"""programs whose command line holds that of another one, which they start"""
+_STARTER_BYTES = 1 << 20
+"""largest size of one that is copied: some systems have one large program for all of them"""
 
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _TASK_PLACES = ("app", "logs", "solution", "tests")
@@ -144,6 +148,7 @@ def default_image(empty: Path) -> Image:
     shells = [name for name in ("bash", "dash") if os.path.isfile(f"/usr/bin/{name}")]
     links += [(f"{GUARD}/bin/{name}", f"python{version}") for name in ("python", "python3")]
     links += [(f"{GUARD}/bin/sh", shells[-1])] if shells else []
+    starters = [name for name in _STARTERS if _is_small_program(f"/usr/bin/{name}")]
     return Image(
         name="default",
         python=python,
@@ -154,12 +159,16 @@ def default_image(empty: Path) -> Image:
         directories=("/home", "/mnt", "/opt", "/srv", "/var/lib", "/var/log"),
         copies=(
             (python, f"{GUARD}/bin/python{version}", _UNREADABLE),
-            *((f"/usr/bin/{name}", f"{GUARD}/bin/{name}", _UNREADABLE) for name in shells),
+            *((f"/usr/bin/{name}", f"{GUARD}/bin/{name}", _UNREADABLE) for name in (*shells, *starters)),
         ),
         packages_directory=packages,
         hidden=hidden,
         details={"empty": str(empty)},
     )
+
+
+def _is_small_program(path: str) -> bool:
+    return os.path.isfile(path) and os.path.getsize(path) <= _STARTER_BYTES
 
 
 def _in_usr(executable: str, prefix: str, version: str) -> tuple[str, str, tuple[str, ...]]:

@@ -204,7 +204,7 @@ class LinuxRuntime:
         waiting = object()
         template.claimed.add(waiting)  # it is not idle
         try:
-            sandbox = await self._ready_or_made(template, spec.limits)
+            sandbox = await self._ready_or_made(template, spec.limits, spec.hides_processes)
             template.claimed.add(sandbox.number)
             return template, sandbox
         except TemplateGoneError:
@@ -458,13 +458,13 @@ class LinuxRuntime:
 
     # -- sandboxes -----------------------------------------------------------------------------------------------
 
-    async def _ready_or_made(self, template: _Template, limits: Limits) -> LinuxSandbox:
-        key = (template.number, limits)
-        is_repeated = template.repeats.note(limits, asyncio.get_running_loop().time())
+    async def _ready_or_made(self, template: _Template, limits: Limits, hides_processes: bool) -> LinuxSandbox:
+        key = (template.number, limits, hides_processes)
+        is_repeated = template.repeats.note(key[1:], asyncio.get_running_loop().time())
         pool = self._pools.get(key)
         if pool is None:
-            settings = _settings(limits, template)
-            if not is_repeated and limits != _DEFAULT_LIMITS:  # perhaps nobody asks for these again
+            settings = _settings(limits, template, hides_processes=hides_processes)
+            if not is_repeated and key[1:] != (_DEFAULT_LIMITS, False):  # perhaps nobody asks for these again
                 return await self._make(template, limits, *settings)
             pool = self._pools[key] = Pool(
                 lambda: self._make(template, limits, *settings),
@@ -541,7 +541,7 @@ def _has_succeeded(task: asyncio.Task[_Template]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None
 
 
-def _settings(limits: Limits, template: _Template) -> tuple[bytes, CgroupLimits]:
+def _settings(limits: Limits, template: _Template, *, hides_processes: bool) -> tuple[bytes, CgroupLimits]:
     """(what the template's fork is told, what its cgroups are given)."""
     unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
     # Open files are limited for each program, not for init: the kernel counts descriptors on their way per user, and
@@ -561,6 +561,7 @@ def _settings(limits: Limits, template: _Template) -> tuple[bytes, CgroupLimits]
         "hostname": _HOSTNAME,
         "rlimits": rlimits,
         "own_users": own_users,
+        "hides_processes": hides_processes,
     }
     return marshal.dumps(settings, 2), (limits.memory_bytes, limits.pids, limits.cpu)
 
