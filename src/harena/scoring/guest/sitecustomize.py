@@ -42,6 +42,8 @@ be looked for there"""
 
 COPIED = ()
 """(name, digest) of them: the verifier may have copied them to where it runs"""
+HIDDEN = ()
+"""(True,): guarded processes are hidden from others, as which the candidate's shall not count"""
 LEFT = ()
 """files in which the candidate has left rules for a test runner"""
 BEGAN = ()
@@ -327,6 +329,19 @@ def install() -> None:
     if is_trusted(getattr(sys, "orig_argv", ["", "program.py"])[1:], Elsewhere.here):
         finders: list[Any] = sys.meta_path
         finders[:] = [Elsewhere if finder is PathFinder else finder for finder in finders]
+    elif HIDDEN:
+        show()
+
+
+def show() -> None:
+    """Let the candidate's other programs see this one of its, as everywhere."""
+    try:
+        import ctypes
+
+        set_dumpable = 4
+        ctypes.CDLL(None).prctl(set_dumpable, 1, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        pass
 
 
 if __name__ == "sitecustomize":

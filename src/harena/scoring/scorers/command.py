@@ -49,6 +49,7 @@ from harena.scoring.scorers.asserts import score_asserts, shared_names
 from harena.scoring.scorers.asserts_apart import modules_beside
 from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, repeats_expectations
 from harena.scoring.scorers.fingerprints import fingerprints
+from harena.scoring.scorers.given_word import hides_processes, words_in_sight
 from harena.scoring.scorers.gold_runs import known_by_gold
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.missing_programs import missing_of_image
@@ -113,6 +114,8 @@ class _Guarded:
     """path of the guard's file, see `guest_sitecustomize`; "" = there is none"""
     source: bytes = b""
     argv: tuple[str, ...] = ()
+    hides_processes: bool = False
+    """see `given_word`"""
 
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
@@ -163,7 +166,7 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
     if verdict.passed and ran.disk_is_full:
         return tampered("the disk was full when the command ended, so that what it compared may have been missing")
     if verdict.passed and not ran.changed:
-        return verdict
+        return _with_words_in_sight(contract, verdict)
     if verdict.passed:
         idle = idle_bench(bench)
         theirs = {**idle.scenario.candidate.files, **bench.scenario.files}
@@ -174,10 +177,16 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
             again = await _run(bench, held, files, unread=touched)
             if _verdict(again.result, again.proven).passed:
                 touched = _unexplained(held, again, alone)
-        return _touched(contract, touched[0]) if touched else verdict
+        return _touched(contract, touched[0]) if touched else _with_words_in_sight(contract, verdict)
     left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
     verdict = replace(verdict, detail=verdict.detail + told(left_out))
     return await _broken_without_candidate(bench, contract, result) or verdict
+
+
+def _with_words_in_sight(contract: CommandContract, verdict: Verdict) -> Verdict:
+    """A pass says by which line the candidate could have learned the word."""
+    given = words_in_sight(contract.command or (), contract.files)
+    return replace(verdict, detail=f"{verdict.detail}{given[0].told}") if given else verdict
 
 
 def _unexplained(contract: CommandContract, ran: _Ran, alone: _Ran) -> list[str]:
@@ -270,9 +279,9 @@ async def _run(
     is asked, too, whether somebody has read them since they were changed."""
     word = secrets.token_hex(16)
     async with AsyncExitStack() as stack:
-        sandbox = await stack.enter_async_context(bench.sandbox())
-        await put_files(sandbox, files)
         guarded = _guarded(contract, files)
+        sandbox = await stack.enter_async_context(bench.sandbox(hides_processes=guarded.hides_processes))
+        await put_files(sandbox, files)
         await put_files(sandbox, guarded.files)
         before: Mapping[str, str] = {}
         watch: FileWatch | None = None
@@ -345,16 +354,22 @@ def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
         return _Guarded({**ENVIRONMENT, **contract.env}, contract.files)
     trusted = [f"{WORKSPACE}/{path}" for path in contract.files if path.endswith(".py")]
     optional = optional_names(contract, contract.files)
+    hides = hides_processes(contract.command, contract.files)
     folder = f"/tmp/{secrets.token_hex(8)}"
     path, source, environment = guard(
-        folder, {**ENVIRONMENT, **contract.env}, trusted=trusted, optional=optional, beside_candidate=True
+        folder,
+        {**ENVIRONMENT, **contract.env},
+        trusted=trusted,
+        optional=optional,
+        beside_candidate=True,
+        hides_processes=hides,
     )
     place = PurePosixPath(path).parent.as_posix()
     texts = guarded_scripts(contract.files, place, contract.command)
     argv = contract.command
     if argv[1:2] == ("-c",) and PurePosixPath(argv[0]).name in ("sh", "bash", "dash"):
         argv = (*argv[:2], guarded_shell(argv[2], place), *argv[3:]) if len(argv) > 2 else argv
-    return _Guarded(environment, texts, path, source, argv)
+    return _Guarded(environment, texts, path, source, argv, hides)
 
 
 def holds_at_end_of_line(text: bytes, line: bytes) -> bool:

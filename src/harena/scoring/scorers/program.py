@@ -137,10 +137,11 @@ class Bench:
         return made
 
     @asynccontextmanager
-    async def sandbox(self) -> AsyncIterator[SandboxPort]:
+    async def sandbox(self, *, hides_processes: bool = False) -> AsyncIterator[SandboxPort]:
         """A fresh one for the candidate. Raises MemoryFilledError where it dies at its memory limit, whatever it was
         asked to do then: pages of files and of shared memory stay when the program that wrote them has ended."""
-        async with self.sandboxes.sandbox(self.spec) as made:
+        spec = replace(self.spec, hides_processes=True) if hides_processes else self.spec
+        async with self.sandboxes.sandbox(spec) as made:
             try:
                 yield made
             except SandboxTerminatedError:

@@ -219,13 +219,15 @@ def guard(
     began: float | None = None,
     copied: Mapping[str, str] | None = None,
     beside_candidate: bool = False,
+    hides_processes: bool = False,
 ) -> tuple[str, bytes, dict[str, str]]:
     """(path, content) of a file, and the variables with which each Python loads it as it starts; see
     `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: the verifier's programs;
     `trusted`: paths of its modules; `optional`: names that it does without; `left`: configuration that the
     candidate has left; `began`: when the candidate began, by the files' times; `copied`: the verifier's files, which it
     may copy; `beside_candidate`: the candidate runs at
-    the same time, so that what the contract adds to the search path is in the file, and in no variable."""
+    the same time, so that what the contract adds to the search path is in the file, and in no variable;
+    `hides_processes`: the sandbox does (see `SandboxSpec`)."""
     texts = list(texts)
     place = f"{folder}/.start-{secrets.token_hex(8)}"
     theirs = environment.get("PYTHONPATH", "")
@@ -236,6 +238,7 @@ def guard(
         "OPTIONAL": tuple(sorted({*_with_a_substitute(texts), *optional})),
         "TRUSTED": tuple(trusted),
         "SEARCHED": searched,
+        "HIDDEN": (True,) if hides_processes else (),
         "LEFT": tuple(left),
         "BEGAN": () if began is None else (began,),
         "NAMED": tuple(sorted({name for text in texts for name in _PROGRAM_NAME.findall(text)})),

@@ -1,0 +1,320 @@
+"""Where a trusted `command` gives the word of its proof away: by an argument, by the environment, by a file.
+
+Whoever knows the word and reaches standard output has all the evidence of a pass where the command line ends with exit
+code 0 whatever its programs say. What the candidate may see of it decides how the command is run, and what a pass says:
+
+* as an argument of a guarded program (python, a shell, what starts one) it is out of sight where the sandbox hides
+  processes from each other (see `hides_processes`);
+* as an argument of another program, in the environment of what is started, and in a file it is the candidate's to read.
+
+The texts are looked at, not run: what is found may be too much, which is no more than a note.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from harena.scoring.scorers.shell_code import code_mask
+
+Way = Literal["argument", "environment", "file"]
+
+_SHELLS = ("sh", "bash", "dash")
+_GUARDED = frozenset({"python", "python3", *_SHELLS})
+_STARTERS = frozenset({"env", "nice", "nohup", "setsid", "stdbuf", "timeout", "xargs"})
+"""guarded, too: see `harena.runtime.host.image`"""
+_KEYWORDS = frozenset(
+    {"if", "then", "do", "else", "elif", "while", "until", "!", "{", "time", "exec", "command", "builtin"}
+)
+_IN_SHELL = frozenset({
+    "echo", "printf", "[", "[[", "test", ":", "true", "false", "read", "case", "for", "return", "local", "readonly",
+    "set", "shift", "unset", "source", ".", "trap", "cd", "declare", "typeset", "export", "",
+})  # fmt: skip
+_EXPORTS = re.compile(r"(?:export|(?:declare|typeset|local)[ \t]+-\w*x\w*)\b")
+_EXPORTS_ALL = re.compile(r"\bset[ \t]+(?:-\w*a\w*|-o[ \t]+allexport)\b")
+_READ = re.compile(r"(?<![\w-])read\b((?:[ \t]+-\w+(?:[ \t]+\d+)?)*)[ \t]*([A-Za-z_]\w*)?")
+_TAKEN = re.compile(r"([A-Za-z_]\w*)=[\"']?\$\((?:head|cat|sed|line|[ \t]*<[ \t]*/dev/stdin)")
+_COPIED = re.compile(r"([A-Za-z_]\w*)=[\"']?\$\{?([A-Za-z_]\w*)")
+_FUNCTION = re.compile(r"(?m)(?:^|[;\s])(?:function[ \t]+)?([\w-]+)[ \t]*\(\)")
+_POSITIONAL = frozenset("123456789")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=(?:\"[^\"]*\"|'[^']*'|\S*)[ \t]*")
+_INTO_FILE = re.compile(r"(?<![<>&\d])\d?>>?\|?[ \t]*(?!&|/dev/)\S")
+_LOOKS_AT_PROCESSES = re.compile(
+    r"(?:^|[\s;&|(`\"'!])(?:pgrep|pkill|pidof|killall|pstree|lsof|fuser)\b|\bps[ \t]+(?:-\w|a?ux|ax)|[\"']ps[\"']"
+    r"|\bpsutil\b|/proc/(?!self\b|cpuinfo|meminfo)",
+    re.MULTILINE,
+)
+"""the trusted part itself asks what runs"""
+_STARTS = re.compile(
+    r"(?:run|call|check_call|check_output|Popen|system|popen|getoutput|getstatusoutput|(?:posix_)?spawn\w*|exec[lv]\w*"
+    r"|create_subprocess_\w+)"
+)
+"""functions of Python's that start a program"""
+_MOST_TEXT = 200_000
+"""characters of a text that is looked at"""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWord:
+    """One line of a trusted text that gives the word to a program."""
+
+    place: str
+    """path of a trusted file, or "" for the command itself"""
+    line: int
+    """its number, from 1"""
+    way: Way
+    program: str = ""
+    """what is started, as it is written, where that is known; with a path it is none of the guard's"""
+
+    @property
+    def is_guarded(self) -> bool:
+        """The candidate cannot see it where the sandbox hides processes."""
+        return self.way == "argument" and (not self.program or self.program in _GUARDED)
+
+    @property
+    def told(self) -> str:
+        """A sentence for the contract's author."""
+        where = f"line {self.line} of {self.place or 'the command'}"
+        whose = f" of {self.program}" if self.program else ""
+        how = {
+            "argument": f"makes the proof word an argument{whose}, which the candidate can read in /proc",
+            "environment": "puts the proof word into the environment of what it starts, which the candidate can read",
+            "file": "writes the proof word to a file, which the candidate can read",
+        }[self.way]
+        return f"{where} {how}; give it to a program through standard input, or print the proof in the line itself"
+
+
+def given_words(command: Sequence[str], files: Mapping[str, str]) -> tuple[GivenWord, ...]:
+    """Where the trusted texts give the word away, as far as it can be told."""
+    found: list[GivenWord] = []
+    if len(command) > 2 and command[1] == "-c":
+        is_shell = PurePosixPath(command[0]).name in _SHELLS
+        found += _of_shell("", command[2]) if is_shell else _of_python("", command[2])
+    for path, text in files.items():
+        if path.endswith((".sh", ".bash")):
+            found += _of_shell(path, text)
+        elif path.endswith(".py"):
+            found += _of_python(path, text)
+    return tuple(found)
+
+
+def hides_processes(command: Sequence[str], files: Mapping[str, str]) -> bool:
+    """Whether the command is to run where programs see nothing of guarded ones: some of these have the word on their
+    command line. A command that itself asks what runs would miss what it has started."""
+    if any(_LOOKS_AT_PROCESSES.search(text) for text in (*command, *files.values())):
+        return False
+    return any(given.way == "argument" for given in given_words(command, files))
+
+
+def words_in_sight(command: Sequence[str], files: Mapping[str, str]) -> tuple[GivenWord, ...]:
+    """The lines by which the candidate can learn the word, whatever the sandbox hides."""
+    hides = hides_processes(command, files)
+    return tuple(given for given in given_words(command, files) if not (hides and given.is_guarded))
+
+
+# -- shell ---------------------------------------------------------------------------------------------------------
+
+
+def _of_shell(place: str, text: str) -> Iterator[GivenWord]:
+    if ("read" not in text and "$(" not in text) or len(text) > _MOST_TEXT:
+        return
+    names = _names_in_shell(text)
+    if not names:
+        return
+    functions = set(_FUNCTION.findall(text))
+    word = _expansion(names)
+    if any(word.search(part) and _started(part)[1] in functions for _, part in _simple_commands(text)):
+        names |= _POSITIONAL
+        word = _expansion(names)
+    own_name = re.compile(rf"\b(?:{_either(names)})\b")
+    exports_all = _EXPORTS_ALL.search(text)
+    if exports_all is not None:
+        yield GivenWord(place, _line(text, exports_all.start()), "environment")
+    for at, part in _simple_commands(text):
+        if _EXPORTS.match(part) and own_name.search(part):
+            yield GivenWord(place, _line(text, at), "environment")
+            continue
+        found = word.search(part)
+        if found is None:
+            continue
+        line = _line(text, at + found.start())
+        assigned, program = _started(part)
+        is_in_shell = program in _IN_SHELL or program in functions
+        if program and (word.search(assigned) or (program == "env" and re.search(rf"\w=[\"']?{word.pattern}", part))):
+            yield GivenWord(place, line, "environment")
+        elif is_in_shell and program in ("echo", "printf") and "harena-proof" not in part and _INTO_FILE.search(part):
+            yield GivenWord(place, line, "file")
+        elif not is_in_shell and word.search(part.partition("<<")[0]):
+            yield GivenWord(place, line, "argument", _real_program(part, program))
+
+
+def _either(names: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(names)))
+
+
+def _expansion(names: set[str]) -> re.Pattern[str]:
+    """How a shell's text says what one of these variables holds."""
+    return re.compile(rf"\$\{{?(?:{_either(names)}){r'(?![a-zA-Z_0-9])'}" + (r"|\$[@*]" if "1" in names else ""))
+
+
+def _names_in_shell(text: str) -> set[str]:
+    """Variables that hold the word, by the first `read` that is no loop's, and copies of them."""
+    mask = code_mask(text)
+    names = {found[1] for found in _TAKEN.finditer(text) if mask[found.start()]}
+    for found in _READ.finditer(text):
+        before = text[max(0, found.start() - 40) : found.start()]
+        if mask[found.start()] and not re.search(r"\b(?:while|until)\b[^;\n]*$", before):
+            names.add(found[2] or "REPLY")
+            break
+    while True:
+        copies = {found[1] for found in _COPIED.finditer(text) if found[2] in names} - names
+        if not copies:
+            return names
+        names |= copies
+
+
+def _simple_commands(text: str) -> Iterator[tuple[int, str]]:
+    """(where it begins, the text) of what lies between separators of a shell's commands."""
+    mask = code_mask(text)
+    start = 0
+    for at, char in enumerate(text):
+        if not mask[at] or char not in ";&|\n()`":
+            continue
+        beside = text[at - 1 : at] + text[at + 1 : at + 2]
+        if char == "&" and (">" in beside or "<" in beside):
+            continue
+        if char == "\n" and text[at - 1 : at] == "\\":
+            continue
+        yield _stripped(text, start, at)
+        start = at + 1
+    yield _stripped(text, start, len(text))
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, str]:
+    """Without white space and the shell's own words before the command."""
+    part = text[start:end]
+    while True:
+        rest = part.lstrip()
+        head = re.match(r"\S+", rest)
+        if head is None or head[0] not in _KEYWORDS:
+            return end - len(rest), rest
+        part = rest[head.end() :]
+
+
+def _started(part: str) -> tuple[str, str]:
+    """(the assignments before it, the name of the program) of a simple command."""
+    at = 0
+    while found := _ASSIGNMENT.match(part, at):
+        at = found.end()
+    head = re.match(r"[\"']?([^\s\"'<>]*)", part[at:])
+    return part[:at], head[1] if head else ""
+
+
+def _real_program(part: str, program: str) -> str:
+    """What is started in the end, also by a program that starts others."""
+    if program not in _STARTERS:
+        return program
+    words = [word.strip("\"'") for word in part.split()]
+    at = next((index for index, word in enumerate(words) if word == program), 0)
+    others = (word for word in words[at + 1 :] if not re.match(r"-|\d|\w+=", word))
+    return _started(part[part.index(word) :])[1] if (word := next(others, "")) else program
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+# -- Python --------------------------------------------------------------------------------------------------------
+
+
+def _of_python(place: str, text: str) -> Iterator[GivenWord]:
+    if len(text) > _MOST_TEXT:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    names = _names_in_python(nodes)
+    if not names:
+        return
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            yield from _of_call(place, node, names)
+        elif isinstance(node, ast.Assign) and _sets_environment(node) and _mentions(node.value, names):
+            yield GivenWord(place, node.lineno, "environment")
+
+
+def _of_call(place: str, call: ast.Call, names: set[str]) -> Iterator[GivenWord]:
+    called = _name_of(call.func)
+    if _STARTS.fullmatch(called):
+        for keyword in call.keywords:
+            if keyword.arg == "env" and _mentions(keyword.value, names):
+                yield GivenWord(place, call.lineno, "environment")
+        if any(_mentions(argument, names) for argument in call.args):
+            yield GivenWord(place, call.lineno, "argument", _first_word(call))
+    elif called == "putenv" and any(_mentions(argument, names) for argument in call.args):
+        yield GivenWord(place, call.lineno, "environment")
+    elif called == "write_text" and not any("harena-proof" in text for text in _constants(call)):
+        yield from (GivenWord(place, call.lineno, "file") for argument in call.args if _mentions(argument, names))
+
+
+def _names_in_python(nodes: Sequence[ast.AST]) -> set[str]:
+    """Variables that hold what came through standard input, and what is made of them."""
+    assigned = [
+        ({name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)}, node.value)
+        for node in nodes
+        if isinstance(node, ast.Assign) and not _sets_environment(node)
+    ]
+    names: set[str] = set()
+    for targets, value in assigned:
+        if any(_is_standard_input(node) for node in ast.walk(value)):
+            names |= targets
+    while True:
+        made = {name for targets, value in assigned if _mentions(value, names) for name in targets} - names
+        if not made:
+            return names
+        names |= made
+
+
+def _is_standard_input(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "stdin" and _name_of(node.value) == "sys"
+    return isinstance(node, ast.Call) and _name_of(node.func) == "input"
+
+
+def _sets_environment(node: ast.Assign) -> bool:
+    return any(isinstance(target, ast.Subscript) and _name_of(target.value) == "environ" for target in node.targets)
+
+
+def _mentions(node: ast.AST, names: set[str]) -> bool:
+    """Whether one of the names is read there; what a call gives back that starts a program is no copy of the word."""
+    if isinstance(node, ast.Call) and _STARTS.fullmatch(_name_of(node.func)):
+        return False
+    if isinstance(node, ast.Name):
+        return node.id in names
+    return any(_mentions(child, names) for child in ast.iter_child_nodes(node))
+
+
+def _name_of(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _constants(node: ast.AST) -> Iterable[str]:
+    return (each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str))
+
+
+def _first_word(call: ast.Call) -> str:
+    """The program that a call starts, where it is written there."""
+    first = call.args[0]
+    if isinstance(first, ast.List | ast.Tuple) and first.elts:
+        first = first.elts[0]
+    if isinstance(first, ast.Constant) and isinstance(first.value, str):
+        return first.value.split(" ", 1)[0]
+    return ""
