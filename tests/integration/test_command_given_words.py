@@ -51,6 +51,7 @@ FORGERIES: dict[str, tuple[str, Any, dict[str, str]]] = {
     "an argument of python in a pipe": (NOW, 'read w; python check.py "$w" | tee log.txt', {"check.py": SEEN}),
     "an argument of python below a time limit": (NOW, 'read w; timeout 20 python check.py "$w" | tee log.txt', {"check.py": SEEN}),
     "an argument of python with an environment": (NOW, 'read w; env LANG=C nice python check.py "$w"; echo done', {"check.py": SEEN}),
+    "an argument of a copy": (NOW, 'read w; mkdir run; cp check.py run/verify; python run/verify "$w" || true', {"check.py": SEEN}),
     "an argument of a shell": (NOW, 'read w; bash check.sh "$w"; echo done', {"check.sh": SHELL}),
     "an argument of another shell": (NOW, 'read w; sh check.sh "$w"; echo done', {"check.sh": SHELL}),
     "in a text of a shell": (NOW, 'read w; sh -c "w=$w; $(cat check.sh | sed s/\\$1/\\$w/)" x "$w"; echo done', {"check.sh": SHELL}),

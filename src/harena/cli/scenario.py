@@ -169,6 +169,7 @@ def _notes(row: dict[str, Any]) -> Iterator[str]:
         yield f"note: {len(survived)} of {row['mutants']['scored']} mutants of the right answer pass ({told})"
     if row["gold"]["runs"] and not row["mutants"]["scored"]:
         yield "note: no mutant of the right answer was scored: nothing says that a small mistake is noticed"
+    yield from (f"note: {note}" for note in row.get("notes", ()))
     if row["verdict"] not in ("fit", "not_fit") and row["why"] not in row["faults"]:
         yield f"{_FITNESS[row['verdict']]}: {row['why']}"
 

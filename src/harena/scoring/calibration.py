@@ -26,8 +26,10 @@ from harena.core.errors import ValidationError
 from harena.core.results import Reason, Validity
 from harena.scoring.battery import Forgery, Target, applicable, battery_version, contract_type, mutants, rendered, stubs
 from harena.scoring.battery.forgery import JUDGED, TEXTS
+from harena.scoring.contracts.contract import CommandContract, WeightedContract
 from harena.scoring.digests import digest_of
 from harena.scoring.scenario import Candidate, Scenario, ScenarioBatch
+from harena.scoring.scorers.weak_lines import weak_lines
 
 MAX_GOLD_RUNS = 1000
 _EMPTY = "# an empty answer\n"
@@ -126,6 +128,7 @@ class Calibration:
          gold: {runs, scored, passed, flake_rate}, known_wrong: {runs, passed: [id]}, empty_score, stub_score,
          constants: {tried, best, best_score, passed: [name]}, mutants: {tried, scored, killed, survived: [name]},
          battery: {tried, paid: [{forgery, score, tries}], unscored: [forgery]}, unscored_by_platform: number of runs,
+         notes: [sentence about a line of a `command` whose answer a candidate can arrange],
          true_positive_rate, false_positive_rate}]}
 
         Rates are shares of scored runs, None where nothing was scored. A flake is a scored run of a right candidate
@@ -218,6 +221,7 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
             "unscored": [trial.name for trial, run in forged if run["score"] is None and not _is_platforms(run)],
         },
         "unscored_by_platform": sum(_is_platforms(run) for _, run in made),
+        "notes": _weak_lines(subject.scenario),
         "true_positive_rate": sum(1 for run in scored if run["passed"]) / len(scored) if scored else None,
         "false_positive_rate": sum(1 for run in others if run["passed"]) / len(others) if others else None,
     }
@@ -225,6 +229,16 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
     row["faults"] = [*_faults(row, made, missing=planned.total() - len(made))]
     row["verdict"], row["why"] = _fit_verdict(row, [run for _, run in made if _is_platforms(run)])
     return {**row, "fit": row["verdict"] == "fit"}
+
+
+def _weak_lines(scenario: Scenario) -> list[str]:
+    contract = scenario.scoring
+    parts = contract.parts.values() if isinstance(contract, WeightedContract) else ()
+    found: list[str] = []
+    for each in (contract, *(part.scoring for part in parts)):
+        if isinstance(each, CommandContract) and each.command is not None:
+            found += weak_lines(each.command, {**scenario.files, **each.files}, scenario.candidate.files)
+    return found
 
 
 def _fit_verdict(row: Mapping[str, Any], lost: Sequence[Run]) -> tuple[FitVerdict, str]:

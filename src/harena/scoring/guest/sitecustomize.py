@@ -329,8 +329,18 @@ def install() -> None:
     if is_trusted(getattr(sys, "orig_argv", ["", "program.py"])[1:], Elsewhere.here):
         finders: list[Any] = sys.meta_path
         finders[:] = [Elsewhere if finder is PathFinder else finder for finder in finders]
-    elif HIDDEN:
+    elif HIDDEN and not any(map(may_hold_proof, getattr(sys, "orig_argv", [""]))):
         show()
+
+
+def may_hold_proof(argument: str) -> bool:
+    """It has as many digits of a hexadecimal number in a row as the word of a proof."""
+    run = 0
+    for char in argument:
+        run = run + 1 if char in "0123456789abcdef" else 0
+        if run == 32:
+            return True
+    return False
 
 
 def show() -> None:

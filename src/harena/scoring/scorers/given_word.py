@@ -20,17 +20,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from harena.scoring.scorers.shell_code import code_mask
+from harena.scoring.scorers.shell_code import code_mask, line_number, simple_commands
 
 Way = Literal["argument", "environment", "file"]
 
-_SHELLS = ("sh", "bash", "dash")
-_GUARDED = frozenset({"python", "python3", *_SHELLS})
+SHELLS = ("sh", "bash", "dash")
+_GUARDED = frozenset({"python", "python3", *SHELLS})
 _STARTERS = frozenset({"env", "nice", "nohup", "setsid", "stdbuf", "timeout", "xargs"})
 """guarded, too: see `harena.runtime.host.image`"""
-_KEYWORDS = frozenset(
-    {"if", "then", "do", "else", "elif", "while", "until", "!", "{", "time", "exec", "command", "builtin"}
-)
 _IN_SHELL = frozenset({
     "echo", "printf", "[", "[[", "test", ":", "true", "false", "read", "case", "for", "return", "local", "readonly",
     "set", "shift", "unset", "source", ".", "trap", "cd", "declare", "typeset", "export", "",
@@ -93,7 +90,7 @@ def given_words(command: Sequence[str], files: Mapping[str, str]) -> tuple[Given
     """Where the trusted texts give the word away, as far as it can be told."""
     found: list[GivenWord] = []
     if len(command) > 2 and command[1] == "-c":
-        is_shell = PurePosixPath(command[0]).name in _SHELLS
+        is_shell = PurePosixPath(command[0]).name in SHELLS
         found += _of_shell("", command[2]) if is_shell else _of_python("", command[2])
     for path, text in files.items():
         if path.endswith((".sh", ".bash")):
@@ -128,21 +125,21 @@ def _of_shell(place: str, text: str) -> Iterator[GivenWord]:
         return
     functions = set(_FUNCTION.findall(text))
     word = _expansion(names)
-    if any(word.search(part) and _started(part)[1] in functions for _, part in _simple_commands(text)):
+    if any(word.search(part) and _started(part)[1] in functions for _, part in simple_commands(text)):
         names |= _POSITIONAL
         word = _expansion(names)
     own_name = re.compile(rf"\b(?:{_either(names)})\b")
     exports_all = _EXPORTS_ALL.search(text)
     if exports_all is not None:
-        yield GivenWord(place, _line(text, exports_all.start()), "environment")
-    for at, part in _simple_commands(text):
+        yield GivenWord(place, line_number(text, exports_all.start()), "environment")
+    for at, part in simple_commands(text):
         if _EXPORTS.match(part) and own_name.search(part):
-            yield GivenWord(place, _line(text, at), "environment")
+            yield GivenWord(place, line_number(text, at), "environment")
             continue
         found = word.search(part)
         if found is None:
             continue
-        line = _line(text, at + found.start())
+        line = line_number(text, at + found.start())
         assigned, program = _started(part)
         is_in_shell = program in _IN_SHELL or program in functions
         if program and (word.search(assigned) or (program == "env" and re.search(rf"\w=[\"']?{word.pattern}", part))):
@@ -178,34 +175,6 @@ def _names_in_shell(text: str) -> set[str]:
         names |= copies
 
 
-def _simple_commands(text: str) -> Iterator[tuple[int, str]]:
-    """(where it begins, the text) of what lies between separators of a shell's commands."""
-    mask = code_mask(text)
-    start = 0
-    for at, char in enumerate(text):
-        if not mask[at] or char not in ";&|\n()`":
-            continue
-        beside = text[at - 1 : at] + text[at + 1 : at + 2]
-        if char == "&" and (">" in beside or "<" in beside):
-            continue
-        if char == "\n" and text[at - 1 : at] == "\\":
-            continue
-        yield _stripped(text, start, at)
-        start = at + 1
-    yield _stripped(text, start, len(text))
-
-
-def _stripped(text: str, start: int, end: int) -> tuple[int, str]:
-    """Without white space and the shell's own words before the command."""
-    part = text[start:end]
-    while True:
-        rest = part.lstrip()
-        head = re.match(r"\S+", rest)
-        if head is None or head[0] not in _KEYWORDS:
-            return end - len(rest), rest
-        part = rest[head.end() :]
-
-
 def _started(part: str) -> tuple[str, str]:
     """(the assignments before it, the name of the program) of a simple command."""
     at = 0
@@ -223,10 +192,6 @@ def _real_program(part: str, program: str) -> str:
     at = next((index for index, word in enumerate(words) if word == program), 0)
     others = (word for word in words[at + 1 :] if not re.match(r"-|\d|\w+=", word))
     return _started(part[part.index(word) :])[1] if (word := next(others, "")) else program
-
-
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
 
 
 # -- Python --------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _HERE_DOCUMENT = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>[\"'\\]?)(?P<end>[\w.-]+)[\"']?")
 _PROGRAM_FOLLOWS = re.compile(r"(?:[ \t]-\w*c|\beval)[ \t]+\$?$")
@@ -12,6 +12,10 @@ _INTO_SCRIPT = re.compile(r">[ \t]*[\"']?[\w./${}-]*?([\w-]+\.(?:sh|bash))\b")
 _ONLY_LOOKS = re.compile(
     r"\b(?:cmp|diff|comm|e?grep|cat|md5sum|sha\d+sum|cksum|wc|head|tail|read_text|read_bytes|open|filecmp|stat|test)\b|\["
 )
+_KEYWORDS = frozenset({
+    "if", "then", "do", "else", "elif", "while", "until", "!", "{", "time", "exec", "command", "builtin",
+})  # fmt: skip
+"""words before a command"""
 _CODE, _TEXT, _PARENTHESIS, _BACKTICK = "code", '"', ")", "`"
 
 
@@ -110,3 +114,36 @@ def is_data(name: str, texts: Iterable[str]) -> bool:
     )
     lines = [line for text in texts for line in text.split("\n") if name in line]
     return bool(lines) and all(_ONLY_LOOKS.search(line) and not runs.search(line) for line in lines)
+
+
+def simple_commands(text: str) -> Iterator[tuple[int, str]]:
+    """(where it begins, the text) of what lies between separators of a shell's commands."""
+    mask = code_mask(text)
+    start = 0
+    for at, char in enumerate(text):
+        if not mask[at] or char not in ";&|\n()`":
+            continue
+        beside = text[at - 1 : at] + text[at + 1 : at + 2]
+        if char == "&" and (">" in beside or "<" in beside):
+            continue
+        if char == "\n" and text[at - 1 : at] == "\\":
+            continue
+        yield _stripped(text, start, at)
+        start = at + 1
+    yield _stripped(text, start, len(text))
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, str]:
+    """Without white space and the shell's own words before the command."""
+    part = text[start:end]
+    while True:
+        rest = part.lstrip()
+        head = re.match(r"\S+", rest)
+        if head is None or head[0] not in _KEYWORDS:
+            return end - len(rest), rest
+        part = rest[head.end() :]
+
+
+def line_number(text: str, at: int) -> int:
+    """The number of the line of a text that has this place, from 1."""
+    return text.count("\n", 0, at) + 1

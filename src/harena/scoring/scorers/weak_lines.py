@@ -1,0 +1,71 @@
+"""Lines of a trusted command whose answer its candidate can arrange; they are told to its author, and decide nothing.
+
+A candidate runs as the command's own user, in its folder. No kernel tells whether a log has grown because a tool of the
+command found nothing or because somebody emptied it, and what the command has made before it runs the candidate the
+candidate can read and replace. Commands that are honest do the same, so that no pass is refused for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from harena.scoring.scorers.given_word import SHELLS, words_in_sight
+from harena.scoring.scorers.shell_code import line_number, simple_commands
+
+_WRITES = re.compile(r"(?<![<>&\d])[12]?>\|?[ \t]*[\"']?((?![&/]dev/)[\w./-]+)")
+_ASKS = re.compile(
+    r"(?:\[\[?|test)[ \t]+(?:![ \t]+)?(?:-[efs][ \t]+[\"']?([\w./-]+)|[\"']?([\w./-]+)[\"']?[ \t]+-[no]t\b)"
+)
+_MOST_TEXT = 200_000
+"""characters of a text that is looked at"""
+
+
+def weak_lines(command: Sequence[str], files: Mapping[str, str], candidate: Collection[str]) -> list[str]:
+    """One sentence for each. `files`: the trusted ones; `candidate`: paths of the candidate's."""
+    found = [given.told for given in words_in_sight(command, files)]
+    for place, text in _shell_texts(command, files):
+        found += _of_text(place, text, candidate)
+    return found
+
+
+def _shell_texts(command: Sequence[str], files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if len(command) > 2 and command[1] == "-c" and PurePosixPath(command[0]).name in SHELLS:
+        yield "the command", command[2]
+    yield from ((path, text) for path, text in files.items() if path.endswith((".sh", ".bash")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    line: int
+    before_candidate: bool
+
+
+def _of_text(place: str, text: str, candidate: Collection[str]) -> Iterator[str]:
+    if len(text) > _MOST_TEXT:
+        return
+    names = "|".join(re.escape(name) for path in candidate for name in {path, PurePosixPath(path).stem})
+    runs = re.compile(rf"(?<![\w.-])(?:{names})(?![\w-])")
+    made: dict[str, _Made] = {}
+    has_run = False
+    for at, part in simple_commands(text):
+        line = line_number(text, at)
+        has_run = has_run or runs.search(part) is not None
+        asked = _ASKS.match(part)
+        if asked is not None and (name := asked[1] or asked[2]) in made:
+            yield (
+                f"line {line} of {place} asks only whether {name} is there, or for its size or time: the candidate can "
+                "prepare that, by a link or by emptying it; ask for the exit code of what wrote it, or for its content"
+            )
+        elif has_run:
+            for name, how in list(made.items()):
+                if how.before_candidate and re.search(rf"(?<![\w.>/-]){re.escape(name)}(?![\w.-])", part):
+                    del made[name]
+                    yield (
+                        f"line {how.line} of {place} makes {name} before the candidate runs, and line {line} uses it "
+                        "later: the candidate can read and replace it; use a trusted file, or make it when it has ended"
+                    )
+        for found in _WRITES.finditer(part):
+            made.setdefault(found[1], _Made(line, not has_run))

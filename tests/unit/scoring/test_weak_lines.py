@@ -1,0 +1,65 @@
+"""Lines of a trusted command that its candidate can arrange an answer for are told by a calibration."""
+
+from __future__ import annotations
+
+import pytest
+
+from harena.scoring import load_scenarios
+from harena.scoring.calibration import Calibration
+from harena.scoring.scorers.weak_lines import weak_lines
+
+WEAK = {
+    "an expectation that is made": (
+        "read w\npython gold.py > want.txt\npython solution.py > got.txt\ncmp got.txt want.txt && echo harena-proof $w",
+        "line 2 of check.sh makes want.txt before the candidate runs, and line 4 uses it later",
+    ),
+    "a size": (
+        'read w\npython solution.py > out\ndiff out expected.txt > log\n[ -s log ] || echo "harena-proof $w"',
+        "line 4 of check.sh asks only whether log is there, or for its size or time",
+    ),
+    "existence": (
+        "read w\npython tool.py solution.py 2> errors\nif [ ! -e errors ]; then echo harena-proof $w; fi",
+        "line 3 of check.sh asks only whether errors is there",
+    ),
+    "an exported word": (
+        "read w\nexport w\npython solution.py && echo harena-proof $w",
+        "line 2 of check.sh puts the proof word into the environment",
+    ),
+    "a word for node": (
+        'read w\nnode check.js "$w" || true',
+        "line 2 of check.sh makes the proof word an argument of node",
+    ),
+}
+STRONG = {
+    "a comparison": "read w\npython solution.py < in.txt > out.txt\ncmp out.txt expected.txt && echo harena-proof $w",
+    "a comparison of what is made later": (
+        "read w\npython solution.py > out\npython gold.py > want\ncmp out want && echo harena-proof $w"
+    ),
+    "what the candidate makes": "read w\npython solution.py\n[ -s report.txt ] && echo harena-proof $w",
+    "an argument of python": 'read w\npython check.py "$w" | tee log',
+}
+
+
+@pytest.mark.parametrize("name", WEAK)
+def test_a_weak_line_is_told(name: str) -> None:
+    """With its number, in a script and in the command itself; the calibration's row has it, and it is no fault."""
+    text, told = WEAK[name]
+    (sentence,) = weak_lines(("bash", "check.sh"), {"check.sh": text}, ["solution.py"])
+    assert sentence.startswith(told)
+    (sentence,) = weak_lines(("bash", "-c", text), {}, ["solution.py"])
+    assert sentence.startswith(told.replace("check.sh", "the command"))
+    scoring = {"type": "command", "command": ["bash", "check.sh"], "files": {"check.sh": text}}
+    planned = Calibration(load_scenarios([{"id": "a", "candidate": "print(1)\n", "scoring": scoring}]), gold_runs=2)
+    runs = [
+        {"scenario_id": row["id"], "score": float("/gold/" in row["id"]), "passed": "/gold/" in row["id"]}
+        for row in planned.rows
+    ]
+    (row,) = planned.report(runs)["scenarios"]
+    assert [note.startswith(told) for note in row["notes"]] == [True]
+    assert row["fit"]
+
+
+@pytest.mark.parametrize("name", STRONG)
+def test_nothing_is_told_of_other_lines(name: str) -> None:
+    """Also where the candidate's own files are asked for."""
+    assert weak_lines(("bash", "-c", STRONG[name]), {}, ["solution.py"]) == []
