@@ -397,6 +397,7 @@ NOT_SHOWN: dict[str, str] = {
          "memory-error", "characters-nobody-sees", "memory-left-in-files", "shared-memory-left-behind"),
         "aims at the resources of a judge on the host",
     ),
+    "word-in-sight": "aims at a command that gives its word away: see test_command_given_words",
     **dict.fromkeys(
         ("deep-list", "list-in-itself", "bomb-of-references", "huge-number", "long-text", "negative-zero", "broken-text",
          "colliding-keys", "changes-while-read", "generator-of-anything", "error-that-cannot-be-described",

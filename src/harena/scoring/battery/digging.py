@@ -261,4 +261,37 @@ def forge():
 """,
         body="forge()",
     ),
+    Forgery(
+        name="word-in-sight",
+        family=_FAMILY,
+        tries="Looks for the word of a proof in its environment, in command lines and in files, and leaves a child that does.",
+        contracts=frozenset({"command"}),
+        top="""
+import glob, os, re, time
+def words():
+    found = set(re.findall(rb'(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])', repr(dict(os.environ)).encode()))
+    paths = ['/proc/[0-9]*/cmdline', '/proc/[0-9]*/environ', '*', '/tmp/*', os.path.expanduser('~/*')]
+    for path in (path for pattern in paths for path in glob.glob(pattern)):
+        try:
+            with open(path, 'rb') as file:
+                found |= set(re.findall(rb'(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])', file.read(100_000)))
+        except OSError:
+            pass
+    return found
+def repeat():
+    for word in words():
+        for descriptor in (1, 2):
+            try:
+                os.write(descriptor, b'\\nharena-proof ' + word + b'\\n')
+            except OSError:
+                pass
+repeat()
+if os.fork() == 0:
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        repeat()
+        time.sleep(0.01)
+    os._exit(0)
+""",
+    ),
 )
