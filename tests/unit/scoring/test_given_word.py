@@ -6,6 +6,14 @@ import pytest
 
 from harena.scoring.scorers.given_word import given_words, hides_processes, words_in_sight
 
+PRINTED = {
+    "in a line": 'read w; python solution.py </dev/null >o; cmp o e && echo "harena-proof $w"',
+    "in braces": "set -e; IFS= read -r word; cmp a b; printf 'harena-proof %s\\n' \"${word}\"",
+    "the proof in a file": 'read w; python check.py && echo "harena-proof $w" > proof.txt',
+    "others are read in a loop": (
+        'read w; while read a b; do [ "$(python s.py $a </dev/null)" = $b ] || exit 1; done < c; echo harena-proof $w'
+    ),
+}
 KEPT = {
     "printed": 'read w; python solution.py </dev/null >o; cmp o e && echo "harena-proof $w"',
     "printed by a function": 'read w; prove() { echo harena-proof "$1"; }; python solution.py && prove "$w"',
@@ -48,10 +56,33 @@ IN_PYTHON = {
 
 @pytest.mark.parametrize("name", KEPT)
 def test_a_word_that_is_kept(name: str) -> None:
-    """Nothing is hidden from a command that gives its word to nobody."""
+    """Nothing is told of it."""
     assert given_words(("bash", "-c", KEPT[name]), {}) == ()
     assert given_words(("bash", "check.sh"), {"check.sh": KEPT[name]}) == ()
-    assert not hides_processes(("bash", "-c", KEPT[name]), {})
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_word_that_is_only_printed(name: str) -> None:
+    """Nothing is hidden from a command that plainly does no more with it."""
+    assert not hides_processes(("bash", "-c", PRINTED[name]), {})
+    assert not hides_processes(("bash", "check.sh"), {"check.sh": PRINTED[name], "helper.sh": "exit 0\n"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'read w; python check.py "$(echo harena-proof $w)"',
+        'read w; all=("$w"); python check.py "${all[@]}"',
+        'read w; set -- "$w"; python check.py "$@"',
+        "read w; echo $w | xargs python check.py",
+        'mapfile -t lines; python check.py "${lines[0]}"',
+        "python check.py",
+    ],
+)
+def test_whatever_else_is_done_with_a_word_is_hidden(text: str) -> None:
+    """Be it that no rule here finds where it goes."""
+    assert hides_processes(("bash", "-c", text), {})
+    assert hides_processes(("./run",), {"run": text})
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -60,7 +91,7 @@ def test_a_word_that_is_given_away(name: str) -> None:
     text, way, program, is_hidden = GIVEN[name]
     (given,) = given_words(("bash", "-c", text), {})
     assert (given.way, given.program, given.is_guarded) == (way, program, is_hidden)
-    assert hides_processes(("bash", "-c", text), {}) == (way == "argument")
+    assert hides_processes(("bash", "-c", text), {})
     assert words_in_sight(("bash", "-c", text), {}) == (() if is_hidden else (given,))
     (in_file,) = given_words(("bash", "check.sh"), {"check.sh": f"# checks\n{text}"})
     assert (in_file.place, in_file.line) == ("check.sh", given.line + 1)
@@ -73,6 +104,7 @@ def test_a_word_that_a_python_program_gives_away(name: str) -> None:
     lines, way = IN_PYTHON[name]
     found = given_words(("python", "check.py"), {"check.py": READS + lines})
     assert [given.way for given in found] == ([way] if way else [])
+    assert hides_processes(("python", "check.py"), {"check.py": READS + lines}) == (name != "printed")
 
 
 @pytest.mark.parametrize(

@@ -345,11 +345,13 @@ def may_hold_proof(argument: str) -> bool:
 
 def show() -> None:
     """Let the candidate's other programs see this one of its, as everywhere."""
+    set_dumpable = 4
     try:
-        import ctypes
+        import _ctypes  # without ctypes, which takes longer and is the program's to import
 
-        set_dumpable = 4
-        ctypes.CDLL(None).prctl(set_dumpable, 1, 0, 0, 0)
+        itself: Any = None
+        prctl = _ctypes.dlsym(_ctypes.dlopen(itself, 0), "prctl")
+        _ctypes.call_function(prctl, (set_dumpable, 1, 0, 0, 0))
     except (ImportError, OSError, AttributeError):
         pass
 

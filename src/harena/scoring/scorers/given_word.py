@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
@@ -88,30 +88,40 @@ class GivenWord:
 
 def given_words(command: Sequence[str], files: Mapping[str, str]) -> tuple[GivenWord, ...]:
     """Where the trusted texts give the word away, as far as it can be told."""
-    found: list[GivenWord] = []
-    if len(command) > 2 and command[1] == "-c":
-        is_shell = PurePosixPath(command[0]).name in SHELLS
-        found += _of_shell("", command[2]) if is_shell else _of_python("", command[2])
-    for path, text in files.items():
-        if path.endswith((".sh", ".bash")):
-            found += _of_shell(path, text)
-        elif path.endswith(".py"):
-            found += _of_python(path, text)
+    found = [given for place, text in _shell_texts(command, files).items() for given in _of_shell(place, text)]
+    found += [given for place, text in _python_texts(command, files).items() for given in _of_python(place, text)]
     return tuple(found)
 
 
 def hides_processes(command: Sequence[str], files: Mapping[str, str]) -> bool:
-    """Whether the command is to run where programs see nothing of guarded ones: some of these have the word on their
-    command line. A command that itself asks what runs would miss what it has started."""
+    """Whether the command is to run where programs see nothing of guarded ones: these may have the word on their
+    command line, unless the texts plainly do no more than print the proof. A command that itself asks what runs would
+    miss what it has started."""
     if any(_LOOKS_AT_PROCESSES.search(text) for text in (*command, *files.values())):
         return False
-    return any(given.way == "argument" for given in given_words(command, files))
+    kept = [_is_kept_by_shell(text) for text in _shell_texts(command, files).values()]
+    kept += [_is_kept_by_python(text) for text in _python_texts(command, files).values()]
+    return False in kept or True not in kept
 
 
 def words_in_sight(command: Sequence[str], files: Mapping[str, str]) -> tuple[GivenWord, ...]:
     """The lines by which the candidate can learn the word, whatever the sandbox hides."""
     hides = hides_processes(command, files)
     return tuple(given for given in given_words(command, files) if not (hides and given.is_guarded))
+
+
+def _shell_texts(command: Sequence[str], files: Mapping[str, str]) -> dict[str, str]:
+    texts = {path: text for path, text in files.items() if path.endswith((".sh", ".bash"))}
+    return {"": command[2], **texts} if _is_line_of(command, SHELLS) else texts
+
+
+def _python_texts(command: Sequence[str], files: Mapping[str, str]) -> dict[str, str]:
+    texts = {path: text for path, text in files.items() if path.endswith(".py")}
+    return {"": command[2], **texts} if _is_line_of(command, ("python", "python3")) else texts
+
+
+def _is_line_of(command: Sequence[str], names: Collection[str]) -> bool:
+    return len(command) > 2 and command[1] == "-c" and PurePosixPath(command[0]).name in names
 
 
 # -- shell ---------------------------------------------------------------------------------------------------------
@@ -148,6 +158,27 @@ def _of_shell(place: str, text: str) -> Iterator[GivenWord]:
             yield GivenWord(place, line, "file")
         elif not is_in_shell and word.search(part.partition("<<")[0]):
             yield GivenWord(place, line, "argument", _real_program(part, program))
+
+
+def _is_kept_by_shell(text: str) -> bool | None:
+    """Whether a text reads the word, and then only prints the proof; None = it does not read it."""
+    if len(text) > _MOST_TEXT:
+        return False
+    names = _names_in_shell(text)
+    if not names:
+        return None
+    word = _expansion(names)
+    own_name = re.compile(rf"\b(?:{_either(names)})\b")
+    if _EXPORTS_ALL.search(text):
+        return False
+    for at, part in simple_commands(text):
+        if _EXPORTS.match(part) and own_name.search(part):
+            return False
+        if word.search(part):
+            prints = _started(part)[1] in ("echo", "printf") and "harena-proof" in part
+            if not prints or text[:at].rstrip().endswith(("$(", "`")):
+                return False
+    return True
 
 
 def _either(names: Iterable[str]) -> str:
@@ -198,14 +229,7 @@ def _real_program(part: str, program: str) -> str:
 
 
 def _of_python(place: str, text: str) -> Iterator[GivenWord]:
-    if len(text) > _MOST_TEXT:
-        return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+    nodes = _nodes(text)
     names = _names_in_python(nodes)
     if not names:
         return
@@ -214,6 +238,44 @@ def _of_python(place: str, text: str) -> Iterator[GivenWord]:
             yield from _of_call(place, node, names)
         elif isinstance(node, ast.Assign) and _sets_environment(node) and _mentions(node.value, names):
             yield GivenWord(place, node.lineno, "environment")
+
+
+def _nodes(text: str) -> list[ast.AST]:
+    """Of a program's tree; none where it is too long or cannot be parsed."""
+    if len(text) > _MOST_TEXT:
+        return []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _is_kept_by_python(text: str) -> bool | None:
+    """Whether a text reads the word, and then only prints the proof; None = it does not read it."""
+    nodes = _nodes(text)
+    names = _names_in_python(nodes)
+    if not names:
+        return None if nodes else False
+    kept: set[ast.AST] = set()
+    for node in nodes:
+        if isinstance(node, ast.Assign) and not _sets_environment(node):
+            kept.update(_outside_of_calls(node))
+        elif (
+            isinstance(node, ast.Call)
+            and _name_of(node.func) == "print"
+            and "harena-proof" in "".join(_constants(node))
+        ):
+            kept.update(ast.walk(node))
+    return all(node in kept for node in nodes if isinstance(node, ast.Name) and node.id in names)
+
+
+def _outside_of_calls(node: ast.AST) -> Iterator[ast.AST]:
+    """What is no argument of a function's: that may do anything with it."""
+    yield node
+    for child in (node.func,) if isinstance(node, ast.Call) else ast.iter_child_nodes(node):
+        yield from _outside_of_calls(child)
 
 
 def _of_call(place: str, call: ast.Call, names: set[str]) -> Iterator[GivenWord]:
