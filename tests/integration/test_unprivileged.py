@@ -134,6 +134,12 @@ def test_an_ordinary_user_runs_programs(python_of_others: str, open_source: Path
         said["file"] = (await sandbox.read_file("/data/x")).decode()
         said["timeout"] = await run(sandbox, "sh", "-c", "sleep 3600 & sleep 3600", timeout_seconds=0.3)
         said["processes"] = [process.command for process in await sandbox.processes()]
+        hidden = await runtime.create(SandboxSpec(hides_processes=True))
+        for sandbox in (sandbox, hidden):
+            asked = ("bash", "-c", "bash -c 'cat /proc/$PPID/cmdline; true'; true", "secret")
+            said["seen"] = [*said.get("seen", ()), "secret" in (await run(sandbox, *asked, guarded=True))[2]]
+        lasting = ("bash", "-c", "sleep 3600 & sleep 3600")
+        said["hidden timeout"] = await run(hidden, *lasting, guarded=True, timeout_seconds=0.3)
         many = await asyncio.gather(*(runtime.create(SandboxSpec()) for _ in range(20)))
         said["many"] = [(await run(one, "echo", "x"))[2] for one in many]
     """)  # fmt: skip
@@ -141,6 +147,8 @@ def test_an_ordinary_user_runs_programs(python_of_others: str, open_source: Path
     assert said["file"] == "content"
     assert said["timeout"][0] == "timeout"
     assert said["processes"] == []
+    assert said["seen"] == [True, False]
+    assert said["hidden timeout"][0] == "timeout"
     assert said["many"] == ["x\n"] * 20
     outcome, _code, out, err = said["who"]
     assert outcome == "exited"
