@@ -13,9 +13,10 @@ The texts are looked at, not run: what is found may be too much, which is no mor
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
@@ -52,8 +53,10 @@ _STARTS = re.compile(
     r"|create_subprocess_\w+)"
 )
 """functions of Python's that start a program"""
-_MOST_TEXT = 200_000
+_MOST_TEXT = 50_000
 """characters of a text that is looked at"""
+_MOST_KNOWN = 256
+"""texts of which it is kept what was found: each candidate of a contract is judged by the same ones"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,10 @@ class GivenWord:
 
 def given_words(command: Sequence[str], files: Mapping[str, str]) -> tuple[GivenWord, ...]:
     """Where the trusted texts give the word away, as far as it can be told."""
-    found = [given for place, text in _shell_texts(command, files).items() for given in _of_shell(place, text)]
-    found += [given for place, text in _python_texts(command, files).items() for given in _of_python(place, text)]
+    found = [
+        given for place, text in _shell_texts(command, files).items() for given in _given_by(_of_shell, place, text)
+    ]
+    found += [given for item in _python_texts(command, files).items() for given in _given_by(_of_python, *item)]
     return tuple(found)
 
 
@@ -108,6 +113,11 @@ def words_in_sight(command: Sequence[str], files: Mapping[str, str]) -> tuple[Gi
     """The lines by which the candidate can learn the word, whatever the sandbox hides."""
     hides = hides_processes(command, files)
     return tuple(given for given in given_words(command, files) if not (hides and given.is_guarded))
+
+
+@functools.lru_cache(maxsize=_MOST_KNOWN)
+def _given_by(reader: Callable[[str, str], Iterator[GivenWord]], place: str, text: str) -> tuple[GivenWord, ...]:
+    return tuple(reader(place, text))
 
 
 def _shell_texts(command: Sequence[str], files: Mapping[str, str]) -> dict[str, str]:
@@ -160,6 +170,7 @@ def _of_shell(place: str, text: str) -> Iterator[GivenWord]:
             yield GivenWord(place, line, "argument", _real_program(part, program))
 
 
+@functools.lru_cache(maxsize=_MOST_KNOWN)
 def _is_kept_by_shell(text: str) -> bool | None:
     """Whether a text reads the word, and then only prints the proof; None = it does not read it."""
     if len(text) > _MOST_TEXT:
@@ -252,6 +263,7 @@ def _nodes(text: str) -> list[ast.AST]:
         return []
 
 
+@functools.lru_cache(maxsize=_MOST_KNOWN)
 def _is_kept_by_python(text: str) -> bool | None:
     """Whether a text reads the word, and then only prints the proof; None = it does not read it."""
     nodes = _nodes(text)

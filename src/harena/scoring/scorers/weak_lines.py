@@ -19,7 +19,7 @@ _WRITES = re.compile(r"(?<![<>&\d])[12]?>\|?[ \t]*[\"']?((?![&/]dev/)[\w./-]+)")
 _ASKS = re.compile(
     r"(?:\[\[?|test)[ \t]+(?:![ \t]+)?(?:-[efs][ \t]+[\"']?([\w./-]+)|[\"']?([\w./-]+)[\"']?[ \t]+-[no]t\b)"
 )
-_MOST_TEXT = 200_000
+_MOST_TEXT = 50_000
 """characters of a text that is looked at"""
 
 
