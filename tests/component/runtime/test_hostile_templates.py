@@ -218,6 +218,22 @@ def test_what_is_wrong_with_a_cgroup_names_nothing_of_the_host(bench: Bench, mon
     assert len(texts) == 4
 
 
+def test_only_an_import_is_light(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A template's group has its whole weight while the namespaces are made, also where an earlier import has left it
+    light, and again before an import that has not ended is killed."""
+    weights: list[bool] = []
+    made = bench.template()
+    monkeypatch.setattr(made.group, "weigh", lambda *, lightly: weights.append(lightly))
+    monkeypatch.setattr(bench.spawner.template_pool, "acquire", lambda **_: made.group)
+    _, entries, light = bench.spawner._template_group(imports=True)
+    assert weights == [False]
+    made.imports = True
+    bench.spawner._misbehaved(made, "it says what no template says")
+    assert weights == [False, False]
+    for descriptor in (*entries, *([light.descriptor] if light else ())):
+        os.close(descriptor)
+
+
 def test_a_sandbox_goes_into_its_cgroups_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is given the files for that with its channel, and the spawner moves it nowhere: that would wait until no
     process of the machine is being forked."""

@@ -117,6 +117,37 @@ def test_a_process_goes_into_a_group_itself(real_backend: CgroupBackend) -> None
 
 
 @pytest.mark.root
+def test_an_import_makes_its_group_light_itself(real_backend: CgroupBackend) -> None:
+    """By the right of whoever has opened the file; until then, and when it is to end, it weighs as much as any other
+    template: what it does then takes locks of the kernel that everybody waits for."""
+    if "cpu" not in real_backend.parents:
+        pytest.skip(f"capability:cgroups {real_backend.describe()['cpu']}")
+    pool = real_backend.open_template_pool(owner_id(os.getpid()))
+    group = pool.acquire(pids=16)
+    light = group.open_light_weight()
+    assert light is not None
+
+    def weight() -> int:
+        file = "/cpu.weight" if real_backend.kind == "v2" else "/cpu.shares"
+        return int(CgroupFiles().read(group.directories["cpu"] + file))
+
+    usual = weight()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setresuid(1000, 1000, 1000)
+            light.put_in_force()
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    os.close(light.descriptor)
+    assert weight() * 100 <= usual
+    group.weigh(lightly=False)
+    assert weight() == usual
+    assert pool.close() == []
+
+
+@pytest.mark.root
 def test_the_kernel_takes_the_bounds_of_workspaces(real_backend: CgroupBackend) -> None:
     """Whatever their sandboxes may use by themselves, before and after another workspace comes."""
     processors = os.cpu_count() or 1

@@ -141,6 +141,21 @@ MOST_WALKS = 1000
 """number of looks for processes that were forked while a group was killed, where nothing can forbid forks"""
 
 
+class LightWeight:
+    """A group's file for its weight, opened for writing, and the text to be written to it."""
+
+    __slots__ = ("descriptor", "text")
+
+    def __init__(self, descriptor: int, text: bytes) -> None:
+        self.descriptor = descriptor
+        """the caller's, to be closed"""
+        self.text = text
+
+    def put_in_force(self) -> None:
+        """Raises OSError."""
+        os.write(self.descriptor, self.text)
+
+
 class Group:
     """The cgroup directories of one sandbox, one per controller. Without directories every operation does nothing;
     that is how a host without cgroups looks."""
@@ -202,8 +217,16 @@ class Group:
     def weigh(self, *, lightly: bool) -> None:
         """What its processes weigh against those of other groups of its kind: as one process, or hardly anything.
 
+        A process of little weight must hold no lock of the kernel that others wait for, such as that of mounts: the
+        lock would be held for as long as the process waits for a processor.
+
         Raises OSError.
         """
+
+    def open_light_weight(self) -> LightWeight | None:
+        """What makes the group weigh hardly anything, for a process that cannot reach its directories; None where the
+        kernel has no weights. Raises OSError."""
+        return None
 
     def counted_seconds(self) -> float | None:
         """Processor time of all that has run in here since this group was acquired, also of what has ended and that

@@ -10,6 +10,7 @@ from harena.runtime.kernel.cgroup_tree import (
     CgroupFiles,
     CgroupMount,
     Group,
+    LightWeight,
     field,
     most_of_a_share,
 )
@@ -112,6 +113,12 @@ class V1Group(Group):
         """See `Group`."""
         if directory := self.directories.get("cpu"):
             self._files.write(directory + "/cpu.shares", str(_LIGHT_SHARES if lightly else _SHARES))
+
+    def open_light_weight(self) -> LightWeight | None:
+        """See `Group`."""
+        if directory := self.directories.get("cpu"):
+            return LightWeight(self._files.open_to_write(directory + "/cpu.shares"), str(_LIGHT_SHARES).encode())
+        return None
 
     def _read_counted_seconds(self) -> float | None:
         directory = self.directories.get("cpuacct")

@@ -6,7 +6,14 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable, Mapping
 
-from harena.runtime.kernel.cgroup_tree import SHARE_PERIOD_MICROSECONDS, CgroupFiles, CgroupMount, Group, field
+from harena.runtime.kernel.cgroup_tree import (
+    SHARE_PERIOD_MICROSECONDS,
+    CgroupFiles,
+    CgroupMount,
+    Group,
+    LightWeight,
+    field,
+)
 
 WANTED = ("memory", "pids", "cpu")
 _PERIOD_MICROSECONDS = 100_000
@@ -182,6 +189,12 @@ class V2Group(Group):
         """See `Group`."""
         if "cpu" in self.directories:
             self._files.write(self._directory + "/cpu.weight", str(_LIGHT_WEIGHT if lightly else _WEIGHT))
+
+    def open_light_weight(self) -> LightWeight | None:
+        """See `Group`."""
+        if "cpu" in self.directories:
+            return LightWeight(self._files.open_to_write(self._directory + "/cpu.weight"), str(_LIGHT_WEIGHT).encode())
+        return None
 
     def _read_counted_seconds(self) -> float | None:
         return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") * _MICROSECONDS

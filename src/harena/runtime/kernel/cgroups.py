@@ -23,6 +23,7 @@ from harena.runtime.kernel.cgroup_ceiling import limit_sums, shares
 from harena.runtime.kernel.cgroup_tree import (
     CgroupFiles,
     Group,
+    LightWeight,
     Pool,
     parse_mounts,
     parse_own_paths,
@@ -34,6 +35,7 @@ __all__ = [
     "CgroupFiles",
     "DelegationFacts",
     "Group",
+    "LightWeight",
     "NoCgroups",
     "Pool",
     "V1Cgroups",

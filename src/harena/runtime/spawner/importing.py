@@ -32,7 +32,7 @@ from typing import NoReturn
 
 from harena.runtime.fast_path import forker
 from harena.runtime.guest import template
-from harena.runtime.kernel import mappings, pidfds, privileges, proc_files
+from harena.runtime.kernel import cgroups, mappings, pidfds, privileges, proc_files
 from harena.runtime.kernel.ptrace import (
     EVENT_EXEC,
     OPTION_EXEC,
@@ -63,14 +63,19 @@ _ENDED = template.ANSWER.pack(0, errno.ECHILD)
 _READY_BYTES = 8 << 10
 
 
-def become_template(plan: dict[str, object], filter_: bytes, channel: _socket.socket) -> None:
-    """In the process that the spawner has made, in its new root. Comes back only by raising OSError."""
+def become_template(
+    plan: dict[str, object], filter_: bytes, channel: _socket.socket, light: cgroups.LightWeight | None
+) -> None:
+    """In the process that the spawner has made, in its new root. Comes back only by raising OSError.
+
+    `light` is put in force before the importer begins. What comes before, such as mounts, has the weight of any other
+    process: it takes locks that others wait for."""
     reading, writing = os.pipe2(os.O_CLOEXEC)
     memory = os.memfd_create("template", os.MFD_CLOEXEC)
     gate, gate_end = os.pipe2(os.O_CLOEXEC)
     ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
     if os.fork() == 0:
-        _keep(plan, filter_, channel, ours, (gate_end, writing, memory))
+        _keep(plan, filter_, channel, ours, (gate_end, writing, memory), light)
     os.close(writing)
     if os.read(reading, 1) != b"g":
         raise StepError("keeper", errno.ECHILD)
@@ -106,20 +111,23 @@ def _keep(
     channel: _socket.socket,
     importer: _socket.socket,
     rest: tuple[int, int, int],
+    light: cgroups.LightWeight | None,
 ) -> NoReturn:
     """The keeper, from its fork on. It keeps no descriptor of the spawner's."""
     try:
-        places = [os.dup(descriptor) for descriptor in (channel.fileno(), importer.fileno(), *rest)]
+        kept = [channel.fileno(), importer.fileno(), *rest, *([light.descriptor] if light else ())]
+        places = [os.dup(descriptor) for descriptor in kept]
         while min(places) < 64:
             places = [os.dup(descriptor) for descriptor in places]
         for target, descriptor in enumerate(places, 3):
             os.dup2(descriptor, target)
-        close_from(8)
+        close_from(3 + len(kept))
+        light = cgroups.LightWeight(8, light.text) if light else None
         channel.detach()
         importer.detach()
         control = _socket.socket(fileno=3)
         importer = _socket.socket(fileno=4)
-        keeper = Keeper(filter_, plan["rlimits"], control, importer, gate=5, memory=7)  # type: ignore[arg-type]
+        keeper = Keeper(filter_, plan["rlimits"], control, importer, light, gate=5, memory=7)  # type: ignore[arg-type]
     except OSError:
         os._exit(1)  # the template finds that there is no keeper
     try:
@@ -151,6 +159,7 @@ class Keeper:
         rlimits: list[tuple[int, int]],
         control: _socket.socket,
         importer: _socket.socket,
+        light: cgroups.LightWeight | None,
         *,
         gate: int,
         memory: int,
@@ -159,6 +168,7 @@ class Keeper:
         self.rlimits = rlimits
         self.control = control
         self.importer = importer
+        self.light = light
         self.gate = gate
         self.memory = memory
         self.importer_pid = 0
@@ -195,6 +205,9 @@ class Keeper:
         self.importer_pid = now["rax"]
         self._jump(now, forker.HELD)
         held.to_syscall()
+        if self.light is not None:
+            self.light.put_in_force()
+            os.close(self.light.descriptor)
         os.write(self.gate, b"g")
         os.close(self.gate)
 

@@ -205,7 +205,7 @@ class Spawner:
             self._start_template(*arguments)
         elif kind == "drop":
             if arguments[0] in self.templates:
-                _kill(self.templates[arguments[0]].pidfd)
+                _end_template(self.templates[arguments[0]])
         elif kind == "time":
             self._say("answer", arguments[0], self._look_at(arguments[1], _time_of, (0.0, 0.0)))
         elif kind == "oom":
@@ -230,7 +230,7 @@ class Spawner:
     def _clone_template(self, number: int, plan: dict[str, object]) -> _Template:
         trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
         user = self._free_user() if self.privileged else os.geteuid()
-        group, entries = self._template_group(imports=bool(plan["imports"]))
+        group, entries, light = self._template_group(imports=bool(plan["imports"]))
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
         map_ready, map_done = os.pipe2(os.O_CLOEXEC)
         opened: list[host_trees.Tree] | None = None
@@ -242,7 +242,7 @@ class Spawner:
             if pid == 0:
                 os.close(map_done)
                 root = launch.TemplateRoot(plan, opened, map_ready)
-                template_start.become_template(root, plan, theirs.fileno(), entries)
+                template_start.become_template(root, plan, theirs.fileno(), entries, light)
             outside = (user, user) if self.privileged else (user, os.getegid())
             try:
                 if not entries:
@@ -260,18 +260,22 @@ class Spawner:
             ours.close()
             raise
         finally:
-            for descriptor in (map_ready, map_done, theirs.detach(), *entries):
+            for descriptor in (map_ready, map_done, theirs.detach(), *entries, *([light.descriptor] if light else ())):
                 os.close(descriptor)
             host_trees.close(opened or ())
 
-    def _template_group(self, *, imports: bool) -> tuple[cgroups.Group, list[int]]:
-        """With its entries. Raises OSError that names nothing of the host."""
-        group = None
+    def _template_group(self, *, imports: bool) -> tuple[cgroups.Group, list[int], cgroups.LightWeight | None]:
+        """(the group, the files by which a process goes into it, what makes it light while modules are imported). The
+        descriptors are the caller's. Raises OSError that names nothing of the host."""
+        group, entries = None, list[int]()
         try:
             group = self.template_pool.acquire(memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES)
-            group.weigh(lightly=imports)  # until it is ready, see _answered
-            return group, group.open_entries()
+            group.weigh(lightly=False)  # an import that has ended early left it light
+            entries = group.open_entries()
+            return group, entries, group.open_light_weight() if imports else None
         except OSError as error:
+            for entry in entries:
+                os.close(entry)
             if group is not None:
                 self.template_pool.release(group)
             raise OSError(error.errno, f"cgroup: {_reason(error)}") from None
@@ -388,7 +392,7 @@ class Spawner:
         """End a template, and with it its sandboxes. The news of its death does the rest."""
         if not made.ended_by:
             made.ended_by = fault
-            _kill(made.pidfd)
+            _end_template(made)
             self._unwatch(made.control.fileno())
 
     def _template_died(self, made: _Template) -> None:
@@ -515,6 +519,14 @@ class Spawner:
         del self.sandboxes[sandbox.number]
         self._say("dead", sandbox.number, oom_kills + sandbox.over_memory)
         self.pool.release(sandbox.group, oom_kills)
+
+
+def _end_template(made: _Template) -> None:
+    """SIGKILL, with the weight of any other process: its end takes locks of the kernel that others wait for."""
+    if made.imports and not made.ready:
+        with suppress(OSError):
+            made.group.weigh(lightly=False)
+    _kill(made.pidfd)
 
 
 def _order(made: _Template, sandbox: _Sandbox, settings: bytes, descriptors: list[int]) -> None:

@@ -9,13 +9,20 @@ import signal
 from typing import NoReturn
 
 from harena.runtime.guest import launch, template
-from harena.runtime.kernel import privileges, seccomp
+from harena.runtime.kernel import cgroups, privileges, seccomp
 from harena.runtime.spawner import guest_modules as guest
 from harena.runtime.spawner import importing
 
 
-def become_template(root: launch.TemplateRoot, plan: dict[str, object], control: int, entries: list[int]) -> NoReturn:
-    """In the clone: go into its cgroups, take the steps, then exec the image's interpreter. Never returns."""
+def become_template(
+    root: launch.TemplateRoot,
+    plan: dict[str, object],
+    control: int,
+    entries: list[int],
+    light: cgroups.LightWeight | None,
+) -> NoReturn:
+    """In the clone: go into its cgroups, take the steps, then exec the image's interpreter. `light`: see
+    `importing.become_template`. Never returns."""
     channel = _socket.socket(fileno=control)
     try:
         launch.enter_groups(entries)
@@ -26,7 +33,7 @@ def become_template(root: launch.TemplateRoot, plan: dict[str, object], control:
         if root.shares_inodes:
             seccomp.load(plan["filter_of_shared_inodes"])  # type: ignore[arg-type]
         if plan["imports"]:
-            importing.become_template(plan, plan["final_filter"], channel)  # type: ignore[arg-type]
+            importing.become_template(plan, plan["final_filter"], channel, light)  # type: ignore[arg-type]
         source = os.memfd_create("guest", os.MFD_CLOEXEC)
         os.write(source, guest.bundle())
         os.lseek(source, 0, os.SEEK_SET)
