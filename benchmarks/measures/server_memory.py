@@ -47,9 +47,10 @@ async def _run_jobs(url: str, pid: int, jobs: int, runs: int) -> list[int]:
                 "config": {"concurrency": CONCURRENCY, "timeout_seconds": TIMEOUT_SECONDS},
             }
             job = await operations.create_benchmark_job(request)
-            results = await operations.wait_benchmark_job(job["id"])
-            if results["summary"]["verdicts"] != {"expected": runs, "right": runs, "wrong": 0, "no_score": 0}:
-                raise RuntimeError(f"job {number}: {results['summary']}")
+            results = await operations.wait_benchmark_job(job.id)
+            verdicts = results.summary.verdicts
+            if verdicts is None or verdicts.right != runs:
+                raise RuntimeError(f"job {number}: {results.summary}")
             found.append(_rss_kib(pid))
         return found
     finally:
