@@ -120,18 +120,22 @@ if TYPE_CHECKING:
     from harena.core.records.benchmark_jobs import BenchmarkJob as BenchmarkJob
     from harena.core.records.benchmark_jobs import BenchmarkResults as BenchmarkResults
     from harena.core.records.benchmark_jobs import BenchmarkRun as BenchmarkRun
+    from harena.core.records.benchmark_jobs import JobConfiguration as JobConfiguration
     from harena.core.records.benchmark_jobs import JobSummary as JobSummary
     from harena.core.records.benchmark_jobs import Progress as Progress
     from harena.core.records.benchmark_jobs import ResultsPage as ResultsPage
     from harena.core.records.benchmark_jobs import Summary as Summary
     from harena.core.records.benchmark_jobs import WebhookDelivery as WebhookDelivery
     from harena.core.records.benchmark_jobs import WebhookEvent as WebhookEvent
+    from harena.core.records.calibrations import CalibratedScenario as CalibratedScenario
+    from harena.core.records.calibrations import CalibrationReport as CalibrationReport
     from harena.core.records.catalog import BenchmarkJobDef as BenchmarkJobDef
     from harena.core.records.catalog import CalibrationJob as CalibrationJob
     from harena.core.records.catalog import ScoringContract as ScoringContract
     from harena.core.records.catalog import StoredObject as StoredObject
     from harena.core.records.catalog import StoredScenarios as StoredScenarios
     from harena.core.records.job_diff import JobDiff as JobDiff
+    from harena.core.records.training_jobs import ResolvedReference as ResolvedReference
     from harena.core.records.training_jobs import TrainingArtifacts as TrainingArtifacts
     from harena.core.records.training_jobs import TrainingEvent as TrainingEvent
     from harena.core.records.training_jobs import TrainingJob as TrainingJob
@@ -213,6 +217,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "BenchmarkJob",
         "BenchmarkResults",
         "BenchmarkRun",
+        "JobConfiguration",
         "JobSummary",
         "Progress",
         "ResultsPage",
@@ -220,6 +225,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "WebhookDelivery",
         "WebhookEvent",
     ),
+    "harena.core.records.calibrations": ("CalibratedScenario", "CalibrationReport"),
     "harena.core.records.catalog": (
         "BenchmarkJobDef",
         "CalibrationJob",
@@ -229,6 +235,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "harena.core.records.job_diff": ("JobDiff",),
     "harena.core.records.training_jobs": (
+        "ResolvedReference",
         "TrainingArtifacts",
         "TrainingEvent",
         "TrainingJob",

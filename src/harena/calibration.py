@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harena.core.errors import PlatformError
+from harena.core.records.calibrations import CalibrationReport
 
 SUFFIX = ".calibration.json"
 """added to a scenario file's name: where its calibration is stored"""
@@ -26,14 +28,13 @@ def calibrate(
     timeout_seconds: float = 10.0,
     store: bool = True,
     follow: Follow | None = None,
-) -> dict[str, Any]:
+) -> CalibrationReport:
     """Run right answers `gold_runs` times, empty ones and the exploit battery; whether the scenarios are fit.
 
     `source` is a scenario file, its content, or stored scenarios, {"ref": "NAME@2"}; `timeout_seconds` the wall time of
-    each run (a scenario's own may be shorter). The answer is what `harena.scoring.calibration.Calibration.report` says,
-    with the `job_id` whose runs are in the store, and with `store` it is also written beside a file, as
-    FILE.calibration.json; that of stored scenarios is kept with their version. Blocks; `follow` gets the job's events
-    meanwhile.
+    each run (a scenario's own may be shorter). The report has the `job_id` whose runs are in the store. With `store` it
+    is also written beside a file, as FILE.calibration.json; that of stored scenarios is kept with their version.
+    Blocks; `follow` gets the job's events meanwhile.
 
     Raises ValidationError for the scenarios or the numbers, PlatformError if the job could not run to its end, and
     OSError if the calibration cannot be written.
@@ -58,7 +59,7 @@ def calibrate(
         raise PlatformError(
             f"the calibration's job {begun.id} is {ended.state or 'gone'}: {why or 'it was ended'}", step="calibrate"
         )
-    report = {**ended.report, "job_id": begun.id}
+    report = replace(ended.report, job_id=begun.id)
     if store and isinstance(source, str | os.PathLike):
-        Path(os.fspath(source) + SUFFIX).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        Path(os.fspath(source) + SUFFIX).write_text(json.dumps(report.to_dict(), indent=2) + "\n", encoding="utf-8")
     return report

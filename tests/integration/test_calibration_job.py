@@ -48,7 +48,7 @@ def test_a_file_is_calibrated_and_its_report_stored_beside_it(home: Path, tmp_pa
     seen: list[Any] = []
     report = harena.calibrate(file, gold_runs=20, timeout_seconds=5, follow=seen.extend)
     stored = tmp_path / "scenarios.json.calibration.json"
-    assert json.loads(stored.read_text()) == report
+    assert json.loads(stored.read_text()) == report.to_dict()
     stored.unlink()
     file.unlink()
     add, trusting, tossing = report["scenarios"]

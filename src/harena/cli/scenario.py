@@ -15,6 +15,7 @@ from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, write_json, write_table
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
+from harena.core.records.calibrations import CalibratedScenario, CalibrationReport
 
 MISTAKES_EXIT = 1
 UNFIT_EXIT = 3
@@ -130,28 +131,27 @@ def calibrate(
     if form is AnswerFormat.TABLE:
         _write_calibration(report, file)
     else:
-        write_json(report)
-    unfit = any(row["verdict"] in ("not_fit", "not_judged") for row in report["scenarios"])
-    raise typer.Exit(0 if report["fit"] else UNFIT_EXIT if unfit else NO_VERDICT_EXIT)
+        write_json(report.to_dict())
+    unfit = any(row.verdict in ("not_fit", "not_judged") for row in report.scenarios)
+    raise typer.Exit(0 if report.fit else UNFIT_EXIT if unfit else NO_VERDICT_EXIT)
 
 
-def _write_calibration(report: dict[str, Any], file: Path) -> None:
+def _write_calibration(report: CalibrationReport, file: Path) -> None:
     header = ("scenario", "contract", "trust", "right answer", "flakes", "empty", "stub", "best constant",
               "mutants killed", "forgeries paid", "fit")  # fmt: skip
     rows = [
-        (row["scenario"], row["contract"], row["trust"], f"{gold['passed']}/{gold['runs']}", gold["flakes"],
-         row["empty_score"], row["stub_score"], row["constants"]["best_score"],
-         f"{mutated['killed']}/{mutated['scored']}", f"{len(battery['paid'])}/{battery['tried']}",
-         _FITNESS[row["verdict"]])
-        for row in report["scenarios"]
-        for gold, mutated, battery in [(row["gold"], row["mutants"], row["battery"])]
+        (row.scenario, row.contract, row.trust, f"{row.gold.passed}/{row.gold.runs}", row.gold.flakes,
+         row.empty_score, row.stub_score, row.constants.best_score,
+         f"{row.mutants.killed}/{row.mutants.scored}", f"{len(row.battery.paid)}/{row.battery.tried}",
+         _FITNESS[row.verdict])
+        for row in report.scenarios
     ]  # fmt: skip
-    write_table(f"calibration of {file.name}, battery {report['battery_version']}", header, rows)
-    for row in report["scenarios"]:
-        sys.stdout.writelines(f"{row['scenario']}: {line}\n" for line in [*row["faults"], *_notes(row)])
-    fit = sum(row["fit"] for row in report["scenarios"])
-    sys.stdout.write(f"fit for training: {fit} of {_count(report['scenarios'], 'scenario')}; ")
-    rate = report["flake_rate"]
+    write_table(f"calibration of {file.name}, battery {report.battery_version}", header, rows)
+    for row in report.scenarios:
+        sys.stdout.writelines(f"{row.scenario}: {line}\n" for line in [*row.faults, *_notes(row)])
+    fit = sum(row.fit for row in report.scenarios)
+    sys.stdout.write(f"fit for training: {fit} of {_count(report.scenarios, 'scenario')}; ")
+    rate = report.flake_rate
     sys.stdout.write("no right answer was scored\n" if rate is None else f"flake rate {rate:.2%}\n")
 
 
@@ -159,19 +159,19 @@ _FITNESS = {"fit": "yes", "not_fit": "NO", "not_judged": "not judged", "no_verdi
 MOST_SURVIVORS = 5
 
 
-def _notes(row: dict[str, Any]) -> Iterator[str]:
+def _notes(row: CalibratedScenario) -> Iterator[str]:
     """What is no fault and should be known."""
-    constants, survived = row["constants"], row["mutants"]["survived"]
-    if constants["best"] is not None and not constants["passed"]:
-        yield f"note: an answer that {constants['best']} earns {constants['best_score']:.6g} of partial credit"
+    constants, survived = row.constants, row.mutants.survived
+    if constants.best is not None and not constants.passed:
+        yield f"note: an answer that {constants.best} earns {constants.best_score:.6g} of partial credit"
     if survived:
         told = "; ".join(survived[:MOST_SURVIVORS]) + ("; ..." if len(survived) > MOST_SURVIVORS else "")
-        yield f"note: {len(survived)} of {row['mutants']['scored']} mutants of the right answer pass ({told})"
-    if row["gold"]["runs"] and not row["mutants"]["scored"]:
+        yield f"note: {len(survived)} of {row.mutants.scored} mutants of the right answer pass ({told})"
+    if row.gold.runs and not row.mutants.scored:
         yield "note: no mutant of the right answer was scored: nothing says that a small mistake is noticed"
-    yield from (f"note: {note}" for note in row.get("notes", ()))
-    if row["verdict"] not in ("fit", "not_fit") and row["why"] not in row["faults"]:
-        yield f"{_FITNESS[row['verdict']]}: {row['why']}"
+    yield from (f"note: {note}" for note in row.notes)
+    if row.verdict not in ("fit", "not_fit") and row.why not in row.faults:
+        yield f"{_FITNESS[row.verdict]}: {row.why}"
 
 
 def _count(things: Collection[object], noun: str) -> str:

@@ -36,7 +36,7 @@ EntryDescription = Mapping[str, Any]
 """what was read of a version when it was stored; its keys are those of its kind, see `harena.jobs.catalog`"""
 SourceFields = Mapping[str, Any]
 """fields of a job's request that say what is run: {scenarios, format, grader}"""
-CalibrationReport = Mapping[str, Any]
+StoredReport = Mapping[str, Any]
 """what a calibration has found; its keys are those of `harena.scoring.calibration`"""
 
 
@@ -147,7 +147,7 @@ class StoredCalibration(NewCalibration):
 
     sequence: int
     """its place in lists, newest last"""
-    report: CalibrationReport | None
+    report: StoredReport | None
     """what it has found; None = that is not known yet"""
 
 
@@ -207,5 +207,5 @@ class CatalogStorePort(Protocol):
     ) -> list[StoredCalibration]:
         """The calibrations of a version of scenarios, newest first."""
 
-    async def report_calibration(self, job_id: str, report: CalibrationReport) -> None:
+    async def report_calibration(self, job_id: str, report: StoredReport) -> None:
         """Keep its report; one that is there stays."""

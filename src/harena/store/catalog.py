@@ -10,13 +10,13 @@ from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from harena.core.catalog import (
-    CalibrationReport,
     CatalogKind,
     EntryMetadata,
     EntryVersion,
     NewCalibration,
     NewEntry,
     StoredCalibration,
+    StoredReport,
 )
 from harena.core.errors import PlatformError
 from harena.core.pages import PageRows
@@ -179,7 +179,7 @@ class CatalogStore:
         )
         return await self._records(StoredCalibration, found.order_by(calibrations.c.sequence.desc()).limit(limit))
 
-    async def report_calibration(self, job_id: str, report: CalibrationReport) -> None:
+    async def report_calibration(self, job_id: str, report: StoredReport) -> None:
         """See CatalogStorePort."""
         statement = update(calibrations).where(calibrations.c.job_id == job_id, calibrations.c.report.is_(None))
         async with self._database.transaction() as connection:

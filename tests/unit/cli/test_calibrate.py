@@ -11,6 +11,7 @@ from fake_face import Harena
 
 from harena.cli import face
 from harena.core.errors import PlatformError, ValidationError
+from harena.core.records.calibrations import CalibrationReport
 
 
 def report(**row: Any) -> dict[str, Any]:
@@ -21,6 +22,7 @@ def report(**row: Any) -> dict[str, Any]:
         "trust": "separate",
         "digest": "d",
         "gold": {"runs": 5, "scored": 5, "passed": 5, "flakes": 0, "flake_rate": 0.0},
+        "known_wrong": {"runs": 0, "passed": []},
         "empty_score": 0.0,
         "stub_score": 0.0,
         "constants": {"tried": 14, "best": None, "best_score": 0.0, "passed": []},
@@ -31,9 +33,12 @@ def report(**row: Any) -> dict[str, Any]:
         "fit": True,
         "verdict": "fit",
         "why": "",
+        "true_positive_rate": 1.0,
+        "false_positive_rate": 0.0,
         **row,
     }
-    return {"battery_version": "b", "flake_rate": 0.0, "fit": made["fit"], "scenarios": [made]}
+    head = {"version": 1, "battery_version": "b", "gold_runs": 5, "flake_rate": 0.0}
+    return {**head, "fit": made["fit"], "verdicts": {made["verdict"]: 1}, "scenarios": [made]}
 
 
 @pytest.fixture
@@ -41,7 +46,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the command line asks for; `answer` is what it gets, or an error that it meets."""
     seen: dict[str, Any] = {"answer": report()}
 
-    def calibrate(source: str, *, follow: Any, **options: Any) -> dict[str, Any]:
+    def calibrate(source: str, *, follow: Any, **options: Any) -> CalibrationReport:
         seen.update(source=source, options=options)
         if isinstance(seen["answer"], BaseException):
             raise seen["answer"]
@@ -56,7 +61,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
                 }
             ]
         )
-        return dict(seen["answer"])
+        return CalibrationReport.from_dict(seen["answer"])
 
     monkeypatch.setattr(face, "load", lambda: SimpleNamespace(calibrate=calibrate))
     return seen

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
+from harena.core.records.benchmark_jobs import JobConfiguration
 from harena.jobs.models import JobConfig, parse_request
 
 GOOD: dict[str, Any] = {"name": "epoch-1", "scenarios": [{"id": "a"}], "blueprint_id": "bp_1"}
@@ -20,6 +21,14 @@ def test_defaults() -> None:
     assert parsed.config == JobConfig(
         concurrency=8, timeout_seconds=120.0, retry_attempts=1, attempts=1, require_trust=None, rescore_fraction=0.0
     )
+
+
+def test_answers_have_the_configuration_of_requests() -> None:
+    """Field by field, with the same defaults; a job that an earlier version has stored lacks some."""
+    asked = JobConfig().model_dump(mode="json")
+    assert JobConfiguration.from_dict(asked).to_dict() == asked
+    assert JobConfiguration().to_dict() == asked
+    assert JobConfiguration.from_dict({"attempts": 2}).attempts == 2
 
 
 def test_the_guides_request() -> None:

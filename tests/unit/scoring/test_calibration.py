@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import ValidationError
+from harena.core.records.calibrations import CalibrationReport
 from harena.scoring import load_scenarios
 from harena.scoring.battery import BATTERY
 from harena.scoring.calibration import Calibration
@@ -59,6 +60,7 @@ def test_a_scenario_that_pays_for_right_answers_only_is_fit() -> None:
     """With its rates, and digests to know it by."""
     planned = calibration()
     report = planned.report(runs(planned))
+    assert CalibrationReport.from_dict(report).to_dict() == report
     (row,) = report["scenarios"]
     assert report["fit"] is row["fit"] is True
     assert row["faults"] == []

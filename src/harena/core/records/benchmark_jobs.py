@@ -81,6 +81,34 @@ class WebhookDelivery(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobConfiguration(Record):
+    """How a job runs: what was asked for, and the defaults for the rest. Bounds are those of the request."""
+
+    concurrency: int = 8
+    """runs at one time, at most; the machine may allow fewer"""
+    timeout_seconds: float = 120.0
+    """time of one candidate, unless its scenario says less"""
+    retry_attempts: int = 1
+    """further tries after the platform (never the candidate) failed"""
+    attempts: int = 1
+    """times that each scenario is run and scored"""
+    retry_on: list[str] = field(default_factory=lambda: ["platform"])
+    """what is tried again: failures of the platform, always; beside them reasons of scored results"""
+    run_timeout_seconds: float | None = None
+    """wall time of one try of one run, with its sandboxes and its scorer; longer is a failure of the platform"""
+    job_timeout_seconds: float | None = None
+    """time that the job may run, all nodes that ran it together; then it ends as timed_out, with its results so far"""
+    priority: int = 0
+    """jobs of a higher priority get the node's free slots first"""
+    require_trust: str | None = None
+    """"separate": contracts whose verdict is computed beside the candidate are refused; "shared" or null: none is"""
+    rescore_fraction: float = 0.0
+    """share of the runs that are executed and scored once more, in fresh sandboxes; see `rescored` of the summary"""
+    skip_bad_rows: bool = False
+    """rows of a data set that have a mistake are left out, counted and named"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkJob(Record):
     """A job, as it was when it was asked for."""
 
@@ -95,8 +123,7 @@ class BenchmarkJob(Record):
     """how long it has run, on all nodes together"""
     blueprint: str
     """blueprint that candidates run in: the requested one, or one that fits where none was requested"""
-    config: Mapping[str, Any]
-    """the whole `JobConfig`, defaults included"""
+    config: JobConfiguration
     error: str | None
     """why the platform could not run it to its end"""
     cursor: int

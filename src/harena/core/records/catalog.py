@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from harena.core.catalog import CatalogKind
+from harena.core.records.calibrations import CalibrationReport
 from harena.core.records.record import Record
 
 
@@ -63,7 +64,7 @@ class StoredScenarios(CatalogEntry):
     """the stored scoring contracts that they refer to, as NAME@2"""
     calibrations: list[CalibrationOutline] | None = None
     """from `get`: of this version, newest first"""
-    calibration: Mapping[str, Any] | None = None
+    calibration: CalibrationReport | None = None
     """from `get`: the newest report"""
     scenarios: Any = None
     """from `get` with `content`: what was stored"""
@@ -184,8 +185,8 @@ class CalibrationJob(Record):
     ended: bool
     fit: bool | None
     """null until it has ended, and where its job did not complete"""
-    report: Mapping[str, Any] | None
-    """null until it has completed; its fields are those of `harena.scoring.calibration`"""
+    report: CalibrationReport | None
+    """null until it has completed"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

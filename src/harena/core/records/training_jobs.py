@@ -6,7 +6,7 @@ Times of day are ISO 8601 in UTC.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from harena.core.records.record import Record
@@ -30,6 +30,26 @@ class CapabilityReference(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedReference(Record):
+    """What a reference of a request named when the job was accepted."""
+
+    where: str
+    """the field of the request: "model", "capability_ref", "config.trajectory_dataset_refs[0]" ..."""
+    kind: str
+    """what it is: an `ObjectKind`, or "scenarios\""""
+    name: str
+    """name of the stored object or model; for a model's path, the path as it was given"""
+    version: str | None
+    """for a data set that was given as a path, one named by its content; null = a model's path, or a shipped model"""
+    digest: str
+    """sha256 over the content, in hexadecimal digits"""
+    path: str | None
+    """where it lies on the machine that trains; null from a server, and for a shipped model"""
+    described: Mapping[str, Any] = field(default_factory=dict)
+    """what was read of it, by its kind; see `harena.training.objects`"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob(Record):
     """A job, as it was when it was asked for."""
 
@@ -49,8 +69,7 @@ class TrainingJob(Record):
     tags: list[str] | None
     config: Mapping[str, Any] | None
     """the request's configuration"""
-    resolved: list[Mapping[str, Any]]
-    """what each reference of the request named when the job was accepted; from a server `path` is null"""
+    resolved: list[ResolvedReference]
     plan: Mapping[str, Any]
     """the whole configuration, with the defaults of its algorithm"""
     progress: TrainingProgress

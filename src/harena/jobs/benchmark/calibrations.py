@@ -18,16 +18,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harena.core.catalog import (
-    CalibrationReport,
     CatalogStorePort,
     NewCalibration,
     StoredCalibration,
+    StoredReport,
     is_reference,
     parse_reference,
     referred,
 )
 from harena.core.clock import Clock
 from harena.core.errors import HostUnsupportedError, NotFoundError, ValidationError
+from harena.core.records.calibrations import CalibrationReport
 from harena.core.records.catalog import CalibrationJob, CalibrationOutline, StoredScenarios
 from harena.core.threads import SCENARIOS
 from harena.jobs.benchmark.job_scenarios import kept_sources, read_batch
@@ -202,7 +203,8 @@ def _read_plan(sources: Mapping[str, Any], gold_runs: int, reader: CatalogReader
     return Calibration(read_batch(sources, reader), gold_runs=gold_runs)
 
 
-def _answer(calibration: NewCalibration, report: CalibrationReport | None, state: str | None) -> CalibrationJob:
+def _answer(calibration: NewCalibration, stored: StoredReport | None, state: str | None) -> CalibrationJob:
+    report = None if stored is None else CalibrationReport.from_dict(stored)
     return CalibrationJob(
         id=calibration.job_id,
         job_id=calibration.job_id,
@@ -211,7 +213,7 @@ def _answer(calibration: NewCalibration, report: CalibrationReport | None, state
         created_at=calibration.created_at,
         state=state,
         ended=state is None or state in ENDED_STATES,
-        fit=None if report is None else report["fit"],
+        fit=None if report is None else report.fit,
         report=report,
     )
 
@@ -230,6 +232,6 @@ def _outline(calibration: CalibrationJob) -> CalibrationOutline:
         state=calibration.state,
         gold_runs=calibration.gold_runs,
         fit=calibration.fit,
-        flake_rate=None if report is None else report["flake_rate"],
-        battery_version=None if report is None else report["battery_version"],
+        flake_rate=None if report is None else report.flake_rate,
+        battery_version=None if report is None else report.battery_version,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from harena.core.records.training_jobs import (
     CapabilityReference,
+    ResolvedReference,
     TrainingEvent,
     TrainingJob,
     TrainingLog,
@@ -40,7 +41,7 @@ def training_answer(job: StoredTrainingJob) -> TrainingJob:
         capability_ref=None if capability is None else CapabilityReference.from_dict(capability),
         tags=request.get("tags"),
         config=request.get("config"),
-        resolved=[_without_place(ref) if job.durable else ref for ref in job.resolved],
+        resolved=[ResolvedReference.from_dict(_without_place(ref) if job.durable else ref) for ref in job.resolved],
         plan=job.plan,
         progress=TrainingProgress(step=job.step, steps=job.steps),
         metrics=job.metrics,
