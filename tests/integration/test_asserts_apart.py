@@ -106,6 +106,7 @@ HONEST: dict[str, tuple[str, str, str]] = {
     "exceptions": ("try:\n    f(lambda: 1 / 0)\n    raise AssertionError('it raises nothing')\nexcept ValueError as error:\n    assert 'bad' in str(error)\nassert f(lambda: 3) == 3", "def f(g):\n    try: return g()\n    except ZeroDivisionError as error: raise ValueError('bad') from error\n", "def f(g):\n    try:\n        return g()\n    except ArithmeticError:\n        raise ValueError('a bad call')\n"),
     "closures": ("counter = f(lambda n: n + 1)\nassert [counter(), counter()] == [1, 2]\nassert f(lambda n: n - 1)() == -1", "def f(g):\n    n = 0\n    def step():\n        nonlocal n\n        n = g(n)\n        return n\n    return step\n", "def f(g):\n    held = [0]\n    def step():\n        held[0] = g(held[0])\n        return held[0]\n    return step\n"),
     "callbacks": ("seen = []\nassert f(seen.append, [1, 2]) == 2\nassert seen == [1, 2]\nassert f(lambda x: seen.pop(), [9]) == 1 and seen == [1]", "def f(g, xs):\n    for x in xs: g(x)\n    return len(xs)\n", "def f(g, xs): return len([g(x) for x in xs])\n"),
+    "names of Python's own": ("import math\nassert f(lambda x: x) == math.sqrt(16)", "def f(g): return g(3) + 1\n", "globals = {}\nclass ImportError: pass\ndef f(g):\n    globals['x'] = g(3)\n    return globals['x'] + 1\n"),
     "a context manager": (MANAGED, MANAGES, "class f:\n    def __init__(self, g): self.g = g\n    def __enter__(self): return self.g()\n    def __exit__(self, *_): return False\n"),
     "a decorator": (DECORATED, DECORATES, "import functools\ndef f(g):\n    @functools.wraps(g)\n    def h(n): return g(n=n + 1)\n    return h\n"),
 }  # fmt: skip
@@ -128,6 +129,14 @@ async def test_honest_programs_are_paid_without_a_gold(name: str) -> None:
     rows = [{"id": str(place), "candidate": program, "scoring": scoring} for place, program in enumerate(programs)]
     results = await asyncio.gather(*map(judged, load_scenarios(rows).scenarios))
     assert [(one.score, one.detail) for one in results] == [(1.0, ""), (1.0, "")]
+
+
+async def test_how_tests_are_to_be_read_is_no_import() -> None:
+    """A candidate apart is lent what they import, and no `from __future__` stands below a program."""
+    tests = "from __future__ import annotations\ndef same(x: unknown): return x\nassert f(same) == 4"
+    row = {"id": "one", "candidate": ADDS, "scoring": {"type": "command", "asserts": tests}}
+    found = await judged(load_scenarios([row]).scenarios[0])
+    assert (found.score, found.trust) == (1.0, Trust.SEPARATE), found.detail
 
 
 async def test_what_a_row_imports_is_there_for_its_programs() -> None:

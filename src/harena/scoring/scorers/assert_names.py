@@ -108,7 +108,9 @@ def _capital(names: Iterable[str]) -> set[str]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    return (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+    if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+        return  # it tells how the text is to be read
+    yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
 
 
 def _outer(body: Iterable[ast.AST]) -> Iterator[ast.AST]:

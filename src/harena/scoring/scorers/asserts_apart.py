@@ -82,8 +82,11 @@ async def score_asserts_apart(bench: Bench, contract: CommandContract, names: As
 
 
 def _lent(asserts: str, names: AssertNames) -> str:
-    """Lines that import what the tests import, where a candidate has nothing by that name."""
-    return "".join(f"\nif {name!r} not in globals():\n    try:\n        {line}\n    except ImportError:\n        pass\n"
+    """Lines that import what the tests import, where a candidate has nothing by that name. They use no name that a
+    candidate may have given to something else (an interpreter has its `globals`)."""
+    mine = "__import__('builtins').globals()"
+    missing = "__import__('builtins').ImportError"
+    return "".join(f"\nif {name!r} not in {mine}:\n    try:\n        {line}\n    except {missing}:\n        pass\n"
                    for name, line in _imports(asserts) if name in names.lent)  # fmt: skip
 
 
@@ -93,6 +96,8 @@ def _imports(asserts: str) -> Iterator[tuple[str, str]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            continue  # it is no import, but tells how the tests' own text is to be read
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 line = ast.unparse(ast.Import([alias]) if isinstance(node, ast.Import)
