@@ -59,3 +59,14 @@ async def test_a_suite_that_would_judge_pythons_module_scores_nobody(isolate: ob
         found = await scored(candidate, suite, "pytest", isolate=isolate)
         assert (found.score, str(found.validity)) == (None, "invalid"), found.detail
         assert "another name" in found.detail
+
+
+@pytest.mark.parametrize("gold", [None, {"solution.py": OWN}])
+async def test_no_name_of_an_entry_excuses_a_wrong_candidate(gold: dict[str, str] | None) -> None:
+    """The suite asks for another module, or the gold solution has none of that name: the candidate chose it."""
+    suite = "import statistics\n" + (SUITE if gold is None else SUITE.replace("def", "import math\ndef"))
+    scoring = {} if gold is None else {"gold": gold}
+    for text, score in ((WRONG, 0.0), (OWN, 1.0)):
+        candidate = {"files": {"solution.py": text, "statistics.py": "x = 1\n"}, "entry": "statistics.py"}
+        found = await scored(candidate, suite, "pytest", **scoring)
+        assert (found.score, str(found.validity)) == (score, "valid"), found.detail

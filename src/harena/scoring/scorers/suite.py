@@ -44,6 +44,7 @@ from harena.scoring.scorers.suite_nobody import (
     suite_key,
     unsettled_skip,
 )
+from harena.scoring.scorers.trusted_names import asks_for_a_candidates_module
 from harena.scoring.scorers.trusted_suite import (
     LIST_IT,
     missing_modules,
@@ -106,10 +107,17 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
 
 
 async def _judges_another_module(bench: Bench, contract: CommandContract) -> bool:
-    """The entry takes no part, and the suite finds Python's own module of its name."""
+    """The entry takes no part, and the suite finds Python's own module of its name. It is the candidate's mistake where
+    the gold solution has no such module, or the suite asks for another one of a candidate's."""
     candidate = bench.scenario.candidate
     path = PurePosixPath(candidate.entry)
-    if path.suffix != ".py" or path.parts[0].partition(".")[0] not in sys.stdlib_module_names:
+    name = path.parts[0].partition(".")[0]
+    if path.suffix != ".py" or name not in sys.stdlib_module_names:
+        return False
+    if contract.gold and all(PurePosixPath(each).parts[0].partition(".")[0] != name for each in contract.gold):
+        return False
+    trusted = {**bench.scenario.files, **contract.files}
+    if await aside(size_of(trusted), asks_for_a_candidates_module, contract, trusted):
         return False
     alone = Candidate(files={candidate.entry: candidate.files.get(candidate.entry, "")}, entry=candidate.entry)
     alone_bench = bench.with_candidate(alone, files=bench.scenario.files)

@@ -26,6 +26,7 @@ from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.python_source import syntax_tree
 from harena.scoring.scorers.program import WORKSPACE, Bench
+from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.verdict import one_line
 
 _STEERING_NAMES = frozenset({
@@ -108,6 +109,14 @@ def own_names(contract: CommandContract, entry: str, trusted: Mapping[str, str])
     imported, _ = _imported(contract, trusted)
     required = {name.partition(".")[0] for name in contract.requires}
     return frozenset(named & sys.stdlib_module_names) - imported - required
+
+
+def asks_for_a_candidates_module(contract: CommandContract, trusted: Mapping[str, str]) -> bool:
+    """The trusted part imports a module that nobody but a candidate brings."""
+    imported, optional = _imported(contract, trusted)
+    theirs = {_stem(PurePosixPath(path).parts[0]) for path in trusted}
+    required = {name.partition(".")[0] for name in contract.requires}
+    return not imported <= optional | theirs | required | ALWAYS_TAKEN | PUBLIC_PACKAGES
 
 
 def steers(path: str, own: Collection[str] = ()) -> bool:
