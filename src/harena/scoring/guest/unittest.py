@@ -195,6 +195,14 @@ def _cases(suite: Any) -> Iterator[Any]:
             yield from _cases(part)
 
 
+def _is_waited_for_by_nobody(case: Any) -> bool:
+    """The test is a coroutine in a class that calls its tests as a plain TestCase does: whoever the candidate is,
+    nothing of it is run."""
+    cls, plain = type(case), unittest.TestCase
+    is_plain = cls.run is plain.run and cls._callTestMethod is plain._callTestMethod  # type: ignore[attr-defined]
+    return is_plain and inspect.iscoroutinefunction(getattr(case, case._testMethodName))
+
+
 def main() -> None:
     """See `guest_suite`; what is to be run are test files."""
     run = Run()
@@ -222,6 +230,8 @@ def main() -> None:
         name = case._testMethodName
         setattr(case, name, verdicts.taken_of(case, getattr(case, name)))
     run.collected()
+    for case in filter(_is_waited_for_by_nobody, cases):
+        tally.failed(str(case.id()), "is a coroutine, and its class waits for none", True, False)
     if run.candidate is not None:  # nothing of it is in this process, and the watch has put itself around the tools
         verdicts.begin()
     result = Result(run, verdicts)
