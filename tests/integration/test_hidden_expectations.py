@@ -361,6 +361,8 @@ async def test_without_a_gold_nobody_repeats_what_the_tests_say(runtime: LinuxRu
 
 
 DOUBLE = "import functools\nfrom collections import Counter\ndef twice(n): return n + n\ndef count(text): return Counter(text)\ndef kept(f):\n    @functools.wraps(f)\n    def wrapper(*a): return f(*a)\n    return wrapper\ndef tell(send): send(msg='hi')\n"
+DOUBLE += "import hashlib\nexpected = {}\ndef twice(n):\n    expected[len(expected)] = 0\n    return n + n\ndef seen(): return len(expected)\ndef words(text): return text.split()\ndef hashed(text): return hashlib.sha256(text).hexdigest()\n"
+DOUBLE += "class Checker:\n    passed = failed = 0\n    def assertEqual(self, a, b):\n        if a == b: self.passed += 1\n        else: self.failed += 1\n"
 ORDINARY = {
     "documentation": "@kept\ndef g(x):\n    'One.'\n    return x\nassert g.__doc__ == 'One.'\nassert g(3) == 3\n",
     "several kinds of numbers": "from decimal import Decimal\nclass Odd:\n    def __add__(self, other): return self\n    def __eq__(self, other): return other == 4\nfor n in (2, 2.0, Decimal(2), Odd()):\n    assert twice(n) == 4\n",
@@ -368,6 +370,12 @@ ORDINARY = {
     "defined again": "def check(f):\n    assert f(2) == 4\ndef check(f):\n    assert f(3) == 6\ncheck(twice)\n",
     "message of a call": "from unittest.mock import Mock\nm = Mock()\ntell(m)\nm.assert_called_once_with(msg='hi')\nassert twice(2) == 4\n",
     "a long sum": f"assert {' + '.join(['twice(1)'] * 400)} == 800\n",
+    "documentation of the tests": "'''a b'''\nassert words(__doc__) == ['a', 'b']\nassert twice(2) == 4\n",
+    "a library of tests": "t = Checker()\nt.assertEqual(1 + 1, 2)\nt.assertEqual(len('abc'), 4)\nassert t.passed == 1\nassert t.failed == 1\n",
+    "a name of both": "expected = 4\nassert twice(2) == expected\nassert seen() == 1\n",
+    "short circuit": "def check(n, e):\n    assert twice(n) == e\nx = 0\nx and check(2, 5)\n[check(2, 5) for n in ()]\ncheck(2, 4)\n",
+    "a variable by its name": "expected = 4\nassert twice(2) == expected\nassert eval('twice(2) + expected') == 8\nassert twice(3) == 6\n",
+    "a library that is replaced": "from unittest import mock\nwith mock.patch('hashlib.sha256') as made:\n    made.return_value.hexdigest.return_value = 'x'\n    assert hashed('a') == 'x'\n",
     "counter": "assert count('') == {}\nassert count('aab') == {'a': 2, 'b': 1}\n",
 }  # fmt: skip
 
@@ -388,6 +396,35 @@ async def test_ordinary_tests_without_a_gold_pay_a_right_candidate(runtime: Linu
     scoring = {"asserts": ORDINARY[name], "isolate": False, "gold": {}}
     right = await judged(runtime, DOUBLE, scoring)
     assert right.score == 1.0, right.detail
+
+
+T = "import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    "
+LOOKING = {
+    "its name": (T + "def test_it(self): self.assertEqual(f(self._testMethodName), 'test_it!')\n", "def f(s): return s + '!'\n"),
+    "the name of its caller": (T + "def test_it(self): self.assertEqual(f(), 'test_it')\n", "import sys\ndef f(): return sys._getframe(1).f_code.co_name\n"),
+    "its documentation": (T + "def test_it(self):\n        'One.'\n        self.assertEqual(f(self.test_it.__doc__), 'One.!')\n", "def f(s): return s + '!'\n"),
+    "an assertion of its own": (T + "def assertEqual(self, a, b): super().assertEqual(a.strip(), b)\n    def test_it(self): self.assertEqual(f('x'), 'x')\n", "def f(s): return s + '\\n'\n"),
+    "equality of its own": (T + "def setUp(self): self.addTypeEqualityFunc(str, self.same)\n    def same(self, a, b, msg=None): assert a.lower() == b.lower()\n    def test_it(self): self.assertEqual(f('x'), 'X')\n", "def f(s): return s\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOKING)
+async def test_a_suite_that_looks_at_itself_pays_a_right_candidate(runtime: LinuxRuntime, name: str) -> None:
+    """What it judges by stays as it is."""
+    text, program = LOOKING[name]
+    scoring = {"unittest": ["test_it.py"], "isolate": False, "gold": {}, "files": {"test_it.py": text}}
+    right = await judged(runtime, program, scoring)
+    assert right.score == 1.0, right.detail
+
+
+READS_CODE = "import sys\nclass Odd:\n    def __float__(s): return 9.0\ndef f(n):\n    if n in (4, 9): return n ** 0.5\n    frame = sys._getframe(1)\n    while frame:\n        for value in frame.f_code.co_consts:\n            if type(value) is float and abs(value * value - n) < 1e-3: return value\n        frame = frame.f_back\n    return Odd()\n"
+
+
+async def test_a_function_that_compares_hides_nothing(runtime: LinuxRuntime) -> None:
+    """Who fails apart is not judged beside tests that say what is right."""
+    lines = "import math\nassert f(4) == 2.0\nassert f(9) == 3.0\nassert math.isclose(f(2), 1.4142135623730951)\n"
+    found = await judged(runtime, READS_CODE, {"asserts": lines}, "def f(n): return n ** 0.5\n")
+    assert (found.score, found.trust) == (0.0, Trust.SEPARATE), found.detail
 
 
 async def test_a_counter_is_the_dict_of_the_gold(runtime: LinuxRuntime) -> None:

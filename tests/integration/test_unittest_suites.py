@@ -91,6 +91,7 @@ NOT_PASSED = {
     "expected to fail": "import unittest\nclass T(unittest.TestCase):\n    @unittest.expectedFailure\n    def test(self): self.fail()\n",
     "no tests": "import unittest\nimport solution\n",
     "tear-down fails": "import unittest\nclass T(unittest.TestCase):\n    def tearDown(self): 1 / 0\n    def test(self): pass\n",
+    "a coroutine that nobody waits for": "import unittest\nfrom solution import add\nclass T(unittest.TestCase):\n    async def test_a(self): self.assertEqual(add(1, 2), 3)\n    def test_b(self): self.assertEqual(add(1, 2), 3)\n",
     "a sub-test fails": "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        with self.subTest(): self.fail()\n",
     "class set-up fails": "import unittest\nclass T(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls): 1 / 0\n    def test(self): pass\n",
 }

@@ -138,10 +138,12 @@ def test_what_functions_in_a_test_return_does_not_end_it(line: str) -> None:
     [("assert f(1) == 345\n", True), ("def check(c):\n    assert c(1) == 3 and not c(2)\ncheck(f)\n", True), ("s = f(1)\nassert 1 in s and 3 not in s\n", True),
      ("for n, e in T:\n    assert f(n) == e\n", False), ("assert f(1) == 3\nassert f(2) in (1, 2)\n", False), ("assert abs(f(1) - 1) < 0.1\n", False),
      ("assert f(1) == 3\nassert f(2) == g\n", False), ("assert f(1) == 3 and f(2) > 1\n", False), ("if f(1) != 2:\n    raise AssertionError\n", False),
+     ("assert f(1) == 3\nassert math.isclose(f(2), 1.4142)\n", False), ("assert f(1) == 3\nassert round(f(2) - 1.4142, 3) == 0\n", False),
+     ("assert f(1) == 3\nassert all(f(n) == e for n, e in [(2, 4)])\n", False), ("assert f(1) == 3\nassert f(2).startswith('ab')\n", False),
      ("assert f(1) == 3\nnp.testing.assert_allclose(f(2), 4)\n", False), ("def check(c):\n    assert c(1) == 345\n", False)],
 )  # fmt: skip
 def test_whether_all_judgements_are_hidden(text: str, is_whole: bool) -> None:
-    """A table, a tolerance, several allowed values and a name leave one to be read."""
+    """A table, a tolerance, several values, a name and a function that compares leave one to be read."""
     assert hidden(text).is_whole is is_whole
 
 
@@ -281,6 +283,76 @@ def test_of_several_by_one_name_the_last_is_run(text: str, is_certain: list[bool
     """Where nothing uses that name before."""
     found = hidden(text.format("def check(c):\n"))
     assert [place.is_certain for place in found.places.values()] == is_certain
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["class T(unittest.TestCase):\n    def test_a(self): self.assertEqual(f(1), 345)\n    def assertEqual(self, a, b): super().assertEqual(a.strip(), b)\n",
+     "class T(unittest.TestCase):\n    def setUp(self): self.addTypeEqualityFunc(str, same)\n    def test_a(self): self.assertEqual(f(1), '345')\n",
+     "class T(unittest.TestCase):\n    def test_a(self): self.assertEqual(f(1), [345])\n    def assertListEqual(self, a, b): pass\n",
+     "from solution import TestCase\nclass T(TestCase):\n    def test_a(self): self.assertEqual(f(1), 345)\n",
+     "from solution import TestCase\nclass Base(TestCase): pass\nclass T(Base):\n    def test_a(self): self.assertEqual(f(1), 345)\n",
+     "from solution import Checker\nclass T(unittest.TestCase):\n    def test_a(self):\n        t = Checker()\n        t.assertEqual(f(1), 345)\n"],
+)  # fmt: skip
+def test_an_assertion_of_another_meaning_stays(text: str) -> None:
+    """The tests have defined it themselves, or it is a method of the candidate's."""
+    suite = f"import unittest\nfrom solution import f\n{text}"
+    made = hidden_tests(contract(unittest=["test_it.py"], files={"test_it.py": suite}))
+    assert (dict(made.places), "345" in made.contract.files["test_it.py"]) == ({}, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import unittest\nt = unittest.TestCase()\nt.assertEqual(f(1), 345)\n",
+     "from unittest import TestCase\nclass Base(TestCase): pass\nclass T(Base):\n    def test_a(self):\n        def inner(n): self.assertEqual(f(n), 345)\n        inner(1)\n",
+     "def check(case, n):\n    case.assertEqual(f(n), 345)\n"],
+)  # fmt: skip
+def test_an_assertion_of_unittest_is_known_by_its_object(text: str) -> None:
+    """Made of its class, of one that derives from it, or given to a function."""
+    assert [place.value for place in hidden(text).places.values()] == [345]
+
+
+@pytest.mark.parametrize("line", ["x and check(1, 345)", "[check(n, 345) for n in f(0)]", "assert x or check(1, 345)"])
+def test_a_call_within_another_expression_is_not_certain(line: str) -> None:
+    """Nobody need come to what the function compares there."""
+    text = f"def check(n, e):\n    assert f(n) == e\n{line}\ncheck(2, 678)\n"
+    assert {place.value: place.is_certain for place in hidden(text).places.values()} == {345: False, 678: True}
+
+
+LOOKED_AT = {
+    "the name of a test": ("self.assertEqual(f(self._testMethodName), 'it')", "def test_it("),
+    "its id": ("self.assertEqual(f(1), 'test_it.T.test_it')", "def test_it("),
+    "documentation": ("'''One.'''\n        self.assertEqual(f(self.test_it.__doc__), 345)", "One."),
+    "a variable by its name": ("e = 345\n        self.assertEqual(f(1), e)\n        self.assertEqual(eval('e + 1'), f(2))", "e = 345"),
+    "a table by its name": ("CASES = [(1, 345)]\n        for n, e in CASES: self.assertEqual(f(n), e)\n        eval('CASES[0][1]')", "(1, 345)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_what_tests_look_at_in_themselves_stays(name: str) -> None:
+    """They judge it, or judge by it."""
+    line, left = LOOKED_AT[name]
+    assert left in hidden_suite(line).contract.files["test_it.py"]
+
+
+def test_documentation_of_a_text_stays_its_documentation() -> None:
+    """What tells the answers stands below it."""
+    tree = ast.parse(hidden("'''One.'''\nassert f(__doc__) == 345\n").contract.asserts or "")
+    assert ast.get_docstring(tree) == "One."
+
+
+def test_a_variable_of_another_file_stays() -> None:
+    """That file computes with it."""
+    text = "from solution import f\nE = 345\ndef test_a(): assert f(1) == E\n"
+    files = {"test_it.py": text, "test_more.py": "from test_it import E, f\ndef test_b(): assert f(2) == E + 1\n"}
+    made = hidden_tests(contract(pytest=["test_it.py", "test_more.py"], files=files))
+    assert "E = 345" in made.contract.files["test_it.py"]
+
+
+def test_a_name_whose_value_is_taken_out_is_nobodys() -> None:
+    """In asserts, one that the tests bind and never read would be the candidate's."""
+    left = own(hidden("expected = 345\nassert f(1) == expected\n").contract.asserts or "")
+    assert "expected" not in left
 
 
 def test_what_the_tests_judge_by_is_no_message() -> None:

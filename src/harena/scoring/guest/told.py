@@ -100,9 +100,11 @@ def _base_value(value: Any, kind: type) -> Any:
     raise TypeError(kind)
 
 
-def digest(value: Any) -> str:
-    """Digest of the canonical form, in hexadecimal digits. Raises as `canonical`."""
-    return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def digest(value: Any, made: Any = hashlib.sha256) -> str:
+    """Digest of the canonical form, in hexadecimal digits. Raises as `canonical`. `made`: bound here, because tests
+    replace functions of libraries for a while."""
+    found: str = made(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return found
 
 
 def chosen(answer: Any, choices: list[Any]) -> str:

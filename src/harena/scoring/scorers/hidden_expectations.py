@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import unittest
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,18 +18,13 @@ from typing import Any
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import told as guest_told
 from harena.scoring.guest_sources import source_of
+from harena.scoring.scorers.hidden_assertions import EQUAL, TRUTH, WITH_MESSAGE, Assertions, assertions_of
+from harena.scoring.scorers.hidden_looks import Looks, looks_of
 from harena.scoring.scorers.hidden_siblings import siblings
 from harena.scoring.scorers.hidden_tables import Slot, Tables, tables
 
 _MOST_SOURCE = 100_000
 _TELLS = "__harena_told__"
-_EQUAL = frozenset(
-    f"assert{kind}" for kind in ("Equal", "Equals", "ListEqual", "TupleEqual", "SetEqual", "DictEqual",
-                                 "MultiLineEqual", "Is")
-)  # fmt: skip
-_TRUTH = {"assertTrue": True, "assertFalse": False}
-_WITH_MESSAGE = _EQUAL | {name for name in dir(unittest.TestCase) if name.startswith("assert")}
-"""assertions whose `msg` decides nothing; that of other functions (`assert_called_with`) may be what is judged"""
 _UNCERTAIN = (ast.If, ast.IfExp, ast.While, ast.AsyncFor, ast.Match, ast.Lambda, ast.comprehension)
 _MAY_NOT_BE_RUN = (ast.If, ast.Try, ast.While, ast.For, ast.AsyncFor, ast.Match)
 """statements that may not define what they hold"""
@@ -94,22 +88,36 @@ def _hidden_tests(contract: CommandContract, shown: Collection[int], with_choice
     trees = {path: tree for path, text in texts.items() if (tree := _tree(text)) is not None}
     places: dict[int, Place] = {}
     is_whole = len(trees) == len(texts) and not any(word.startswith("--doctest") for word in contract.suite)
+    looks = looks_of(trees.values(), texts.values())
+    assertions = assertions_of(trees.values(), _trusted_modules(contract))
     for tree in trees.values():
-        _drop_messages(tree)
-        _put_names_values(tree)
-    found = tables(trees, _pairs, lambda node: _value(node) is not _NO_VALUE)
+        _drop_messages(tree, assertions)
+        _put_names_values(tree, looks, assertions)
+    found = tables(trees, lambda node: _pairs(node, assertions), lambda node: _value(node) is not _NO_VALUE)
     numbers = {slot: number for number, slot in enumerate(found.slots)}
     places.update({number: _place_of(slot, number in with_choices) for slot, number in numbers.items()})
     told_of = found.without({slot for slot, number in numbers.items() if number in shown})
     own = _defined(trees.values())
     for path, tree in trees.items():
-        hider = _Hider(tree, places, shown, with_choices, path=path, told_of=told_of, numbers=numbers, own=own)
+        hider = _Hider(
+            tree,
+            places,
+            shown,
+            with_choices,
+            path=path,
+            told_of=told_of,
+            numbers=numbers,
+            own=own,
+            assertions=assertions,
+            keeps_documentation=looks.at_documentation,
+        )
         tree.body = [part for statement in tree.body for part in _as_list(hider.visit(statement))]
+        hider.end()
         is_whole = is_whole and not _judges(tree)
     for slot in {slot for slots in told_of.operands.values() for slot in slots}:
         slot.put(_cell(numbers[slot], places[numbers[slot]]))
     if contract.asserts is None and not any("::" in word or word.startswith("-k") for word in contract.suite):
-        _rename_tests(list(trees.values()))
+        _rename_tests(list(trees.values()), looks)
     written = {path: _unparsed(tree) for path, tree in trees.items()}
     update = {"asserts": written.get("", "")} if "" in texts else {"files": {**contract.files, **written}}
     made = contract.model_copy(update=update)
@@ -119,6 +127,12 @@ def _hidden_tests(contract: CommandContract, shown: Collection[int], with_choice
 
 def _python_files(contract: CommandContract) -> dict[str, str]:
     return {path: text for path, text in contract.files.items() if path.endswith(".py")}
+
+
+def _trusted_modules(contract: CommandContract) -> frozenset[str]:
+    """Names of modules that are not the candidate's."""
+    paths = (path.partition("/")[0].removesuffix(".py") for path in contract.files)
+    return frozenset((*paths, *(name.partition(".")[0] for name in contract.requires)))
 
 
 def _defined(trees: Collection[ast.Module]) -> frozenset[str]:
@@ -141,7 +155,8 @@ def _unparsed(tree: ast.Module) -> str:
     source = source_of(guest_told)
     start = ast.parse(f"{_TELLS} = {{'__name__': {_TELLS!r}}}\nexec({source!r}, {_TELLS})").body
     is_future = [isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body]
-    after = max((index + 1 for index, each in enumerate(is_future) if each), default=0)
+    has_documentation = ast.get_docstring(tree, clean=False) is not None
+    after = max((index + 1 for index, each in enumerate(is_future) if each), default=int(has_documentation))
     tree.body[after:after] = start
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
@@ -151,7 +166,7 @@ def _judges(tree: ast.Module) -> bool:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
             parts = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
-            if not all(_is_told(part) for part in parts):
+            if not all(_is_told(part) and not _says_more(part.args[1]) for part in parts):  # type: ignore[attr-defined]
                 return True
         elif isinstance(node, ast.If):
             if "__name__" not in ast.unparse(node.test):
@@ -170,46 +185,67 @@ def _is_told(node: ast.expr) -> bool:
     return isinstance(function, ast.Subscript) and isinstance(function.value, ast.Name) and function.value.id == _TELLS
 
 
+def _says_more(answer: ast.expr) -> bool:
+    """An answer that is told is computed from more than a candidate's: `isclose(f(2), 1.4142)` says what is right."""
+    if isinstance(answer, ast.Compare) and isinstance(answer.ops[0], ast.In):
+        return _says_more(answer.comparators[0])
+    return any(
+        isinstance(node, (ast.Compare, ast.BoolOp, ast.BinOp, ast.IfExp, ast.Lambda, ast.comprehension))
+        or (isinstance(node, ast.Call) and _joins(node))
+        for node in ast.walk(answer)
+    )
+
+
+def _joins(call: ast.Call) -> bool:
+    """It is given an answer, and something else."""
+    given = [*call.args, *(each.value for each in call.keywords)]
+    if isinstance(call.func, ast.Attribute):
+        given.append(call.func.value)
+    has_answer = any(isinstance(node, ast.Call) for each in given for node in ast.walk(each))
+    others = [each for each in given if not isinstance(each, ast.Name)]
+    return has_answer and len(others) > 1
+
+
 def _as_list(made: Any) -> list[ast.stmt]:
     return made if isinstance(made, list) else [made]
 
 
-def _rename_tests(trees: list[ast.Module]) -> None:
-    """Give tests names that say nothing, in the same order; none where one of them is used by its name."""
+def _rename_tests(trees: list[ast.Module], looks: Looks) -> None:
+    """Give tests names that say nothing, in the same order; none where one of them is used by its name, or the tests
+    look at their names."""
     nodes = [node for tree in trees for node in ast.walk(tree)]
     tests = [node for node in nodes if isinstance(node, _FUNCTIONS) and node.name.startswith("test")]
     names = sorted({node.name for node in tests})
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     used |= {node.arg for node in nodes if isinstance(node, ast.arg)}  # of a fixture
-    used |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    if not used.isdisjoint(names):
+    if looks.at_names or not used.isdisjoint(names) or any(name in looks.said for name in names):
         return
     for node in tests:
         node.name = f"test_{names.index(node.name):05}"
 
 
-def _drop_messages(tree: ast.Module) -> None:
+def _drop_messages(tree: ast.Module, assertions: Assertions) -> None:
     """They may say what is expected."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
             node.msg = None
-        elif isinstance(node, ast.Call) and _method(node) == "subTest":
+        elif isinstance(node, ast.Call) and (name := assertions.name(node)) == "subTest":
             node.args, node.keywords = [], []
-        elif isinstance(node, ast.Call) and _method(node) in _WITH_MESSAGE and not _gives_away(node):
+        elif isinstance(node, ast.Call) and name in WITH_MESSAGE and not _gives_away(node, name):
             node.keywords = [each for each in node.keywords if each.arg != "msg"]
-            counted = 2 if _method(node) in _EQUAL else 1 if _method(node) in _TRUTH else len(node.args)
+            counted = 2 if name in EQUAL else 1 if name in TRUTH else len(node.args)
             del node.args[counted:]
 
 
-def _gives_away(call: ast.Call) -> bool:
+def _gives_away(call: ast.Call, name: str) -> bool:
     """An assertion gives its further arguments to a function, as `assertRaises(ValueError, f, msg="")` does."""
-    name = _method(call)
     return ("Raises" in name or "Warns" in name) and len(call.args) > (2 if name.endswith("Regex") else 1)
 
 
-def _put_names_values(tree: ast.Module) -> None:
-    """Where a name is bound once, to a literal, and only compared with: let the comparison have the literal."""
+def _put_names_values(tree: ast.Module, looks: Looks, assertions: Assertions) -> None:
+    """Where a name is bound once, to a literal, and only compared with: let the comparison have the literal. The name
+    goes, too: in asserts, one that nobody reads would be the candidate's."""
     nodes = list(ast.walk(tree))
     stores = Counter(node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load))
     stores.update(node.arg for node in nodes if isinstance(node, ast.arg))
@@ -228,27 +264,28 @@ def _put_names_values(tree: ast.Module) -> None:
         and _value(node.value) is not _NO_VALUE
     }
     compared: dict[str, list[tuple[list[ast.expr], int]]] = {}
-    for operands in (operands for node in nodes if (operands := _operands(node)) is not None):
+    for operands in (operands for node in nodes if (operands := _operands(node, assertions)) is not None):
         for index, each in enumerate(operands):
             if isinstance(each, ast.Name) and each.id in bound:
                 compared.setdefault(each.id, []).append((operands, index))
     for name, uses in compared.items():
-        if len(uses) == loads[name]:
+        if len(uses) == loads[name] and name not in looks.words:
             for operands, index in uses:
                 operands[index] = copy.deepcopy(bound[name].value)
+            bound[name].targets[0] = ast.Name("__harena_taken_out__", ast.Store())
             bound[name].value = ast.Constant(None)
 
 
-def _pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _pairs(node: ast.AST, assertions: Assertions) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The two sides of each comparison in a statement that `_Hider` can replace."""
     tests = []
     if isinstance(node, ast.Assert):
         tests = [node.test]
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        call, name = node.value, _method(node.value)
-        if name in _EQUAL and len(call.args) == 2:
+        call, name = node.value, assertions.name(node.value)
+        if name in EQUAL and len(call.args) == 2:
             yield call.args[0], call.args[1]
-        tests = [*call.args] if _TRUTH.get(name) and len(call.args) == 1 else []
+        tests = [*call.args] if TRUTH.get(name) and len(call.args) == 1 else []
     while tests:
         test = tests.pop()
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
@@ -280,20 +317,13 @@ def _telling(name: str) -> ast.expr:
     return ast.Subscript(ast.Name(_TELLS, ast.Load()), ast.Constant(name), ast.Load())
 
 
-def _operands(node: ast.AST) -> list[ast.expr] | None:
+def _operands(node: ast.AST, assertions: Assertions) -> list[ast.expr] | None:
     """The list of expressions in which a statement has the expected value."""
     if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
         return node.test.comparators if isinstance(node.test.ops[0], ast.Eq | ast.Is) else None
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _method(node.value) in _EQUAL:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and assertions.name(node.value) in EQUAL:
         return node.value.args if len(node.value.args) == 2 else None
     return None
-
-
-def _method(call: ast.Call) -> str:
-    """The name of a method of `self`."""
-    function = call.func
-    is_own = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
-    return function.attr if is_own and isinstance(function, ast.Attribute) else ""
 
 
 def _value(node: ast.expr) -> Any:
@@ -320,9 +350,14 @@ class _Hider(ast.NodeTransformer):
         told_of: Tables,
         numbers: Mapping[Slot, int],
         own: frozenset[str],
+        assertions: Assertions,
+        keeps_documentation: bool,
     ) -> None:
         """`path`: of the suite's file; empty for asserts. `told_of`: values that stand elsewhere, with the `numbers` of
         their places. `own`: names of the tests' own functions and classes."""
+        self._assertions, self._keeps_documentation = assertions, keeps_documentation
+        self._calls = [id(node) for node in ast.walk(tree) if id(node) in told_of.calls]
+        """calls of the tests' own functions that compare what they are given, which no statement has made so far"""
         self._told_of, self._numbers, self._own_names = told_of, numbers, own
         self._places, self._shown, self._with_choices, self._is_suite = places, shown, with_choices, bool(path)
         self._called = {
@@ -348,9 +383,7 @@ class _Hider(ast.NodeTransformer):
         certain, judged, depth, sure, test = self._is_certain, self._is_judged, self._depth, self._is_sure, self._test
         defined, self._is_defined = self._is_defined, self._is_defined and not isinstance(node, _MAY_NOT_BE_RUN)
         self._is_sure = sure and not _may_forgive(node)
-        for call in (node, getattr(node, "value", None)):
-            for slot in self._told_of.calls.get(id(call), ()):
-                self._come_to(slot, is_call=True)
+        self._call(node)
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             self._test = f"{test}::{node.name}"
         if isinstance(node, _FUNCTIONS):
@@ -374,6 +407,21 @@ class _Hider(ast.NodeTransformer):
             )
             self._is_defined = defined
 
+    def _call(self, node: ast.AST) -> None:
+        """A statement that is nothing but a call calls whenever it is run."""
+        call = node.value if isinstance(node, ast.Expr) else None
+        call = call.value if isinstance(call, ast.Await) else call
+        if id(call) in self._calls:
+            self._calls.remove(id(call))
+            for slot in self._told_of.calls[id(call)]:
+                self._come_to(slot, is_call=True)
+
+    def end(self) -> None:
+        """The text is read: no call within another expression (`verbose and check(4, 8)`) is certain to be made."""
+        self._is_certain = False
+        for slot in (slot for call in self._calls for slot in self._told_of.calls[call]):
+            self._come_to(slot, is_call=True)
+
     def _is_run_to_its_end(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if self._depth or id(node) in self._rebound or any(isinstance(part, _STOPS) for part in _own(node)):
             return False
@@ -391,17 +439,17 @@ class _Hider(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> Any:
         """A call of an assertion; a docstring."""
         if isinstance(node.value, ast.Constant):
-            return node if id(node) in self._documented else ast.Expr(ast.Constant(""))
+            return node if self._keeps_documentation or id(node) in self._documented else ast.Expr(ast.Constant(""))
         if not isinstance(node.value, ast.Call):
             return node
-        call, name = node.value, _method(node.value)
+        call, name = node.value, self._assertions.name(node.value)
         test = None
-        if name in _EQUAL and len(call.args) == 2:
+        if name in EQUAL and len(call.args) == 2:
             # it takes whatever has `difference`, which need not equal a set; a gold tells which it is
             self._is_sure = self._is_sure and name != "assertSetEqual"
             test = self._compared(call.args[0], call.args[1])
-        elif name in _TRUTH and len(call.args) == 1:
-            test = self._hidden(call.args[0]) if _TRUTH[name] else self._truth(call.args[0], False)
+        elif name in TRUTH and len(call.args) == 1:
+            test = self._hidden(call.args[0]) if TRUTH[name] else self._truth(call.args[0], False)
         elif name == "assertIsNone" and call.args:
             test = self._compared(call.args[0], ast.Constant(None))
         return node if test is None else ast.Assert(test)

@@ -13,11 +13,15 @@ is used in another way, or in a way that the text does not tell, is blocked: it 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from harena.scoring.scorers.hidden_looks import documentation
+
+_WORD = re.compile(r"\w+")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Key = tuple[str, str]
 """(path of a text, name bound there)"""
@@ -199,9 +203,13 @@ class _Finder:
             names[key[1]].append(key)
         uses: Counter[_Key] = Counter()
         for path, nodes in self._nodes.items():
+            alone = documentation(self._trees[path])
             for node in nodes:
-                name = getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "value", None)
-                if not isinstance(name, str) or name not in names or isinstance(getattr(node, "ctx", None), ast.Store):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+                    for word in _WORD.findall(node.value):  # a text that is run or filled in may use the name
+                        uses.update(names.get(word, ()))
+                name = str(getattr(node, "id", None) or getattr(node, "attr", ""))
+                if name not in names or isinstance(getattr(node, "ctx", None), ast.Store):
                     continue
                 found = self._key(path, node)
                 uses.update([found] if found is not None else names[name])
