@@ -210,11 +210,12 @@ def test_a_table_tells_one_answer_for_each_row() -> None:
     ["with g(1):\n    assert f(1) == 345\n", "for n in (1, 2):\n    if f(0): break\n    assert f(n) == 345\n",
      "def check(c):\n    if c(0): skip()\n    assert c(1) == 345\ncheck(f)\n",
      "self.assertSetEqual(f(1), {345})\n",
+     "import inspect\ndef g(): return 1\nx = inspect.getsource(g)\nassert f(x) == 345\n",
      "def met(c): return c()\nassert met(f) == 345\n", "assert (lambda: f(1))() == 345\n"],
 )  # fmt: skip
 def test_what_only_a_gold_can_tell(text: str) -> None:
-    """Without one nobody knows whether a failure is forgiven, the statement is come to, or a function of the tests
-    answers as it would with the expected values."""
+    """Without one nobody knows whether a failure is forgiven, the statement is come to, a function of the tests
+    answers as it would with the expected values, or an answer depends on the text of the tests."""
     (place,) = hidden(text).places.values()
     assert (place.is_certain, place.is_sure) == (True, False)
 

@@ -109,7 +109,7 @@ def _hidden_tests(contract: CommandContract, shown: Collection[int], with_choice
             numbers=numbers,
             own=own,
             assertions=assertions,
-            keeps_documentation=looks.at_documentation,
+            looks=looks,
         )
         tree.body = [part for statement in tree.body for part in _as_list(hider.visit(statement))]
         hider.end()
@@ -351,11 +351,11 @@ class _Hider(ast.NodeTransformer):
         numbers: Mapping[Slot, int],
         own: frozenset[str],
         assertions: Assertions,
-        keeps_documentation: bool,
+        looks: Looks,
     ) -> None:
         """`path`: of the suite's file; empty for asserts. `told_of`: values that stand elsewhere, with the `numbers` of
         their places. `own`: names of the tests' own functions and classes."""
-        self._assertions, self._keeps_documentation = assertions, keeps_documentation
+        self._assertions, self._keeps_documentation = assertions, looks.at_documentation
         self._calls = [id(node) for node in ast.walk(tree) if id(node) in told_of.calls]
         """calls of the tests' own functions that compare what they are given, which no statement has made so far"""
         self._told_of, self._numbers, self._own_names = told_of, numbers, own
@@ -373,7 +373,7 @@ class _Hider(ast.NodeTransformer):
         """values that stand elsewhere, and that something was compared with"""
         self._is_certain = not path
         self._is_judged = True
-        self._is_sure = not _may_end(tree)
+        self._is_sure = not _may_end(tree) and not looks.at_source
         self._is_defined = True
         """False: in a statement outside of functions that may not be run"""
         self._test = path

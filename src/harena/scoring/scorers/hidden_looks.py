@@ -15,6 +15,7 @@ _NAMES = re.compile(
     r"_testMethodName|\bself\.id\(|\.__(?:qual)?name__|co_name|\.node(?:id)?\b|inspect\.stack|PYTEST_CURRENT_TEST"
 )
 _DOCUMENTATION = re.compile(r"__doc__|getdoc|shortDescription|doctest")
+_SOURCE = re.compile(r"getsource|getcomments|findsource|linecache|lineno|traceback|\bstack\(|extract_stack|__code__")
 _WORD = re.compile(r"\w+")
 
 
@@ -24,6 +25,8 @@ class Looks:
 
     at_names: bool
     at_documentation: bool
+    at_source: bool
+    """at lines or the text of programs, their own may be among them: it is another one where values are taken out"""
     said: str
     """all strings of the tests, but for their documentation"""
     words: frozenset[str]
@@ -40,6 +43,7 @@ def looks_of(trees: Collection[ast.Module], texts: Collection[str]) -> Looks:
     return Looks(
         at_names=any(_NAMES.search(text) for text in texts),
         at_documentation=any(_DOCUMENTATION.search(text) for text in texts),
+        at_source=any(_SOURCE.search(text) for text in texts),
         said=said,
         words=frozenset(words),
     )
