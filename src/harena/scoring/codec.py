@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from harena.core.errors import HarenaError
 from harena.scoring.slices import SLICE
@@ -26,6 +26,7 @@ _LENGTH = re.compile(rb"(0|[1-9][0-9]{0,8}):")
 _INT = re.compile(rb"(-?[1-9a-f][0-9a-f]*|0);")
 _FLOAT = r"(?:-?(?:0x[01]\.[0-9a-f]{13}p[+-][0-9]{1,4}|0x0\.0p\+0|inf)|nan)"
 _FLOAT_END = re.compile(f"({_FLOAT});".encode())
+Ordered = TypeVar("Ordered", bytes, tuple[Any, ...])
 _COMPLEX_END = re.compile(f"({_FLOAT}),({_FLOAT});".encode())
 
 
@@ -89,7 +90,7 @@ def _put(value: Any, put: Callable[[bytes], None], canonical: bool, lists_alike:
         raise TypeError(f"not a host value: {kind.__name__}")
 
 
-def in_order(encoded: Iterable[bytes]) -> Iterable[bytes]:
+def in_order(encoded: Iterable[Ordered]) -> Iterable[Ordered]:
     """Sorted. Of many parts no more than some at one time: to sort them all is one step, in which nothing else runs."""
     parts = list(encoded)
     if len(parts) <= _SORTED_AT_A_TIME:

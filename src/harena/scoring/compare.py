@@ -14,6 +14,7 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 from harena.scoring.codec import canonical, in_order
+from harena.scoring.pairing import pairs_of
 from harena.scoring.slices import decoded, lines, sliced, words
 from harena.scoring.standard import nearest_float, python_form
 from harena.scoring.values import Bag, Made
@@ -268,16 +269,20 @@ def _close(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
 def _bags_close(answer: Bag, expected: Bag, tolerance: Tolerance) -> bool:
     if answer.kind != expected.kind or len(answer.items) != len(expected.items):
         return False
-    if expected.kind == "dict":
-        found = {canonical(key): value for key, value in answer.items}
-        wanted = {canonical(key): value for key, value in expected.items}
-        return found.keys() == wanted.keys() and all(_close(found[key], wanted[key], tolerance) for key in wanted)
-    if all(type(item) in (int, float) for item in (*answer.items, *expected.items)):
+    if expected.kind != "dict" and all(_is_number(item) for item in (*answer.items, *expected.items)):
         return all(
             tolerance.near(left, right)
             for left, right in zip(sorted(answer.items), sorted(expected.items), strict=True)
         )
-    return canonical(answer) == canonical(expected)
+    return all(
+        _close(key, wanted_key, tolerance) and _close(value, wanted, tolerance)
+        for (key, value), (wanted_key, wanted) in pairs_of(answer, expected)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    """An int or a float that has a place in an order, as NaN has not."""
+    return type(value) in (int, float) and value == value
 
 
 _LITTLE = 16

@@ -85,7 +85,7 @@ class TestsContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "tests-7"
+        return "tests-8"
 
     def tolerance(self, check: Check) -> Tolerance:
         """Tolerance of one check."""
@@ -138,7 +138,7 @@ class ReferenceContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "reference-7"
+        return "reference-8"
 
     @cached_property
     def exact_inputs(self) -> str:
