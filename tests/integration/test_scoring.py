@@ -243,6 +243,26 @@ async def test_values_methods_setup_and_files_cross_the_border(source: Source) -
     assert (result.score, result.reason, result.detail) == (1.0, Reason.PASSED, "")
 
 
+@pytest.mark.parametrize(
+    ("lines", "score"),
+    [
+        ("    def __init__(self): self.solve = lru_cache(None)(self.of)\n    def of(self, n): return 2 * n\n", 1.0),
+        ("    def __getattr__(self, name): return lambda n: 2 * n\n", 1.0),
+        ("    def __init__(self): self.solve = 6\n", 0.0),
+        ("    def __init__(self): raise AttributeError('solve')\n", 0.0),
+        ("    pass\n", 0.0),
+    ],
+)
+async def test_a_constructor_may_make_the_method(source: Source, lines: str, score: float) -> None:
+    """It is the instance's; who has none is not excused by an expected AttributeError."""
+    candidate = f"from functools import lru_cache\nclass Solver:\n{lines}"
+    contract = {"type": "tests", "entry_point": "Solver.solve"}
+    result = await scored(source, candidate, {**contract, "checks": [{"args": [3], "expected": 6}]})
+    assert (result.score, result.validity) == (score, Validity.VALID), result.detail
+    result = await scored(source, candidate, {**contract, "checks": [{"args": [3], "raises": "AttributeError"}]})
+    assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
+
+
 async def test_a_check_is_unknown_until_it_is_asked(source: Source) -> None:
     """While the first check is answered, the second one's arguments are nowhere in the process and not in its pipe."""
     candidate = (

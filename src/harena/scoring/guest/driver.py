@@ -349,7 +349,8 @@ def find_entry(module: Module, entry: str) -> Callable[[], Any]:
     owner: Any = module
     for name in owner_name.split("."):
         owner = getattr(owner, name)
-    getattr(owner, method_name)
+    if not hasattr(owner, method_name):
+        getattr(owner() if isinstance(owner, type) else owner, method_name)  # what a constructor makes of an instance
     return lambda: getattr(owner() if isinstance(owner, type) else owner, method_name)
 
 
