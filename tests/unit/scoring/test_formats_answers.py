@@ -158,6 +158,26 @@ def test_without_a_name_the_last_block_counts() -> None:
     assert program_in(fenced(CODE) + fenced(USE), {"triple"}) == USE
 
 
+BODY = "    return 2 * x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        (f"{BODY}```\nThis doubles what it is given.", BODY),
+        (f"{BODY}```\nDone.", BODY),
+        (f"Here you are, it's short:\n```\n{BODY}", BODY + "\n"),
+        (f"{fenced('print(3)', '')}It prints\n{fenced('3', '')}", "print(3)\n"),
+        (f"{fenced('print(3)', '')}It prints\n{fenced('Case 1 is YES', '')}", "print(3)\n"),
+        (f"{fenced('print(1)', '')}Better:\n{fenced('print(2)', '')}", "print(2)\n"),
+        (fenced("3", ""), "3\n"),
+    ],
+)
+def test_words_and_output_are_no_program(text: str, program: str) -> None:
+    """Of what stands without a mark, what is code counts; a completion ends at the fence that the prompt has opened."""
+    assert program_in(text, {"double"}) == program_in(text) == program
+
+
 @pytest.mark.parametrize("mark", ["python3.11", "Python3.12", "py3", "python-3.9", "python"])
 def test_a_mark_may_name_a_version(mark: str) -> None:
     """Python's, in any writing."""

@@ -12,7 +12,8 @@ every other text is a program as it is. Reasoning is left out: all up to the las
 template may have opened it in the prompt, so that its end alone is in the answer; one that is quoted, or in a string of
 a program, ends none. An answer that begins with `<think>` and never ends it says nothing. Of the fenced blocks those
 that are marked as Python count, or, where there are none, those without a mark; of these the last one that defines what
-is asked for, with a body if any does so, or, where none does, the last one. `harena.scoring.formats.fences` says what a
+is asked for, with a body if any does so, or, where none does, the last one (of blocks without a mark, the last that
+is neither prose nor mere output). `harena.scoring.formats.fences` says what a
 block is, `harena.scoring.formats.stubs` what a body is.
 
 Nothing is parsed or run here: a text is only cut into tokens.
@@ -101,8 +102,10 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
     if defining:
         with_body = (block for block, name in reversed(defining) if has_body(block.text, name))
         return next(with_body, defining[-1][0]).text
-    pool = marked or unmarked
-    return pool[-1].text if pool else said
+    if marked or not unmarked:
+        return marked[-1].text if marked else said
+    programs = (block for block in reversed(unmarked) if not is_python or not _is_prose(block.text))
+    return next(programs, unmarked[-1]).text
 
 
 def _without_reasoning(text: str, *, is_python: bool) -> str:
@@ -201,6 +204,13 @@ def _is_behind_code(text: str, comment: int) -> bool:
     """A comment is alone on its line, or what is before it has more than names."""
     before = text[text.rfind("\n", 0, comment) + 1 : comment]
     return not before.strip() or _CODE.search(before) is not None
+
+
+def _is_prose(text: str) -> bool:
+    """A block without a mark that holds no program: words, or what a program prints."""
+    if len(text) > MOST_PARSED:
+        return False
+    return _CODE.search(text) is None or _reads_as_prose(text, literals(text).places)
 
 
 def _reads_as_prose(text: str, places: Iterable[tuple[int, int]]) -> bool:
