@@ -96,3 +96,26 @@ def test_digits_apart_are_no_number(between: str) -> None:
 def test_marks_around_a_number_leave_it_what_it_is(text: str) -> None:
     """And so does what the line above ends with, unless it computes or denies."""
     assert last_number(text) == 42
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "42 times", "He refills it 42 times.", "**42 times**", "\\boxed{42\\text{ times}}", "#### 42 times",
+        "She has 42 times as many", "42 times more", "42 times a day", "42 times per week", "42 times in total.",
+    ],
+)  # fmt: skip
+def test_times_may_be_a_unit(text: str) -> None:
+    """Where they answer how often, or how many as much; a product they are elsewhere."""
+    assert last_number(text) == 42
+    product = text.replace("42 times", "42 times the number of days, that is as many")
+    assert last_number(product.replace("42\\text{ times}", "42\\text{ times }x")) is None
+
+
+@pytest.mark.parametrize("dash", ["-", "\u2013"])
+@pytest.mark.parametrize("before", ["Answer", "**Answer**", "Final answer", "Total cost"])
+def test_a_dash_behind_a_word_is_no_minus(before: str, dash: str) -> None:
+    """It has spaces around it, and no verb before it."""
+    assert last_number(f"{before} {dash} 42") == last_number(f"{before} {dash} $42.") == 42
+    assert last_number(f"{before}: {dash}42") == last_number(f"The change is {dash} 42") == -42
+    assert last_number(f"100 {dash} 42") is None

@@ -93,6 +93,19 @@ _NO_UNITS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """words that make another number of what stands before them, or say that it may be another"""
+_TIMES = re.compile(
+    r"""times(?: [)\]}*_"'\u2019\u201d$ \t]*(?:[.,;:!?]|$)
+    | [ \t]+(?:as|more|per|each|every|in|over|during|daily|weekly|monthly|altogether|total)\b
+    | [ \t]+an?[ \t]+(?:second|minute|hour|day|night|week|weekend|month|season|year|game|match)\b )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""`5 times` as an answer to how often or how many as much; `5 times x` is another number"""
+_DASH = re.compile(
+    r"""(?<!\w)(?!(?:is|are|was|were|be|been|equals?|to|of|than|at|by|about|gets?|gives?|becomes?|or|and|so|thus)\b)
+    [^\W\d_]{2,}[\]"'*_]{0,4}[ \t]+-$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""a dash with spaces around it, behind a word that no minus follows: `Answer - 42`"""
 _PER_UNIT = re.compile(r"/[ \t]?(?!(?:pi|sqrt)\b)[^\W\d_]{2}|-(?:[^\W\d_]{2}|[ \t])|--[ \t]|&[ \t]+[^\W\d_]{2}")
 """`42/hour`, `42-year-old`, a dash, and `42 & more`"""
 _SIGNS = frozenset({"Po", "Sc", "So"})
@@ -159,6 +172,8 @@ def _number_at_end(text: str) -> Decimal | None:
     if signed.endswith("-"):
         if _is_operand(signed[:-1]):
             return None
+        if signed != before and before[len(signed)].isspace() and _DASH.search(signed[-60:]):
+            return Decimal(written.replace(",", ""))
         return -Decimal(written.replace(",", ""))
     previous = before[-1:]
     is_part = (previous.isalnum() and previous < _LATER_LETTERS) or previous in _NOT_BEFORE
@@ -219,6 +234,8 @@ def _may_follow(line: str) -> bool:
         return True
     if len(word[0]) == 1:
         return word[0] in _UNIT_LETTERS
+    if _TIMES.match(line, word.start()):
+        return True
     return not (_NO_UNITS.fullmatch(word[0]) or _AND_A_PART.match(line, word.start()))
 
 
