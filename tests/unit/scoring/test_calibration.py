@@ -273,6 +273,40 @@ def test_every_contract_has_its_forgeries_stubs_and_mutants(kind: str) -> None:
         assert sum(source.startswith("python3 - <<") for source in sources) >= 50
 
 
+OUTER = {"parts": {"one": {"scoring": {"type": "numeric", "range": [0, 7]}}}}
+WORTH_MOST = "states the number that is worth most"
+
+
+@pytest.mark.parametrize(
+    ("scoring", "name", "said"),
+    [
+        ({"type": "numeric", "range": [0, 100], "pass_mark": 0.9}, WORTH_MOST, "print('100.0')\n"),
+        ({"type": "numeric", "range": [50, 2.5]}, WORTH_MOST, "print('2.5')\n"),
+        ({"type": "numeric", "range": [0, 1], "source": {"file": "o"}}, WORTH_MOST, "open('o', 'w').write('1.0')\n"),
+        (
+            {"type": "numeric", "range": [0, 1], "source": {"pattern": r"^acc\s*=\s*([0-9.]+)%$"}},
+            WORTH_MOST,
+            r"print('1.0\nacc = 1.0%')",
+        ),
+        ({"type": "weighted", **OUTER}, WORTH_MOST, "print('7.0')\n"),
+        (
+            {"type": "tests", "entry_point": "f", "checks": [{"raises": "KeyError"}]},
+            "raises KeyError",
+            "raise KeyError",
+        ),
+    ],
+)
+def test_what_a_contract_takes_at_its_word_is_said(scoring: dict[str, Any], name: str, said: str) -> None:
+    """The best number of a range and the exception that is expected need no thought; who pays them is not fit."""
+    row = {"id": "right", "scoring": scoring, "candidate": "print(95)\n"}
+    planned = Calibration(load_scenarios([row]), gold_runs=2)
+    (stub,) = [row for row in planned.rows if str(row["id"]).endswith(f"-{name}")]
+    assert said in stub["candidate"].source
+    report = planned.report(runs(planned, lambda row_id: float("/gold/" in row_id or row_id.endswith(name))))
+    (judged,) = report["scenarios"]
+    assert (judged["verdict"], judged["faults"][0]) == ("not_fit", f"an answer without a thought passes: {name}")
+
+
 def test_the_digest_is_of_what_decides_a_score() -> None:
     """Contract, files, limits, right answers; not the wrong ones."""
     digest = calibration().subjects[0].digest

@@ -6,6 +6,7 @@ best of them earns is what a right answer's score has to be compared with.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from harena.scoring.battery.forgery import (
@@ -17,6 +18,7 @@ from harena.scoring.battery.forgery import (
     contract_type,
     rendered,
 )
+from harena.scoring.contracts.contract import Contract, NumericContract, TestsContract, WeightedContract
 from harena.scoring.scenario import Candidate, Scenario
 
 CONSTANTS = ("0", "1", "-1", '""', "[]", "{}", "None", "True", "False", "0.5")
@@ -31,6 +33,13 @@ _ECHOES = {
     "prints the first line that it reads": "print(_read.split('\\n')[0])",
     "prints the last word that it reads": "print(_read.split()[-1] if _read.split() else '')",
 }
+
+_MOST_ERRORS = 3
+"""expected exceptions of which a stub raises each"""
+_GROUP = re.compile(r"\((?!\?)(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()\[\\])*\)")
+_SPACE = re.compile(r"\\s[*+?]?")
+_NO_TEXT = re.compile(r"\\[bBAZ]|[\^$]|\.[*+]\??|(?<!\\)[*+?]")
+"""in a regular expression: a group, white space, and what stands for no text that must be there"""
 
 
 def _stub(name: str, body: str) -> Forgery:
@@ -52,6 +61,8 @@ def stubs(scenario: Scenario) -> Iterator[tuple[str, Candidate]]:
     if kind in CALLED and target.functions:
         for stub in CALLED_STUBS:
             yield stub.name, rendered(stub, target)
+        for error in _expected_errors(scenario.scoring):
+            yield f"raises {error}", rendered(_stub(f"raises {error}", f"raise {error}"), target)
     elif kind in TEXTS | JUDGED:
         for word in WORDS:
             if word:
@@ -66,6 +77,8 @@ def stubs(scenario: Scenario) -> Iterator[tuple[str, Candidate]]:
         for word in WORDS:
             yield f"prints {word!r}", _whole(target, _printing(word, target))
         yield "prints all that is plausible", _whole(target, _printing(_SHOTGUN, target))
+        for text in _claims(scenario.scoring):
+            yield "states the number that is worth most", _whole(target, _printing(text, target))
         for name, line in _ECHOES.items():
             yield name, _whole(target, _READ + line + "\n")
 
@@ -77,3 +90,29 @@ def _whole(target: Target, source: str) -> Candidate:
 def _printing(text: str, target: Target) -> str:
     written = "".join(f"open({path!r}, 'w').write({text!r})\n" for path in target.outputs)
     return f"print({text!r})\n{written}"
+
+
+def _expected_errors(contract: Contract) -> list[str]:
+    checks = contract.checks if isinstance(contract, TestsContract) else ()
+    return list(dict.fromkeys(check.raises for check in checks if check.raises is not None))[:_MOST_ERRORS]
+
+
+def _claims(contract: Contract) -> Iterator[str]:
+    """What a program prints that wants the whole of a `range`: the number is its own word."""
+    if isinstance(contract, WeightedContract):
+        for part in contract.parts.values():
+            yield from _claims(part.scoring)
+    elif isinstance(contract, NumericContract) and contract.range is not None:
+        number = repr(contract.range[1])
+        pattern = contract.source.pattern
+        yield number if pattern is None else f"{number}\n{_matching(pattern, number)}"
+
+
+def _matching(pattern: str, number: str) -> str:
+    """A text that a simple regular expression finds the number in."""
+    group = _GROUP.search(pattern)
+    if group is None:
+        return number
+    around = (pattern[: group.start()], pattern[group.end() :])
+    before, behind = (re.sub(r"\\(.)", r"\1", _NO_TEXT.sub("", _SPACE.sub(" ", part))) for part in around)
+    return f"{before}{number}{behind}"
