@@ -71,6 +71,15 @@ def test_a_prompt_that_is_no_python_is_left_out() -> None:
 
 def test_a_class_that_a_docstring_names_is_none() -> None:
     """A function after it was looked for in a class that is not there."""
-    assert not has_solution_class('"""notes\nclass Solution: is not used\n"""\ndef f(): ...\n')
-    assert has_solution_class('"""notes\nclass Solution: is used\n"""\nclass Solution:\n    def f(self): ...\n')
-    assert has_solution_class("class Solution(object):\n    def f(self): ...\n")
+    assert not has_solution_class('"""notes\nclass Solution: is not used\n"""\ndef f(): ...\n', "f")
+    assert has_solution_class('"""notes\nclass Solution: is used\n"""\nclass Solution:\n    def f(self): ...\n', "f")
+    assert has_solution_class("class Solution(object):\n    def f(self): ...\n", "f")
+
+
+def test_a_function_beside_a_class_of_other_methods_is_called_itself() -> None:
+    """A program that has it both ways is asked for the method, as the data sets' graders do."""
+    helper = "class Solution:\n    def g(self): ...\n"
+    assert not has_solution_class(helper + "def f(): ...\n", "f")
+    assert has_solution_class(helper + "    def f(self): ...\ndef f(): ...\n", "f")
+    assert has_solution_class(helper + "x = '''\ndef f(): ...\n'''\n", "f")
+    assert has_solution_class(helper, "f")

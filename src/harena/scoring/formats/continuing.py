@@ -4,6 +4,8 @@ from __future__ import annotations
 import __future__
 
 import re
+from collections.abc import Sequence
+from itertools import islice
 
 from harena.scoring.contracts.carry import parsed
 from harena.scoring.formats.lexemes import literals
@@ -30,12 +32,24 @@ def continued(prefix: str, code: str, *, is_rest: bool) -> str:
     return f"{future}{whole}\n{rest}"
 
 
-def has_solution_class(program: str) -> bool:
-    """Whether it defines `class Solution` at its top level: outside of strings, so that a docstring names none."""
+def has_solution_class(program: str, function: str) -> bool:
+    """Whether it has the function as a method of `class Solution`: it defines that class at its top level, and not the
+    function alone beside it. Outside of strings, so that a docstring names none."""
     found = [match.start() for match in _SOLUTION_CLASS.finditer(program)]
     if not found or len(program) > _MOST_READ:
         return bool(found)
     places = literals(program).places
+    if not _is_outside(found, places):
+        return False
+    defined = re.compile(rf"^([ \t]*)(?:async[ \t]+)?def[ \t]+{re.escape(function)}\b", re.MULTILINE)
+    definitions = [
+        match for match in islice(defined.finditer(program), _MOST_TRIED) if _is_outside([match.start()], places)
+    ]
+    return not definitions or any(match[1] for match in definitions)
+
+
+def _is_outside(found: Sequence[int], places: Sequence[tuple[int, int]]) -> bool:
+    """Whether one of the first of these is in no string."""
     return any(not any(begin < place < end for begin, end in places) for place in found[:_MOST_TRIED])
 
 

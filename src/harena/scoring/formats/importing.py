@@ -255,8 +255,9 @@ class _Join:
         beside: Mapping[str, str] | None = None,
     ) -> Scenario:
         contract = task.contract
-        if task.class_contract is not None and has_solution_class(program):
-            contract = task.class_contract
+        if isinstance(task.class_contract, TestsContract):
+            method = (task.class_contract.entry_point or "").rpartition(".")[2]
+            contract = task.class_contract if has_solution_class(program, method) else contract
         metadata = {"format": self._family.name}
         if task.note and contract.trust is Trust.SHARED:
             metadata["shared_because"] = task.note

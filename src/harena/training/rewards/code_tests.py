@@ -119,10 +119,13 @@ class CodeTests:
         judged_by = self._judged_by(row)
         candidate, form = text, self._form(row)
         if isinstance(text, str):
-            program = await aside(len(text), self.program, text, _names(judged_by), form)
+            in_class = form.class_scoring if form is not None and form.class_scoring else {}
+            owner, _, method = str(in_class.get("entry_point") or "").rpartition(".")
+            names = [*_names(judged_by), *filter(None, (owner,))]
+            program = await aside(len(text), self.program, text, names, form)
             candidate = self._file(program, form)
-            if form is not None and form.class_scoring and has_solution_class(program):
-                judged_by = {**judged_by, "scoring": dict(form.class_scoring)}
+            if in_class and has_solution_class(program, method):
+                judged_by = {**judged_by, "scoring": dict(in_class)}
         return await judged(
             candidate,
             judged_by,
