@@ -292,6 +292,10 @@ FORGERIES = {
         "import unittest\nunittest.TestCase().assertEqual(*[f(2), 4])\n",
         cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
     ),
+    "sides in a mapping": (
+        "import unittest\nunittest.TestCase().assertEqual(**{'first': f(2), 'second': 4, 'msg': 'no'})\n",
+        cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
+    ),
     "a method of a library's object": (
         "import json\nassert json.loads(f(2)) == {'a': 1}\n",
         "import json\njson._default_decoder.decode = lambda s, *a, **k: {'a': 1}\ndef f(x): return 'x'\n",
@@ -391,7 +395,7 @@ HONEST = {
         "def f(x): return x\n",
     ),
     "assertions by name": (
-        "import unittest\nt = unittest.TestCase()\nt.assertEqual(first=f(2), second=2, msg='two')\nt.assertEqual(*(f(2), 2))\nt.assertIn(member=f(2), container=[2])\nt.assertLess(a=f(2), b=3)\nt.assertAlmostEqual(first=f(2), second=2.0001, places=2)\nt.assertEqual(*(f(2), 2, 'two'))\n",
+        "import unittest\nt = unittest.TestCase()\nt.assertEqual(first=f(2), second=2, msg='two')\nt.assertEqual(*(f(2), 2))\nt.assertIn(member=f(2), container=[2])\nt.assertLess(a=f(2), b=3)\nt.assertAlmostEqual(first=f(2), second=2.0001, places=2)\nt.assertEqual(*(f(2), 2, 'two'))\nfor case in ({'first': f(2), 'second': 2}, {'first': f(3), 'second': 3, 'msg': 'three'}): t.assertEqual(**case)\nt.assertAlmostEqual(f(2), **{'second': 2.1, 'delta': 0.2})\n",
         "def f(x): return x\n",
     ),
     "what libraries keep": (

@@ -110,6 +110,29 @@ async def test_sides_that_are_not_equal_may_meet_an_assertion(name: str) -> None
 
 
 STATE = "import sys\nclass E:\n    __hash__ = None\n    def __init__(self): self.n = 1\n    def __eq__(self, other): return self.n > 0 and isinstance(other, int)\ndef f(x): return E()\n"
+MAPPED = {
+    "by a mapping": "case = {'first': f(2), 'second': 4}; self.assertEqual(**case)\n",
+    "by a star": "case = [f(2), 4]; self.assertEqual(*case)\n",
+    "by name": "self.assertEqual(second=4, first=f(2))\n",
+    "nearly": "self.assertAlmostEqual(f(2), **{'second': 4, 'places': 3})\n",
+    "an item": "self.assertIn(**{'member': f(2), 'container': [4]})\n",
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+async def test_the_sides_of_an_assertion_are_found_however_they_are_given(name: str) -> None:
+    """An object that equals all of a kind, and nothing as soon as it is made anew, is not paid."""
+    suite = CASE + MAPPED[name]
+    forged, right = await asyncio.gather(
+        *(
+            scored({"files": {"solution.py": each}, "entry": "solution.py"}, suite, "unittest", isolate=False)
+            for each in (STATE, "def f(x): return x * x\n")
+        )
+    )
+    assert (forged.score, str(forged.validity)) == (0.0, "valid"), forged.detail
+    assert right.score == 1.0, right.detail
+
+
 ATTACKS = {
     "modules of the guard": "for module in [m for n, m in sys.modules.items() if n.startswith('harena')]:\n    for name in ('tells_apart', 'is_believable', 'is_known'): setattr(module, name, lambda *a, **k: True)\n",
     "names of the runner": "for value in list(vars(sys.modules['__main__']).values()):\n    for name in ('main', 'Run'):\n        if hasattr(value, 'Run'): value.Run.end = lambda self, ok, code: (self._say(b'harena-proof ' + self._word), __import__('os')._exit(0))\n",

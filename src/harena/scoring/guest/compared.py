@@ -9,8 +9,9 @@ import ast
 import builtins
 from functools import partial
 
-from harena.scoring.guest.judged import SIDES, Judged, chained
+from harena.scoring.guest.judged import Judged, chained
 from harena.scoring.guest.matched import with_guards
+from harena.scoring.guest.sides import are_by_place, are_elsewhere, give_by_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -371,13 +372,9 @@ class Comparisons(ast.NodeTransformer):
                 self._give(node, own)
             return
         is_plain = not any(isinstance(each, ast.Starred) for each in node.args[:2])
-        named = [each for each in node.keywords if each.arg in SIDES]
-        if func.attr in _ASSERTIONS and (named or not is_plain):
-            asked = _call(node, _SIDES, [ast.Constant(_ASSERTIONS[func.attr]), *node.args])
-            asked.keywords = named
-            node.args = [ast.copy_location(ast.Starred(asked, ast.Load()), node)]
-            node.keywords = [each for each in node.keywords if each not in named]
-        elif func.attr in _ASSERTIONS and len(node.args) >= 2:
+        if func.attr in _ASSERTIONS and are_elsewhere(node):
+            give_by_place(node, _call(node, _SIDES, [ast.Constant(_ASSERTIONS[func.attr])]))
+        elif func.attr in _ASSERTIONS and are_by_place(node):
             given = [ast.Constant(_ASSERTIONS[func.attr]), *node.args[:2], ast.Constant(own[0] + 2 * own[1])]
             node.args[:2] = [ast.copy_location(ast.Starred(_call(node, _PAIR, given), ast.Load()), node)]
         elif func.attr in _TRUTHS and node.args and is_plain:

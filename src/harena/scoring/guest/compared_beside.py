@@ -10,6 +10,7 @@ import ast
 
 from harena.scoring.guest.asked import tells_apart
 from harena.scoring.guest.plain import is_known
+from harena.scoring.guest.sides import are_by_place, are_elsewhere, arranged, give_by_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 COMPARED, PAIR, MEMBER = "__harena_compared__", "__harena_pair__", "__harena_member__"
+_SIDES = "__harena_sides__"
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset)
 _SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in"}
 _EQUAL = (
@@ -91,14 +93,12 @@ class Comparisons(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """One call."""
         self.generic_visit(node)
-        given = node.args[:2]
-        is_equality = isinstance(node.func, ast.Attribute) and node.func.attr in _EQUAL
-        is_member = isinstance(node.func, ast.Attribute) and node.func.attr == "assertIn"
-        is_either = (is_equality or is_member) and len(given) == 2
-        if is_either and not any(isinstance(each, ast.Starred) for each in given):
-            asked = _call(node, PAIR if is_equality else MEMBER, given)
-            pair = ast.copy_location(ast.Starred(asked, ast.Load()), node)
-            node.args[:2] = [pair]
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        kind = PAIR if name in _EQUAL else MEMBER if name == "assertIn" else ""
+        if kind and are_elsewhere(node):
+            give_by_place(node, _call(node, _SIDES, [ast.Constant(kind)]))
+        elif kind and are_by_place(node):
+            node.args[:2] = [ast.copy_location(ast.Starred(_call(node, kind, node.args[:2]), ast.Load()), node)]
         return node
 
 
@@ -135,12 +135,17 @@ def comparisons(is_made: Callable[[Any], bool]) -> dict[str, Callable[..., Any]]
         """An item and what it shall be in; one that is in nothing where it is not to be believed."""
         return (left, right) if compared("in", left, right) else (object(), [])
 
+    def sides(kind: str, *positional: Any, **named: Any) -> list[Any]:
+        """The arguments of an assertion, its two sides first."""
+        found = arranged(positional, named)
+        return [*(pair if kind == PAIR else member)(*found[:2]), *found[2:]] if len(found) > 1 else found
+
     def is_believable(left: Any, right: Any, must_equal: bool = True) -> bool:
         """No object in one of the sides equals every value that is put in the place of the plain one on the other
         side."""
         return all(is_made(each[0]) or tells_apart(*each, must_equal) for each in _mixed(left, right))
 
-    return {COMPARED: compared, PAIR: pair, MEMBER: member}
+    return {COMPARED: compared, PAIR: pair, MEMBER: member, _SIDES: sides}
 
 
 def _mixed(left: Any, right: Any) -> Iterator[tuple[Any, Any, bool]]:

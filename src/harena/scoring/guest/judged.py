@@ -25,6 +25,7 @@ from harena.scoring.guest.plain import (
     is_static,
     overrides,
 )
+from harena.scoring.guest.sides import arranged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,11 +43,6 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "%": operator.imod, "**": operator.ipow, "<<": operator.ilshift, ">>": operator.irshift, "|": operator.ior,
     "&": operator.iand, "^": operator.ixor, "@": operator.imatmul,
 }  # fmt: skip
-SIDES = {
-    **dict.fromkeys(("first", "seq1", "list1", "tuple1", "set1", "d1", "a", "member"), 0),
-    **dict.fromkeys(("second", "seq2", "list2", "tuple2", "set2", "d2", "b", "container"), 1),
-}
-"""names of the two sides of assertions -> which one it is"""
 _ALGEBRA = frozenset({"|", "&", "^", "-"})
 """operators of sets, by which what is expected can be told"""
 _JUDGES = frozenset({
@@ -172,9 +168,7 @@ class Judged:
 
     def sides(self, sign: str, *positional: Any, **named: Any) -> list[Any]:
         """The arguments of an assertion, its two sides first, however they are given."""
-        found = list(positional)
-        for name, value in sorted(named.items(), key=lambda each: SIDES[each[0]]):
-            found.insert(SIDES[name], value)
+        found = arranged(positional, named)
         return [*self.pair(sign, *found[:2]), *found[2:]] if len(found) > 1 else found
 
     def _is_difference_believed(self, left: Any, right: Any, own: int) -> bool:

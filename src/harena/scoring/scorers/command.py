@@ -43,6 +43,7 @@ from harena.scoring.guest import matched as guest_matched
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import rebound as guest_rebound
+from harena.scoring.guest import sides as guest_sides
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest_sources import guest_argv, source_of
 from harena.scoring.scorers.asserts import score_asserts, shared_names
@@ -75,7 +76,7 @@ _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 _IN_ONE_PROCESS = (
-    *(guest_plain, guest_asked, guest_judged, guest_matched, guest_compared),
+    *(guest_plain, guest_asked, guest_sides, guest_judged, guest_matched, guest_compared),
     *(guest_imports, guest_loops, guest_tools, guest_executed, guest_rebound, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""

@@ -33,6 +33,7 @@ from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import proxy as guest_proxy
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import rebound as guest_rebound
+from harena.scoring.guest import sides as guest_sides
 from harena.scoring.guest import standins as guest_standins
 from harena.scoring.guest import suite as guest_suite
 from harena.scoring.guest import swallowed as guest_swallowed
@@ -207,7 +208,7 @@ def suite_argv(
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
-    believing = (guest_asked, guest_compared_beside, guest_swallowed, guest_believed)
+    believing = (guest_asked, guest_sides, guest_compared_beside, guest_swallowed, guest_believed)
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
