@@ -101,7 +101,8 @@ def main() -> None:
         def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
             if not tally.excused or tally.excused[-1] != nodeid:
                 tally.ran.append(nodeid)
-            if (swallowed := run.swallowed()) and nodeid in Proof.returned:
+            name = nodeid.rpartition("::")[2].partition("[")[0]
+            if (swallowed := run.swallowed(name)) and nodeid in Proof.returned:
                 tally.failed(nodeid, swallowed, False, False)
                 Proof.has_swallowed = True
             if run.is_unserved(Proof.notes):

@@ -208,10 +208,10 @@ class Run:
         is_excuse = all(unserved for *_, unserved in self.tally.failures)
         self._say(b"harena-note " + self._word + b" " + (what.encode() if is_excuse else b""))
 
-    def swallowed(self) -> str:
-        """A test has ended: an assertion that has failed in it although nobody has heard of it; empty if there is
-        none."""
-        error = self._swallowed.ended() if self._swallowed is not None else None
+    def swallowed(self, test: str = "") -> str:
+        """A test has ended, by the name of its function: an assertion that has failed in it although nobody has heard
+        of it; empty if there is none."""
+        error = self._swallowed.ended(test) if self._swallowed is not None else None
         return "" if error is None else f"{told(error)} (it has failed, and its exception was swallowed)"
 
     def collected(self) -> None:

@@ -19,6 +19,7 @@ import os
 import sys
 import unittest.case
 
+from harena.scoring.guest.begun import BEGAN, Begun
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.crossing import chain_of, crosses_a_judgement, is_of_a_call, judges_inside
 from harena.scoring.guest.executed import JUDGING, call_of, located
@@ -142,6 +143,7 @@ class Swallowed:
         self._here = os.path.join(here, "")
         self._trusted = frozenset(trusted)
         self._caught = caught
+        self._begun = Begun()
         self._libraries = tuple({sys.prefix, sys.base_prefix, *(path for path in sys.path if os.path.isabs(path))})
         self._failed: list[tuple[BaseException, Any, str]] = []
         """(exception, the innermost part of its traceback that its catcher need not answer for, its place)"""
@@ -161,8 +163,10 @@ class Swallowed:
         if any("pytest" in text for text in texts.values()):
             self._watch_pytest()
 
-    def ended(self) -> BaseException | None:
-        """A test has ended: an assertion that has failed in it, and that nobody has told of."""
+    def ended(self, test: str = "") -> BaseException | None:
+        """A test has ended, by the name of its function: an assertion that has failed in it, and that nobody has told
+        of; or that it has not begun."""
+        was_left_out = self._begun.was_left_out(test)
         found: list[tuple[Any, ...]] = [] if self._is_forgiven else [*self._failed, *self._crossed]
         failed: list[BaseException] = [error for error, *_, place in found if not self._caught.may_be(place)]
         self._failed.clear()
@@ -170,10 +174,14 @@ class Swallowed:
         self._expecting.clear()
         self._leaving.clear()
         self._is_forgiven = False
+        if was_left_out:
+            failed.append(self._failure("a decorator of the candidate's has not run the body of the test"))
         return failed[0] if failed else None
 
     def watch(self, tree: ast.Module) -> None:
         """Has the code of a trusted file tell what becomes of its assertions."""
+        trusted = {os.path.splitext(os.path.basename(path))[0] for path in self._trusted}
+        self._begun.watch(tree, set(_imported_of(list(ast.walk(tree)), self.installed | trusted)))
         Remembering(tree, self.installed).visit(tree)
 
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -234,7 +242,7 @@ class Swallowed:
 
         return {_FAILS: fails, _RAISED: raised, _CAUGHT: caught, _EXITED: exited, _LEFT: left, _JUDGED: judged,
                 _EXPECTED: self._expected, _FORGIVEN: forgiven, _CROSSED: crossed, _GUARDED: guarded,
-                _WENT_ON: went_on}  # fmt: skip
+                _WENT_ON: went_on, BEGAN: self._begun.mark}  # fmt: skip
 
     def _remember(self, error: BaseException, trace: Any = None) -> None:
         if all(known is not error for known, *_ in self._failed):

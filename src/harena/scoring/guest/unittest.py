@@ -121,7 +121,8 @@ class Result(unittest.TestResult):
         """See TestResult."""
         super().stopTest(test)
         self._run.in_body(False)
-        if (swallowed := self._run.swallowed()) and id(test) in self._verdicts.returned:
+        name = getattr(test, "_testMethodName", "")
+        if (swallowed := self._run.swallowed(name)) and id(test) in self._verdicts.returned:
             self._failed(test, swallowed)
         if test.id() not in self._excused:
             self._run.tally.ran.append(test.id())

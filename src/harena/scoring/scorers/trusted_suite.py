@@ -14,6 +14,7 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import absent as guest_absent
 from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserted as guest_asserted
+from harena.scoring.guest import begun as guest_begun
 from harena.scoring.guest import belief as guest_belief
 from harena.scoring.guest import believed as guest_believed
 from harena.scoring.guest import caught as guest_caught
@@ -208,7 +209,8 @@ def suite_argv(
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
-    believing = (guest_asked, guest_sides, guest_compared_beside, guest_swallowed, guest_believed)
+    believing = (guest_asked, guest_sides, guest_compared_beside, guest_begun, guest_swallowed,
+                 guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
