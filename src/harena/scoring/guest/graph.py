@@ -183,6 +183,9 @@ class Border:
         self._told: dict[int, bytes] = {}
         self._fresh: list[int] = []
         self._arriving: set[int] = set()
+        self._unpacking = 0
+        self._gone: dict[int, Any] = {}
+        """what was forgotten while a message is unpacked, which may speak of it"""
         self._alone = self._references()
 
     # What each side does in its own way.
@@ -291,6 +294,19 @@ class Border:
     def unpack(self, items: Any, states: Any, dropped: Any) -> list[Any]:
         """The roots, after what has changed was changed here. Raises GraphError and whatever a malformed graph gives."""  # noqa: E501
         self._check(items, states, dropped)
+        self._unpacking += 1
+        try:
+            self._take(states)
+            roots = [self.value(item) for item in items]
+            for number in dropped:
+                self._forget(number)
+        finally:
+            self._unpacking -= 1
+            if not self._unpacking:
+                self._gone.clear()
+        return roots
+
+    def _take(self, states: Any) -> None:
         for number, kind, state in states:
             if number not in self.shared:
                 if number % 2 == self._first:
@@ -298,19 +314,20 @@ class Border:
                 made = self._made(kind, state)
                 self.shared[number] = made
                 self._numbers[id(made)] = number
-        # to hash a part may be to ask the other side, which must not be told of what is half filled
+        # to hash a part may be to ask the other side, which must not be told of what is half filled, and which may drop
+        # what it has just sent
         self._arriving.update(number for number, _, _ in states)
         # what is hashed by its attributes must have them first
         for hashed in (False, True):
             for number, kind, state in states:
                 if (kind == "e" or kind in _MAPPINGS) is hashed:
-                    self._fill(kind, self.shared[number], state)
-                    self._told[number] = encode((kind, state), most_parts=MOST_PARTS)
+                    self._fill(kind, self._known(number), state)
+                    if number in self.shared:
+                        self._told[number] = encode((kind, state), most_parts=MOST_PARTS)
         self._arriving.difference_update(number for number, _, _ in states)
-        roots = [self.value(item) for item in items]
-        for number in dropped:
-            self._forget(number)
-        return roots
+
+    def _known(self, number: int) -> Any:
+        return self.shared[number] if number in self.shared else self._gone[number]
 
     def _check(self, items: Any, states: Any, dropped: Any) -> None:
         if type(items) is not list or type(states) is not list or type(dropped) is not list:
@@ -362,7 +379,7 @@ class Border:
             raise GraphError("not an item")
         kind = item[0]
         if kind == "m":
-            return self.shared[item[1]]
+            return self._known(item[1])
         if kind == "t":
             return tuple([self.value(part) for part in item[1]])
         if kind == "z":
@@ -391,6 +408,8 @@ class Border:
     def _forget(self, number: int) -> None:
         value = self.shared.pop(number, None)
         self._told.pop(number, None)
+        if self._unpacking and value is not None:
+            self._gone[number] = value
         if self._numbers.get(id(value)) == number:
             del self._numbers[id(value)]
 

@@ -436,6 +436,9 @@ class StandInClass(type):
     def __dir__(cls) -> list[str]:
         return list(cls._harena_candidate.ask("names", cls, ""))
 
+    def __subclasses__(cls) -> list[Any]:
+        return list(cls._harena_candidate.ask("call", cls, "__subclasses__"))
+
     def _harena_checked(cls, name: str) -> None:
         """A class in the place of a function is no container."""
         if cls._harena_kind != "enum" and not cls._harena_is_named:
