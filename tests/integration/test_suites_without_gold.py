@@ -22,6 +22,7 @@ WRITES = (
 MODE = "import os\ndef f(): return os.environ.get('MODE')\ndef g(): os.environ['ZED'] = '1'\n" + ONE
 RECORD = "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 0\n" + ONE
 TYPED = "def f(a: int) -> bool: return True\n" + ONE
+META = "class Meta(type): pass\nclass A(metaclass=Meta): pass\n" + ONE
 SLEEPS = "import time\ndef f():\n    while time.time() < 1e12: pass\n    return 1\n" + ONE
 HONEST: dict[str, tuple[str, str]] = {
     "exists": (WRITES, "import os\nfrom solution import f\ndef test_a(): f(); assert os.path.exists('o.txt')\n"),
@@ -53,6 +54,8 @@ HONEST: dict[str, tuple[str, str]] = {
     "asdict": (RECORD, "from dataclasses import asdict\nfrom solution import P\ndef test_a(): assert asdict(P(1)) == {'x': 1}\n"),
     "replace": (RECORD, "import dataclasses\nfrom solution import P\ndef test_a(): assert dataclasses.replace(P(1), x=5) == P(5)\n"),
     "fields": (RECORD, "import dataclasses\nfrom solution import P\ndef test_a(): assert [f.name for f in dataclasses.fields(P)] == ['x']\n"),
+    "metaclass": (META, "import solution\ndef test_a(): assert type(solution.A) is solution.Meta\n"),
+    "metaclass by name": (META, "from solution import A\ndef test_a(): assert type(A()) is A and type(A).__name__ == 'Meta'\n"),
     "hints": (TYPED, "import typing\nfrom solution import f\ndef test_a(): assert typing.get_type_hints(f)['return'] is bool\n"),
     "getsource": (TYPED, "import inspect\nfrom solution import f\ndef test_a(): assert f(1) and 'for' not in inspect.getsource(f)\n"),
 }  # fmt: skip

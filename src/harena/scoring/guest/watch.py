@@ -7,6 +7,7 @@ A suite that writes a file which the candidate shall read, that sets a variable 
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 import types
@@ -315,6 +316,28 @@ def ask_for_kinds(candidate: Any, known: frozenset[str]) -> None:
     for module in (*modules, unittest.case):
         for verb, really in (("isinstance", isinstance), ("issubclass", issubclass)):
             vars(module).setdefault(verb, asking(verb, really))
+    for module in modules:
+        if _asks_type_of_one_thing(module):
+            vars(module).setdefault("type", _noting_metaclasses(candidate))
+
+
+def _noting_metaclasses(candidate: Any) -> Any:
+    def type_of(value: Any) -> type:
+        if isinstance(value, StandInClass):
+            candidate.note(f"it asks for the metaclass of the candidate's {value.__name__}")
+        return type(value)
+
+    return type_of
+
+
+def _asks_type_of_one_thing(module: Any) -> bool:
+    """Its text uses `type` only to ask for the type of one thing, as no class does."""
+    with open(module.__file__, encoding="utf-8-sig") as file:
+        nodes = list(ast.walk(ast.parse(file.read())))
+    names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "type"]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords]
+    asked = {id(call.func) for call in calls if not isinstance(call.args[0], ast.Starred)}
+    return bool(names) and all(id(name) in asked for name in names)
 
 
 def _flat(kinds: Any) -> list[Any]:
