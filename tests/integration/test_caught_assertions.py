@@ -23,6 +23,7 @@ Case = tuple[str, str, str, str]
 CASES: dict[str, Case] = {
     # name: (runner, suite, right candidate, wrong candidate)
     "run all, assert": ("pytest", PYTEST + "def test_a():\n" + FAILING + "    found = run_all([lambda: 1, bad, lambda: 2])\n    assert found[::2] == [1, 2]\n    assert isinstance(found[1], AssertionError)\n", RUN_ALL, RUN_ALL.replace("found.append(error)", "break")),
+    "run all, a comparison": ("pytest", PYTEST + "def test_a():\n    def bad(): assert 1 == 2\n    found = run_all([lambda: 1, bad, lambda: 2])\n    assert found[::2] == [1, 2]\n    assert isinstance(found[1], AssertionError)\n", RUN_ALL, RUN_ALL.replace("found.append(error)", "break")),
     "run all, raise": ("unittest", UNITTEST + "    def test_a(self):\n        def bad(): raise AssertionError('bad')\n        found = run_all([bad, lambda: 2])\n        self.assertEqual(str(found[0]), 'bad')\n        self.assertEqual(found[1], 2)\n", RUN_ALL, RUN_ALL.replace("append(error)", "append(None)")),
     "a function with a precondition": ("pytest", PYTEST + "def positive(n):\n    assert n > 0\n    return n\ndef test_a():\n    assert safe_call(positive, 2) == 2\n    assert safe_call(positive, -1, default=7) == 7\n", SAFE, SAFE.replace("return default", "return None")),
     "as often as asked": ("pytest", PYTEST + "def test_a():\n" + FAILING + "    assert retry(bad, 3) is None\n", RETRY, RETRY.replace("range(times)", "range(times + 1)")),
@@ -43,7 +44,7 @@ async def test_what_the_gold_solution_catches_others_may_catch(runtime: LinuxRun
     assert (unpaid.score, unpaid.validity) == (0.0, Validity.VALID), unpaid.detail
 
 
-SURE = ("run all, assert", "run all, raise")
+SURE = ("run all, assert", "run all, a comparison", "run all, raise")
 
 
 @pytest.mark.parametrize("name", SURE)

@@ -9,7 +9,8 @@ candidate for which everything else holds has no score. Any other assertion judg
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from harena.scoring.contracts.contract import CommandContract
@@ -26,6 +27,10 @@ Mode = Literal["sandbox", True, False]
 _OFTEN = 1_000_000
 _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Pass, ast.Global, ast.Nonlocal, ast.Import,
            ast.ImportFrom)  # fmt: skip
+_HOLDS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.In: lambda item, held: item in held, ast.NotIn: lambda item, held: item not in held,
+}  # fmt: skip
 
 
 async def attempt(bench: Bench, contract: CommandContract, mode: Mode) -> tuple[Attempt, str]:
@@ -84,5 +89,18 @@ def _failing(path: str, text: str) -> Iterator[str]:
 def _fails(statement: Any) -> bool:
     """It raises, or asserts what is false in its text."""
     if isinstance(statement, ast.Assert):
-        return isinstance(statement.test, ast.Constant) and not statement.test.value
+        return _is_false(statement.test)
     return isinstance(statement, ast.Raise)
+
+
+def _is_false(test: ast.expr) -> bool:
+    """A condition of literals alone (`False`, `1 == 2`, `not True`), which does not hold."""
+    try:
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return bool(ast.literal_eval(test.operand))
+        if isinstance(test, ast.Compare):
+            left, right = ast.literal_eval(test.left), ast.literal_eval(test.comparators[0])
+            return len(test.ops) == 1 and type(test.ops[0]) in _HOLDS and not _HOLDS[type(test.ops[0])](left, right)
+        return not ast.literal_eval(test)
+    except (ValueError, TypeError, MemoryError, RecursionError):  # no literal, or no comparison that Python knows
+        return False
