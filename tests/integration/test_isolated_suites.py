@@ -228,11 +228,13 @@ async def test_compiled_tests_that_a_candidate_leaves_are_not_read(isolate: bool
 
 @pytest.mark.parametrize(
     "line",
-    ["os.closerange(3, 4096)", "os.closerange(3, os.sysconf('SC_OPEN_MAX'))", "assert getrlimit(7) == (1024, 1024)"],
-)
+    ["os.closerange(3, 4096)", "os.closerange(3, os.sysconf('SC_OPEN_MAX'))", "assert getrlimit(7) == (1024, 1024)",
+     "os.closerange(3, 1 << 20)", "list(map(closed, map(int, os.listdir('/proc/self/fd'))))"],
+)  # fmt: skip
 async def test_a_candidate_apart_may_close_all_that_it_did_not_open(line: str) -> None:
     """As daemons do, whether they ask for their limit of descriptors or not."""
-    candidate = f"import os\nfrom resource import getrlimit\ndef f(x):\n    {line}\n    return 2 * x\n"
+    closed = "def closed(n):\n    try: n < 3 or os.close(n)\n    except OSError: pass\n"
+    candidate = f"import os\nfrom resource import getrlimit\n{closed}def f(x):\n    {line}\n    return 2 * x\n"
     suite = "from solution import f\ndef test_it():\n    assert f(2) == 4\n    assert f(3) == 6\n"
     contract = {"type": "command", "pytest": ["test_it.py"], "files": {"test_it.py": suite}, "isolate": "sandbox"}
     made = load_scenarios([{"id": "one", "candidate": candidate, "scoring": contract}]).scenarios[0]

@@ -421,11 +421,13 @@ ONE_BY_ONE = "for file in {files}:\n    try: os.close(file)\n    except OSError:
         f"os.closerange(3, {HARD})",
         ONE_BY_ONE.format(files=f"range({HARD}, 2, -1)"),
         ONE_BY_ONE.format(files=f"[n for n in map(int, os.listdir('/proc/self/fd')) if 3 <= n < {HARD}]"),
+        ONE_BY_ONE.format(files="[n for n in map(int, os.listdir('/proc/self/fd')) if n >= 3]"),
+        "os.closerange(3, 1 << 20)",
         "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\nopen('/dev/null').close()",
     ],
 )
 async def test_a_program_may_close_all_that_it_did_not_open(source: Source, lines: str) -> None:
-    """As daemons do, up to their limit of descriptors: the conversation goes on above it."""
+    """As daemons do, by their limit of descriptors, by any other, or by what /proc lists."""
     checks = [{"args": [n], "expected": 2 * n} for n in (3, -1)]
     program = f"import os, resource\n{lines}\ndef f(x): return 2 * x\n"
     result = await scored(source, program, {"type": "tests", "entry_point": "f", "checks": checks})

@@ -486,8 +486,28 @@ def out_of_reach(*files: int, theirs: int = MOST_FILES) -> list[int]:
         limit = min(limit, theirs)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     except (OSError, ValueError):  # the limit is 0, or there is none
-        return [os.dup(file) for file in files]
+        copies = [os.dup(file) for file in files]
+    leave_open(copies)
     return copies
+
+
+def leave_open(files: list[int]) -> None:
+    """To programs that close whatever /proc/self/fd lists, or a range that ends nowhere, these files are not open."""
+    really_close, really_range = os.close, os.closerange
+
+    def close(fd: int) -> None:
+        if fd in files:
+            raise OSError(9, os.strerror(9))
+        really_close(fd)
+
+    def closerange(low: int, high: int, /) -> None:
+        for file in sorted(files):
+            if low <= file < high:
+                really_range(low, file)
+                low = file + 1
+        really_range(low, high)
+
+    os.close, os.closerange = close, closerange
 
 
 def main() -> None:
