@@ -29,12 +29,14 @@ class Begun:
 
     def watch(self, tree: ast.AST, others: Collection[str]) -> None:
         """Has each test of a trusted file tell that it begins. `others`: names there that are no candidate's."""
-        own = {node.name for node in ast.walk(tree) if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
+        nodes: list[Any] = list(ast.walk(tree))
+        own = {node.name for node in nodes if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
         known = own.union(others, vars(builtins))
-        for node in ast.walk(tree):
+        for node in nodes:
             is_theirs = any(_root(each) not in known for each in getattr(node, "decorator_list", ()))
             if is_theirs:
-                self._decorated.update(each.name for each in ast.walk(node) if _is_test(each))
+                inner: list[Any] = list(ast.walk(node))
+                self._decorated.update(each.name for each in inner if _is_test(each))
             if _is_test(node):
                 has_text = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
                 node.body.insert(int(has_text), located(ast.Expr(call_of(BEGAN, [])), node.body[0]))
