@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-
-_PRESSURE, _LOAD, _MEMORY = Path("/proc/pressure/cpu"), Path("/proc/loadavg"), Path("/proc/meminfo")
+_PRESSURE, _LOAD, _MEMORY = "/proc/pressure/cpu", "/proc/loadavg", "/proc/meminfo"
 _MICROSECONDS = 1e-6
+_MOST_BYTES = 8192
+"""more than any of these files has"""
 
 
-def stalled_seconds(path: Path = _PRESSURE) -> float | None:
+def _text(path: str | os.PathLike[str]) -> str:
+    """The text of a small file of the kernel's, read without a stream around it: some are read fifty times a second.
+    Raises OSError, and ValueError where it is not ASCII."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, _MOST_BYTES).decode("ascii")
+    finally:
+        os.close(descriptor)
+
+
+def stalled_seconds(path: str | os.PathLike[str] = _PRESSURE) -> float | None:
     """For how long, since the machine's start, something was ready to run and got no processor; None = the kernel does
     not say (it keeps no PSI)."""
     try:
-        return parse_stalled(path.read_text(encoding="ascii"))
+        return parse_stalled(_text(path))
     except (OSError, ValueError):
         return None
 
@@ -26,16 +36,16 @@ def parse_stalled(text: str) -> float:
     raise ValueError("there is no line `some`")
 
 
-def runnable_tasks(path: Path = _LOAD) -> int | None:
+def runnable_tasks(path: str | os.PathLike[str] = _LOAD) -> int | None:
     """Threads of the machine that run or are ready to run, this one left out; None = the kernel does not say."""
     try:
-        return max(0, int(path.read_text(encoding="ascii").split()[3].partition("/")[0]) - 1)
+        return max(0, int(_text(path).split()[3].partition("/")[0]) - 1)
     except (OSError, ValueError, IndexError):
         return None
 
 
 def available_memory_bytes(
-    path: Path = _MEMORY,
+    path: str | os.PathLike[str] = _MEMORY,
     groups: tuple[tuple[str, str], ...] = (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
         ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
@@ -44,13 +54,13 @@ def available_memory_bytes(
     """Memory that can be had without swapping, by the machine and by this container's own limit; None = unknown."""
     found = []
     try:
-        lines = path.read_text(encoding="ascii").splitlines()
-        found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+        _, _, available = _text(path).partition("MemAvailable:")
+        found.append(int(available.split(None, 1)[0]) * 1024)
     except (OSError, ValueError, IndexError):
         pass
     for most, used in groups:
         try:
-            found.append(int(Path(most).read_text(encoding="ascii")) - int(Path(used).read_text(encoding="ascii")))
+            found.append(int(_text(most)) - int(_text(used)))
         except (OSError, ValueError):
             continue  # no such group, or no limit in it ("max")
     return max(0, min(found)) if found else None
