@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+
 _PRESSURE, _LOAD, _MEMORY = "/proc/pressure/cpu", "/proc/loadavg", "/proc/meminfo"
 _MICROSECONDS = 1e-6
 _MOST_BYTES = 8192

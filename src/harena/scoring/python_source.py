@@ -35,6 +35,37 @@ def syntax_tree(source: str, *, most_tokens: int = MOST_TOKENS) -> ast.Module:
     return ast.parse(source)
 
 
+_KEPT_PARTS = "harena_parts"
+_LEAVES = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+
+
+def parts_of(tree: ast.AST) -> list[ast.AST]:
+    """What `ast.walk` gives, in its order, without constants, contexts and operators, which have no parts. A whole
+    module, which nobody may change afterwards, is walked once: the tests of a data set may hold a hundred thousand
+    constants, and are looked through dozens of times."""
+    if not isinstance(tree, ast.Module):
+        return _walked(tree)
+    found: list[ast.AST] | None = getattr(tree, _KEPT_PARTS, None)
+    if found is None:
+        found = _walked(tree)
+        setattr(tree, _KEPT_PARTS, found)
+    return found
+
+
+def _walked(tree: ast.AST) -> list[ast.AST]:
+    found = [tree]
+    for node in found:  # it grows meanwhile
+        if type(node) is ast.Name:
+            continue
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                found += [part for part in value if isinstance(part, ast.AST) and not isinstance(part, _LEAVES)]
+            elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
+                found.append(value)
+    return found
+
+
 def _has_more_tokens(source: str, most: int) -> bool:
     """Texts count as one, however long, unless there is one that holds expressions."""
     place, count, before, ended = 0, 0, "", -1

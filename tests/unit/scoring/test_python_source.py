@@ -12,7 +12,7 @@ from harena.scoring.contracts import scorer_trust
 from harena.scoring.contracts.parts import program, scorer, trusted_files
 from harena.scoring.contracts.scorer_trust import may_execute_text
 from harena.scoring.formats.asserts import NotChecksError, parse_tests
-from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, SourceTooLargeError, syntax_tree
+from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, SourceTooLargeError, parts_of, syntax_tree
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 
 MANY = "x=1\n" * (MOST_SCORER_TOKENS // 3 + 1)
@@ -83,3 +83,14 @@ def test_what_is_known_of_scorers_is_small() -> None:
 def test_names_of_asserts_beyond_the_bound_are_not_looked_into() -> None:
     """Test code that is too large to be read is run, and shares no name."""
     assert assert_names("x = 1\n" * (MOST_TOKENS // 3 + 1), None) == AssertNames()
+
+
+def test_parts_are_those_of_a_walk_in_its_order_and_found_once() -> None:
+    """All but constants, contexts and operators; within a statement as in a whole module."""
+    tree = ast.parse(
+        "@cache\ndef f(x: int = 1, *y) -> str:\n    return [a.b(1, c=not d) for a in x if -1 < a] or y[1:2]\n"
+    )
+    left_out = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+    for part in (tree, tree.body[0]):
+        assert parts_of(part) == [node for node in ast.walk(part) if not isinstance(node, left_out)]
+    assert parts_of(tree) is parts_of(tree)

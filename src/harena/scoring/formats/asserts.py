@@ -20,7 +20,7 @@ from typing import Any
 from harena.scoring.compare import ValueComparison
 from harena.scoring.formats.asserted_names import AssertedNames
 from harena.scoring.formats.literals import NotLiteralError, literal, source_of
-from harena.scoring.python_source import syntax_tree
+from harena.scoring.python_source import parts_of, syntax_tree
 
 
 class NotChecksError(ValueError):
@@ -80,7 +80,7 @@ def with_collections(source: str, tested: str | None = None) -> str:
 def called_names(tests: ast.Module, tested: frozenset[str] = frozenset()) -> list[str]:
     """What the tests call that neither Python (but for the names in `tested`) nor they themselves define; nothing if
     they use such a name in another way than to call it."""
-    called = {id(node.func) for node in ast.walk(tests) if isinstance(node, ast.Call)}
+    called = {id(node.func) for node in parts_of(tests) if isinstance(node, ast.Call)}
     free = _free_names(tests, tested)
     return sorted({node.id for node in free}) if all(id(node) in called for node in free) else []
 
@@ -88,7 +88,7 @@ def called_names(tests: ast.Module, tested: frozenset[str] = frozenset()) -> lis
 def _free_names(tests: ast.Module, tested: frozenset[str] = frozenset()) -> list[ast.Name]:
     """Uses of names that neither Python nor the tests define."""
     bound = set(vars(builtins)) - tested
-    for node in ast.walk(tests):
+    for node in parts_of(tests):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -97,7 +97,7 @@ def _free_names(tests: ast.Module, tested: frozenset[str] = frozenset()) -> list
             bound |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
-    return [node for node in ast.walk(tests) if isinstance(node, ast.Name) and node.id not in bound]
+    return [node for node in parts_of(tests) if isinstance(node, ast.Name) and node.id not in bound]
 
 
 def asserted_calls(
@@ -228,7 +228,7 @@ def _is_wrapper(node: ast.expr, names: AssertedNames) -> bool:
 def _has_call(node: ast.expr, names: AssertedNames) -> bool:
     """Somewhere in the expression a function of the candidate's is called: something that is no wrapper of ours."""
     own = {"set", "frozenset", "sorted", "Counter", "abs", "fabs", "isclose", "float", "dict", "list", "tuple"}
-    called = [part.func.id for part in ast.walk(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)]
+    called = [part.func.id for part in parts_of(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)]
     return any(names.is_tested(name) and (names.tested is not None or name not in own) for name in called)
 
 

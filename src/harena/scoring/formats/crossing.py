@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from harena.scoring.formats.crossing_answers import what_more_is_asked
 from harena.scoring.formats.literals import source_of
+from harena.scoring.python_source import parts_of
 from harena.scoring.scorers.assert_names import defined_classes
 
 _MAKERS = frozenset(
@@ -80,15 +81,15 @@ class _Reader:
     def __init__(self, tests: ast.Module, names: frozenset[str]) -> None:
         self._names = names
         self._stored = {
-            node.id for node in ast.walk(tests) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            node.id for node in parts_of(tests) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
         """names that the tests give a value of their own, also where Python has one of that name (`str = ...`)"""
-        self._objects = {node.name for node in ast.walk(tests) if isinstance(node, _DEFINITIONS)}
+        self._objects = {node.name for node in parts_of(tests) if isinstance(node, _DEFINITIONS)}
         """names in the test code that are bound to what does not cross"""
-        for node in ast.walk(tests):
+        for node in parts_of(tests):
             if isinstance(node, ast.Assign) and not self._crosses(node.value):
                 self._objects.update(target.id for target in node.targets if isinstance(target, ast.Name))
-        self.found = next((source_of(node) for node in ast.walk(tests) if not self._may(node)), None)
+        self.found = next((source_of(node) for node in parts_of(tests) if not self._may(node)), None)
 
     def _may(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Call) and self._is_candidate(node):
@@ -104,14 +105,14 @@ class _Reader:
 
     def _crosses(self, part: ast.expr) -> bool:
         """An argument, or what one is made of. What is called in it is not looked at, but what it gives is."""
-        called = {id(node.func) for node in ast.walk(part) if isinstance(node, ast.Call)}
+        called = {id(node.func) for node in parts_of(part) if isinstance(node, ast.Call)}
         bound = {
-            node.id for node in ast.walk(part) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+            node.id for node in parts_of(part) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
         }
         passed = {
-            id(inner) for node in ast.walk(part) if isinstance(node, ast.Call) for inner in _passed(node) if inner
+            id(inner) for node in parts_of(part) if isinstance(node, ast.Call) for inner in _passed(node) if inner
         }
-        for node in ast.walk(part):
+        for node in parts_of(part):
             if id(node) in passed:
                 continue
             if isinstance(node, ast.Lambda):
@@ -160,4 +161,4 @@ def _passed(call: ast.Call) -> list[ast.AST]:
     name = getattr(call.func, "id", "")
     first = call.args[:1] if name in ("map", "filter", "defaultdict", "iter") else []
     given = [*first, *(keyword.value for keyword in call.keywords if keyword.arg == "key")]
-    return [node for value in given for node in ast.walk(value)] if name in _MAKERS else []
+    return [node for value in given for node in parts_of(value)] if name in _MAKERS else []

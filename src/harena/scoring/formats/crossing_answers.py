@@ -11,6 +11,8 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from harena.scoring.python_source import parts_of
+
 _PLAIN_METHODS = frozenset(
     name
     for kind in (str, bytes, list, tuple, dict, set, frozenset, int, float, complex, bytearray)
@@ -47,7 +49,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def what_more_is_asked(tests: ast.Module, names: frozenset[str]) -> ast.AST | None:
     """The expression in which it is; `names`: those of the candidate's functions."""
     uses = _Uses(tests, names)
-    found = next((node for node in ast.walk(tests) if uses.asks_more(node)), None)
+    found = next((node for node in parts_of(tests) if uses.asks_more(node)), None)
     if isinstance(found, ast.With | ast.AsyncWith):
         return found.items[0].context_expr
     return found.iter if isinstance(found, ast.For | ast.AsyncFor) else found
@@ -58,23 +60,23 @@ class _Uses:
 
     def __init__(self, tests: ast.Module, names: frozenset[str]) -> None:
         self._names = names
-        self._helpers = {node.name for node in ast.walk(tests) if isinstance(node, _DEFINITIONS)}
+        self._helpers = {node.name for node in parts_of(tests) if isinstance(node, _DEFINITIONS)}
         self._answers: set[str] = set()
         """names that are bound to answers, or to parts of them"""
         for _ in range(2):  # a name that is bound to a name
-            for node in ast.walk(tests):
+            for node in parts_of(tests):
                 self._answers.update(self._bound(node))
-        self._called = {id(node.func) for node in ast.walk(tests) if isinstance(node, ast.Call)}
-        calls = [node for node in ast.walk(tests) if self._is_call(node)]
-        given = {id(part) for call in calls for part in ast.walk(call)}
-        self._aliases = {part.id for call in calls for part in ast.walk(call) if isinstance(part, ast.Name)} & {
+        self._called = {id(node.func) for node in parts_of(tests) if isinstance(node, ast.Call)}
+        calls = [node for node in parts_of(tests) if self._is_call(node)]
+        given = {id(part) for call in calls for part in parts_of(call)}
+        self._aliases = {part.id for call in calls for part in parts_of(call) if isinstance(part, ast.Name)} & {
             node.id
-            for node in ast.walk(tests)
+            for node in parts_of(tests)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in given
         }
         """arguments that are looked at after a call, whose answer may be the same object"""
         self._passed = {
-            id(part) for node in ast.walk(tests) if isinstance(node, ast.Call) for part in self._may_be_passed(node)
+            id(part) for node in parts_of(tests) if isinstance(node, ast.Call) for part in self._may_be_passed(node)
         }
         self._stateful = self._shares_state(tests, calls)
 
@@ -107,7 +109,7 @@ class _Uses:
         if name == "isinstance" and len(node.args) == 2 and self._is_answer(node.args[0]):
             return not all(
                 _last_name(part) in _PLAIN_CLASSES
-                for part in ast.walk(node.args[1])
+                for part in parts_of(node.args[1])
                 if isinstance(part, ast.Name | ast.Attribute) and not _is_module(part, node.args[1])
             )
         return False
@@ -135,7 +137,7 @@ class _Uses:
         elif isinstance(node, ast.NamedExpr | ast.AnnAssign):
             targets = [node.target] if node.value and self._is_answer(node.value) else []
         for target in targets:
-            yield from (part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+            yield from (part.id for part in parts_of(target) if isinstance(part, ast.Name))
 
     def _may_be_passed(self, node: ast.Call) -> Iterator[ast.expr]:
         """Arguments that may be the candidate's function: those of the tests' own helpers, and of `map`."""
@@ -154,7 +156,7 @@ class _Uses:
         given nothing. (Each function has a process of its own otherwise.)"""
         if len({_last_name(call.func) for call in calls if isinstance(call, ast.Call)}) < 2:
             return None
-        unused = {id(node.value) for node in ast.walk(tests) if isinstance(node, ast.Expr)}
+        unused = {id(node.value) for node in parts_of(tests) if isinstance(node, ast.Expr)}
         for call in calls:
             assert isinstance(call, ast.Call)
             if id(call) in unused or not (call.args or call.keywords):
@@ -168,8 +170,8 @@ def _last_name(node: ast.AST) -> str:
 
 def _is_module(part: ast.AST, whole: ast.AST) -> bool:
     """It stands before a dot."""
-    return any(isinstance(node, ast.Attribute) and node.value is part for node in ast.walk(whole))
+    return any(isinstance(node, ast.Attribute) and node.value is part for node in parts_of(whole))
 
 
 def _is_left(loop: ast.For) -> bool:
-    return any(isinstance(node, ast.Break | ast.Return) for part in loop.body for node in ast.walk(part))
+    return any(isinstance(node, ast.Break | ast.Return) for part in loop.body for node in parts_of(part))

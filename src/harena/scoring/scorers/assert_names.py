@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
-from harena.scoring.python_source import syntax_tree
+from harena.scoring.python_source import parts_of, syntax_tree
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PURE = frozenset(
@@ -61,13 +61,13 @@ class _Names:
         self.global_ones: set[str] = set()
         self.inner: set[str] = set()
         self.used_as_classes: set[str] = set()
-        for node in ast.walk(tree):
+        for node in parts_of(tree):
             if isinstance(node, ast.Name):
                 (self.loaded if isinstance(node.ctx, ast.Load) else self.inner).add(node.id)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 self.called.add(node.func.id)
                 if node.func.id in ("isinstance", "issubclass") and len(node.args) == 2:
-                    self.used_as_classes |= {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}
+                    self.used_as_classes |= {part.id for part in parts_of(node.args[1]) if isinstance(part, ast.Name)}
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 self.used_as_classes.add(node.value.id)
             elif isinstance(node, ast.ClassDef):
@@ -93,7 +93,7 @@ class _Names:
             elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 self.variables.add(node.id)
         self.variables |= self.global_ones
-        self.called |= {part.id for node in ast.walk(tree) if isinstance(node, ast.Call) for part in node.args
+        self.called |= {part.id for node in parts_of(tree) if isinstance(node, ast.Call) for part in node.args
                         if isinstance(part, ast.Name)} & _BUILTINS  # fmt: skip
 
     @property
@@ -119,7 +119,7 @@ def _outer(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, _Function | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp
                           | ast.GeneratorExp):  # fmt: skip
-            yield from _outer(ast.iter_child_nodes(node))
+            yield from _outer(part for part in ast.iter_child_nodes(node) if type(part) is not ast.Constant)
 
 
 @lru_cache(maxsize=64)
@@ -206,5 +206,5 @@ def _is_used_elsewhere(body: Iterable[ast.stmt], name: str) -> bool:
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
         for part in body
         if getattr(part, "name", None) != name
-        for node in ast.walk(part)
+        for node in parts_of(part)
     )
