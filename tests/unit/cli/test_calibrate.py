@@ -95,7 +95,7 @@ def test_an_unfit_scenario_ends_with_3_and_says_why(
     assert harena("scenario", "calibrate", "s.yaml") == 3
     assert "add: an empty answer scores 1\nfit for training: 0 of 1 scenario" in capsys.readouterr().out
     assert harena("scenario", "calibrate", "s.yaml", "--format", "json", "--no-store") == 3
-    assert json.loads(capsys.readouterr().out) == asked["answer"]
+    assert json.loads(capsys.readouterr().out) == CalibrationReport.from_dict(asked["answer"]).to_dict()
     assert asked["options"]["store"] is False
 
 

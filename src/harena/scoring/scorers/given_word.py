@@ -252,7 +252,7 @@ def _of_python(place: str, text: str) -> Iterator[GivenWord]:
 
 
 def _nodes(text: str) -> list[ast.AST]:
-    """Of a program's tree; none where it is too long or cannot be parsed."""
+    """The nodes of a program's tree; none where it is too long or cannot be parsed."""
     if len(text) > _MOST_TEXT:
         return []
     try:
