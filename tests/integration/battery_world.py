@@ -214,16 +214,25 @@ TRIES_ALONE = 6
 
 
 async def scored(
-    source: Source, scenario: Scenario, candidate: Candidate | None = None, *, alone: bool = False
+    source: Source,
+    scenario: Scenario,
+    candidate: Candidate | None = None,
+    *,
+    alone: bool = False,
+    timeout_seconds: float = 10,
 ) -> RunResult:
     """One try. Raises StarvedError where a job would try again with nothing of its own beside it."""
     tried = scenario if candidate is None else replace(scenario, candidate=candidate)
-    return await score_scenario(tried, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=10, alone=alone)
+    return await score_scenario(
+        tried, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=timeout_seconds, alone=alone
+    )
 
 
-async def scored_alone(source: Source, scenario: Scenario, candidate: Candidate | None = None) -> RunResult:
+async def scored_alone(
+    source: Source, scenario: Scenario, candidate: Candidate | None = None, *, timeout_seconds: float = 10
+) -> RunResult:
     """As a job makes its second try. On a machine with other work even that may starve, so there are some more."""
     for _ in range(TRIES_ALONE - 1):
         with suppress(StarvedError):
-            return await scored(source, scenario, candidate, alone=True)
-    return await scored(source, scenario, candidate, alone=True)
+            return await scored(source, scenario, candidate, alone=True, timeout_seconds=timeout_seconds)
+    return await scored(source, scenario, candidate, alone=True, timeout_seconds=timeout_seconds)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from battery_world import InstalledHere, Source
+from shared_sandboxes import shared_source
 
 from harena.runtime.host.link import SpawnerLink
 from harena.runtime.host.linux import LinuxRuntime
@@ -97,6 +99,19 @@ async def runtime(home: Path) -> AsyncIterator[LinuxRuntime]:
     await runtime.start()
     yield runtime
     await runtime.close()
+
+
+@pytest.fixture(scope="session")
+def suites_layer(tmp_path_factory: pytest.TempPathFactory) -> InstalledHere:
+    """pytest, for sandboxes; copied and compiled once for all modules."""
+    return InstalledHere(tmp_path_factory.mktemp("layer"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory, suites_layer: InstalledHere) -> AsyncIterator[Source]:
+    """The sandboxes that all tests of a module share, see `shared_sandboxes`."""
+    async with shared_source(tmp_path_factory.mktemp("home"), suites_layer) as source:
+        yield source
 
 
 def reap_orphans() -> None:

@@ -6,23 +6,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from battery_world import Source
+from shared_sandboxes import SHARED, judged
 
-from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Validity
-from harena.scoring import load_scenarios, score_scenario
-from harena.testing import FakeRuntime
+from harena.scoring import load_scenarios
+
+pytestmark = SHARED
 
 
 async def scored(candidate: str, tests: str, **fields: Any) -> RunResult:
-    """One run of asserts, by this environment's interpreter."""
+    """One run of asserts."""
     row: dict[str, Any] = {
         "id": "one",
         "candidate": candidate,
         "scoring": {"type": "command", "asserts": tests, **fields},
     }
     (made,) = load_scenarios([row]).scenarios
-    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    return await judged(made)
 
 
 def cls(body: str, base: str = "", name: str = "E") -> str:

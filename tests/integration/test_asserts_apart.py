@@ -5,24 +5,16 @@ solution is paid like that, and nothing that it leaves in its process decides a 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
-from battery_world import Source
+from shared_sandboxes import SHARED, judged
 
-from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Trust, Validity
-from harena.scoring import load_scenarios, score_scenario
+from harena.scoring import load_scenarios
 from harena.scoring.formats import import_scenarios
-from harena.testing import FakeRuntime
 
+pytestmark = SHARED
 FORMS = ("humaneval", "mbpp")
-
-
-async def judged(scenario: Any, **fields: Any) -> RunResult:
-    """The envelope, by this environment's interpreter."""
-    source = Source(FakeRuntime())
-    return await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=30, **fields)
 
 
 async def in_row(form: str, tests: str, gold: str, *programs: str) -> list[RunResult]:
@@ -38,7 +30,7 @@ async def in_row(form: str, tests: str, gold: str, *programs: str) -> list[RunRe
         answers = [{"task_id": 0, "solution": program} for program in programs]
     made = import_scenarios([row], candidates=answers, form=form).scenarios
     assert all(one.scoring.asserts and not one.scoring.calls for one in made)
-    return list(await asyncio.gather(*map(judged, made)))
+    return list(await asyncio.gather(*(judged(one, by_this_interpreter="numpy" in tests) for one in made)))
 
 
 ADDS = "def f(g): return g(3) + 1\n"

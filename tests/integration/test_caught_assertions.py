@@ -6,12 +6,14 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from test_swallowed_assertions import EACH, PYTEST, RIGHT_EACH, TRIES, UNITTEST, judged, layer, runtime
+from shared_sandboxes import SHARED
+from test_swallowed_assertions import EACH, PYTEST, RIGHT_EACH, TRIES, UNITTEST, judged, runtime
 
 from harena.core.results import Validity
 from harena.runtime.host.linux import LinuxRuntime
 
-__all__ = ["layer", "runtime"]  # fixtures
+__all__ = ["runtime"]  # a fixture
+pytestmark = SHARED
 RUN_ALL = "def run_all(callbacks):\n    found = []\n    for callback in callbacks:\n        try: found.append(callback())\n        except Exception as error: found.append(error)\n    return found\n"
 SAFE = "def safe_call(function, *given, default=None):\n    try: return function(*given)\n    except Exception: return default\n"
 RETRY = "def retry(function, times):\n    for _ in range(times):\n        try: return function()\n        except Exception: pass\n    return None\n"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from battery_world import Source, scored_alone
+from shared_sandboxes import SHARED, SUITES
 
 from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
@@ -16,6 +17,7 @@ from harena.core.results import RunResult, Trust, Validity
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import load_scenarios
 
+pytestmark = SHARED
 GOLD = "def twice(n):\n    print(n)\n    return 2 * n\n"
 PATCHED = "import builtins\nhad, builtins.print = builtins.print, lambda *a: said.append(a)\nsaid = []\ntwice(1)\nbuiltins.print = had\nassert said\n"
 """needs the candidate in the tests' process"""
@@ -76,10 +78,17 @@ def twice(n):
 """repeats what all copies say, and else fails, as a right candidate does"""
 
 
+@pytest.fixture
+def runtime(shared: Source) -> LinuxRuntime:
+    """The one that all rows share."""
+    assert isinstance(shared.runtime, LinuxRuntime)
+    return shared.runtime
+
+
 async def judged(runtime: LinuxRuntime, candidate: str, scoring: dict[str, Any], gold: str = GOLD) -> RunResult:
     """The envelope of one candidate."""
     row = {"id": "one", "candidate": candidate, "scoring": {"type": "command", "gold": gold, **scoring}, "limits": {"timeout_seconds": 10.0}}  # fmt: skip
-    return await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0])
+    return await scored_alone(Source(runtime, SUITES), load_scenarios([row]).scenarios[0])
 
 
 @pytest.mark.parametrize("name", COPIES)
@@ -145,7 +154,7 @@ class SeenSource(Source):
     """Sandboxes of which each has a list of texts."""
 
     def __init__(self, runtime: LinuxRuntime) -> None:
-        super().__init__(runtime)
+        super().__init__(runtime, SUITES)
         self.sandboxes: list[list[str]] = []
 
     @asynccontextmanager

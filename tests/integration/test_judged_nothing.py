@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_asserts_apart import judged
+from shared_sandboxes import SHARED, judged
 
 from harena.core.results import RunResult, Validity
 from harena.scoring import load_scenarios
 from harena.scoring.guest.executed import NOTHING
 
+pytestmark = SHARED
 RIGHT = "def f(x): return x + 1\n"
 WRONG = "def f(x): return 0\n"
 WAYS: dict[str, dict[str, Any]] = {"apart": {}, "beside": {"isolate": False}, "called": {"calls": {"f": "f"}}}

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
 from harena.core.results import RunResult
 
+pytestmark = SHARED
 SECRET = "def secret(a): return a * 7 + 3\n"
 WRONG = "def secret(*a, **k): return 0\n"
 OTHER = {"test_other.py": "def test_data(): assert [1]\n"}

@@ -7,10 +7,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
 from harena.core.results import RunResult
 
+pytestmark = SHARED
 ADD = "def add(a, b): return a + b\n"
 ONE = {"solution.py": ADD}
 FULL = {"solution.py": ADD + "FLAG = False\ndef more(): return 6\n", "extra.py": "def mul(a, b): return a * b\n"}

@@ -6,8 +6,10 @@ from __future__ import annotations
 import textwrap
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
+pytestmark = SHARED
 FORGERIES = {
     "an exception of the runner's": (
         "class E(Exception): pass\nE.__module__, E.__qualname__ = 'test_it', 'unittest.case._ShouldStop'\ndef f(x): raise E()\n",

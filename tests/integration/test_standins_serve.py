@@ -7,8 +7,10 @@ import re
 import textwrap
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
+pytestmark = SHARED
 WRAPPED = "import functools\ndef count(f):\n    @functools.wraps(f)\n    def inner(*a):\n        inner.calls += 1\n        if a not in inner.cache: inner.cache[a] = f(*a)\n        return inner.cache[a]\n    inner.calls, inner.cache = 0, {}\n    return inner\ndef add(a: int, b: int = 2) -> int: return a + b\nadd.unit = 'm'\n"
 ERRORS = "class AppError(Exception):\n    status = 500\n    def __init__(self, code, *a):\n        super().__init__(code, *a)\n        self._code = code\n    @property\n    def code(self): return self._code\n    def is_client(self): return 400 <= self.status < 500\n    def __repr__(self): return f'<{self.code}>'\n    def __eq__(self, o): return isinstance(o, AppError) and self.code == o.code\nclass NotFound(AppError): status = 404\nclass Stop(BaseException): pass\ndef find(x): raise NotFound(x)\ndef read(p): open(p)\ndef stop(): raise Stop('now')\ndef noted():\n    e = ValueError('x')\n    e.add_note('more')\n    raise e\n"
 CLASSES = "import abc, enum\nfrom collections import UserDict\nfrom collections.abc import Mapping\nclass Shape(abc.ABC):\n    __slots__ = ('_r',)\n    @abc.abstractmethod\n    def area(self): ...\nclass Circle(Shape):\n    __match_args__ = ('r',)\n    unit: str = 'm'\n    def __init__(self, r): self._r = r\n    @property\n    def r(self):\n        'The radius.'\n        return self._r\n    def area(self):\n        'Its area.'\n        return 3 * self._r ** 2\n    @staticmethod\n    def one(): return Circle(1)\n    def __fspath__(self): return 'c'\nclass Level(enum.IntEnum):\n    LOW = 1\nclass Meta(type): pass\nclass Made(metaclass=Meta): pass\nclass Table(Mapping):\n    def __init__(self, d): self.d = d\n    def __getitem__(self, k): return self.d[k]\n    def __iter__(self): return iter(self.d)\n    def __len__(self): return len(self.d)\n"

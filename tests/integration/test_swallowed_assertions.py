@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from battery_world import PYTEST_LAYER, InstalledHere, Source, scored_alone
+from battery_world import Source, scored_alone
+from shared_sandboxes import SHARED, SUITES
 
 from harena.core.results import RunResult, Validity
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import load_scenarios
 
+pytestmark = SHARED
 PYTEST = "import asyncio, threading\nimport pytest\nfrom solution import *\n"
 UNITTEST = "import unittest\nfrom unittest import mock\nfrom solution import *\nclass T(unittest.TestCase):\n"
 SESSION = "class session:\n    def __enter__(self): return self\n    def __exit__(self, *error): return {}\n    def get(self): return {}\n"
@@ -95,19 +96,11 @@ HONEST: dict[str, tuple[str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def layer(tmp_path_factory: pytest.TempPathFactory) -> InstalledHere:
-    """pytest, for sandboxes."""
-    return InstalledHere(tmp_path_factory.mktemp("layer"))
-
-
 @pytest.fixture
-async def runtime(home: Path, layer: InstalledHere) -> AsyncIterator[LinuxRuntime]:
-    """A node's runtime whose sandboxes have pytest."""
-    runtime = LinuxRuntime(home=home, layers=layer)
-    await runtime.start()
-    yield runtime
-    await runtime.close()
+def runtime(shared: Source) -> LinuxRuntime:
+    """The one that all rows share."""
+    assert isinstance(shared.runtime, LinuxRuntime)
+    return shared.runtime
 
 
 async def judged(runtime: LinuxRuntime, candidate: str, kind: str, suite: str, gold: str = "") -> RunResult:
@@ -117,7 +110,7 @@ async def judged(runtime: LinuxRuntime, candidate: str, kind: str, suite: str, g
     scoring |= {"gold": gold} if gold else {"isolate": False}
     candidate_of = {"files": {"solution.py": candidate}, "entry": "solution.py"}
     row = {"id": "one", "candidate": candidate_of, "scoring": scoring, "limits": {"timeout_seconds": 20.0}}
-    return await scored_alone(Source(runtime, PYTEST_LAYER), load_scenarios([row]).scenarios[0])
+    return await scored_alone(Source(runtime, SUITES), load_scenarios([row]).scenarios[0])
 
 
 async def each_judged(runtime: LinuxRuntime, rows: Iterable[tuple[str, str, str]]) -> list[RunResult]:

@@ -7,10 +7,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
 from harena.core.results import RunResult
 
+pytestmark = SHARED
 ADD = "def add(a, b): return a + b\n"
 LESS = {"solution.py": ADD}
 FULL = {"solution.py": ADD + "def mul(a, b): return a * b\n"}

@@ -6,16 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from battery_world import Source
+from shared_sandboxes import SHARED, judged
 from test_isolated_suites import CANDIDATE, FILES
 from test_isolated_suites import SUITE as PYTEST_SUITE
 
-from harena.core.errors import ValidationError
-from harena.core.models import SandboxSpec
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.scoring import load_scenarios, score_scenario
+from harena.scoring import load_scenarios
 from harena.scoring.battery.forgery import descriptors
-from harena.testing import FakeRuntime
 
 SUITE = """
 import unittest
@@ -48,19 +45,20 @@ class TestErrors(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(ValueError):
             parse("x")
 """
+pytestmark = SHARED
 BOTH = pytest.mark.parametrize("isolate", [True, False, "sandbox"])
 ADDED = "import unittest\nfrom solution import add\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n        self.assertEqual(add(2, 2), 4)\n"
 RIGHT = "def add(a, b):\n    return a + b\n"
 
 
 async def scored(candidate: Any, suite: str, kind: str = "unittest", **scoring: Any) -> RunResult:
-    """The envelope, by this environment's interpreter."""
+    """The envelope."""
     limits = {"timeout_seconds": scoring.pop("timeout_seconds", 20.0)}
     problem = scoring.pop("problem", {})
     contract = {"type": "command", kind: ["test_it.py"], "files": {"test_it.py": suite}, **scoring}
     row = {"id": "one", "candidate": candidate, "scoring": contract, "limits": limits, "problem": problem}
     made = load_scenarios([row]).scenarios[0]
-    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    return await judged(made)
 
 
 @BOTH
@@ -178,8 +176,7 @@ async def test_a_command_that_hangs_for_any_candidate_has_no_score() -> None:
         contract = {"type": "command", "command": command}
         row = {"id": "one", "candidate": candidate, "scoring": contract, "limits": {"timeout_seconds": 1.0}}
         made = load_scenarios([row]).scenarios[0]
-        source = Source(FakeRuntime())
-        result = await score_scenario(made, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=30)
+        result = await judged(made)
         assert (result.score, result.reason) == (score, Reason.SCORER_ERROR if score is None else Reason.TIMEOUT)
 
 
@@ -211,27 +208,8 @@ async def test_tests_may_be_the_problems_and_in_folders() -> None:
                 "problem": {"files": {"tests/test_add.py": suite}},
             }
             made = load_scenarios([row]).scenarios[0]
-            result = await score_scenario(
-                made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30
-            )
+            result = await judged(made)
             assert result.score == score, result.detail
-
-
-@pytest.mark.parametrize(
-    ("scoring", "says"),
-    [
-        ({"unittest": ["test_it.py"]}, "'test_it.py' is not among the trusted `files`"),
-        ({"unittest": ["tests"]}, "end in .py"),
-        ({"unittest": ["a.py"], "pytest": ["a.py"]}, "exactly one of"),
-        ({"command": "true", "isolate": "sandbox"}, "is for `pytest` and `unittest`"),
-        ({"command": "true", "requires": ["a b"]}, "`requires` names modules"),
-        ({"unittest": ["../a.py"]}, "relative path"),
-    ],
-)
-def test_mistakes(scoring: dict[str, Any], says: str) -> None:
-    """Before anything runs."""
-    with pytest.raises(ValidationError, match=says):
-        load_scenarios([{"id": "one", "candidate": "x", "scoring": {"type": "command", **scoring}}])
 
 
 SKIPS = """

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import pytest
+from shared_sandboxes import SHARED
 from test_standins_serve import suite_of
 from test_unittest_suites import scored
 
+pytestmark = SHARED
 VEC = "class Vec:\n    def __init__(self, x, y): self.x, self.y = x, y\n    def __mul__(self, n): return Vec(self.x * n, self.y * n)\n    __rmul__ = __mul__\n    def __eq__(self, o): return (self.x, self.y) == (o if isinstance(o, tuple) else (o.x, o.y))\n    def __gt__(self, n): return self.x + self.y > n\n    def __isub__(self, n):\n        self.x -= n\n        return self\n    def __sub__(self, n): return self.x - n\ndef vec(x, y): return Vec(x, y)\n"
 PAIR = "class Pair(tuple):\n    def __add__(self, o): return Pair(a + b for a, b in zip(self, o))\n    def __eq__(self, o): return sorted(self) == sorted(o)\ndef pair(*given): return Pair(given)\n"
 COIN = "import enum\nclass Coin(enum.Enum):\n    DIME = 10\n    def __mul__(self, n): return self.value * n\ndef coin(n): return Coin(n)\n"

@@ -1,4 +1,4 @@
-"""What a contract says, and what its digest depends on."""
+"""What a contract says, what it must not say, and what its digest depends on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from harena.core.errors import ValidationError
+from harena.scoring import load_scenarios
 from harena.scoring.contracts.contract import TestsContract
 
 
@@ -38,3 +40,20 @@ def test_what_is_said_otherwise_changes_the_fingerprint(other: dict[str, Any]) -
     """Type by type."""
     assert fingerprint(other) != fingerprint({"args": [1], "expected": 1})
     assert fingerprint(other) == fingerprint(dict(other))
+
+
+@pytest.mark.parametrize(
+    ("scoring", "says"),
+    [
+        ({"unittest": ["test_it.py"]}, "'test_it.py' is not among the trusted `files`"),
+        ({"unittest": ["tests"]}, "end in .py"),
+        ({"unittest": ["a.py"], "pytest": ["a.py"]}, "exactly one of"),
+        ({"command": "true", "isolate": "sandbox"}, "is for `pytest` and `unittest`"),
+        ({"command": "true", "requires": ["a b"]}, "`requires` names modules"),
+        ({"unittest": ["../a.py"]}, "relative path"),
+    ],
+)
+def test_mistakes_in_a_command_over_suites_are_told(scoring: dict[str, Any], says: str) -> None:
+    """Before anything runs."""
+    with pytest.raises(ValidationError, match=says):
+        load_scenarios([{"id": "one", "candidate": "x", "scoring": {"type": "command", **scoring}}])
