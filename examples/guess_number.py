@@ -126,7 +126,7 @@ async def learn(
         group_size=group_size,
         sampling=Sampling(max_new_tokens=1, stop_tokens=tuple(range(len(engine.tokenizer.inner)))),
         learning_rate=5e-3,
-        max_staleness=staleness,
+        max_steps_off_policy=staleness,
         seed=seed,
     )
     told: list[Mapping[str, float]] = []

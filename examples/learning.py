@@ -220,8 +220,8 @@ class Proof:
             groups_per_step=recipe.groups,
             group_size=recipe.group_size,
             sampling=_sampling(engine),
-            loss=loss_spec("grpo", max_staleness=MODES[recipe.mode] or 0),
-            max_staleness=MODES[recipe.mode] or 0,
+            loss=loss_spec("grpo", max_steps_off_policy=MODES[recipe.mode] or 0),
+            max_steps_off_policy=MODES[recipe.mode] or 0,
             learning_rate=recipe.learning_rate,
             seed=recipe.seed,
         )

@@ -176,7 +176,7 @@ async def train(options: argparse.Namespace) -> dict[str, Any]:
         groups_per_step=24,
         group_size=8,
         sampling=sampling,
-        loss=loss_spec("grpo", max_staleness=0),
+        loss=loss_spec("grpo", max_steps_off_policy=0),
         learning_rate=options.learning_rate,
         seed=options.seed,
     )

@@ -164,7 +164,7 @@ async def _run(
         group_size=GROUP_SIZE,
         sampling=Sampling(max_new_tokens=12, stop_tokens=engine.tokenizer.end_tokens),
         learning_rate=1e-3,
-        max_staleness=staleness,
+        max_steps_off_policy=staleness,
         staleness_policy=policy,
         seed=seed,
     )

@@ -149,7 +149,7 @@ def test_every_mode_is_a_request_that_jobs_take(examples: None, tmp_path: Path, 
     request = parse_request({"trainer_type": "rl", "model": "somewhere", "config": config})
     plan = plan_of(request, ResolvedReferences(refs=()))
     assert isinstance(plan, RLPlan)
-    assert (plan.max_staleness, plan.groups_per_step, plan.group_size, plan.steps) == (staleness, 32, 16, 60)
+    assert (plan.max_steps_off_policy, plan.groups_per_step, plan.group_size, plan.steps) == (staleness, 32, 16, 60)
 
 
 @pytest.mark.slow

@@ -76,8 +76,8 @@ async def test_it_learns_what_its_demonstrations_did_not_teach(
         group_size=32,
         sampling=Sampling(max_new_tokens=12, stop_tokens=engine.tokenizer.end_tokens),
         learning_rate=1e-3,
-        loss=loss_spec(algorithm, max_staleness=staleness, correction=correction),
-        max_staleness=staleness,
+        loss=loss_spec(algorithm, max_steps_off_policy=staleness, correction=correction),
+        max_steps_off_policy=staleness,
     )
     ledger = Ledger(tmp_path / "ledger.sqlite")
     told: list[dict[str, float]] = []

@@ -159,7 +159,7 @@ class TrainingEngineConformance:
         rows = [as_row(request, one, advantage=1.0), as_row(request, other, advantage=-1.0)]
         before = [sum(seen) for seen in await engine.logprobs(rows)]
         batch = TrainingBatch(rows=tuple(rows), denominator=float(len(one.tokens) + len(other.tokens)))
-        report = await engine.forward_backward(batch, loss_spec("grpo", max_staleness=0))
+        report = await engine.forward_backward(batch, loss_spec("grpo", max_steps_off_policy=0))
         assert report.metrics["k3_mu"] == pytest.approx(0.0, abs=1e-6)
         assert await engine.optim_step(STEP) > 0
         after = [sum(seen) for seen in await engine.logprobs(rows)]
@@ -170,7 +170,7 @@ class TrainingEngineConformance:
         row = demonstration(engine, advantage=1.0)
         wrong = replace(row, logprobs=(math.nan,) * len(row.tokens))
         before = await engine.logprobs([row])
-        spec = loss_spec("grpo", max_staleness=0)
+        spec = loss_spec("grpo", max_steps_off_policy=0)
         with pytest.raises(TrainingError):
             await engine.forward_backward(TrainingBatch(rows=(wrong,), denominator=1.0), spec)
         assert await engine.optim_step(STEP) == 0.0

@@ -273,7 +273,7 @@ async def test_an_agent_is_trained_by_its_base_url(engines: Make, staleness: int
         group_size=8,
         sampling=Sampling(max_new_tokens=6, stop_tokens=engine.tokenizer.end_tokens),
         learning_rate=1e-2,
-        max_staleness=staleness,
+        max_steps_off_policy=staleness,
     )
     told: list[dict[str, float]] = []
     async with AgentRollouts(agent, ChatCharacters(engine)) as rollouts:

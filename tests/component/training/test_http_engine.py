@@ -59,7 +59,7 @@ async def reinforced(engine: Engine, staleness: int, steps: int = 12) -> list[di
         group_size=8,
         sampling=sampling,
         learning_rate=1e-2,
-        max_staleness=staleness,
+        max_steps_off_policy=staleness,
         overlong=Overlong(policy="score"),
     )
     told: list[dict[str, float]] = []

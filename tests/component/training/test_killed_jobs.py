@@ -101,7 +101,11 @@ def test_sync_ends_with_the_same_weights(live: Life, tmp_path: Path) -> None:
 @pytest.mark.parametrize("policy", ["wait", "readmit"])
 def test_async_has_each_group_once(live: Life, tmp_path: Path, policy: str) -> None:
     """And the weights that survive are those that the ledger's groups give, trained one after the other."""
-    given = {"max_staleness": 2, "staleness_policy": policy, "keep": 9}  # the tokens of all steps stay in the ledger
+    given = {
+        "max_steps_off_policy": 2,
+        "staleness_policy": policy,
+        "keep": 9,
+    }  # the tokens of all steps stay in the ledger
     whole = live(tmp_path / "whole", **given)
     again = die_often(live, tmp_path / "killed", whole["moments"], random.Random(f"{SEED}/{policy}"), **given)
     ledger = Ledger(again["folder"] / "ledger.sqlite")

@@ -120,7 +120,7 @@ async def test_sampling_follows_the_distribution(engines: Make) -> None:
 async def test_a_gradient_does_not_depend_on_micro_batches(engines: Make, most: int) -> None:
     """Rows of different lengths, cut in three ways: the same loss, norm and weights but for rounding."""
     whole, cut = engines(micro_batch_tokens=10_000), engines(micro_batch_tokens=most)
-    spec = loss_spec("grpo", max_staleness=0)
+    spec = loss_spec("grpo", max_steps_off_policy=0)
     reports = []
     for engine in (whole, cut):
         texts = [("add 3>", "(x+3)", 1.0), ("double then add 1>", "(x*2)", -1.0), ("negate>", "(-x)", 0.5)]
@@ -212,7 +212,9 @@ async def test_numbers_that_are_none_change_nothing(engines: Make) -> None:
     before = weights(engine)
     entry = row(engine, "add 3>", "(x+3)", logprobs=(float("nan"),) * 12, advantage=1.0)
     with pytest.raises(TrainingError, match="nan"):
-        await engine.forward_backward(TrainingBatch(rows=(entry,), denominator=1.0), loss_spec("grpo", max_staleness=0))
+        await engine.forward_backward(
+            TrainingBatch(rows=(entry,), denominator=1.0), loss_spec("grpo", max_steps_off_policy=0)
+        )
     assert await engine.optim_step(STEP) == 0.0
     assert weights(engine) == before
 
@@ -302,10 +304,10 @@ async def test_a_truncated_token_is_learnt_from_within_what_was_kept(engines: Ma
     other = replace(trajectory, sample=1, reward=Reward(value=0.0))
     batch, _ = rl_batch(
         [Group(number=0, prompt_id="p", trajectories=(trajectory, other))],
-        rule="group_mean", loss=loss_spec("grpo", max_staleness=1), max_new_tokens=8, temperature=1.0,
+        rule="group_mean", loss=loss_spec("grpo", max_steps_off_policy=1), max_new_tokens=8, temperature=1.0,
     )  # fmt: skip
     assert batch.rows[0].kept == ((),) * given + got.kept
-    report = await engine.forward_backward(batch, loss_spec("grpo", max_staleness=1))
+    report = await engine.forward_backward(batch, loss_spec("grpo", max_steps_off_policy=1))
     assert math.isfinite(report.loss)
     assert 0 < report.metrics["entropy"] <= math.log(4) + 1e-6
     assert math.isfinite(await engine.optim_step(STEP))

@@ -14,12 +14,12 @@ from harena.training.loop.algorithms import ALGORITHMS, LossSpec, loss_spec
 
 MOST = 9
 SPECS = [
-    *(loss_spec(name, max_staleness=1, aggregation="token") for name in ALGORITHMS),
-    *(loss_spec(name, max_staleness=1, aggregation="sequence") for name in ALGORITHMS),
-    loss_spec("grpo", max_staleness=1, aggregation="constant"),
-    loss_spec("grpo", max_staleness=4, correction="decoupled"),
-    loss_spec("ppo", max_staleness=4, correction="decoupled", correction_cap=1.1, kl_coefficient=0.1),
-    loss_spec("grpo", max_staleness=0, kl_coefficient=0.3, aggregation="sequence"),
+    *(loss_spec(name, max_steps_off_policy=1, aggregation="token") for name in ALGORITHMS),
+    *(loss_spec(name, max_steps_off_policy=1, aggregation="sequence") for name in ALGORITHMS),
+    loss_spec("grpo", max_steps_off_policy=1, aggregation="constant"),
+    loss_spec("grpo", max_steps_off_policy=4, correction="decoupled"),
+    loss_spec("ppo", max_steps_off_policy=4, correction="decoupled", correction_cap=1.1, kl_coefficient=0.1),
+    loss_spec("grpo", max_steps_off_policy=0, kl_coefficient=0.3, aggregation="sequence"),
 ]
 
 
@@ -101,7 +101,7 @@ def test_importance_weights_of_the_decoupled_loss_are_those_of_prox() -> None:
         row=torch.arange(4),
         prox=pi,
     )
-    _, sums = token_losses(columns, loss_spec("grpo", max_staleness=3, correction="decoupled"))
+    _, sums = token_losses(columns, loss_spec("grpo", max_steps_off_policy=3, correction="decoupled"))
     assert float(sums["ratio_max"]) == pytest.approx(4.0)
     assert float(sums["ratio"]) == pytest.approx(1 + 4 + 0.5 + 1)
     assert float(sums["ratio_squared"]) == pytest.approx(1 + 16 + 0.25 + 1)

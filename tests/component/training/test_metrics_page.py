@@ -20,7 +20,7 @@ from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
 SFT_HEADING = "## Metrics of an SFT job"
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "training-metrics.md"
 ROWS = [PromptRow(id=f"p{number}", prompt="add 3>"[: 3 + number % 2]) for number in range(4)]
-LOSSES = [LossSpec(kl_coefficient=0.1), loss_spec("grpo", max_staleness=1, correction="decoupled")]
+LOSSES = [LossSpec(kl_coefficient=0.1), loss_spec("grpo", max_steps_off_policy=1, correction="decoupled")]
 
 
 class Some:

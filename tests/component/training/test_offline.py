@@ -21,7 +21,7 @@ from harena.training.loop.sft import SFTSettings, train_sft
 
 TEMPLATE = ChatTemplate(Characters())
 Make = Callable[..., LocalEngine]
-CLIPPED = loss_spec("grpo", max_staleness=0)
+CLIPPED = loss_spec("grpo", max_steps_off_policy=0)
 
 
 def episode(asked: str, did: str, **more: Any) -> dict[str, Any]:
@@ -135,12 +135,12 @@ async def test_without_recorded_log_probabilities(engines: Make, tmp_path: Path)
     path = write(tmp_path / "a.jsonl", episode("a", "x", success=True), episode("a", "y", success=False))
     rows = offline_rows(offline_groups([path], chat(engine), max_length=60)[0], rule="group_mean", aggregation="token")
     with pytest.raises(ValidationError, match=r"importance_sampling is not clipped .* 2 of 2 rows have none"):
-        await with_logprobs(engine, rows, loss_spec("importance_sampling", max_staleness=0))
+        await with_logprobs(engine, rows, loss_spec("importance_sampling", max_steps_off_policy=0))
     made = await with_logprobs(engine, rows, CLIPPED)
     assert [tuple(v for v, bit in zip(row.logprobs, row.mask, strict=True) if bit) for row in made] == (
         await engine.logprobs(rows)
     )
-    assert await with_logprobs(engine, made, loss_spec("importance_sampling", max_staleness=0)) == made
+    assert await with_logprobs(engine, made, loss_spec("importance_sampling", max_steps_off_policy=0)) == made
 
 
 def chat(engine: LocalEngine) -> ChatTemplate:
@@ -156,7 +156,12 @@ def chat(engine: LocalEngine) -> ChatTemplate:
 
 
 @pytest.mark.parametrize(
-    "loss", [CLIPPED, loss_spec("cispo", max_staleness=0), loss_spec("gspo", max_staleness=0, aggregation="sequence")]
+    "loss",
+    [
+        CLIPPED,
+        loss_spec("cispo", max_steps_off_policy=0),
+        loss_spec("gspo", max_steps_off_policy=0, aggregation="sequence"),
+    ],
 )
 async def test_what_was_rewarded_becomes_more_probable(engines: Make, tmp_path: Path, loss: LossSpec) -> None:
     engine = engines(1)
@@ -183,7 +188,7 @@ async def test_an_episode_of_several_rows_weighs_what_one_of_one_row_does(engine
     steps = [{"source": "user", "message": "a"}, *[{"source": "agent", "message": "x", "metrics": recorded}] * 3]
     path = write(tmp_path / "a.jsonl", *({"steps": steps, "reward": reward} for reward in (3.0, 1.0)))
     groups, _ = offline_groups([path], TEMPLATE, max_length=60)
-    loss = loss_spec("importance_sampling", max_staleness=0, aggregation="sequence")
+    loss = loss_spec("importance_sampling", max_steps_off_policy=0, aggregation="sequence")
     rows = offline_rows(groups, rule="none", aggregation="sequence")
     assert len(rows) == 6
     engine = engines(1)
@@ -196,7 +201,7 @@ async def test_an_episode_of_several_rows_weighs_what_one_of_one_row_does(engine
 
 
 async def test_a_loss_per_sampled_token_is_refused_where_nothing_is_sampled(engines: Make) -> None:
-    loss = loss_spec("grpo", max_staleness=0, aggregation="constant")
+    loss = loss_spec("grpo", max_steps_off_policy=0, aggregation="constant")
     with pytest.raises(ValidationError, match="divides by max_new_tokens"):
         await train_sft(engines(), [TrainingRow(tokens=(3, 4), mask=(0, 1))], SFTSettings(), loss=loss)
 

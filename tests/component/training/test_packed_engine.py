@@ -48,7 +48,9 @@ def gradients(engine: LocalEngine) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("most", [10_000, 90, 40])
-@pytest.mark.parametrize("loss", [None, loss_spec("grpo", max_staleness=0), loss_spec("gspo", max_staleness=0)])
+@pytest.mark.parametrize(
+    "loss", [None, loss_spec("grpo", max_steps_off_policy=0), loss_spec("gspo", max_steps_off_policy=0)]
+)
 async def test_loss_and_gradients_are_those_of_unpacked_rows(engines: Make, most: int, loss: LossSpec | None) -> None:
     alone, packed = engines(1), engines(1, pack=True, micro_batch_tokens=most)
     batch = TrainingBatch(rows=tuple(rows(alone, temperatures=(1.0, 0.7))), denominator=40.0)

@@ -80,9 +80,9 @@ async def life(
 @pytest.mark.parametrize("stop_at", [0, 5, 12, 31, 47, 71])
 async def test_it_goes_on_where_it_was(tmp_path: Path, staleness: int, stop_at: int) -> None:
     """With the weights of a job that never stopped, and each of its 72 rollouts rewarded once."""
-    whole, _, _ = await life(tmp_path / "whole", max_staleness=staleness)
-    _, before, _ = await life(tmp_path / "stopped", stop_at=stop_at, max_staleness=staleness)
-    engine, after, told = await life(tmp_path / "stopped", max_staleness=staleness)
+    whole, _, _ = await life(tmp_path / "whole", max_steps_off_policy=staleness)
+    _, before, _ = await life(tmp_path / "stopped", stop_at=stop_at, max_steps_off_policy=staleness)
+    engine, after, told = await life(tmp_path / "stopped", max_steps_off_policy=staleness)
     assert len(before.asked) == stop_at
     assert len(before.asked) + len(after.asked) == 72
     assert engine.version == 6
@@ -96,13 +96,13 @@ async def test_what_is_sampled_in_lockstep_keeps_its_neighbours(tmp_path: Path) 
     those that are missing."""
     for staleness, keys in ((0, [(place, sample) for place in (3, 4, 5) for sample in range(4)]), (1, None)):
         folder = tmp_path / str(staleness)
-        await life(folder, stop_at=17, max_staleness=staleness)
+        await life(folder, stop_at=17, max_steps_off_policy=staleness)
         ledger = Ledger(folder / "ledger.sqlite")
         admitted = ledger.admissions()
         known = {(entry.prompt, sample) for entry in admitted for sample in ledger.samples_of(entry.number)}
         ledger.close()
         assert len(known) == 17
-        engine, _, _ = await life(folder, max_staleness=staleness)
+        engine, _, _ = await life(folder, max_steps_off_policy=staleness)
         asked = [(request.key[1], request.key[2]) for request in engine.asked]
         if keys is None:
             assert known.isdisjoint(asked)
@@ -282,7 +282,7 @@ async def test_checkpoints_alone_are_enough_for_sync(tmp_path: Path) -> None:
 
 async def test_a_readmitted_group_is_readmitted_after_a_kill_too(tmp_path: Path) -> None:
     """The straggler hangs in both lives; its prompt is trained all the same, once."""
-    more = {"max_staleness": 1, "staleness_policy": "readmit"}
+    more = {"max_steps_off_policy": 1, "staleness_policy": "readmit"}
 
     def hanging(*readmissions: int) -> FakeEngine:
         engine = FakeEngine()

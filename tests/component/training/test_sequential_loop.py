@@ -109,11 +109,11 @@ async def test_sync_is_the_plain_loop_to_the_bit(seed: int) -> None:
 
 
 SPECS = [
-    loss_spec("grpo", max_staleness=0, kl_coefficient=0.2),
-    loss_spec("grpo", max_staleness=0, aggregation="constant"),
-    loss_spec("ppo", max_staleness=0, aggregation="sequence", kl_coefficient=0.2),
-    loss_spec("cispo", max_staleness=0),
-    loss_spec("gspo", max_staleness=0, aggregation="sequence", clip_low=0.5, clip_high=0.9),
+    loss_spec("grpo", max_steps_off_policy=0, kl_coefficient=0.2),
+    loss_spec("grpo", max_steps_off_policy=0, aggregation="constant"),
+    loss_spec("ppo", max_steps_off_policy=0, aggregation="sequence", kl_coefficient=0.2),
+    loss_spec("cispo", max_steps_off_policy=0),
+    loss_spec("gspo", max_steps_off_policy=0, aggregation="sequence", clip_low=0.5, clip_high=0.9),
 ]
 
 

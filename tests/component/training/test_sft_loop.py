@@ -57,7 +57,7 @@ async def test_parts_of_a_step_have_the_denominator_of_the_whole() -> None:
     assert [len(batch.rows) for batch in engine.batches] == [2, 2, 1]
     assert {batch.denominator for batch in engine.batches} == {1 + 2 + 3 + 4 + 5}
     engine = FakeEngine()
-    loss = loss_spec("gspo", max_staleness=0, aggregation="sequence")
+    loss = loss_spec("gspo", max_steps_off_policy=0, aggregation="sequence")
     weighed = [replace(row, weight=1 / sum(row.mask)) for row in ROWS]
     await train_sft(engine, weighed, SFTSettings(batch_size=2, gradient_accumulation_steps=3), loss=loss)
     assert [batch.denominator for batch in engine.batches] == [pytest.approx(5)] * 3
@@ -145,7 +145,9 @@ async def test_a_loss_that_is_none_stops_with_the_state_before_it(tmp_path: Path
     broken = [replace(row, logprobs=(values[order.index(n)],) * len(row.tokens)) for n, row in enumerate(rows)]
     checkpoints = Checkpoints(tmp_path)
     with pytest.raises(TrainingError, match=r"step 2: the loss .* is nan.*; the state before the step is saved in"):
-        await train_sft(engine, broken, settings, loss=loss_spec("grpo", max_staleness=0), checkpoints=checkpoints)
+        await train_sft(
+            engine, broken, settings, loss=loss_spec("grpo", max_steps_off_policy=0), checkpoints=checkpoints
+        )
     newest = checkpoints.newest()
     assert newest is not None
     assert newest.step == 2

@@ -12,7 +12,7 @@ from harena.training.loop.algorithms import ALGORITHMS, DEFAULT_CLIPS, loss_spec
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_defaults_are_each_algorithms_own(algorithm: Any) -> None:
-    spec = loss_spec(algorithm, max_staleness=0)
+    spec = loss_spec(algorithm, max_steps_off_policy=0)
     assert (spec.clip_low, spec.clip_high) == DEFAULT_CLIPS[algorithm]
     assert not spec.needs_prox
     assert not spec.needs_reference
@@ -21,7 +21,7 @@ def test_defaults_are_each_algorithms_own(algorithm: Any) -> None:
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"algorithm": "importance_sampling", "max_staleness": 2}, "staleness 1"),
+        ({"algorithm": "importance_sampling", "max_steps_off_policy": 2}, "staleness 1"),
         ({"algorithm": "cispo", "clip_low": 0.2}, "clip_low: cispo has no such clip"),
         ({"algorithm": "importance_sampling", "clip_high": 0.2}, "clip_high"),
         ({"algorithm": "grpo", "clip_low": 1.0}, "below 1"),
@@ -34,10 +34,10 @@ def test_defaults_are_each_algorithms_own(algorithm: Any) -> None:
 )
 def test_what_is_none_of_the_formulas(asked: dict[str, Any], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
-        loss_spec(**{"max_staleness": 0, **asked})
+        loss_spec(**{"max_steps_off_policy": 0, **asked})
 
 
 def test_every_mistake_is_told() -> None:
     with pytest.raises(ValidationError) as raised:
-        loss_spec("gspo", max_staleness=0, clip_low=2.0, correction="decoupled", kl_coefficient=-1.0)
+        loss_spec("gspo", max_steps_off_policy=0, clip_low=2.0, correction="decoupled", kl_coefficient=-1.0)
     assert str(raised.value).count("\n") == 3

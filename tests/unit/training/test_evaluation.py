@@ -67,7 +67,12 @@ async def test_the_loop_evaluates_and_keeps_the_best(tmp_path: Path, staleness: 
             return version
 
     settings = RLSettings(
-        steps=7, groups_per_step=2, group_size=3, sampling=SAMPLING, max_staleness=staleness, checkpoint_interval=100
+        steps=7,
+        groups_per_step=2,
+        group_size=3,
+        sampling=SAMPLING,
+        max_steps_off_policy=staleness,
+        checkpoint_interval=100,
     )
     checkpoints, told = Checkpoints(tmp_path, keep=1), []
     loop = RLLoop(

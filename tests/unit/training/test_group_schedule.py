@@ -50,7 +50,7 @@ def simulate(
 ) -> Trace:
     """Groups take what `durations` says for their prompt, a step takes `step_seconds`. With `kills` the job is killed
     before one of three events: groups that had ended are known, others begin anew."""
-    given: Any = {"groups_per_step": size, "max_staleness": staleness, "steps": steps, "policy": policy}
+    given: Any = {"groups_per_step": size, "max_steps_off_policy": staleness, "steps": steps, "policy": policy}
     schedule = GroupSchedule(**given)
     trace, now = Trace(), 0.0
     ends: list[tuple[float, int]] = []
@@ -144,7 +144,7 @@ def test_staleness_is_bounded_and_every_prompt_is_trained_once(
 
 def test_stragglers_that_end_together_do_not_pass_the_bound() -> None:
     """Two groups of version 0 end when only one step is left that may learn from them: one of them is aborted."""
-    schedule = GroupSchedule(groups_per_step=1, max_staleness=2, steps=9, policy="readmit")
+    schedule = GroupSchedule(groups_per_step=1, max_steps_off_policy=2, steps=9, policy="readmit")
     trained = []
     assert len(schedule.admit()) == 3
     for number in (2, 3):
@@ -168,7 +168,7 @@ def test_a_schedule_goes_on_with_what_was_under_way() -> None:
     """What could not be trained within the bound any more is aborted, ended or not."""
     left = [Admission(4, 4, 1), Admission(6, 6, 2), Admission(7, 5, 3, readmissions=1)]
     schedule = GroupSchedule(
-        groups_per_step=2, max_staleness=1, steps=9, policy="readmit", version=3, under_way=left, next_number=8,
+        groups_per_step=2, max_steps_off_policy=1, steps=9, policy="readmit", version=3, under_way=left, next_number=8,
         next_prompt=7,
     )  # fmt: skip
     assert [entry.number for entry in schedule.under_way] == [6, 7]
@@ -196,11 +196,11 @@ def test_a_straggler_is_admitted_again_and_trained() -> None:
 
 def test_a_schedule_goes_on_where_it_was() -> None:
     """After a resume at version 3, the next prompt is the one that step 3 learns from."""
-    schedule = GroupSchedule(groups_per_step=2, max_staleness=0, steps=5, version=3)
+    schedule = GroupSchedule(groups_per_step=2, max_steps_off_policy=0, steps=5, version=3)
     assert [(entry.number, entry.prompt, entry.version) for entry in schedule.admit()] == [(6, 6, 3), (7, 7, 3)]
 
 
 @pytest.mark.parametrize(("size", "staleness", "steps"), [(0, 0, 1), (1, -1, 1), (1, 0, -1)])
 def test_bad_schedules(size: int, staleness: int, steps: int) -> None:
     with pytest.raises(ValidationError, match="groups_per_step"):
-        GroupSchedule(groups_per_step=size, max_staleness=staleness, steps=steps)
+        GroupSchedule(groups_per_step=size, max_steps_off_policy=staleness, steps=steps)

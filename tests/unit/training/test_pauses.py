@@ -67,7 +67,7 @@ async def test_it_waits_until_it_is_told(staleness: int) -> None:
 
     settings = RLSettings(
         steps=8, groups_per_step=3, group_size=4, sampling=Sampling(max_new_tokens=4), masked_window=40,
-        max_staleness=staleness,
+        max_steps_off_policy=staleness,
     )  # fmt: skip
     loop = RLLoop(engine, ROWS, outage, settings, clock=FakeClock(), probe=None)
     loop.resume()  # of no effect
@@ -156,7 +156,7 @@ async def test_a_recipe_that_takes_no_empty_text_says_nothing_of_the_platform() 
 async def test_rewards_that_were_lost_are_asked_for_once_more(tmp_path: Path, staleness: int) -> None:
     """After the pause, of the groups that wait or are under way, and written down; others are not asked for again."""
     outage, told = Outage(), []
-    settings = replace(SETTINGS, max_staleness=staleness)
+    settings = replace(SETTINGS, max_steps_off_policy=staleness)
 
     async def probe() -> bool:
         outage.mended = True

@@ -98,8 +98,11 @@ def test_hosted_bodies_are_taken_as_they_are(body: dict[str, Any]) -> None:
 
 def test_hosted_numbers_reach_the_plan() -> None:
     """Under their own names, or as the slots and groups that they mean."""
-    written = plan_to_json(plan_of(parse_request(TINKER_RL), resolved()))
-    assert written["max_staleness"] == 2
+    plan = plan_of(parse_request(TINKER_RL), resolved())
+    written = plan_to_json(plan)
+    assert written["max_steps_off_policy"] == 2
+    stored = {("max_staleness" if name == "max_steps_off_policy" else name): written[name] for name in written}
+    assert plan_from_json(stored) == plan  # a job of an earlier version goes on
     assert (written["max_turns"], written["max_new_tokens"], written["temperature"]) == (1, 64, 0.7)
     assert (written["reward"], written["stop"]) == (("contains_v1", {"needle": "42"}), (";",))
     assert (written["eval_interval"], written["eval_max_rollouts"], written["tuning"]["rank"]) == (5, 16, 4)
@@ -120,7 +123,7 @@ def test_defaults_learn() -> None:
         assert isinstance(plan, RLPlan)
         assert (plan.loss.clip_low, plan.loss.clip_high, plan.learning_rate) == (*clips, rate)
         assert (plan.steps, plan.groups_per_step, plan.group_size, plan.temperature) == (100, 32, 8, 1.0)
-        assert (plan.tuning.kind, plan.warmup_steps, plan.max_staleness) == ("full", 5, 0)
+        assert (plan.tuning.kind, plan.warmup_steps, plan.max_steps_off_policy) == ("full", 5, 0)
     sft = plan_of(parse_request(SFT), resolved())
     assert isinstance(sft, SFTPlan)
     assert (sft.epochs, sft.steps, sft.batch_size, sft.learning_rate, sft.warmup_steps) == (1, None, 16, 3e-3, 18)

@@ -38,7 +38,7 @@ async def test_what_was_published_before_is_no_step() -> None:
     """An engine that comes from SFT has a version already; every step is still done, and staleness is told right."""
     engine = FakeEngine()
     await engine.publish()
-    told = await run(engine, steps=5, max_staleness=1)
+    told = await run(engine, steps=5, max_steps_off_policy=1)
     assert (engine.version, len(told)) == (6, 5)
     staleness = [metrics["staleness/max"] for metrics in told]
     assert staleness[0] == 0
@@ -49,7 +49,7 @@ async def test_what_was_published_before_is_no_step() -> None:
 async def test_it_learns_within_the_bound(staleness: int) -> None:
     """The right word becomes likelier, in every mode; staleness is what the mode allows."""
     engine = FakeEngine(chance=0.3)
-    told = await run(engine, steps=20, max_staleness=staleness)
+    told = await run(engine, steps=20, max_steps_off_policy=staleness)
     assert engine.chance > 0.8
     assert engine.version == 20
     assert max(metrics["staleness/max"] for metrics in told) == staleness
@@ -69,7 +69,7 @@ async def test_a_straggler_delays_nobody_in_its_siblings_steps() -> None:
     """In `fully_async` other groups are sampled while one hangs; in order it is waited for, and trained."""
     engine = FakeEngine()
     gate = engine.held[1, 2, 0] = asyncio.Event()  # prompt 1, sample 2
-    loop = RLLoop(engine, ROWS, RIGHTNESS, settings(steps=4, max_staleness=2))
+    loop = RLLoop(engine, ROWS, RIGHTNESS, settings(steps=4, max_steps_off_policy=2))
     task = asyncio.create_task(loop.run())
     for _ in range(200):
         await asyncio.sleep(0)
@@ -83,7 +83,7 @@ async def test_a_straggler_delays_nobody_in_its_siblings_steps() -> None:
 async def test_readmission_aborts_and_asks_again_with_other_randomness() -> None:
     engine = FakeEngine()
     engine.held[1, 2, 0] = asyncio.Event()  # for ever
-    await run(engine, steps=6, max_staleness=1, staleness_policy="readmit")
+    await run(engine, steps=6, max_steps_off_policy=1, staleness_policy="readmit")
     assert engine.version == 6
     again = [request for request in engine.asked if request.key[1] == 1]
     assert {request.key[3] for request in again} == {0, 1}
@@ -143,7 +143,7 @@ async def test_twins_are_asked_for_once() -> None:
 
 async def test_the_ledger_has_each_group_and_step_once(tmp_path: Path) -> None:
     engine, ledger = FakeEngine(), Ledger(tmp_path / "ledger.sqlite")
-    told = await run(engine, steps=4, max_staleness=1, ledger=ledger)
+    told = await run(engine, steps=4, max_steps_off_policy=1, ledger=ledger)
     steps = list(ledger.steps())
     assert [number for _, numbers, _ in steps for number in numbers] == list(range(12))
     assert [metrics["reward"] for _, _, metrics in steps] == [metrics["reward"] for metrics in told]
@@ -208,7 +208,7 @@ async def test_prompts_that_cannot_be_asked_are_told_before_anything_is_done() -
 async def test_the_parts_of_a_steps_time_add_up() -> None:
     """On a clock of its own that each look moves by one."""
     ticks = iter(range(10**6))
-    loop = RLLoop(FakeEngine(), ROWS, RIGHTNESS, settings(max_staleness=1), now=lambda: float(next(ticks)))
+    loop = RLLoop(FakeEngine(), ROWS, RIGHTNESS, settings(max_steps_off_policy=1), now=lambda: float(next(ticks)))
     told: list[dict[str, float]] = []
     await loop.run(on_step=lambda step, metrics: told.append(dict(metrics)))
     for metrics in told:

@@ -444,7 +444,7 @@ async def test_the_loop_trains_episodes_and_the_ledger_keeps_their_turns(stalene
     engine, ledger = Words(), Ledger(tmp_path / "ledger.sqlite")
     settings = RLSettings(
         steps=15, groups_per_step=3, group_size=4, sampling=Sampling(max_new_tokens=4), learning_rate=0.02,
-        max_staleness=staleness,
+        max_steps_off_policy=staleness,
     )  # fmt: skip
     told: list[Mapping[str, float]] = []
     loop = RLLoop(engine, [ROW], None, settings, rollouts=Episodes(Right, max_turns=3), ledger=ledger)

@@ -77,7 +77,7 @@ class LossSpec:
 def loss_spec(
     algorithm: AlgorithmName,
     *,
-    max_staleness: int,
+    max_steps_off_policy: int,
     clip_low: float | None = None,
     clip_high: float | None = None,
     correction: Correction = "bypass",
@@ -89,10 +89,10 @@ def loss_spec(
     combination that is not one of the formulas above."""
     low, high = DEFAULT_CLIPS[algorithm]
     mistakes = []
-    if algorithm == "importance_sampling" and max_staleness > 1:
+    if algorithm == "importance_sampling" and max_steps_off_policy > 1:
         mistakes.append(
-            f"importance_sampling is not clipped, and unstable above staleness 1 (got {max_staleness}): use grpo, or "
-            "cispo"
+            f"importance_sampling is not clipped, and unstable above staleness 1 (got {max_steps_off_policy}): "
+            "use grpo, or cispo"
         )
     for name, given, default in (("clip_low", clip_low, low), ("clip_high", clip_high, high)):
         if given is not None and default is None:

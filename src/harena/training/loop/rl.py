@@ -160,7 +160,7 @@ class RLLoop:
         settings = self._settings
         return GroupSchedule(
             groups_per_step=settings.groups_per_step,
-            max_staleness=settings.max_staleness,
+            max_steps_off_policy=settings.max_steps_off_policy,
             steps=settings.steps,
             policy=settings.staleness_policy,
             version=past.version,

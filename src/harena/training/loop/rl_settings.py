@@ -27,7 +27,7 @@ class RLSettings:
     sampling: Sampling
     loss: LossSpec = field(default_factory=LossSpec)
     advantage: AdvantageRule = "group_std"
-    max_staleness: int = 0
+    max_steps_off_policy: int = 0
     staleness_policy: StalenessPolicy = "wait"
     learning_rate: float = 1e-3
     warmup_steps: int = 5
@@ -52,7 +52,7 @@ class RLSettings:
         mistakes = [
             f"{name} must be at least {least} (got {getattr(self, name)})"
             for name, least in {
-                "steps": 0, "groups_per_step": 1, "group_size": 2, "max_staleness": 0, "warmup_steps": 0,
+                "steps": 0, "groups_per_step": 1, "group_size": 2, "max_steps_off_policy": 0, "warmup_steps": 0,
                 "checkpoint_interval": 1, "learning_rate": 0, "masked_limit": 0, "weight_decay": 0,
             }.items()
             if not getattr(self, name) >= least

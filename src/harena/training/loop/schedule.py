@@ -54,7 +54,7 @@ class GroupSchedule:
         self,
         *,
         groups_per_step: int,
-        max_staleness: int,
+        max_steps_off_policy: int,
         steps: int,
         policy: StalenessPolicy = "wait",
         version: int = 0,
@@ -64,14 +64,14 @@ class GroupSchedule:
     ) -> None:
         """A job that goes on: `version` steps are done; `under_way` were admitted and are neither trained nor admitted
         anew, in order; the numbers are the first that were not given yet. Raises ValidationError."""
-        if groups_per_step < 1 or max_staleness < 0 or steps < 0:
+        if groups_per_step < 1 or max_steps_off_policy < 0 or steps < 0:
             raise ValidationError(
-                "a schedule needs groups_per_step >= 1, max_staleness >= 0 and steps >= 0 "
-                f"(got {groups_per_step}, {max_staleness} and {steps})"
+                "a schedule needs groups_per_step >= 1, max_steps_off_policy >= 0 and steps >= 0 "
+                f"(got {groups_per_step}, {max_steps_off_policy} and {steps})"
             )
         self.version = version
         self._size = groups_per_step
-        self._staleness = max_staleness
+        self._staleness = max_steps_off_policy
         self._steps = steps
         self._policy = policy
         self._next_number = version * groups_per_step if next_number is None else next_number

@@ -134,7 +134,7 @@ class RLPlan(Plan):
     group_size: int
     loss: LossSpec
     advantage: AdvantageRule
-    max_staleness: int
+    max_steps_off_policy: int
     staleness_policy: StalenessPolicy
     max_new_tokens: int
     temperature: float
@@ -165,7 +165,7 @@ class RLPlan(Plan):
             ),
             loss=self.loss,
             advantage=self.advantage,
-            max_staleness=self.max_staleness,
+            max_steps_off_policy=self.max_steps_off_policy,
             staleness_policy=self.staleness_policy,
             learning_rate=self.learning_rate,
             warmup_steps=self.warmup_steps,
@@ -189,14 +189,18 @@ def plan_of(
     )
 
 
+_RENAMED = {"max_staleness": "max_steps_off_policy"}
+"""name of a field in plans that earlier versions have stored -> its name now"""
+
+
 def plan_to_json(plan: SFTPlan | RLPlan) -> dict[str, Any]:
     """The plan as JSON types."""
     return {"trainer_type": "rl" if isinstance(plan, RLPlan) else "sft", **asdict(plan)}
 
 
 def plan_from_json(written: Mapping[str, Any]) -> SFTPlan | RLPlan:
-    """What `plan_to_json` made."""
-    fields = {name: value for name, value in written.items() if name != "trainer_type"}
+    """What `plan_to_json` made, also that of an earlier version: its jobs go on in this one."""
+    fields = {_RENAMED.get(name, name): value for name, value in written.items() if name != "trainer_type"}
     kind: TypeAdapter[SFTPlan | RLPlan] = TypeAdapter(RLPlan if written["trainer_type"] == "rl" else SFTPlan)
     return kind.validate_python(fields)
 
@@ -229,7 +233,7 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts)
     algorithm = config.algorithm
     loss = loss_spec(
         algorithm,
-        max_staleness=staleness,
+        max_steps_off_policy=staleness,
         clip_low=config.clip_low,
         clip_high=config.clip_high,
         correction=config.correction or "bypass",
@@ -245,7 +249,7 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts)
         group_size=config.group_size or config.num_rollouts or GROUP_SIZE,
         loss=loss,
         advantage=config.advantage or _ADVANTAGES.get(algorithm, "group_std"),
-        max_staleness=staleness,
+        max_steps_off_policy=staleness,
         staleness_policy=config.staleness_policy or "wait",
         max_new_tokens=config.max_new_tokens or _answer_length(resolved, texts),
         temperature=1.0 if config.temperature is None else config.temperature,

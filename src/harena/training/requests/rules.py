@@ -223,7 +223,7 @@ def _loss(config: Config, backend: str) -> Iterator[str]:
     try:
         loss_spec(
             algorithm,
-            max_staleness=int(_number(config, "max_steps_off_policy") or 0),
+            max_steps_off_policy=int(_number(config, "max_steps_off_policy") or 0),
             clip_low=low if low is not None and 0 < low < 1 else None,
             clip_high=high if (high := _number(config, "clip_high")) is not None and high > 0 else None,
             correction="decoupled" if correction == "decoupled" else "bypass",
