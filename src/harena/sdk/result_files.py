@@ -8,7 +8,6 @@ some of the text: such text gets an apostrophe before it. JSON lines and Parquet
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -86,6 +85,8 @@ class CsvWriter:
     """Flat rows under a header."""
 
     def __init__(self, out: TextIO) -> None:
+        import csv  # only who writes such a file needs it
+
         self._rows = csv.writer(out, lineterminator="\n")
         self._rows.writerow((*COLUMNS, MORE))
 

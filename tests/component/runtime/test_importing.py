@@ -37,7 +37,7 @@ SETTINGS = {
 def keeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[importing.Keeper, socket.socket]]:
     """One whose importer is this test."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    made = importing.Keeper(seccomp_policy.build(), [], ours, ours, gate=-1, memory=-1)  # type: ignore[arg-type]
+    made = importing.Keeper(seccomp_policy.build(), [], ours, ours, None, gate=-1, memory=-1)  # type: ignore[arg-type]
     made.importer_pid = os.getpid()
     made.layout = forker.Layout(0x7000_0000_0000, made.filter, REGISTERS)
     monkeypatch.setattr(made, "_waiting", lambda: forker.Parked(REGISTERS, (0x37F, 0x1F80)))
