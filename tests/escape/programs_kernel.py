@@ -285,6 +285,15 @@ if not 0 <= most <= 8 << 20:
     escaped("may keep", most)
 done()
 """,
+    "connections whose end others would wait for": r"""
+import socket, struct
+listener = socket.create_server(("127.0.0.1", 0))
+for made in (socket.create_connection(listener.getsockname()), listener, socket.socketpair()[0]):
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
+    if struct.unpack("ii", made.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8)) != (0, 0):
+        escaped("whoever closes the last descriptor of it waits", made)
+done()
+""",
     "protocols that load modules": r"""
 for family, kind, protocol in ((2, 5, 0), (10, 5, 0), (2, 6, 0), (2, 4, 0), (2, 10, 0), (2, 3, 0), (2, 1, 132), (2, 5, 132), (2, 1, 262), (2, 6, 33), (2, 1, 256), (2, 2, 115), (10, 1, 132), (10, 1, 262)):
     descriptor = call(41, family, kind, protocol)

@@ -12,8 +12,10 @@ is every option that makes the kernel hold something which no cgroup counts and 
     corks                    a datagram that is never sent
 
 What is left out answers as on a kernel that does not have it. Larger buffers are granted without effect: a program that
-asks for them works with the usual ones, and what a socket may hold stays the host's default. Numbers: the kernel's own
-headers (Linux 6.18), the same on both machines.
+asks for them works with the usual ones, and what a socket may hold stays the host's default. So is SO_LINGER: who
+closes the last descriptor of a socket would wait for as long as the program said, and that may be the kernel's one
+worker that closes files for the whole host (garbage of unix sockets), or a process that was sent the descriptor.
+Numbers: the kernel's own headers (Linux 6.18), the same on both machines.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ _IP, _SOCKET, _TCP, _UDP, _IPV6 = 0, 1, 6, 17, 41
 _ALLOWED_OF_SOCKETS = {
     _SOCKET: _parse("""
         SO_DEBUG=1 SO_REUSEADDR=2 SO_DONTROUTE=5 SO_BROADCAST=6 SO_KEEPALIVE=9 SO_OOBINLINE=10 SO_NO_CHECK=11
-        SO_PRIORITY=12 SO_LINGER=13 SO_BSDCOMPAT=14 SO_REUSEPORT=15 SO_PASSCRED=16 SO_RCVLOWAT=18 SO_SNDLOWAT=19
+        SO_PRIORITY=12 SO_BSDCOMPAT=14 SO_REUSEPORT=15 SO_PASSCRED=16 SO_RCVLOWAT=18 SO_SNDLOWAT=19
         SO_RCVTIMEO_OLD=20 SO_SNDTIMEO_OLD=21 SO_BINDTODEVICE=25 SO_TIMESTAMP_OLD=29 SO_PASSSEC=34
         SO_TIMESTAMPNS_OLD=35 SO_RXQ_OVFL=40 SO_PEEK_OFF=42 SO_MAX_PACING_RATE=47 SO_INCOMING_CPU=49
         SO_BINDTOIFINDEX=62 SO_TIMESTAMP_NEW=63 SO_TIMESTAMPNS_NEW=64 SO_RCVTIMEO_NEW=66 SO_SNDTIMEO_NEW=67
@@ -60,8 +62,8 @@ _ALLOWED_OF_SOCKETS = {
     """),
 }
 _ANSWERED_OF_SOCKETS = {
-    _SOCKET: {7: GRANT, 8: GRANT, 32: EPERM, 33: EPERM, 36: EPERM},
-    # SO_SNDBUF, SO_RCVBUF; SO_SNDBUFFORCE, SO_RCVBUFFORCE, SO_MARK need a privilege
+    _SOCKET: {7: GRANT, 8: GRANT, 13: GRANT, 32: EPERM, 33: EPERM, 36: EPERM},
+    # SO_SNDBUF, SO_RCVBUF, SO_LINGER; SO_SNDBUFFORCE, SO_RCVBUFFORCE, SO_MARK need a privilege
     _IP: dict.fromkeys((35, 39, 42, 46), ENODEV),  # IP_ADD_MEMBERSHIP and its like
     _IPV6: dict.fromkeys((20, 27, 42, 46), ENODEV),  # IPV6_ADD_MEMBERSHIP, IPV6_JOIN_ANYCAST and their like
 }
