@@ -430,6 +430,16 @@ for path in ("/usr/bin/env", "/etc/passwd", "/dev/null", sys.executable, os.__fi
     tried("attribute", lambda: os.setxattr(there, "user.x", b"1"))
 done()
 """,
+    "signals that whoever is at the other end sends": r"""
+import fcntl, socket
+for there in (0, 1, 2, *os.pipe(), *(end.detach() for end in socket.socketpair()), *os.openpty()):
+    flags = fcntl.fcntl(there, fcntl.F_GETFL)
+    tried("O_ASYNC", lambda: fcntl.fcntl(there, fcntl.F_SETFL, flags | os.O_ASYNC))
+    tried("FIOASYNC", lambda: fcntl.ioctl(there, 0x5452, (1).to_bytes(4, "little")))
+    if fcntl.fcntl(there, fcntl.F_GETFL) & os.O_ASYNC:
+        escaped("signals are sent for", there)
+done()
+""",
     "real-time priority": r"""
 for policy in (os.SCHED_FIFO, os.SCHED_RR):
     tried("policy", lambda: os.sched_setscheduler(0, policy, os.sched_param(1)))

@@ -352,6 +352,21 @@ def test_what_fcntl_would_leave_at_a_file(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_nobody_sends_signals_for_what_happens_at_a_descriptor(machine: str) -> None:
+    """Whoever is at a pipe's other end would send them: the server, for instance. Owners may be named, to no effect."""
+    for flags in (0, 0x800, 0x400, 0x4000, 0x8000, 0x10000, 1 << 32 | 0x2000 << 32):
+        assert verdict(machine, "fcntl", 3, 4, flags) == ALLOW
+        assert verdict(machine, "fcntl", 3, 4, flags | 0x2000) == EINVAL
+        assert verdict(machine, "fcntl", 3, 1 << 32 | 4, flags | 0x2000) == EINVAL
+    for command in (0, 1, 2, 3, 6, 8, 15, 1030):
+        assert verdict(machine, "fcntl", 3, command, 0x2000) == ALLOW  # a number, not flags
+    for request in (0x5452, 1 << 32 | 0x5452):
+        assert verdict(machine, "ioctl", 3, request) == ENOTTY
+    for request in (0x5401, 0x5413, 0x5421, 0x541B, 0x5450, 0x5451, 0x8902):
+        assert verdict(machine, "ioctl", 3, request) == ALLOW
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_which_pages_of_a_file_are_in_memory_is_neither_told_nor_changed(machine: str) -> None:
     """They are the host's pages, and outlive every sandbox; reading ahead is harmless."""
     for advice in range(6):

@@ -15,7 +15,9 @@ more closely:
                  keep of a file, or of themselves, beyond the sandbox (state, keys), also through a read-only mount.
                  Not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
-    fcntl        not leases, directory notices and write hints: they belong to the file, which others may have open
+    fcntl        not leases, directory notices and write hints: they belong to the file, which others may have open; nor
+                 O_ASYNC, as FIOASYNC of ioctl: whoever reads or writes at a pipe's other end sends the signals, one to
+                 each process of a group for each of the many descriptors that asked for it
     preadv2, pwritev2   not RWF_NOWAIT, RWF_DONTCACHE (they tell, and change, which pages of shared files are in memory)
     fadvise64, madvise   POSIX_FADV_DONTNEED, MADV_COLD and MADV_PAGEOUT are granted and nothing changes, for the same
                  reason; nor by MADV_MERGEABLE, which tells who else has a page of the same content
@@ -218,14 +220,29 @@ def _without(argument: int, bits: int, otherwise: int) -> list[Instruction]:
     return [(_LOAD, 0, 0, _low(argument)), (_BITS, 0, 1, bits), _return(_ERRNO | otherwise), _return(_ALLOW)]
 
 
+def _fcntl() -> list[Instruction]:
+    """(descriptor, command, value): not what belongs to the file, nor signals for what happens at it."""
+    commands = (_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT)
+    return [
+        (_LOAD, 0, 0, _low(1)),
+        *((_EQUAL, len(commands) - index + 3, 0, command) for index, command in enumerate(commands)),
+        (_EQUAL, 0, 2, _F_SETFL),
+        (_LOAD, 0, 0, _low(2)),
+        (_BITS, 1, 0, _O_ASYNC),
+        _return(_ALLOW),
+        _return(_ERRNO | _EINVAL),
+    ]
+
+
 def _ioctl() -> list[Instruction]:
     """(descriptor, request, ...): of terminals and of sockets, by the letter in the request's second byte. What else
     there is answers as a file does that does not know it."""
     return [
         (_LOAD, 0, 0, _low(1)),
-        (_EQUAL, 7, 0, _TIOCSTI),
-        (_EQUAL, 6, 0, _TIOCLINUX),
-        (_EQUAL, 5, 0, _TIOCSETD),
+        (_EQUAL, 8, 0, _TIOCSTI),
+        (_EQUAL, 7, 0, _TIOCLINUX),
+        (_EQUAL, 6, 0, _TIOCSETD),
+        (_EQUAL, 3, 0, _FIOASYNC),
         (_AND, 0, 0, 0xFF00),
         (_EQUAL, 2, 0, 0x5400),
         (_EQUAL, 1, 0, 0x8900),
@@ -236,7 +253,8 @@ def _ioctl() -> list[Instruction]:
 
 
 _INIT = 1
-_TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
+_TIOCSTI, _TIOCLINUX, _TIOCSETD, _FIOASYNC = 0x5412, 0x541C, 0x5423, 0x5452
+_F_SETFL, _O_ASYNC = 4, 0x2000
 _MSG_MORE = 0x8000
 _RESET_ON_FORK = 0x40000000
 _IOPRIO_WHO_PROCESS = 1
@@ -261,7 +279,7 @@ def _special() -> dict[str, list[Instruction]]:
         "sendto": _without(3, _MSG_MORE, _EOPNOTSUPP),
         "sendmsg": _without(2, _MSG_MORE, _EOPNOTSUPP),
         "sendmmsg": _without(3, _MSG_MORE, _EOPNOTSUPP),
-        "fcntl": _none_of(1, (_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT), _EINVAL),
+        "fcntl": _fcntl(),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
         "prlimit64": _prlimit64(),
