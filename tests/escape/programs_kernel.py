@@ -440,6 +440,17 @@ for there in (0, 1, 2, *os.pipe(), *(end.detach() for end in socket.socketpair()
         escaped("signals are sent for", there)
 done()
 """,
+    "memory of nobody's for descriptors that are waited for": r"""
+import errno
+there = b"\1\0\0\0\0\0\0\0"
+for number, arguments in ((7, (there * 1025, 1025, 0)), (271, (there * 1025, 1025, bytes(16), 0, 8)),
+                          (23, (1025, bytes(256), 0, 0, bytes(16))), (270, (1025, bytes(256), 0, 0, bytes(16), 0))):
+    if call(number, *arguments) != -errno.EINVAL:
+        escaped("waits for many", number)
+if call(7, there * 1024, 1024, 0) < 0:
+    escaped("as many as a process has by default are refused")
+done()
+""",
     "real-time priority": r"""
 for policy in (os.SCHED_FIFO, os.SCHED_RR):
     tried("policy", lambda: os.sched_setscheduler(0, policy, os.sched_param(1)))

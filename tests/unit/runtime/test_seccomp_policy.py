@@ -367,6 +367,17 @@ def test_nobody_sends_signals_for_what_happens_at_a_descriptor(machine: str) -> 
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_few_descriptors_are_waited_for_at_one_time(machine: str) -> None:
+    """What the kernel keeps for each meanwhile is counted for nobody. The answer is that of too small a limit."""
+    asked = {"ppoll": (9,), "pselect6": (), **({"poll": (9,), "select": ()} if machine == "x86_64" else {})}
+    for name, before in asked.items():
+        for count in (0, 1, 64, 1023, 1024, 1 << 32 | 1024):
+            assert verdict(machine, name, *before, count, 9) == ALLOW
+        for count in (1025, 20_000, 1 << 20, 1 << 31, 0xFFFFFFFF, 1 << 32 | 1025):
+            assert verdict(machine, name, *before, count, 9) == EINVAL
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_which_pages_of_a_file_are_in_memory_is_neither_told_nor_changed(machine: str) -> None:
     """They are the host's pages, and outlive every sandbox; reading ahead is harmless."""
     for advice in range(6):

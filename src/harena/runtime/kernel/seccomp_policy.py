@@ -11,6 +11,8 @@ more closely:
     setsockopt, prctl   the options that option_policy lists
     sendto, sendmsg, sendmmsg   not MSG_MORE: a datagram that is never sent is counted for nobody
     mmap, memfd_create, shmget   no huge pages: the host's pool of them is counted for nobody, and answers as if empty
+    poll, ppoll, select, pselect6   at most 1,024 descriptors at one time: the kernel keeps 72 bytes for each while the
+                 call waits, also for one that is named again and again, and counts them for nobody
     ioctl        terminals, sockets and what all files have (FIONREAD ...) only: those of file systems set what they
                  keep of a file, or of themselves, beyond the sandbox (state, keys), also through a read-only mount.
                  Not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
@@ -215,6 +217,16 @@ def _clone() -> list[Instruction]:
     ]
 
 
+def _at_most(argument: int, most: int, otherwise: int) -> list[Instruction]:
+    """Allow if the argument's low word, without a sign, is not above `most`."""
+    return [
+        (_LOAD, 0, 0, _low(argument)),
+        (_GREATER_OR_EQUAL, 0, 1, most + 1),
+        _return(_ERRNO | otherwise),
+        _return(_ALLOW),
+    ]
+
+
 def _without(argument: int, bits: int, otherwise: int) -> list[Instruction]:
     """Allow if the argument's low word has none of `bits`."""
     return [(_LOAD, 0, 0, _low(argument)), (_BITS, 0, 1, bits), _return(_ERRNO | otherwise), _return(_ALLOW)]
@@ -252,6 +264,8 @@ def _ioctl() -> list[Instruction]:
     ]
 
 
+MOST_POLLED = 1024
+"""as many descriptors as a process has by default; epoll, which is counted, has no such bound"""
 _INIT = 1
 _TIOCSTI, _TIOCLINUX, _TIOCSETD, _FIOASYNC = 0x5412, 0x541C, 0x5423, 0x5452
 _F_SETFL, _O_ASYNC = 4, 0x2000
@@ -280,6 +294,8 @@ def _special() -> dict[str, list[Instruction]]:
         "sendmsg": _without(2, _MSG_MORE, _EOPNOTSUPP),
         "sendmmsg": _without(3, _MSG_MORE, _EOPNOTSUPP),
         "fcntl": _fcntl(),
+        **dict.fromkeys(("poll", "ppoll"), _at_most(1, MOST_POLLED, _EINVAL)),
+        **dict.fromkeys(("select", "pselect6"), _at_most(0, MOST_POLLED, _EINVAL)),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
         "prlimit64": _prlimit64(),
