@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 import pytest_asyncio
@@ -16,7 +17,7 @@ import pytest_asyncio
 from harena.core.errors import HarenaError, HostUnsupportedError, PlatformError, SandboxResourceExhaustedError
 from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
-from harena.runtime.host import linux
+from harena.runtime.host import box_files, linux
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.mechanisms import without
 from harena.runtime.kernel import cgroup_tree
@@ -180,6 +181,57 @@ async def test_a_module_meets_the_final_walls_as_it_is_imported(host: tuple[Linu
     assert at_import[1]["files"] == [0, 1, 2, 3]
     assert in_init[1]["files"][:7] == [0, 1, 2, 3, 4, 5, 6]
     await sandbox.destroy()
+
+
+SENDS_WHAT_IT_LIKES = r"""
+import os, socket, struct, time
+keeper = socket.socket(fileno=3)
+keeper.send(struct.pack('<Ii', 0, 0))
+keeper.recv(16)
+# from here on it is the init of a sandbox
+_, number, *_ = __import__("marshal").loads(keeper.recv(1 << 15))
+there = os.open("/workspace/there", os.O_RDWR | os.O_CREAT)
+opened = struct.pack("<cIiQI", b"O", number, 0, 0, 0o644)
+socket.send_fds(keeper, [opened], [there])
+_, number, *_ = __import__("marshal").loads(keeper.recv(1 << 15))
+socket.send_fds(keeper, [b"Ethis was all"], [there, os.pipe()[0]])
+time.sleep(600)
+"""
+"""An init that answers one order, and says at the second one that it has failed, with descriptors."""
+
+
+async def test_what_an_init_sends_that_holds_modules_is_used_and_closed_beside_the_loop(
+    host: tuple[LinuxRuntime, Layers],
+) -> None:
+    """Before any program has run there, too: modules can arrange that a step with a descriptor, or its end, takes as
+    long as they like."""
+    runtime, layers = host
+    sandbox = await runtime.create(SandboxSpec(), layers.blueprint(SENDS_WHAT_IT_LIKES))
+    in_the_loop: list[str] = []
+
+    def note(frame: FrameType, event: str, called: object) -> None:
+        if event == "c_call" and frame.f_code in STEPS:
+            in_the_loop.append(getattr(called, "__name__", ""))
+
+    sys.setprofile(note)
+    try:
+        await sandbox.write_file("/workspace/there", b"something")
+        with pytest.raises(HarenaError, match="this was all"):
+            await sandbox.read_file("/workspace/there")
+    finally:
+        sys.setprofile(None)
+    assert not {"fstat", "read", "write", "close"}.intersection(in_the_loop), in_the_loop
+    await sandbox.destroy()
+
+
+STEPS = {
+    function.__code__
+    for function in (
+        *(box_files.OpenFile.size, box_files.OpenFile.read_small, box_files.OpenFile.write, box_files.OpenFile.end),
+        *(box_files.OpenFile.close, box_files.write_now, box_files._read, box_files._regular_size),
+    )
+}
+"""what is done with a descriptor that came from a sandbox"""
 
 
 OF_THE_PROCESS = r"""

@@ -71,7 +71,9 @@ class LinuxSandbox:
         workdir: str,
         warm: bool,
         enforcement: Mapping[str, str],
+        holds_modules: bool = False,
     ) -> None:
+        """`holds_modules`: its init is a fork of memory into which a blueprint's modules were imported."""
         self.id = "sb_" + secrets.token_hex(8)
         self.enforcement = enforcement
         self.loop = asyncio.get_running_loop()
@@ -85,8 +87,9 @@ class LinuxSandbox:
         self._execs: dict[int, LinuxExec] = {}
         self._opens: dict[int, asyncio.Future[box_files.OpenFile]] = {}
         self._closings: set[asyncio.Task[None]] = set()
-        self._has_run = False
-        """a program, which may hold up whatever is done with a file from here"""
+        self._has_run = holds_modules
+        """A program of somebody's, which may hold up whatever is done with a file from here. Modules count as one: they
+        decide what init does, and what it sends."""
         self._numbers = 0
         self._outbox: deque[tuple[bytes, list[int]]] = deque()
         self._oom_kills = 0

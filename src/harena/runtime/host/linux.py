@@ -94,6 +94,7 @@ class _Template:
         image: images.Image,
         environment: Mapping[str, str],
         warm: bool,
+        imports: bool,
         budgets: Sequence[Budget],
     ) -> None:
         self.number = number
@@ -110,6 +111,8 @@ class _Template:
         self.image = image
         self.environment = environment
         self.warm = warm
+        self.imports = imports
+        """its memory holds modules of a blueprint"""
         self.enforcement: Mapping[str, str] = {}
 
 
@@ -421,7 +424,7 @@ class LinuxRuntime:
             "known": list(map(astuple, self._known_programs())) if uses.known_programs and warm is not None else [],
         }
         budgets = Budget(self._pool_size), self._ready_budget
-        template = _Template(link.next_number(), key, image, environment, warm is not None, budgets)
+        template = _Template(link.next_number(), key, image, environment, warm is not None, imports, budgets)
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(READY_SECONDS):
@@ -493,6 +496,7 @@ class LinuxRuntime:
             workdir=template.image.workdir,
             warm=template.warm,
             enforcement=template.enforcement,
+            holds_modules=template.imports,
         )
         created: asyncio.Future[None] = sandbox.loop.create_future()
 
