@@ -39,6 +39,7 @@ from harena.runtime.kernel import cgroups, namespaces, pidfds, proc_files
 from harena.runtime.kernel.syscalls import StepError, prctl
 from harena.runtime.spawner import guest_modules as guest
 from harena.runtime.spawner import template_start
+from harena.runtime.spawner.looks import Look, Looks, below_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ _MOST_UNANSWERED = 128
 """orders that a template is told of at one time; more wait here, so that one that does not read holds up nobody else"""
 _DESCRIPTOR_SPACE = _socket.CMSG_SPACE(4)
 _WATCH_SECONDS = 0.1
-_LOOK_SECONDS = 0.02
-_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_BETWEEN_STEPS_SECONDS = 0.005
+"""for which a step of a look waits at most for a moment without another event"""
 
 
 @dataclass
@@ -124,6 +125,8 @@ class Spawner:
         self.running = True
         self.watches_memory = self.backend.describe()["memory_bytes"].startswith("not enforced")
         self.next_look = 0.0
+        self.looks = Looks()
+        self.next_step = 0.0
         self._watch(control.fileno(), self._request)
         client = pidfds.open_pidfd(client_pid)
         self._watch(client, self._client_gone)
@@ -133,7 +136,9 @@ class Spawner:
         try:
             while self.running:
                 watching = self.watches_memory and self.sandboxes
-                self.serve_events(_WATCH_SECONDS if watching else None)
+                found = self.serve_events(0 if self.looks else _WATCH_SECONDS if watching else None)
+                if self.looks and (not found or time.monotonic() >= self.next_step):
+                    self._go_on_looking()
                 if watching and time.monotonic() >= self.next_look:
                     self._watch_memory()
         finally:
@@ -207,7 +212,7 @@ class Spawner:
             if arguments[0] in self.templates:
                 _end_template(self.templates[arguments[0]])
         elif kind == "time":
-            self._say("answer", arguments[0], self._look_at(arguments[1], _time_of, (0.0, 0.0)))
+            self._begin_look(*arguments)
         elif kind == "oom":
             self._say("answer", arguments[0], self._look_at(arguments[1], _oom_kills, 0))
 
@@ -511,6 +516,24 @@ class Spawner:
                 _kill(sandbox.pidfd)
             return otherwise
 
+    def _begin_look(self, question: int, number: int) -> None:
+        """Find out how long programs have waited for a processor, and how much time of processors they have used."""
+        sandbox = self.sandboxes.get(number)
+        if sandbox is None:
+            self._say("answer", question, (0.0, 0.0))
+            return
+        counted = self._look_at(number, _counted_seconds, None)
+        self.looks.add(sandbox.group.share, Look(question, number, sandbox.pid, counted))
+
+    def _go_on_looking(self) -> None:
+        """One step of one look."""
+        workspace, look = self.looks.take()
+        if self._look_at(look.number, lambda _: look.step(), True):
+            self._say("answer", look.question, (look.longest, look.used))
+        else:
+            self.looks.put_back(workspace, look)
+        self.next_step = time.monotonic() + _BETWEEN_STEPS_SECONDS
+
     def _sandbox_died(self, sandbox: _Sandbox) -> None:
         self._unwatch(sandbox.pidfd)
         os.close(sandbox.pidfd)
@@ -580,7 +603,7 @@ def _oom_kills(sandbox: _Sandbox) -> int:
 
 
 def _held_bytes(sandbox: _Sandbox) -> int:
-    return sum(_resident_bytes(pid) for pid in _below(sandbox.pid))
+    return sum(_resident_bytes(pid) for pid in below_of(sandbox.pid))
 
 
 def _has_privilege() -> bool:
@@ -594,21 +617,6 @@ def _has_privilege() -> bool:
     return [line.split() for line in proc_files.lines("/proc/self/uid_map")] == [[b"0", b"0", b"4294967295"]]
 
 
-def _below(pid: int) -> list[int]:
-    """`pid` and every process below it, in this pid namespace's numbers."""
-    found, waiting = [pid], [pid]
-    while waiting:
-        current = waiting.pop()
-        try:
-            for task in os.listdir(f"/proc/{current}/task"):
-                children = [int(child) for child in proc_files.read(f"/proc/{current}/task/{task}/children").split()]
-                found += children
-                waiting += children
-        except OSError:
-            continue  # ended meanwhile
-    return found
-
-
 def _resident_bytes(pid: int) -> int:
     """Memory that is this process's own or shared: resident pages less those of files."""
     try:
@@ -618,66 +626,11 @@ def _resident_bytes(pid: int) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith((b"RssAnon:", b"RssShmem:")))
 
 
-def _time_of(sandbox: _Sandbox) -> tuple[float, float]:
-    """(the longest time that one thread was runnable and got no processor, the processor time of all that has run in
-    here), in seconds."""
+def _counted_seconds(sandbox: _Sandbox) -> float | None:
     try:
-        counted = sandbox.group.counted_seconds()
+        return sandbox.group.counted_seconds()
     except OSError:
-        counted = None  # no processor time is worth a sandbox's end
-    if counted is None:
-        return _processor_time(sandbox.pid)
-    return _longest_wait(sandbox.pid), counted
-
-
-def _longest_wait(pid: int) -> float:
-    """Longest wait of a thread below `pid` for a processor, in seconds. As many threads are looked at as _LOOK_SECONDS
-    allow: there may be thousands, and everybody else's requests wait meanwhile."""
-    longest, ends = 0.0, time.monotonic() + _LOOK_SECONDS
-    waiting = [pid]
-    while waiting:
-        current = waiting.pop()
-        try:
-            for task in os.listdir(f"/proc/{current}/task"):
-                if time.monotonic() >= ends:
-                    return longest
-                waiting += [int(child) for child in proc_files.read(f"/proc/{current}/task/{task}/children").split()]
-                if current != pid:
-                    counted = proc_files.read(f"/proc/{current}/task/{task}/schedstat")
-                    longest = max(longest, int(counted.split()[1]) / 1e9)
-        except OSError:
-            continue  # ended meanwhile
-    return longest
-
-
-def _processor_time(pid: int) -> tuple[float, float]:
-    """(the longest time that one thread below `pid` was runnable and got no processor, the processor time of all of
-    them together, with that of threads and children that have ended), in seconds."""
-    longest, (_, used) = 0.0, _stat_seconds(pid)
-    for below in _below(pid)[1:]:
-        own, children = _stat_seconds(below)
-        living = 0.0
-        try:
-            for task in os.listdir(f"/proc/{below}/task"):
-                counted = proc_files.read(f"/proc/{below}/task/{task}/schedstat")
-                ran, waited = (int(word) / 1e9 for word in counted.split()[:2])
-                longest = max(longest, waited)
-                living += ran
-        except OSError:
-            pass  # ended meanwhile
-        used += children + max(own, living)  # the first knows threads that have ended, the second is more exact
-    return longest, used
-
-
-def _stat_seconds(pid: int) -> tuple[float, float]:
-    """Processor time of a process with all its threads, also those that have ended; and of the children that it has
-    waited for, and of theirs."""
-    try:
-        fields = proc_files.fields_after_name(proc_files.read(f"/proc/{pid}/stat"))
-    except OSError:
-        return 0.0, 0.0  # ended meanwhile
-    user, system, children_user, children_system = (int(word) / _TICKS_PER_SECOND for word in fields[11:15])
-    return user + system, children_user + children_system
+        return None  # no processor time is worth a sandbox's end
 
 
 def main() -> None:
