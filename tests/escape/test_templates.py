@@ -621,7 +621,7 @@ async def test_an_import_that_does_not_end_is_ended(
         assert failed.value.retry_delay is not None
     assert time.monotonic() - began < 60
     (spawner_pid,) = spawners(os.getpid())
-    assert not [pid for pid in descendants(spawner_pid) if "sleep" in command_line(pid)]
+    assert not [entry for entry in descendants(spawner_pid) if "sleep" in command_line(entry.pid)]
 
 
 async def test_templates_end_with_their_blueprint_when_idle_and_beyond_the_quota(
