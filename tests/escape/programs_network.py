@@ -192,6 +192,20 @@ for family in (socket.AF_UNIX, socket.AF_INET):
         print(int.from_bytes(there.getsockopt(socket.SOL_SOCKET, 71, 8), "little"))  # SO_NETNS_COOKIE: never given twice
 """
 
+ENDED = r"""
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+for _ in range(6000):
+    caller = socket.create_connection(listener.getsockname())
+    called, _ = listener.accept()
+    caller.close()
+    called.close()
+remembered = int(open("/proc/net/sockstat").read().split(" tw ")[1].split()[0])
+if not 0 < remembered <= 4200:
+    escaped(f"{remembered} connections that have ended are remembered")
+done()
+"""
+
 WAITING = r"""
 import socket
 listener = socket.create_server(("127.0.0.1", 0), backlog=100_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from escape_world import World
-from programs_network import COOKIE, COUNTERS, HOLD, MARK, POOLS, PROGRAMS, WAITING
+from programs_network import COOKIE, COUNTERS, ENDED, HOLD, MARK, POOLS, PROGRAMS, WAITING
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -41,6 +41,11 @@ async def test_no_pool_of_the_whole_host_is_filled(world: World) -> None:
 async def test_few_connections_wait_at_a_listener(world: World) -> None:
     """What they have received is charged to no cgroup; a program that asks for a longer queue gets the same."""
     await world.attempt(WAITING)
+
+
+async def test_few_connections_that_have_ended_are_remembered(world: World) -> None:
+    """They are charged to no cgroup, and lie in a table of the whole host."""
+    await world.attempt(ENDED)
 
 
 async def test_a_network_namespace_is_never_used_twice(world: World) -> None:
