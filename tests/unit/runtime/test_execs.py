@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
+from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.runtime.host.execs import LinuxExec
 
@@ -78,3 +82,27 @@ async def test_a_pipe_that_is_held_is_left_alone_for_a_while() -> None:
         os.write(stdout, b"three")
         exec_.exited(0, 0, 0, 0, False)
         assert (await exec_.wait()).stdout == b"onetwothree"
+
+
+@pytest.mark.parametrize(
+    ("asked", "room"),
+    [
+        *(({"stdin_stream": True}, room) for room in range(6)),
+        *(({}, room) for room in range(4)),
+        *(({"terminal": (80, 24)}, room) for room in range(2)),
+    ],
+)
+async def test_where_no_descriptor_is_left_none_is_kept(asked: dict[str, Any], room: int) -> None:
+    """The server goes on with as many as before: a command that could not start holds none for ever."""
+    made = LinuxExec(Outside(), 1, ExecRequest(argv=("x",), **asked), 1 << 20)  # type: ignore[arg-type]
+    before = sorted(os.listdir("/proc/self/fd"))
+    first = os.dup(0)
+    os.close(first)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (first + room, hard))
+    try:
+        with pytest.raises(PlatformError, match="no more descriptors"):
+            made.open_descriptors()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert sorted(os.listdir("/proc/self/fd")) == before

@@ -451,7 +451,12 @@ class LinuxSandbox:
         self, path: str | None, operation: str, *arguments: object, extra: int = -1, number: int = 0
     ) -> bytes:
         """Have a child of init do it; gives its answer before it is parsed. `extra` is closed in any case."""
-        read_end, write_end = os.pipe2(os.O_CLOEXEC)
+        try:
+            read_end, write_end = box_files.new_pipe()
+        except PlatformError:
+            if extra >= 0:
+                os.close(extra)
+            raise
         number = number or self._next_number()
         try:
             self._check_running()

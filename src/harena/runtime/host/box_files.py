@@ -166,9 +166,23 @@ def _read(descriptor: int, size: int) -> bytes:
     return b"".join(chunks)
 
 
+def no_more_descriptors(error: OSError) -> PlatformError:
+    """The error where this process, or the host, cannot open one more."""
+    return PlatformError(f"the node can open no more descriptors ({os.strerror(error.errno or 0)})", step="descriptors")
+
+
+def new_pipe() -> tuple[int, int]:
+    """(read end, write end). Raises PlatformError where this process can open no more."""
+    try:
+        return os.pipe2(os.O_CLOEXEC)
+    except OSError as error:
+        raise no_more_descriptors(error) from None
+
+
 def wide_pipe() -> tuple[int, int]:
-    """(read end, write end) of a pipe for content: wider than usual, where this user has not too many of them."""
-    read_end, write_end = os.pipe2(os.O_CLOEXEC)
+    """(read end, write end) of a pipe for content: wider than usual, where this user has not too many of them. Raises
+    PlatformError where this process can open no more."""
+    read_end, write_end = new_pipe()
     with suppress(OSError):
         fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     return read_end, write_end

@@ -80,26 +80,37 @@ class LinuxExec:
 
     def open_descriptors(self) -> list[int]:
         """Make the pipes (or the terminal); gives the ends that the program shall have, beside a file that was given as
-        its standard input. The caller closes them."""
+        its standard input. The caller closes them. Raises PlatformError where this process can open no more."""
+        theirs: list[int] = []
+        try:
+            self._open_into(theirs)
+        except OSError as error:
+            for descriptor in {*theirs, *self._readers, self._stdin, self._terminal} - {-1}:
+                os.close(descriptor)
+            self._readers.clear()
+            self._stdin = self._terminal = -1
+            raise box_files.no_more_descriptors(error) from None
+        return theirs
+
+    def _open_into(self, theirs: list[int]) -> None:
         if self.request.terminal is not None:
             self._terminal, inside = os.openpty()
+            theirs.append(inside)
             os.set_blocking(self._terminal, False)
             self.resize(*self.request.terminal)
             self._readers[self._terminal] = self.stdout
-            return [inside]
-        theirs: list[int] = []
+            return
         if self.request.stdin_stream:
             read_end, self._stdin = os.pipe2(os.O_CLOEXEC)
+            theirs.append(read_end)
             os.fchmod(read_end, _OPENED_TO_READ)
             os.set_blocking(self._stdin, False)
-            theirs.append(read_end)
         for buffer in (self.stdout, self.stderr):
             read_end, write_end = os.pipe2(os.O_CLOEXEC)
-            os.fchmod(write_end, _OPENED_TO_WRITE)
-            os.set_blocking(read_end, False)
             self._readers[read_end] = buffer
             theirs.append(write_end)
-        return theirs
+            os.fchmod(write_end, _OPENED_TO_WRITE)
+            os.set_blocking(read_end, False)
 
     def started(self) -> None:
         """The request has been sent: the clock runs."""

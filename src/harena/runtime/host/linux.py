@@ -33,8 +33,8 @@ from harena.core.threads import BLUEPRINTS, NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime.fast_path import forker
 from harena.runtime.guest import host_trees
+from harena.runtime.host import box_files, seccomp_filter
 from harena.runtime.host import image as images
-from harena.runtime.host import seccomp_filter
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
@@ -485,7 +485,10 @@ class LinuxRuntime:
         self, template: _Template, limits: Limits, settings: bytes, cgroup_limits: CgroupLimits
     ) -> LinuxSandbox:
         link = await self._spawner()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        except OSError as error:
+            raise box_files.no_more_descriptors(error) from None
         ours.setblocking(False)
         sandbox = LinuxSandbox(
             link,
