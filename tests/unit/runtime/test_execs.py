@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -106,3 +107,31 @@ async def test_where_no_descriptor_is_left_none_is_kept(asked: dict[str, Any], r
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+async def test_a_pipe_that_is_never_empty_is_read_for_a_bounded_number_of_times() -> None:
+    """A daemon can write bytes one by one, as fast as they are read; the event loop does not wait for its end."""
+    made = LinuxExec(Outside(), 1, ExecRequest(argv=("x",)), 1 << 20)  # type: ignore[arg-type]
+    never_empty = os.eventfd(0xFFFFFFFF, os.EFD_SEMAPHORE | os.EFD_NONBLOCK)  # eight bytes at each read
+    made._readers[never_empty] = made.stdout
+    made._drain(never_empty)
+    assert 0 < made.stdout.size_bytes <= 8 * 256
+    assert not made._readers
+
+
+async def test_all_that_lies_in_a_pipe_at_the_end_is_read() -> None:
+    """As much as one holds, also where each piece takes a read of its own."""
+    made = LinuxExec(Outside(), 1, ExecRequest(argv=("x",)), 1 << 21)  # type: ignore[arg-type]
+    written = {}
+    for buffer, flags, piece in ((made.stdout, os.O_DIRECT, b"x"), (made.stderr, 0, b"y" * 4096)):
+        read_end, write_end = os.pipe2(flags | os.O_NONBLOCK | os.O_CLOEXEC)
+        fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 1 << 20)
+        written[buffer] = 0
+        with suppress(BlockingIOError):
+            while True:
+                written[buffer] += os.write(write_end, piece)
+        os.close(write_end)
+        made._readers[read_end] = buffer
+    for descriptor in list(made._readers):
+        made._drain(descriptor)
+    assert [buffer.size_bytes for buffer in written] == list(written.values()) == [256, 1 << 20]

@@ -33,6 +33,8 @@ have ended by then, and are read once. One that runs on, or has written much, is
 _MUCH_BYTES = 1 << 14
 _MOST_IN_A_PIPE = 1 << 20
 """bytes: what an ordinary user may make one hold (fs.pipe-max-size)"""
+_MOST_PIECES_IN_A_PIPE = 256
+"""pages of _MOST_IN_A_PIPE: of a pipe that keeps what was written at one time apart (O_DIRECT) each read gives one"""
 _JOINED_AT_ONCE = 1 << 22
 """bytes of output that are put together in the event loop; of more, a copy takes some ten milliseconds"""
 _HELD_SECONDS = 0.005
@@ -395,16 +397,16 @@ class LinuxExec:
         """Take what is there now. A daemon that still holds the other end is not waited for, nor what it goes on to
         write: as much is taken as a pipe can hold."""
         left = _MOST_IN_A_PIPE
-        while descriptor in self._readers:
+        for _ in range(_MOST_PIECES_IN_A_PIPE):
             try:
                 chunk = os.read(descriptor, _CHUNK)
             except OSError:
                 chunk = b""
             left -= len(chunk)
-            if chunk and left >= 0:
-                self._readers[descriptor].append(chunk)
-            else:
-                self._close_reader(descriptor)
+            if not chunk or left < 0:
+                break
+            self._readers[descriptor].append(chunk)
+        self._close_reader(descriptor)
 
     def forget(self) -> None:
         """In a forked child: let go of the parent's pipes. No event loop is touched."""
