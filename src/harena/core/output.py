@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from array import array
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable
+
+_SEGMENT_BYTES = 1 << 16
 
 
 class OutputBuffer:
     """Bytes as they arrive. Owned by one event loop; `append` and `close` are called there only.
 
-    Keeps at most `limit_bytes`; what comes later is counted in `dropped_bytes` and makes `truncated` true.
+    Keeps at most `limit_bytes`; what comes later is counted in `dropped_bytes` and makes `truncated` true. A program
+    decides how small the chunks are that arrive: small ones lie one behind the other in segments, and each costs eight
+    bytes beside its own.
     """
 
-    __slots__ = ("_chunks", "_closed", "_waiters", "_wanted", "dropped_bytes", "limit_bytes", "size_bytes")
+    __slots__ = (
+        *("_closed", "_ends", "_is_discarded", "_segments", "_starts", "_tail", "_waiters", "_wanted"),
+        *("dropped_bytes", "limit_bytes", "size_bytes"),
+    )
 
     def __init__(self, limit_bytes: int, wanted: Callable[[], None] | None = None) -> None:
         """`wanted` is called when somebody waits for bytes that have not come yet."""
@@ -20,7 +29,14 @@ class OutputBuffer:
         self.limit_bytes = limit_bytes
         self.size_bytes = 0
         self.dropped_bytes = 0
-        self._chunks: list[bytes] = []
+        self._ends = array("Q")
+        """place behind the last byte of each chunk; a chunk has been kept when it has its end"""
+        self._segments: list[bytes] = []
+        self._starts = array("Q")
+        """place of the first byte of each segment"""
+        self._tail: tuple[int, bytearray] = (0, bytearray())
+        """what is in no segment yet, and the place of its first byte"""
+        self._is_discarded = False
         self._closed = False
         self._waiters: list[asyncio.Future[None]] = []
 
@@ -41,15 +57,45 @@ class OutputBuffer:
             self.dropped_bytes += len(data) - room
             data = data[:room]
         if data:
-            self._chunks.append(data)
+            self._keep(data)
             self.size_bytes += len(data)
+            self._ends.append(self.size_bytes)
             self._wake()
+
+    def _keep(self, data: bytes) -> None:
+        start, tail = self._tail
+        if tail and len(tail) + len(data) > _SEGMENT_BYTES:
+            tail = self._seal(start, bytes(tail))
+        if len(data) < _SEGMENT_BYTES:
+            tail += data
+        else:
+            self._seal(self.size_bytes, bytes(data))
+
+    def _seal(self, start: int, segment: bytes) -> bytearray:
+        """Add a segment; gives the tail behind it. In this order: somebody may read meanwhile, in another thread."""
+        tail = bytearray()
+        self._segments.append(segment)
+        self._starts.append(start)
+        self._tail = start + len(segment), tail
+        return tail
+
+    def _chunk(self, index: int) -> bytes:
+        start, end = self._ends[index - 1] if index else 0, self._ends[index]
+        tail_start, tail = self._tail
+        if self._is_discarded:
+            return b""
+        if start >= tail_start:
+            return bytes(tail[start - tail_start : end - tail_start])
+        place = bisect_right(self._starts, start) - 1
+        first = self._starts[place]
+        return self._segments[place][start - first : end - first]
 
     def discard(self) -> None:
         """Forget what is kept, and keep nothing of what comes. Whoever reads goes on where they were."""
         self.dropped_bytes += self.size_bytes
         self.size_bytes = self.limit_bytes = 0
-        self._chunks = [b""] * len(self._chunks)
+        self._is_discarded = True
+        self._segments, self._starts, self._tail = [], array("Q"), (0, bytearray())
 
     def close(self) -> None:
         """Say that the stream has ended."""
@@ -59,17 +105,17 @@ class OutputBuffer:
 
     def getvalue(self) -> bytes:
         """Everything kept so far."""
-        if len(self._chunks) > 1:
-            return b"".join(self._chunks)
-        return self._chunks[0] if self._chunks else b""
+        tail = self._tail[1]
+        parts = [*self._segments, bytes(tail)] if tail else self._segments
+        return b"".join(parts) if len(parts) != 1 else parts[0]
 
     def chunks_since(self, index: int) -> list[bytes]:
         """The chunks that are there from `index` on, without waiting. May be called from any thread."""
-        return self._chunks[index:]
+        return [self._chunk(each) for each in range(index, len(self._ends))]
 
     async def next_chunk(self, index: int) -> bytes | None:
         """The chunk with this index, waiting for it; None at the end of the stream."""
-        while index >= len(self._chunks):
+        while index >= len(self._ends):
             if self._closed:
                 return None
             if self._wanted is not None:
@@ -77,7 +123,7 @@ class OutputBuffer:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             await waiter
-        return self._chunks[index]
+        return self._chunk(index)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         index = 0
