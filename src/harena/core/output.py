@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import AsyncIterator, Callable
 
 _SEGMENT_BYTES = 1 << 16
@@ -80,15 +80,21 @@ class OutputBuffer:
         return tail
 
     def _chunk(self, index: int) -> bytes:
-        start, end = self._ends[index - 1] if index else 0, self._ends[index]
+        return self._between(self._ends[index - 1] if index else 0, self._ends[index])
+
+    def _between(self, start: int, end: int) -> bytes:
         tail_start, tail = self._tail
         if self._is_discarded:
             return b""
-        if start >= tail_start:
-            return bytes(tail[start - tail_start : end - tail_start])
-        place = bisect_right(self._starts, start) - 1
-        first = self._starts[place]
-        return self._segments[place][start - first : end - first]
+        parts, place = [], bisect_right(self._starts, start) - 1
+        while start < min(end, tail_start):
+            first = self._starts[place]
+            parts.append(self._segments[place][start - first : end - first])
+            start += len(parts[-1])
+            place += 1
+        if start < end:
+            parts.append(bytes(tail[start - tail_start : end - tail_start]))
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def discard(self) -> None:
         """Forget what is kept, and keep nothing of what comes. Whoever reads goes on where they were."""
@@ -112,6 +118,17 @@ class OutputBuffer:
     def chunks_since(self, index: int) -> list[bytes]:
         """The chunks that are there from `index` on, without waiting. May be called from any thread."""
         return [self._chunk(each) for each in range(index, len(self._ends))]
+
+    def content_since(self, index: int, most_bytes: int | None = None) -> tuple[bytes, int]:
+        """(what is there of the chunks from `index` on, the index behind them), without waiting: as many chunks as it
+        takes for `most_bytes`, however small each of them is. May be called from any thread."""
+        count = len(self._ends)
+        if index >= count:
+            return b"", index
+        start = self._ends[index - 1] if index else 0
+        if most_bytes is not None:
+            count = min(count, bisect_left(self._ends, start + most_bytes, index, count) + 1)
+        return self._between(start, self._ends[count - 1]), count
 
     async def next_chunk(self, index: int) -> bytes | None:
         """The chunk with this index, waiting for it; None at the end of the stream."""

@@ -57,6 +57,18 @@ def test_chunks_of_every_size_come_out_as_they_went_in() -> None:
     assert buffer.chunks_since(400) == given[400:]
     assert buffer.getvalue() == b"".join(given)
     assert buffer.size_bytes == sum(sizes)
+    assert buffer.content_since(0) == (b"".join(given), len(given))
+    assert buffer.content_since(len(given), 5) == (b"", len(given))
+    for most in (1, 2, 80, 5000, 70_000, 1 << 20):
+        index, read = 0, []
+        while index < len(given):
+            content, behind = buffer.content_since(index, most)
+            assert content == b"".join(given[index:behind])
+            assert len(content) >= most or behind == len(given)
+            assert len(content) - len(given[behind - 1]) < most
+            read.append(content)
+            index = behind
+        assert b"".join(read) == b"".join(given)
 
 
 def test_small_chunks_take_little_more_memory_than_their_bytes() -> None:

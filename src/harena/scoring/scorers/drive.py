@@ -135,10 +135,9 @@ class FrameReader:
 
     def _arrived(self) -> bytes | None:
         """The next frame's body, if all of it is there. Raises MalformedError."""
-        for chunk in self._buffer.chunks_since(self._index):
-            self._index += 1
-            self._received_bytes += len(chunk)
-            self._pending += chunk
+        arrived, self._index = self._buffer.content_since(self._index)
+        self._received_bytes += len(arrived)
+        self._pending += arrived
         if self._size is None and len(self._pending) >= _HEADER_BYTES:
             self._size = _frame_size(self._cut(_HEADER_BYTES))
         if self._size is None or len(self._pending) < self._size:

@@ -146,14 +146,7 @@ class _Stream:
 
     def news(self) -> bytes:
         """Some of what came since, as frames; b"" = all of it was told."""
-        chunks = self._buffer.chunks_since(self._index)
-        size = 0
-        for place, chunk in enumerate(chunks, 1):
-            size += len(chunk)
-            if size >= _AT_ONCE_BYTES:
-                del chunks[place:]
-        self._index += len(chunks)
-        content = b"".join(chunks)
+        content, self._index = self._buffer.content_since(self._index, _AT_ONCE_BYTES)
         self._sent_bytes += len(content)
         return frames(self._kind, content) if content else b""
 
