@@ -53,9 +53,9 @@ class Caller:
         self, method: str, path: str, content: Any = None, *, data: bytes | None = None, **headers: str
     ) -> Answer:
         """One request; of an answer that does not end the first part."""
-        if data is not None:
-            headers.setdefault("content-type", "application/octet-stream")
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if data is not None:
+            sent.setdefault("content-type", "application/octet-stream")
         body: dict[str, Any] = {"data": data} if data is not None else {} if content is None else {"json": content}
         async with self.http.request(method, path, headers=sent, **body) as answer:
             text = (await _first(answer)).decode(errors="replace")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import resource
 import threading
 import tracemalloc
 from asyncio import StreamReader, StreamWriter
@@ -33,6 +34,8 @@ JSON = {"content-type": "application/json"}
         (b"{", "no JSON: Expecting property name"),
         (b'{"image": NaN}', "NaN is no number of JSON"),
         (b'{"image": -Infinity}', "-Infinity is no number of JSON"),
+        (b'{"image": 1e999}', "'1e999' is beyond the largest number"),
+        (b'{"image": [-1e309]}', "'-1e309' is beyond the largest number"),
         (b'{"image": "a", "image": "b"}', "'image' is written twice"),
         (b'{"a": [{"b": 1, "b": 2}]}', "'b' is written twice"),
         (b'{"image": "\xff"}', "not UTF-8 (byte 11)"),
@@ -48,6 +51,17 @@ def test_what_is_no_json(body: bytes, says: str) -> None:
         json_in(body)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_escapes_are_counted_past_without_memory() -> None:
+    """A body is looked through for its nesting in the memory that it has already, however many escapes a text of it
+    holds."""
+    escapes = 200_000
+    body = b'["' + b"\\n" * escapes + b'"' + b",[" * MOST_DEPTH + b"]" * (MOST_DEPTH + 1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValidationError, match="nested too deeply"):
+        json_in(body)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 10 * escapes
 
 
 def test_what_is_json() -> None:
