@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Text, and_, cast, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from harena.core.catalog import (
@@ -24,11 +25,9 @@ from harena.store.database import Database, insert_new
 from harena.store.pages import read_page
 from harena.store.records import Made, record_of, row_of
 from harena.store.references import DELETED, become_writer
+from harena.store.rows import to_json
 from harena.store.sealing import seal, unseal
 from harena.store.tables import benchmark_jobs, calibrations, catalog, catalog_contents
-
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
 _DELETED = DELETED
 """the time of archiving, too"""
@@ -37,6 +36,8 @@ MOST_DELETED = 10_000
 _FLOOR = ""
 """the name of the row whose version is the highest of all names that are not remembered any more: where there is one, a
 name that is new begins behind it, since it may be one of these"""
+ARCHIVED_AT_A_TIME = 1000
+"""versions, in one transaction"""
 TRIES = 10
 """number of attempts when several writers add a version to the same name at the same moment"""
 
@@ -50,11 +51,12 @@ class CatalogStore:
         self._most_deleted = most_deleted
 
     async def add(self, entry: NewEntry, content: bytes) -> tuple[EntryVersion, bool]:
-        """See CatalogStorePort."""
+        """See CatalogStorePort. All versions that there are of the name are looked at before, beside those who write:
+        there can be many, and nobody else may write while this one does."""
         for left in reversed(range(TRIES)):
+            seen = await self._database.read(partial(_look, entry))
             try:
-                async with self._database.transaction() as connection:
-                    return await _add(connection, entry, content)
+                return await self._database.run(partial(_add, entry, content, seen))
             except PlatformError as error:
                 # somebody else took this version's number, or stored the same content: look again
                 if not left or not isinstance(error.__cause__, IntegrityError):
@@ -111,14 +113,20 @@ class CatalogStore:
         return content
 
     async def archive(self, workspace: str, kind: CatalogKind, name: str, version: int | None, at: str) -> int:
-        """See CatalogStorePort."""
-        statement = update(catalog).where(
-            *_of(workspace, kind), catalog.c.name == name, catalog.c.archived_at.is_(None)
-        )
-        if version is not None:
-            statement = statement.where(catalog.c.version == version)
-        async with self._database.transaction() as connection:
-            return (await connection.execute(statement.values(archived_at=at))).rowcount
+        """See CatalogStorePort. Some rows in each transaction, so that no other writer waits for long."""
+        column = catalog.c.version
+        there = (*_of(workspace, kind), catalog.c.name == name, catalog.c.archived_at.is_(None))
+        newest = select(func.max(column)).where(*there)
+        last = version if version is not None else await self._database.read(lambda one: one.scalar(newest))
+        if last is None:
+            return 0
+        wanted = (*there, column == last if version is not None else column <= last)
+        some = select(column).where(*wanted).order_by(column).limit(ARCHIVED_AT_A_TIME)
+        statement = update(catalog).where(*wanted, column.in_(some)).values(archived_at=at)
+        count = 0
+        while archived := await self._database.run(lambda one: one.execute(statement).rowcount):
+            count += archived
+        return count
 
     async def remove(
         self, workspace: str, kind: CatalogKind, name: str, version: int, *, while_in: Collection[str]
@@ -128,28 +136,31 @@ class CatalogStore:
         this = (*of_name, catalog.c.version == version)
         jobs = benchmark_jobs.c
         standing = select(jobs.id, jobs.lineage).where(jobs.workspace == workspace, jobs.state.in_(list(while_in)))
-        async with self._database.transaction() as connection:
-            await _alone(connection, workspace)
+
+        def removed(connection: Connection) -> list[str] | None:
+            _alone(connection, workspace)
             # the lock comes before the look at the jobs: see `harena.store.references`
             found = select(catalog.c.digest).where(*this, catalog.c.digest != _DELETED).with_for_update()
-            if (digest := await connection.scalar(found)) is None:
+            if (digest := connection.scalar(found)) is None:
                 return None
-            open_jobs = (await connection.execute(standing)).all()
+            open_jobs = connection.execute(standing).all()
             if users := [job.id for job in open_jobs if _refers(job.lineage, kind, f"{name}@{version}")]:
                 return users
             newest = select(func.max(catalog.c.version)).where(*of_name)
             # the newest one stays as a number that is taken, and those before it that had stayed for this go
             emptied = {"digest": _DELETED, "metadata": {}, "described": {}, "archived_at": _DELETED}
-            await connection.execute(update(catalog).where(*this).values(emptied))
+            connection.execute(update(catalog).where(*this).values(emptied))
             gone = delete(catalog).where(*of_name, catalog.c.digest == _DELETED)
-            await connection.execute(gone.where(catalog.c.version < newest.scalar_subquery()))
-            await _forget_oldest(connection, workspace, kind, self._most_deleted)
+            connection.execute(gone.where(catalog.c.version < newest.scalar_subquery()))
+            _forget_oldest(connection, workspace, kind, self._most_deleted)
             others = exists().where(catalog.c.workspace == workspace, catalog.c.digest == digest)
-            await connection.execute(delete(catalog_contents).where(*_content_key(workspace, digest), ~others))
+            connection.execute(delete(catalog_contents).where(*_content_key(workspace, digest), ~others))
             if kind == "scenarios":
                 of_version = (calibrations.c.name == name, calibrations.c.version == version)
-                await connection.execute(delete(calibrations).where(calibrations.c.workspace == workspace, *of_version))
-        return []
+                connection.execute(delete(calibrations).where(calibrations.c.workspace == workspace, *of_version))
+            return []
+
+        return await self._database.run(removed)
 
     def sealed(self, text: str) -> str:
         """See CatalogStorePort."""
@@ -161,8 +172,8 @@ class CatalogStore:
 
     async def add_calibration(self, calibration: NewCalibration) -> None:
         """See CatalogStorePort."""
-        async with self._database.transaction() as connection:
-            await connection.execute(insert_new(connection, calibrations), row_of(calibration))
+        row = row_of(calibration)
+        await self._database.run(lambda connection: connection.execute(insert_new(connection, calibrations), row))
 
     async def find_calibration(self, workspace: str, job_id: str) -> StoredCalibration | None:
         """See CatalogStorePort."""
@@ -182,8 +193,7 @@ class CatalogStore:
     async def report_calibration(self, job_id: str, report: StoredReport) -> None:
         """See CatalogStorePort."""
         statement = update(calibrations).where(calibrations.c.job_id == job_id, calibrations.c.report.is_(None))
-        async with self._database.transaction() as connection:
-            await connection.execute(statement.values(report=dict(report)))
+        await self._database.run(lambda connection: connection.execute(statement.values(report=dict(report))))
 
     async def _records(self, kind: Callable[..., Made], statement: Any) -> list[Made]:
         return await self._database.read(
@@ -222,51 +232,84 @@ def _is_followed(workspace: str, kind: str) -> ColumnElement[bool]:
     )
 
 
-async def _forget_oldest(connection: AsyncConnection, workspace: str, kind: str, most: int) -> None:
+def _forget_oldest(connection: Connection, workspace: str, kind: str, most: int) -> None:
     """Remember of the names that were deleted first only how far any of them had counted."""
     emptied = (*_of(workspace, kind), catalog.c.digest == _DELETED, catalog.c.name != _FLOOR)
     kept = select(catalog.c.sequence).where(*emptied).order_by(catalog.c.sequence.desc()).offset(most).limit(1)
-    if (newest_too_many := await connection.scalar(kept)) is None:
+    if (newest_too_many := connection.scalar(kept)) is None:
         return
     forgotten = delete(catalog).where(*emptied, catalog.c.sequence <= newest_too_many).returning(catalog.c.version)
-    highest = max(await connection.scalars(forgotten))
+    highest = max(connection.scalars(forgotten))
     of_floor = (*_of(workspace, kind), catalog.c.name == _FLOOR)
-    before = await connection.scalar(select(catalog.c.version).where(*of_floor))
+    before = connection.scalar(select(catalog.c.version).where(*of_floor))
     if before is None:
         row = {"workspace": workspace, "kind": kind, "name": _FLOOR, "version": highest, "digest": _DELETED}
         row |= {"metadata": {}, "described": {}, "created_at": _DELETED, "archived_at": _DELETED}
-        await connection.execute(insert(catalog), row)
+        connection.execute(insert(catalog), row)
     elif before < highest:
-        await connection.execute(update(catalog).where(*of_floor).values(version=highest))
+        connection.execute(update(catalog).where(*of_floor).values(version=highest))
 
 
-async def _alone(connection: AsyncConnection, workspace: str) -> None:
+def _alone(connection: Connection, workspace: str) -> None:
     """Wait until no other transaction adds or removes versions of this workspace. Content is shared by digest: one who
     adds a version of it and one who removes the last other version must see each other."""
     if connection.dialect.name == "postgresql":
         key = func.hashtextextended(f"harena catalog of {workspace}", 0)
-        await connection.execute(select(func.pg_advisory_xact_lock(key)))
+        connection.execute(select(func.pg_advisory_xact_lock(key)))
     else:
-        await connection.execute(become_writer(catalog))
+        connection.execute(become_writer(catalog))
 
 
-async def _add(connection: AsyncConnection, entry: NewEntry, content: bytes) -> tuple[EntryVersion, bool]:
-    await _alone(connection, entry.workspace)
-    of_name = (*_of(entry.workspace, entry.kind), catalog.c.name == entry.name)
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was there of a name before a version of it is added."""
+
+    newest: int
+    """its last version; 0 = it has none"""
+    same: int | None
+    """the last version that is what is to be added"""
+
+
+def _look(entry: NewEntry, connection: Connection) -> _Seen:
+    newest = connection.scalar(select(func.max(catalog.c.version)).where(*_of_name(entry)))
+    same = select(func.max(catalog.c.version)).where(*_same(entry))
+    return _Seen(newest or 0, connection.scalar(same))
+
+
+def _of_name(entry: NewEntry) -> tuple[ColumnElement[bool], ...]:
+    return (*_of(entry.workspace, entry.kind), catalog.c.name == entry.name)
+
+
+def _same(entry: NewEntry) -> tuple[ColumnElement[bool], ...]:
+    """Metadata is compared as text, of which no object is made: as it lies there, in the order of its names; earlier
+    versions of harena kept it in the order in which it was given."""
+    written = {to_json(entry.metadata), to_json(_in_order(entry.metadata))}
+    is_alike = cast(catalog.c.metadata, Text).in_(sorted(written))
+    return (*_of_name(entry), catalog.c.digest == entry.digest, catalog.c.archived_at.is_(None), is_alike)
+
+
+def _in_order(metadata: EntryMetadata) -> EntryMetadata:
+    return dict(sorted(metadata.items()))
+
+
+def _add(entry: NewEntry, content: bytes, seen: _Seen, connection: Connection) -> tuple[EntryVersion, bool]:
+    _alone(connection, entry.workspace)
+    of_name = _of_name(entry)
     # first: whoever stores the same after this takes the same number, and one of the two looks again
-    newest = await connection.scalar(select(func.max(catalog.c.version)).where(*of_name))
+    newest = connection.scalar(select(func.max(catalog.c.version)).where(*of_name))
     if newest is None:
         floor = (*_of(entry.workspace, entry.kind), catalog.c.name == _FLOOR)
-        newest = await connection.scalar(select(catalog.c.version).where(*floor))
-    same = select(catalog).where(*of_name, catalog.c.digest == entry.digest, catalog.c.archived_at.is_(None))
-    for row in (await connection.execute(same.order_by(catalog.c.version.desc()))).mappings():
-        if row["metadata"] == entry.metadata:
+        newest = connection.scalar(select(catalog.c.version).where(*floor))
+    # others may have come, and what was seen may be gone or archived by now
+    for known in (catalog.c.version > seen.newest, catalog.c.version == seen.same):
+        same = select(catalog).where(*_same(entry), known).order_by(catalog.c.version.desc()).limit(1)
+        if (row := connection.execute(same).mappings().first()) is not None:
             return record_of(EntryVersion, row), False
     kept = select(catalog_contents.c.digest).where(*_content_key(entry.workspace, entry.digest))
-    if await connection.scalar(kept) is None:
+    if connection.scalar(kept) is None:
         stored = {"workspace": entry.workspace, "digest": entry.digest, "content": content}
-        await connection.execute(insert(catalog_contents), stored)
-    values = {**row_of(entry), "version": (newest or 0) + 1, "archived_at": None}
-    await connection.execute(insert(catalog), values)
+        connection.execute(insert(catalog_contents), stored)
+    values = {**row_of(entry), "metadata": _in_order(entry.metadata), "version": (newest or 0) + 1, "archived_at": None}
+    connection.execute(insert(catalog), values)
     made = select(catalog).where(*of_name, catalog.c.version == values["version"])
-    return record_of(EntryVersion, (await connection.execute(made)).mappings().one()), True
+    return record_of(EntryVersion, connection.execute(made).mappings().one()), True
