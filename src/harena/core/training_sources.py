@@ -6,7 +6,8 @@ for `path_version`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from harena.core.registry import ObjectKind
 HEADING = "this training job cannot run:"
 _DATASETS = ("dataset_ref", "prompt_dataset_ref", "eval_dataset_ref")
 _TRAJECTORIES = "trajectory_dataset_refs"
+MOST_TOLD = 20
+"""paths that one refusal names"""
 
 
 class GivenPath(NamedTuple):
@@ -34,17 +37,22 @@ def is_model_path(model: str) -> bool:
 
 def paths_of(request: Mapping[str, Any]) -> list[GivenPath]:
     """In the order of the fields. What has a wrong type is none."""
-    found = []
+    return [*_each_path(request)]
+
+
+def _each_path(request: Mapping[str, Any]) -> Iterator[GivenPath]:
     model, config = request.get("model"), request.get("config")
     if isinstance(model, str) and is_model_path(model):
-        found.append(GivenPath("model", "model", model))
-    if isinstance(config, Mapping):
-        given = [(f"config.{field}", config.get(field)) for field in _DATASETS]
-        trajectories = config.get(_TRAJECTORIES)
-        if isinstance(trajectories, list):
-            given += [(f"config.{_TRAJECTORIES}[{place}]", source) for place, source in enumerate(trajectories)]
-        found += [GivenPath(where, "dataset", source) for where, source in given if source and isinstance(source, str)]
-    return found
+        yield GivenPath("model", "model", model)
+    if not isinstance(config, Mapping):
+        return
+    for field in _DATASETS:
+        if (source := config.get(field)) and isinstance(source, str):
+            yield GivenPath(f"config.{field}", "dataset", source)
+    trajectories = config.get(_TRAJECTORIES)
+    for place, source in enumerate(trajectories if isinstance(trajectories, list) else ()):
+        if source and isinstance(source, str):
+            yield GivenPath(f"config.{_TRAJECTORIES}[{place}]", "dataset", source)
 
 
 def with_versions(request: Mapping[str, Any], versions: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
@@ -67,14 +75,17 @@ def with_versions(request: Mapping[str, Any], versions: Mapping[str, tuple[str, 
 
 
 def check_no_paths(request: Mapping[str, Any]) -> None:
-    """Raises ValidationError: a server reads no file because somebody names it."""
-    if found := paths_of(request):
+    """Raises ValidationError, which names the first MOST_TOLD paths: a server reads no file because somebody names
+    it."""
+    found = [*islice(_each_path(request), MOST_TOLD + 1)]
+    if found:
         lines = [
-            f"{where}: {path!r:.200} is a path of your own machine: harena's clients send what lies there; else "
+            f"{where}: {path[:200]!r:.200} is a path of your own machine: harena's clients send what lies there; else "
             f"publish it (`harena push {kind} PATH NAME@VERSION`) and name the version"
-            for where, kind, path in found
+            for where, kind, path in found[:MOST_TOLD]
         ]
-        raise ValidationError("\n  ".join([HEADING, *lines]))
+        more = ["... and perhaps more"] if len(found) > MOST_TOLD else []
+        raise ValidationError("\n  ".join([HEADING, *lines, *more]))
 
 
 def path_version(place: Path) -> tuple[str, str]:

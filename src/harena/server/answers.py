@@ -19,6 +19,8 @@ _log = logging.getLogger("harena.server")
 
 T = TypeVar("T")
 
+MOST_DETAIL = 32 * 1024
+"""characters of what a problem says"""
 _AT_ONCE = 500
 """entries of a list that are put into words at a time"""
 
@@ -51,6 +53,8 @@ def problem_of(error: HarenaError, request_id: str | None) -> dict[str, Any]:
     printed after the first line of a fault of the platform, is written to the server's log instead."""
     problem = to_problem(error)
     whole = str(problem["detail"])
+    if len(whole) > MOST_DETAIL:  # whatever it repeats of a request
+        whole = f"{whole[:MOST_DETAIL]} ... ({len(whole) - MOST_DETAIL} characters more)"
     told = whole
     if not isinstance(error, SandboxError) or isinstance(error, PlatformError):  # else its paths are a sandbox's
         is_ours = isinstance(error, PlatformError) or problem["status"] >= 500

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.core.training_sources import check_no_paths, path_version, paths_of, with_versions
+from harena.core.training_sources import MOST_TOLD, check_no_paths, path_version, paths_of, with_versions
 
 REF = {"name": "sums", "version": "1"}
 REQUEST: dict[str, Any] = {
@@ -61,3 +61,12 @@ def test_a_path_is_named_by_its_content(tmp_path: Path, given: str, name: str) -
     assert (first[0], first[1][:7], len(first[1])) == (name, "sha256-", 23)
     (tmp_path / given).write_text("[]")
     assert path_version(tmp_path / given)[1] != first[1]
+
+
+def test_paths_without_number_are_few_lines() -> None:
+    """A refusal names the first of them: a request can hold a million."""
+    paths = [f"y{number}" for number in range(100_000)]
+    with pytest.raises(ValidationError) as caught:
+        check_no_paths({"model": "small", "config": {"trajectory_dataset_refs": paths}})
+    assert len(str(caught.value).splitlines()) == MOST_TOLD + 2
+    assert len(str(caught.value)) < 10_000

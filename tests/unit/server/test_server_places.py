@@ -20,7 +20,7 @@ from harena.core.errors import (
 )
 from harena.core.home import harena_home
 from harena.core.server_places import HIDDEN, without_server_places
-from harena.server.answers import ProblemResponse
+from harena.server.answers import MOST_DETAIL, ProblemResponse
 
 TRACEBACK = f"""Traceback (most recent call last):
   File "{sys.prefix}/lib/python3.11/site-packages/pip/x.py", line 3, in main
@@ -76,3 +76,11 @@ def test_paths_of_sandboxes_are_told_as_they_are() -> None:
         "a/b ./c ../d 1/2",
     ):
         assert without_server_places(text) == text
+
+
+def test_a_problem_says_no_more_than_it_may() -> None:
+    """Whatever of a request an error repeats."""
+    answer = ProblemResponse(ValidationError("x" * 10_000_000), "req_7")
+    detail = json.loads(bytes(answer.body))["detail"]
+    assert len(detail) < MOST_DETAIL + 100
+    assert detail.endswith("characters more)")
