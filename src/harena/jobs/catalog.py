@@ -298,7 +298,7 @@ def _made_scenarios(request: Mapping[str, Any], reader: CatalogReader) -> _Docum
     given, form, grader = request["scenarios"], request.get("format"), request.get("grader")
     checked = import_problems(given, form=form, grader=grader, contracts=reader.contract)
     held = content_of(given, _KEPT)
-    check_json(held, "scenarios")
+    check_json(held, "scenarios", finite=True)  # it is answered as JSON
     content = {
         "scenarios": pinned(held, reader.contract),
         "format": checked.form,
@@ -326,7 +326,7 @@ def _made_contract(request: Mapping[str, Any], reader: CatalogReader) -> _Docume
     given = request["contract"]
     document = Document("contract", dict(given)) if isinstance(given, Mapping) else read_document(given)
     contract = load_contract(document)
-    check_json(document.content, "contract")
+    check_json(document.content, "contract", finite=True)
     described = {
         "type": document.content["type"],
         "trust": str(contract.trust),

@@ -23,6 +23,7 @@ from harena.core.models import MIB
 from harena.server import app as server_app
 from harena.server import bodies
 from harena.server.bodies import IN_THREAD_BYTES, MOST_DEPTH, MOST_VALUES, JsonRoute, json_in
+from harena.testing.conformance_operations import GOOD
 
 JSON = {"content-type": "application/json"}
 
@@ -223,3 +224,18 @@ async def test_the_model_of_a_large_body_holds_up_no_loop(first: str, status: in
     await answering
     assert sent[0]["status"] == status, sent
     assert says in sent[1]["body"]
+
+
+@pytest.mark.parametrize("number", [".inf", "-.inf", ".nan"])
+async def test_what_no_answer_could_hold_is_not_stored(http: aiohttp.ClientSession, number: str) -> None:
+    """YAML has numbers that JSON does not have; they are refused when they come, not when they are asked for."""
+    text = f"[{json.dumps(GOOD)[:-1]}, metadata: {{x: {number}}}}}]"
+    file = {"file_name": "a.yaml", "text": text}
+    for noun, content in {
+        "scenarios": {"scenarios": file},
+        "benchmark_job_defs": {"request": {"name": "job", "scenarios": file}},
+    }.items():
+        async with http.post(f"/v1/{noun}", json={"name": "a", **content}) as answer:
+            problem = await answer.json(content_type=None)
+            assert answer.status == 422, noun
+            assert "metadata.x: must be a finite number" in problem["detail"]

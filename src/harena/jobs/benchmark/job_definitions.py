@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.catalog import is_reference, parse_reference, referred
 from harena.core.errors import ValidationError
+from harena.core.rows import check_json
 from harena.jobs.benchmark.job_scenarios import kept_sources, read_batch
 from harena.jobs.definitions import checked_fields, merged, shown_webhook
 
@@ -27,6 +28,8 @@ def kept_definition(request: object, reader: CatalogReader) -> tuple[dict[str, A
     sources = {field: fields.get(field) for field in SOURCES}
     problems = _checked_problems(sources, reader) if sources["scenarios"] is not None else None
     held = kept_sources(sources, reader, _KEPT)
+    for field, source in held.items():
+        check_json(source, field, finite=True)  # it is answered as JSON
     return {**fields, **{field: held[field] for field in SOURCES if field in fields}}, problems
 
 
