@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import pydantic
 
 from harena.scoring import scenario
 from harena.scoring.contracts import contract as contracts
 from harena.scoring.contracts.contract import Strict
 
 if TYPE_CHECKING:
-    import pydantic
     from pydantic_core import ErrorDetails
 
     from harena.scoring.reading import Place
 
+MOST_EXPLAINED = 1000
+"""mistakes of one row that are put into words"""
 _MODELS_BELOW: dict[str, type[Strict]] = {
     "problem": scenario.InlineProblem,
     "candidate": scenario.Candidate,
@@ -80,11 +84,39 @@ _NOTES = {("memory_mb", "ge"): " (in less, an interpreter does not start)"}
 
 
 def explanations(refusal: pydantic.ValidationError, row: Any, model: type[Strict]) -> Iterator[tuple[Place, str]]:
-    """(where below the row, what is wrong and what to write) of everything that pydantic refuses."""
+    """(where below the row, what is wrong and what to write) of everything that pydantic refuses. Of more than
+    MOST_EXPLAINED mistakes, those of the first items of each list: to put a million into words takes a minute and
+    gigabytes."""
+    if refusal.error_count() > MOST_EXPLAINED:
+        row, fewer = _shortened(row, model)
+        yield (), f"has more than {MOST_EXPLAINED} mistakes; of each list, those of the first items are told"
+        if fewer is None:
+            return
+        refusal = fewer
     for error in refusal.errors(include_url=False):
         if error["type"] == "too_short" and error["input"]:
             continue  # its items are wrong, which is told for each of them
         yield explained(error, row, model)
+
+
+def _shortened(row: Any, model: type[Strict]) -> tuple[Any, pydantic.ValidationError | None]:
+    """The row with no more of each list than leaves few mistakes, and what is wrong with it then; None = nothing."""
+    for most in (100, 10, 1):
+        short = _cut(row, most)
+        try:
+            model.model_validate(short)
+        except pydantic.ValidationError as refusal:
+            if refusal.error_count() <= MOST_EXPLAINED:
+                return short, refusal
+        else:
+            return short, None
+    return row, None
+
+
+def _cut(value: Any, most: int) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _cut(below, most) for name, below in islice(value.items(), MOST_EXPLAINED // 2)}
+    return [_cut(below, most) for below in value[:most]] if isinstance(value, list | tuple) else value
 
 
 def explained(error: ErrorDetails, row: Any, model: type[Strict]) -> tuple[Place, str]:

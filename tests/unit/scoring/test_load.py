@@ -12,6 +12,7 @@ import yaml
 
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring.contracts.contract import TestsContract
+from harena.scoring.explain import MOST_EXPLAINED
 from harena.scoring.load import load_scenarios
 from harena.scoring.reading import ScenarioFileError
 from harena.scoring.scenario import Expected, Scenario
@@ -417,3 +418,17 @@ def test_no_score_is_no_known_score() -> None:
     """A run that the platform lost does not match a score of 0."""
     expected = Expected.model_validate({"passed": False, "score": 0.0})
     assert not expected.matches(result(score=None, validity=Validity.INFRA))
+
+
+@pytest.mark.parametrize("wrong_from", [0, 5000])
+def test_mistakes_without_number_are_not_all_put_into_words(wrong_from: int) -> None:
+    """Of the first items of a list each is told, and that there are more."""
+    good = {"stdin": "1", "stdout": "1"}
+    cases = [good if number < wrong_from else number for number in range(10_000)]
+    row = {"id": "a", "candidate": "x", "scoring": {"type": "stdio", "cases": cases}}
+    with pytest.raises(ScenarioFileError) as raised:
+        load_scenarios([row])
+    told = [mistake.message for mistake in raised.value.mistakes]
+    assert len(told) <= MOST_EXPLAINED + 1
+    assert told[0].startswith(f"has more than {MOST_EXPLAINED} mistakes")
+    assert any("must be a mapping" in message for message in told) is (wrong_from == 0)
