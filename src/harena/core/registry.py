@@ -123,8 +123,8 @@ class RegistryStorePort(Protocol):
     async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
         """This version."""
 
-    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[ObjectVersion]:
-        """All of a name, newest first."""
+    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[str]:
+        """All of a name, newest first; what is said of them can be large, and is not read."""
 
     async def usage(self, workspace: str) -> tuple[int, int]:
         """How many versions of objects it has, and their bytes, each file with a block more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, Connection, delete, func, select
 
 from harena.core.file_trees import BLOCK_BYTES
 from harena.core.pages import PageRows
@@ -26,19 +26,23 @@ class RegistryStore:
 
     async def add(self, new: NewObject) -> ObjectVersion:
         """See RegistryStorePort."""
-        async with self._database.transaction() as connection:
-            await connection.execute(insert_new(connection, objects).values(**row_of(new)))
+
+        def added(connection: Connection) -> ObjectVersion:
+            connection.execute(insert_new(connection, objects).values(**row_of(new)))
             there = select(objects).where(*_of(new.workspace, new.kind, new.name, new.version))
-            return record_of(ObjectVersion, (await connection.execute(there)).mappings().one())
+            return record_of(ObjectVersion, connection.execute(there).mappings().one())
+
+        return await self._database.run(added)
 
     async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
         """See RegistryStorePort."""
         rows = await self._rows(select(objects).where(*_of(workspace, kind, name, version)))
         return rows[0] if rows else None
 
-    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[ObjectVersion]:
+    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[str]:
         """See RegistryStorePort."""
-        return await self._rows(select(objects).where(*_of(workspace, kind, name)).order_by(objects.c.sequence.desc()))
+        newest_first = select(objects.c.version).where(*_of(workspace, kind, name)).order_by(objects.c.sequence.desc())
+        return await self._database.read(lambda connection: list(connection.scalars(newest_first)))
 
     async def usage(self, workspace: str) -> tuple[int, int]:
         """See RegistryStorePort."""
@@ -51,15 +55,18 @@ class RegistryStore:
         """See RegistryStorePort."""
         jobs, this = training_jobs.c, _of(workspace, kind, name, version)
         standing = select(jobs.id, jobs.resolved).where(jobs.workspace == workspace, jobs.state.in_(OPEN_STATES))
-        async with self._database.transaction() as connection:
+
+        def removed(connection: Connection) -> list[str]:
             # the lock comes before the look at the jobs: see `harena.store.references`
-            await connection.execute(become_writer(objects))
-            await connection.execute(select(objects.c.sequence).where(*this).with_for_update())
-            found = (await connection.execute(standing)).all()
+            connection.execute(become_writer(objects))
+            connection.execute(select(objects.c.sequence).where(*this).with_for_update())
+            found = connection.execute(standing).all()
             users = [job.id for job in found if any(_is(ref, kind, name, version) for ref in job.resolved)]
             if not users:
-                await connection.execute(delete(objects).where(*this))
-        return users
+                connection.execute(delete(objects).where(*this))
+            return users
+
+        return await self._database.run(removed)
 
     async def has_tree(self, digest: str) -> bool:
         """See RegistryStorePort."""

@@ -33,6 +33,7 @@ from harena.store.catalog import CatalogStore
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import BOMB, capability, chat_model, jsonl, stream, write
+from harena.training.objects import MOST_DESCRIBED
 from harena.training.objects.registry import Registry
 from harena.training.reading import FUNCTIONS
 from harena.training.reading.marked import MODULES
@@ -408,3 +409,12 @@ async def test_what_is_left_over_of_a_push_stops_no_other(registry: Store, tmp_p
     await push(registry, "dataset", write(tmp_path / "p", {"train.jsonl": jsonl([{"prompt": "x"}] * 2)}), "p")
     assert not any(incoming.iterdir())
     assert registry._arriving == {}
+
+
+async def test_what_is_said_of_an_object_is_small(registry: Store, tmp_path: Path) -> None:
+    """It is a part of every answer about the object, and of every row of a list of them."""
+    place = capability(tmp_path / "c", **{"agents/main.md": "say\n" * (MOST_DESCRIBED // 4)})
+    with pytest.raises(ValidationError, match=r"may have 1048576; most of it is its `prompt`"):
+        await push(registry, "capability", place, "solver")
+    await push(registry, "capability", capability(tmp_path / "d"), "solver")
+    assert (await registry.find(MINE, "capability", "solver")).version == "1.0.0"

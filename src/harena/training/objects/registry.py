@@ -190,13 +190,10 @@ class Registry:
         PlatformError where its files are gone."""
         name, version = parse_object_ref(ref)
         store = await self._store()
-        if version is not None:
-            row = await store.find(workspace, kind, name, version)
-        else:
-            rows = await store.versions(workspace, kind, name)
-            if kind in SEMANTIC:
-                rows.sort(key=lambda row: version_order(row.version), reverse=True)
-            row = rows[0] if rows else None
+        if version is None:
+            versions = await store.versions(workspace, kind, name)
+            version = max(versions, key=version_order, default=None) if kind in SEMANTIC else next(iter(versions), None)
+        row = None if version is None else await store.find(workspace, kind, name, version)
         if row is None:
             raise _missing(kind, ref)
         if not await OBJECTS.run(self.place(row.digest).is_dir):
