@@ -4,6 +4,9 @@ A measurement reads every row of the workspace, so it is cached for a time that 
 part in MEASURE_PART of the time is spent on measuring. Whatever is accepted meanwhile is added to it, whether or not a
 row comes of it. Before a refusal the cache is valid for a shorter time (REFUSED_PART), and after a deletion nothing is
 refused by an earlier measurement. Results of runs under way are seen by the next measurement.
+
+Measurements of workspaces that keep much take long, and those of others do not wait for them: one slow, one quick and
+one first measurement may be under way at a time.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError
@@ -23,6 +27,8 @@ REFUSED_PART = 3
 """likewise before something is refused"""
 DELETED_PART = 1
 """likewise where something was deleted since; the request waits until then"""
+SLOW_SECONDS = 1.0
+"""a workspace whose last measurement took longer waits for others of that kind only"""
 MOST_KNOWN = 10_000
 """workspaces whose measures are remembered"""
 
@@ -36,8 +42,8 @@ class StoredRoom:
         self._measures = measures
         self._clock = clock
         self._known: OrderedDict[str, _Measurement] = OrderedDict()
-        self._measuring = asyncio.Lock()
-        """one measure at a time, whosever it is: more of them would take all threads of the store"""
+        self._measuring = {lane: asyncio.Lock() for lane in _Lane}
+        """one measure of a kind at a time, whosever it is: more of them would take all threads of the store"""
 
     async def check(self, workspace: str, more: int = 0) -> None:
         """Something of `more` bytes is about to be kept. Raises LimitExceededError where there is no room for it."""
@@ -65,7 +71,7 @@ class StoredRoom:
     async def _measured(self, workspace: str, *, refused: bool = False) -> _Measurement:
         known = self._believed(workspace, refused)
         if known is None:
-            async with self._measuring:
+            async with self._measuring[_lane(self._known.get(workspace))]:
                 known = self._believed(workspace, refused)  # who waited with it has measured
                 if known is None:
                     old = self._known.get(workspace)
@@ -101,3 +107,17 @@ class _Measurement:
     """for which that took"""
     deleted: bool = False
     """something was deleted since it began to be measured, or after"""
+
+
+class _Lane(Enum):
+    """What is known of how long a measurement will take."""
+
+    NOTHING = auto()
+    QUICK = auto()
+    SLOW = auto()
+
+
+def _lane(known: _Measurement | None) -> _Lane:
+    if known is None:
+        return _Lane.NOTHING
+    return _Lane.SLOW if known.seconds > SLOW_SECONDS else _Lane.QUICK

@@ -8,7 +8,7 @@ import pytest
 
 from harena.core.errors import LimitExceededError
 from harena.core.workspace import WorkspaceLimits
-from harena.jobs.stored_bytes import REFUSED_PART, StoredRoom
+from harena.jobs.stored_bytes import MEASURE_PART, REFUSED_PART, StoredRoom
 from harena.testing import FakeClock
 
 MOST = 1000
@@ -54,6 +54,34 @@ async def test_one_measure_at_a_time_whoever_asks() -> None:
     room = store.room()
     await asyncio.gather(*(room.check(workspace) for workspace in "abcdabcd"))
     assert (store.measures, store.most_under_way) == (4, 1)
+
+
+async def test_a_quick_measure_waits_for_no_slow_one() -> None:
+    """A workspace that keeps much, or keeps asking at its limit, holds up nobody else who creates something."""
+    slow_has_begun, slow_goes_on = asyncio.Event(), asyncio.Event()
+
+    class Uneven(Store):
+        async def measured(self, workspace: str) -> int:
+            if workspace == "small":
+                return 0
+            self.measures += 1
+            if self.measures > 1:
+                slow_has_begun.set()
+                await slow_goes_on.wait()
+            await self.clock.advance(100.0)
+            return 0
+
+    store = Uneven()
+    room = store.room()
+    for workspace in ("large", "small"):
+        await room.check(workspace)
+    await store.clock.advance(MEASURE_PART * 100.0)
+    large = asyncio.create_task(room.check("large"))
+    await slow_has_begun.wait()
+    await room.check("small")
+    assert not large.done()
+    slow_goes_on.set()
+    await large
 
 
 async def test_a_refusal_measures_anew_at_a_pace() -> None:
