@@ -53,13 +53,13 @@ async def test_a_version_is_added_without_reading_the_others_while_nobody_else_w
     versions = await filled(database)
     with Told(database) as told:
         await versions.add(entry("scenarios", n="new"), b"content")
-    (adding,) = [one for one in told.transactions if any(text.startswith("INSERT") for text, _, _ in one)]
+    (adding,) = [one for one in told.transactions if any(said[0].startswith("INSERT") for said in one)]
     looked = [(text, given) for text, given, _ in adding if re.match(r"SELECT .*FROM catalog\s", text, re.DOTALL)]
     assert looked
     async with database.transaction() as connection:
         for text, given in looked:
             plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", given)
-            steps = [row[3] for row in plan]
+            steps = [str(list(row)[3]) for row in plan]
             assert all("COVERING" in step or "version" in step for step in steps), (text, steps)
 
 
