@@ -112,6 +112,16 @@ def test_times_may_be_a_unit(text: str) -> None:
     assert last_number(product.replace("42\\text{ times}", "42\\text{ times }x")) is None
 
 
+@pytest.mark.parametrize("text", [
+    "She bought 42 T-shirts.", "The film ends at 42 p.m.", "It ends at 42 P.M.", "at 42 o'clock", "at 42 o\u2019clock",
+    "42 U.S. dollars", "42 e-books", "\\boxed{42 \\text{ T-shirts}}", "#### 42 T-shirts", "#### 42 p.m.",
+])  # fmt: skip
+def test_a_unit_may_begin_with_one_letter(text: str) -> None:
+    """That is joined to more of the word; a letter by itself is a variable."""
+    assert last_number(text) == 42
+    assert last_number("2x = 84, that is 42 x") is last_number("42 t-3 days") is None
+
+
 @pytest.mark.parametrize("dash", ["-", "\u2013"])
 @pytest.mark.parametrize("before", ["Answer", "**Answer**", "Final answer", "Total cost"])
 def test_a_dash_behind_a_word_is_no_minus(before: str, dash: str) -> None:

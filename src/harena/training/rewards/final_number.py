@@ -86,6 +86,8 @@ _BEHIND = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 _UNIT_LETTERS = frozenset("aAcCdFghIJlLmNsVwWy")
 """words of one letter that are units, or an article"""
+_JOINED_LETTER = re.compile(r"[A-Za-z][-\u2019'][^\W\d_]{2}|[ap]\.[ ]?m\b|U\.[ ]?S\b", re.IGNORECASE)
+"""words that begin with one letter: `42 T-shirts`, `6 o'clock`, `4 p.m.`, `42 U.S. dollars`"""
 _NO_UNITS = re.compile(
     r"""k|bn|mn|mln|mio|mrd|tn|mil|lakhs?|lacs?|crores?|cr|doz|dz|dozens?|score|gross|kk|st|nd|rd|th|sts|nds|rds|ths|hundreds?|thousands?|[mbtr]illions?
     | quadrillions?|(?:ten|hundred|thousand|million|four|fif|six|seven|eigh|nin)ths?|thirds
@@ -233,7 +235,7 @@ def _may_follow(line: str) -> bool:
     if word[0][0] >= _LATER_LETTERS:
         return True
     if len(word[0]) == 1:
-        return word[0] in _UNIT_LETTERS
+        return word[0] in _UNIT_LETTERS or _JOINED_LETTER.match(line, word.start()) is not None
     if _TIMES.match(line, word.start()):
         return True
     return not (_NO_UNITS.fullmatch(word[0]) or _AND_A_PART.match(line, word.start()))
