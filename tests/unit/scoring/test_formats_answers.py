@@ -178,6 +178,18 @@ def test_words_and_output_are_no_program(text: str, program: str) -> None:
     assert program_in(text, {"double"}) == program_in(text) == program
 
 
+@pytest.mark.parametrize("said", [
+    "Output: 8", "[1, 2, 3]", "(3, 5)", "'YES'", "{'a': 1}", "Case #1: 3\nCase #2: 4", "Hello, World!", "O(n)",
+    "Time: O(n)\nSpace: O(1)", "f(n) = f(n-1) + f(n-2)", "Input: n = 5\nOutput: 10", ">>> double(4)\n8",
+    "Input:\n5\nOutput:\n10", "$ python3 a.py\nNone",
+])  # fmt: skip
+def test_what_does_nothing_is_no_program(said: str) -> None:
+    """Of blocks without a mark, a value or a remark that Python would read, too, is not taken for the program."""
+    for program in ("n = int(input())\nprint(2 * n)\n", "print(2 * int(input()))\n", "exec(open(0).read())\n"):
+        assert program_in(f"Sample:\n{fenced(said, '')}So:\n{fenced(program, '')}", ()) == program
+        assert program_in(f"This is it:\n{fenced(program, '')}It prints:\n{fenced(said, '')}", ()) == program
+
+
 @pytest.mark.parametrize("mark", ["python3.11", "Python3.12", "py3", "python-3.9", "python"])
 def test_a_mark_may_name_a_version(mark: str) -> None:
     """Python's, in any writing."""

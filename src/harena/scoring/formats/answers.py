@@ -21,6 +21,7 @@ Nothing is parsed or run here: a text is only cut into tokens.
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -53,6 +54,16 @@ _LOOKED_AT = 400
 _TWO_WORDS = re.compile(r"(?<![\w.])([^\W\d]\w*)(?=[ \t]+([^\W\d]\w*))")
 """two words in a row, which a program has nowhere, unless one of them is a keyword"""
 _CODE = re.compile(r"[=()\[\]{}:,\"']|\b(?:pass|return|break|continue|import|raise|yield|del)\b")
+_STATEMENTS = set(keyword.kwlist) - {"and", "or", "not", "in", "is", "lambda", "None", "True", "False"}
+_FUNCTIONS = (name for name, value in vars(builtins).items() if name[0].isalpha() and callable(value))
+_ACTS = re.compile(
+    rf"^[ \t]*(?:@|(?:{'|'.join(sorted(_STATEMENTS))}|match|type)\b|[A-Za-z_][\w.\[\], \t]*[-+*/%&|^@<>]{{0,2}}=(?!=))"
+    rf"|;[ \t]*\w|\b(?:{'|'.join(sorted(_FUNCTIONS))})[ \t]*\(",
+    re.MULTILINE,
+)
+"""a statement or a call of a builtin; without any, what Python reads is a value or a remark (`[1, 2]`, `Time: O(n)`)"""
+_PROMPT = re.compile(r"^[ \t]*(?:>>>|\$)[ \t]", re.MULTILINE)
+"""a line that somebody types into an interpreter or a shell"""
 _BLOCK_QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _TAGS_BEFORE = re.compile(r"\s*(?:<answer>|\[PYTHON\])[ \t]*\n?")
 _TAGS_BEHIND = re.compile(
@@ -210,20 +221,26 @@ def _is_prose(text: str) -> bool:
     """A block without a mark that holds no program: words, or what a program prints."""
     if len(text) > MOST_PARSED:
         return False
-    return _CODE.search(text) is None or _reads_as_prose(text, literals(text).places)
+    places = literals(text).places
+    is_idle = _ACTS.search(_outside_of(text, places)) is None
+    return is_idle or _PROMPT.search(text) is not None or _reads_as_prose(text, places)
 
 
 def _reads_as_prose(text: str, places: Iterable[tuple[int, int]]) -> bool:
     """Two words stand side by side outside of strings and comments, and neither is a keyword."""
+    return any(
+        not (keyword.iskeyword(found[1]) or keyword.issoftkeyword(found[1]) or keyword.iskeyword(found[2]))
+        for found in _TWO_WORDS.finditer(_outside_of(text, places))
+    )
+
+
+def _outside_of(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """The text with a quote for each of its strings and comments."""
     outside, at = [], 0
     for first, last in places:
         outside.append(text[at:first])
         at = last
-    code = '"'.join([*outside, text[at:]])
-    return any(
-        not (keyword.iskeyword(found[1]) or keyword.issoftkeyword(found[1]) or keyword.iskeyword(found[2]))
-        for found in _TWO_WORDS.finditer(code)
-    )
+    return '"'.join([*outside, text[at:]])
 
 
 def _is_script(text: str, languages: Collection[str]) -> bool:
