@@ -293,10 +293,11 @@ def test_of_several_by_one_name_the_last_is_run(text: str, is_certain: list[bool
      "class T(unittest.TestCase):\n    def test_a(self): self.assertEqual(f(1), [345])\n    def assertListEqual(self, a, b): pass\n",
      "from solution import TestCase\nclass T(TestCase):\n    def test_a(self): self.assertEqual(f(1), 345)\n",
      "from solution import TestCase\nclass Base(TestCase): pass\nclass T(Base):\n    def test_a(self): self.assertEqual(f(1), 345)\n",
-     "from solution import Checker\nclass T(unittest.TestCase):\n    def test_a(self):\n        t = Checker()\n        t.assertEqual(f(1), 345)\n"],
+     "from solution import Checker\nclass T(unittest.TestCase):\n    def test_a(self):\n        t = Checker()\n        t.assertEqual(f(1), 345)\n",
+     "class T(unittest.TestCase):\n    def test_a(self): self.assertEqual(*f(1), 345)\n"],
 )  # fmt: skip
 def test_an_assertion_of_another_meaning_stays(text: str) -> None:
-    """The tests have defined it themselves, or it is a method of the candidate's."""
+    """The tests have defined it themselves, it is a method of the candidate's, or 345 may be the message."""
     suite = f"import unittest\nfrom solution import f\n{text}"
     made = hidden_tests(contract(unittest=["test_it.py"], files={"test_it.py": suite}))
     assert (dict(made.places), "345" in made.contract.files["test_it.py"]) == ({}, True)

@@ -42,8 +42,11 @@ class Assertions:
     """ids of calls whose object may be no test case of unittest's"""
 
     def name(self, node: ast.AST) -> str:
-        """The name of the assertion that a call makes, or of another method of a name; else empty."""
+        """The name of the assertion that a call makes, or of another method of a name; else empty, also where a star
+        leaves open which argument is which (`assertEqual(*pair, "message")`)."""
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or id(node) in self.others:
+            return ""
+        if any(isinstance(each, ast.Starred) for each in node.args):
             return ""
         is_method = isinstance(node.func.value, ast.Name) and node.func.attr not in self.own
         return node.func.attr if is_method else ""
