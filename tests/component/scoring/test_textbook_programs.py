@@ -189,6 +189,8 @@ def with_set(xs): return [xs, {Typed(1)}]
 def keyed(): return {Typed(1): [1], Typed(2): {Typed(3)}}
 def unkept(): return {Typed(1)}
 def kept(): KEPT[:] = [{Typed(1)}]; return KEPT[0]
+HELD = {}
+def held(): return HELD
 def put(s): s.add(Typed(9))
 def seen(s): return (len(s), Typed(1) in s, Typed(4) in s)
 """
@@ -661,6 +663,15 @@ return sorted(x.x for x in solution.unkept() | {solution.Typed(5)})
 return [k.x for k in solution.keyed()]
 ---
 return {k.x: len(v) for k, v in solution.keyed().items()}
+---
+d = solution.held()
+d[solution.Typed(1)] = [2]
+return (solution.held()[solution.Typed(1)], solution.held() is d, solution.Typed(2) in solution.held())
+---
+d = solution.held()
+d[solution.Typed(3)] = solution.Typed(4)
+d[solution.Typed(4)] = {solution.Typed(3)}
+return (d[d[solution.Typed(3)]] == {solution.Typed(3)}, solution.held().pop(solution.Typed(3)).x, len(d))
 """
 """bodies with sets and dicts that hold objects of a class with a hash of its own"""
 TOLD = """

@@ -321,9 +321,10 @@ class Border:
         for hashed in (False, True):
             for number, kind, state in states:
                 if (kind == "e" or kind in _MAPPINGS) is hashed:
-                    self._fill(kind, self._known(number), state)
-                    if number in self.shared:
-                        self._told[number] = encode((kind, state), most_parts=MOST_PARTS)
+                    made = self._known(number)
+                    self._fill(kind, made, state)
+                    if number in self.shared:  # in this side's own words: else each message would tell of it again
+                        self._told[number] = encode((kind, self._state(kind, made)), most_parts=MOST_PARTS)
         self._arriving.difference_update(number for number, _, _ in states)
 
     def _known(self, number: int) -> Any:
