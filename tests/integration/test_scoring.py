@@ -424,6 +424,8 @@ ONE_BY_ONE = "for file in {files}:\n    try: os.close(file)\n    except OSError:
         ONE_BY_ONE.format(files="[n for n in map(int, os.listdir('/proc/self/fd')) if n >= 3]"),
         "os.closerange(3, 1 << 20)",
         "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\nopen('/dev/null').close()",
+        "class Pipe:\n    end = os.close\n    def use(self): list(map(self.end, os.pipe()))\nPipe().use()",
+        "import pickle\nassert pickle.loads(pickle.dumps(os.close)) is os.close and os.close.__name__ == 'close'",
     ],
 )
 async def test_a_program_may_close_all_that_it_did_not_open(source: Source, lines: str) -> None:

@@ -85,7 +85,7 @@ class TestsContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "tests-8"
+        return "tests-9"
 
     def tolerance(self, check: Check) -> Tolerance:
         """Tolerance of one check."""
@@ -138,7 +138,7 @@ class ReferenceContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "reference-8"
+        return "reference-9"
 
     @cached_property
     def exact_inputs(self) -> str:

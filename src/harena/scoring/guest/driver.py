@@ -507,7 +507,24 @@ def leave_open(files: list[int]) -> None:
                 low = file + 1
         really_range(low, high)
 
-    os.close, os.closerange = close, closerange
+    os.close, os.closerange = _InPlaceOf("close", close), _InPlaceOf("closerange", closerange)
+
+
+class _InPlaceOf:
+    """A function in the place of one of `os`, which no class binds to its instances, as it binds none in C, and which
+    is pickled by its name."""
+
+    __module__ = "os"
+
+    def __init__(self, name: str, function: Callable[..., None]) -> None:
+        self.__name__ = self.__qualname__ = name
+        self._function = function
+
+    def __call__(self, *positional: Any, **keywords: Any) -> None:
+        self._function(*positional, **keywords)
+
+    def __reduce__(self) -> str:
+        return self.__name__
 
 
 def main() -> None:

@@ -134,7 +134,8 @@ def _without_annotations(body: list[ast.stmt]) -> list[ast.stmt]:
             node = ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
         elif isinstance(node, ast.FunctionDef):
             node.returns = None
-            for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            rest = [each for each in (node.args.vararg, node.args.kwarg) if each is not None]
+            for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, *rest):
                 argument.annotation = None
         for part in (node, *getattr(node, "handlers", ())):
             for block in ("body", "orelse", "finalbody"):
