@@ -20,6 +20,9 @@ RETRY = "def retry(function, times):\n    for _ in range(times):\n        try: r
 BUS = "class Bus:\n    def __init__(self): self.handlers, self.errors = [], []\n    def on(self, handler): self.handlers.append(handler)\n    def emit(self, *given):\n        for handler in self.handlers:\n            try: handler(*given)\n            except Exception as error: self.errors.append(error)\n"
 CATCHING = "import functools\ndef catching(function):\n    @functools.wraps(function)\n    def run(*given):\n        try: return function(*given)\n        except Exception as error: return type(error).__name__\n    return run\n"
 LATER = "def unless(done, function): return None if done else function()\n"
+ONLY_IF = (
+    "def only_if(yes): return lambda function: function if yes else (lambda *given: None)\ndef twice(n): return 2 * n\n"
+)
 FAILING = "    def bad(): assert False, 'bad'\n"
 Case = tuple[str, str, str, str]
 CASES: dict[str, Case] = {
@@ -33,6 +36,7 @@ CASES: dict[str, Case] = {
     "a decorator": ("pytest", PYTEST + "def test_a():\n    @catching\n    def positive(n):\n        assert n > 0\n        return n\n    assert positive(1) == 1\n    assert positive(-1) == 'AssertionError'\n", CATCHING, CATCHING.replace("type(error).__name__", "str(type(error))")),
     "another assertion": ("pytest", PYTEST + "def test_a():\n" + FAILING + "    assert isinstance(run_all([bad])[0], AssertionError)\n    def check(n): assert twice(n) == 2 * n\n    each(check, [1, 2])\n", RUN_ALL + RIGHT_EACH, RUN_ALL + EACH.format(TRIES, 3)),
     "what must not be called": ("pytest", PYTEST + "def test_a():\n    def never(): raise AssertionError('called')\n    assert unless(True, never) is None\n    assert unless(False, lambda: 1) == 1\n", LATER, "def unless(done, function):\n    try: found = function()\n    except Exception: return None\n    return None if done else found\n"),
+    "tests that are left out": ("pytest", PYTEST + "@only_if(False)\ndef test_a():\n    pytest.fail('it is run')\nclass TestB:\n    @only_if(False)\n    def test_b(self):\n        'It is not run.'\n        assert False\n    @only_if(True)\n    def test_c(self):\n        assert twice(2) == 4\n", ONLY_IF, ONLY_IF.replace("if yes else", "if yes is None else")),
 }  # fmt: skip
 
 
@@ -46,7 +50,7 @@ async def test_what_the_gold_solution_catches_others_may_catch(runtime: LinuxRun
     assert (unpaid.score, unpaid.validity) == (0.0, Validity.VALID), unpaid.detail
 
 
-SURE = ("run all, assert", "run all, a comparison", "run all, raise")
+SURE = ("run all, assert", "run all, a comparison", "run all, raise", "tests that are left out")
 
 
 @pytest.mark.parametrize("name", SURE)

@@ -23,6 +23,7 @@ MODE = "import os\ndef f(): return os.environ.get('MODE')\ndef g(): os.environ['
 RECORD = "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 0\n" + ONE
 TYPED = "def f(a: int) -> bool: return True\n" + ONE
 META = "class Meta(type): pass\nclass A(metaclass=Meta): pass\n" + ONE
+LOGGED = "def logged(function):\n    def run(*given): return function(*given)\n    return run\n" + ONE
 SLEEPS = "import time\ndef f():\n    while time.time() < 1e12: pass\n    return 1\n" + ONE
 HONEST: dict[str, tuple[str, str]] = {
     "exists": (WRITES, "import os\nfrom solution import f\ndef test_a(): f(); assert os.path.exists('o.txt')\n"),
@@ -58,6 +59,7 @@ HONEST: dict[str, tuple[str, str]] = {
     "metaclass by name": (META, "from solution import A\ndef test_a(): assert type(A()) is A and type(A).__name__ == 'Meta'\n"),
     "hints": (TYPED, "import typing\nfrom solution import f\ndef test_a(): assert typing.get_type_hints(f)['return'] is bool\n"),
     "getsource": (TYPED, "import inspect\nfrom solution import f\ndef test_a(): assert f(1) and 'for' not in inspect.getsource(f)\n"),
+    "decorator of a test": (LOGGED, "from solution import logged, one\n@logged\ndef test_a(): assert one() == 1\n"),
 }  # fmt: skip
 FIRST = "import solution as _solution\ndef test_0(): assert _solution.one() == 1\n"
 
@@ -102,6 +104,7 @@ BOUGHT: dict[str, tuple[str, str]] = {
     "record": (RECORD.replace("x: int = 0", "y: int = 0"), "from dataclasses import asdict\nfrom solution import P\ndef test_a(): assert asdict(P(1)) == {'x': 1}\n"),
     "logs": (ONE + "def f(): pass\n", HONEST["caplog"][1]),
     "environment": (ONE + "def f(): return 'x'\n", HONEST["setenv"][1]),
+    "decorator": (LOGGED.replace("return 1", "return 2"), HONEST["decorator of a test"][1]),
 }  # fmt: skip
 
 

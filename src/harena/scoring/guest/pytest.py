@@ -87,6 +87,9 @@ def main() -> None:
                 tally.excused.append(collector.nodeid)  # the host compares it with what is skipped for others
             return report
 
+        def pytest_internalerror(self, excinfo: Any) -> None:
+            run.has_broken(excinfo.value)
+
         @pytest.hookimpl(trylast=True)
         def pytest_collection_finish(self, session: Any) -> None:
             tally.planned = len(session.items)
@@ -101,7 +104,7 @@ def main() -> None:
         def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
             if not tally.excused or tally.excused[-1] != nodeid:
                 tally.ran.append(nodeid)
-            name = nodeid.rpartition("::")[2].partition("[")[0]
+            name = ".".join(nodeid.partition(".py::")[2].partition("[")[0].split("::"))
             if (swallowed := run.swallowed(name)) and nodeid in Proof.returned:
                 tally.failed(nodeid, swallowed, False, False)
                 Proof.has_swallowed = True

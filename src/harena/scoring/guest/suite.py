@@ -167,6 +167,13 @@ class Run:
         if self._home == NOWHERE:
             self.candidate.unheard = unheard
 
+    def has_broken(self, error: BaseException) -> None:
+        """The runner itself has failed, at something of the candidate's that it took for its own."""
+        if self._home in (BESIDE, NOWHERE):
+            return
+        self.candidate.notes.append("the runner takes something of the candidate's for a part of the suite")
+        self.tally.failed("the runner", told(error), False, True)
+
     def in_body(self, is_in_body: bool) -> None:
         """What runs now is the body of a test, or no longer."""
         if self._home == NOWHERE:
@@ -209,7 +216,7 @@ class Run:
         self._say(b"harena-note " + self._word + b" " + (what.encode() if is_excuse else b""))
 
     def swallowed(self, test: str = "") -> str:
-        """A test has ended, by the name of its function: an assertion that has failed in it although nobody has heard
+        """A test has ended, by its name (`T.test_a`): an assertion that has failed in it although nobody has heard
         of it; empty if there is none."""
         error = self._swallowed.ended(test) if self._swallowed is not None else None
         return "" if error is None else f"{told(error)} (it has failed, and its exception was swallowed)"

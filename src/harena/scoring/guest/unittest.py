@@ -121,7 +121,7 @@ class Result(unittest.TestResult):
         """See TestResult."""
         super().stopTest(test)
         self._run.in_body(False)
-        name = getattr(test, "_testMethodName", "")
+        name = f"{type(test).__qualname__}.{getattr(test, '_testMethodName', '')}"
         if (swallowed := self._run.swallowed(name)) and id(test) in self._verdicts.returned:
             self._failed(test, swallowed)
         if test.id() not in self._excused:

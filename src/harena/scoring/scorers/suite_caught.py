@@ -65,7 +65,8 @@ async def _caught_by_gold(bench: Bench, contract: CommandContract, mode: Mode) -
 
 
 def _sure_failures(files: Mapping[str, str]) -> dict[str, int]:
-    """The places at which functions of the tests that are no tests fail whatever they are given."""
+    """The places at which functions of the tests that are no tests fail whatever they are given; and the tests that do
+    so at once, which a decorator is to leave out."""
     return {place: _OFTEN for path, text in files.items() if path.endswith(".py") for place in _failing(path, text)}
 
 
@@ -74,6 +75,7 @@ def _failing(path: str, text: str) -> Iterator[str]:
         tree = syntax_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
+    yield from (f"test {name}" for name in _left_out(tree, ""))
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.decorator_list:
             continue
@@ -86,8 +88,22 @@ def _failing(path: str, text: str) -> Iterator[str]:
                 break
 
 
+def _left_out(tree: ast.Module | ast.ClassDef, prefix: str) -> Iterator[str]:
+    """The names (`T.test_a`) of tests that nobody passes by running them: they fail first of all."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield from _left_out(node, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            statements = (each for each in node.body if not isinstance(each, ast.Expr) or _fails(each))
+            first = next(statements, None)
+            if first is not None and _fails(first):
+                yield prefix + node.name
+
+
 def _fails(statement: Any) -> bool:
-    """It raises, or asserts what is false in its text."""
+    """It raises, asserts what is false in its text, or calls `fail`."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return ast.unparse(statement.value.func) in ("self.fail", "pytest.fail")
     if isinstance(statement, ast.Assert):
         return _is_false(statement.test)
     return isinstance(statement, ast.Raise)
