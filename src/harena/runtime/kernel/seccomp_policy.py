@@ -265,7 +265,7 @@ def _ioctl() -> list[Instruction]:
 
 
 MOST_POLLED = 1024
-"""as many descriptors as a process has by default; epoll, which is counted, has no such bound"""
+"""the number of descriptors that a process has by default; epoll, which is counted, has no such bound"""
 _INIT = 1
 _TIOCSTI, _TIOCLINUX, _TIOCSETD, _FIOASYNC = 0x5412, 0x541C, 0x5423, 0x5452
 _F_SETFL, _O_ASYNC = 4, 0x2000
