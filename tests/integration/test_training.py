@@ -58,7 +58,8 @@ async def test_it_learns_what_its_demonstrations_did_not_teach(
 
     An operator that is right for one prompt is wrong for another, so what one prompt teaches makes the right answer of
     another rarer, and a group without a right sample teaches nothing: a prompt may lose its right answer for good. With
-    such large groups, and such shares at first, that does not happen whichever rollouts are late.
+    such large groups, such shares at first and small steps that did not happen with any of three to eight seeds. Steps
+    of gspo are twice as large: it clips nearly each of them.
     """
     torch.set_num_threads(1)
     tokenizer = character_tokenizer("abcdefghijklmnopqrstuvwxyz0123456789 >()+-*")
@@ -75,7 +76,7 @@ async def test_it_learns_what_its_demonstrations_did_not_teach(
         groups_per_step=3,
         group_size=32,
         sampling=Sampling(max_new_tokens=12, stop_tokens=engine.tokenizer.end_tokens),
-        learning_rate=1e-3,
+        learning_rate=1e-3 if algorithm == "gspo" else 5e-4,
         loss=loss_spec(algorithm, max_steps_off_policy=staleness, correction=correction),
         max_steps_off_policy=staleness,
     )
