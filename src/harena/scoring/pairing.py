@@ -1,5 +1,5 @@
-"""Which member of a set, or which key of a dict, is to be compared with which: where numbers need only be close, what
-is found is not found under the name of what is expected.
+"""Pairs the members of two sets, or the keys of two dicts, that are to be compared with each other. Where numbers need
+only be close, what was answered cannot be looked up by what is expected.
 
 Members that are equal (1 is 1.0, NaN is NaN) are pairs. The others are put in the order of their shape and then of
 their numbers, rounded first, so that what rounding makes of a number keeps its place. That takes time in proportion to

@@ -160,6 +160,9 @@ class Group:
     """The cgroup directories of one sandbox, one per controller. Without directories every operation does nothing;
     that is how a host without cgroups looks."""
 
+    USUAL_WEIGHT = LIGHT_WEIGHT = ""
+    """what is written to the group's weight where it weighs as one process, and where it weighs hardly anything"""
+
     def __init__(self, files: CgroupFiles, directories: Mapping[str, str]) -> None:
         self.directories = dict(directories)
         self.limits = UNLIMITED
@@ -222,10 +225,18 @@ class Group:
 
         Raises OSError.
         """
+        if (file := self._weight_file()) is not None:
+            self._files.write(file, self.LIGHT_WEIGHT if lightly else self.USUAL_WEIGHT)
 
     def open_light_weight(self) -> LightWeight | None:
         """What makes the group weigh hardly anything, for a process that cannot reach its directories; None where the
         kernel has no weights. Raises OSError."""
+        if (file := self._weight_file()) is None:
+            return None
+        return LightWeight(self._files.open_to_write(file), self.LIGHT_WEIGHT.encode())
+
+    def _weight_file(self) -> str | None:
+        """The file that holds what the group weighs; None where it has none."""
         return None
 
     def counted_seconds(self) -> float | None:

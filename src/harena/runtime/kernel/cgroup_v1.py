@@ -10,7 +10,6 @@ from harena.runtime.kernel.cgroup_tree import (
     CgroupFiles,
     CgroupMount,
     Group,
-    LightWeight,
     field,
     most_of_a_share,
 )
@@ -26,7 +25,6 @@ wants, and whatever they start, one process beside them (the node's loop, the sp
 at once."""
 TEMPLATE_SHARES_PER_PROCESSOR = 1024
 """what all templates together weigh on each processor: one ordinary process"""
-_SHARES, _LIGHT_SHARES = 1024, 8
 _NANOSECONDS = 1e-9
 _SOCKET_BYTES = 16 << 20
 """What the buffers of one sandbox's sockets may hold, beside its memory: v1 counts them apart, and the host has one
@@ -90,6 +88,8 @@ def _sockets_of_an_owner(files: CgroupFiles) -> int | None:
 class V1Group(Group):
     """Directories in up to four hierarchies."""
 
+    USUAL_WEIGHT, LIGHT_WEIGHT = "1024", "8"
+
     def kill(self) -> None:
         """Forbid forks first, so that nothing is born while the list is walked."""
         if directory := self.directories.get("pids"):
@@ -109,16 +109,9 @@ class V1Group(Group):
             raise
         return entries
 
-    def weigh(self, *, lightly: bool) -> None:
-        """See `Group`."""
-        if directory := self.directories.get("cpu"):
-            self._files.write(directory + "/cpu.shares", str(_LIGHT_SHARES if lightly else _SHARES))
-
-    def open_light_weight(self) -> LightWeight | None:
-        """See `Group`."""
-        if directory := self.directories.get("cpu"):
-            return LightWeight(self._files.open_to_write(directory + "/cpu.shares"), str(_LIGHT_SHARES).encode())
-        return None
+    def _weight_file(self) -> str | None:
+        directory = self.directories.get("cpu")
+        return None if directory is None else directory + "/cpu.shares"
 
     def _read_counted_seconds(self) -> float | None:
         directory = self.directories.get("cpuacct")

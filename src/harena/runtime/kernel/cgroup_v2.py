@@ -6,21 +6,14 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable, Mapping
 
-from harena.runtime.kernel.cgroup_tree import (
-    SHARE_PERIOD_MICROSECONDS,
-    CgroupFiles,
-    CgroupMount,
-    Group,
-    LightWeight,
-    field,
-)
+from harena.runtime.kernel.cgroup_tree import SHARE_PERIOD_MICROSECONDS, CgroupFiles, CgroupMount, Group, field
 
 WANTED = ("memory", "pids", "cpu")
 _PERIOD_MICROSECONDS = 100_000
 _SMALLEST_QUOTA_MICROSECONDS = 1_000
 SANDBOXES_WEIGHT, TEMPLATES_WEIGHT = 400, 100
 """what all sandboxes, and all templates, weigh against each other within their owner's directory"""
-_WEIGHT, _LIGHT_WEIGHT, _HOST_WEIGHT = 100, 1, 200
+_WEIGHT, _HOST_WEIGHT = 100, 200
 """A weight is compared with those of the directories beside it. On v2 these are whole groups, each of 100 (all services
 of the host are one of them), however many processors there are: an owner's directory has no more than one of these.
 What had to leave a directory so that groups could be made in it (the node itself, in a container or a scope) has
@@ -160,6 +153,8 @@ def _weigh(files: CgroupFiles, directory: str, weight: int) -> None:
 class V2Group(Group):
     """One directory for all controllers."""
 
+    USUAL_WEIGHT, LIGHT_WEIGHT = str(_WEIGHT), "1"
+
     def __init__(self, files: CgroupFiles, directories: Mapping[str, str]) -> None:
         super().__init__(files, directories)
         self._directory = next(iter(self.directories.values()))
@@ -185,16 +180,8 @@ class V2Group(Group):
             if freezes:  # who is killed ends all the same; the next sandbox must not begin frozen
                 self._files.write(freezer, "0")
 
-    def weigh(self, *, lightly: bool) -> None:
-        """See `Group`."""
-        if "cpu" in self.directories:
-            self._files.write(self._directory + "/cpu.weight", str(_LIGHT_WEIGHT if lightly else _WEIGHT))
-
-    def open_light_weight(self) -> LightWeight | None:
-        """See `Group`."""
-        if "cpu" in self.directories:
-            return LightWeight(self._files.open_to_write(self._directory + "/cpu.weight"), str(_LIGHT_WEIGHT).encode())
-        return None
+    def _weight_file(self) -> str | None:
+        return self._directory + "/cpu.weight" if "cpu" in self.directories else None
 
     def _read_counted_seconds(self) -> float | None:
         return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") * _MICROSECONDS

@@ -70,9 +70,8 @@ class Look:
                     living += ran
             except OSError:
                 pass  # ended meanwhile
-            self.used += children + max(
-                own, living
-            )  # the first knows threads that have ended, the second is more exact
+            # the first knows threads that have ended, the second is more exact
+            self.used += children + max(own, living)
             yield
 
 

@@ -22,7 +22,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Begun:
-    """Which tests are in the candidate's hands, and which bodies have begun. Tests and classes are named as in
+    """Keeps which tests are in the candidate's hands, and which bodies have begun. Tests and classes are named as in
     `T.test_a`."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Which arguments of an assertion are its two sides, however they are given: by place, by name, or in a mapping.
+"""Finds the two sides of an assertion among its arguments, whether they are given by place, by name or in a mapping.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """

@@ -333,7 +333,10 @@ def _noting_metaclasses(candidate: Any) -> Any:
 def _asks_type_of_one_thing(module: Any) -> bool:
     """Its text uses `type` only to ask for the type of one thing, as no class does."""
     with open(module.__file__, encoding="utf-8-sig") as file:
-        nodes = list(ast.walk(ast.parse(file.read())))
+        text = file.read()
+    if "type" not in text:
+        return False
+    nodes = list(ast.walk(ast.parse(text)))
     names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "type"]
     calls = [node for node in nodes if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords]
     asked = {id(call.func) for call in calls if not isinstance(call.args[0], ast.Starred)}

@@ -1,4 +1,4 @@
-"""Which calls in trusted tests are assertions of unittest's.
+"""Finds the calls in trusted tests that are assertions of unittest's.
 
 `self.assertEqual(a, b)` says that `a == b` where `self` is a test case of unittest's. The tests may define a method of
 that name themselves or give it other functions to compare by (`addTypeEqualityFunc`), and an object of the candidate's

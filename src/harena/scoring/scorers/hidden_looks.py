@@ -1,4 +1,4 @@
-"""What trusted tests say and look at of their own text: names and documentation of tests, variables by their names.
+"""Finds what trusted tests say and look at of their own text: names and documentation, and variables by their names.
 
 What is taken out of tests must not be what they judge. Where a test asks for its own name or documentation, these stay
 as they are, and so does a variable that is also used by a text with its name (`eval`, `format`) or by another file.
@@ -33,11 +33,16 @@ class Looks:
     """words of these, names that one file has from another, and attributes"""
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a text, each of which may be the name of a variable."""
+    return _WORD.findall(text)
+
+
 def looks_of(trees: Collection[ast.Module], texts: Collection[str]) -> Looks:
     """What these texts look at; `trees`: what they are parsed to."""
     said = "\n".join(text for tree in trees for text in _strings(tree))
     nodes = [node for tree in trees for node in ast.walk(tree)]
-    words = {*_WORD.findall(said)}
+    words = {*words_of(said)}
     words |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     words |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
     return Looks(

@@ -13,15 +13,13 @@ is used in another way, or in a way that the text does not tell, is blocked: it 
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harena.scoring.scorers.hidden_looks import documentation
+from harena.scoring.scorers.hidden_looks import documentation, words_of
 
-_WORD = re.compile(r"\w+")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Key = tuple[str, str]
 """(path of a text, name bound there)"""
@@ -206,7 +204,7 @@ class _Finder:
             alone = documentation(self._trees[path])
             for node in nodes:
                 if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
-                    for word in _WORD.findall(node.value):  # a text that is run or filled in may use the name
+                    for word in words_of(node.value):  # a text that is run or filled in may use the name
                         uses.update(names.get(word, ()))
                 name = str(getattr(node, "id", None) or getattr(node, "attr", ""))
                 if name not in names or isinstance(getattr(node, "ctx", None), ast.Store):
