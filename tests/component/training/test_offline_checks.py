@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_jobs import ResolvedReference
 from harena.training.requests.offline_checks import check_offline
 from harena.training.requests.plan import RLPlan, plan_of
-from harena.training.requests.references import ResolvedRef, ResolvedReferences
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 
 
@@ -25,7 +26,7 @@ def check(folder: Path, *rows: dict[str, Any], **config: Any) -> None:
     """An offline job over these episodes."""
     path = folder / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    ref = ResolvedRef(
+    ref = ResolvedReference(
         where="config.trajectory_dataset_refs[0]", kind="dataset", name="d", version="1", digest="0", path=str(path),
         described={"rows": len(rows), "split": None},
     )  # fmt: skip

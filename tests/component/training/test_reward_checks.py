@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from harena.core.errors import NotFoundError, ValidationError
+from harena.core.records.training_jobs import ResolvedReference
 from harena.training.requests.plan import RLPlan, plan_of
-from harena.training.requests.references import ResolvedRef, ResolvedReferences
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 from harena.training.requests.reward_checks import check_rewards
 
@@ -27,7 +28,7 @@ def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
     path = folder / "rows.jsonl"
     path.write_text("".join(json.dumps({"prompt": "p", **row}) + "\n" for row in rows))
     config = {"algorithm": "grpo", "prompt_dataset_ref": "p", "reward_recipe": recipe}
-    found = ResolvedRef(
+    found = ResolvedReference(
         where="config.prompt_dataset_ref", kind="dataset", name="p", version="1", digest="0", path=str(path),
         described={"rows": len(rows), "split": None},
     )  # fmt: skip

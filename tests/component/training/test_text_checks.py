@@ -10,11 +10,12 @@ import pytest
 from transformers import AutoTokenizer
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_jobs import ResolvedReference
 from harena.training.data.tokenizer_files import tokenizer_facts
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.requests.plan import RLPlan, plan_of
-from harena.training.requests.references import ResolvedRef, ResolvedReferences
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 from harena.training.requests.text_checks import check_texts, text_facts, text_warnings
 
@@ -47,17 +48,19 @@ def check(
     described = {"rows": len(rows), "split": None}
     shipped = {"shipped": {"alphabet": "adeno x+1"}} if model is None else {}
     refs = [
-        ResolvedRef(
+        ResolvedReference(
             where="model", kind="model", name="m", version=None, digest="0", path=None if model is None else str(model),
             described={"context_length": CONTEXT, **shipped},
         ),
-        ResolvedRef(
+        ResolvedReference(
             where=f"config.{field}", kind="dataset", name="d", version="1", digest="0", path=str(path),
             described=described,
         ),
     ]  # fmt: skip
     for where in also:
-        refs.append(ResolvedRef(where=where, kind="capability", name="c", version="1", digest="0", path=str(path)))
+        refs.append(
+            ResolvedReference(where=where, kind="capability", name="c", version="1", digest="0", path=str(path))
+        )
     resolved = ResolvedReferences(refs=tuple(refs))
     check_texts(plan_of(parse_request(body), resolved), resolved)
 
@@ -134,11 +137,11 @@ def planned(model: Path | None, rows: list[dict[str, Any]], folder: Path, *, con
     shipped = {"shipped": {"alphabet": "adeno x+1"}} if model is None else {}
     described = {"rows": len(rows), "split": None, "reward_recipe": "code_tests_v1"}
     refs = (
-        ResolvedRef(
+        ResolvedReference(
             where="model", kind="model", name="m", version=None, digest="0", path=None if model is None else str(model),
             described={"context_length": context, **shipped},
         ),
-        ResolvedRef(
+        ResolvedReference(
             where="config.prompt_dataset_ref", kind="dataset", name="d", version="1", digest="0", path=str(path),
             described=described,
         ),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from harena.core.records.training_jobs import ResolvedReference
 from harena.core.registry import ObjectKind
-from harena.training.requests.references import ResolvedRef, ResolvedReferences
+from harena.training.requests.references import ResolvedReferences
 
 TREES = "/home/objects/trees"
 
 
-def ref(kind: ObjectKind, name: str, version: str | None, path: str | None) -> ResolvedRef:
-    return ResolvedRef(where="", kind=kind, name=name, version=version, digest="0", path=path)
+def ref(kind: ObjectKind, name: str, version: str | None, path: str | None) -> ResolvedReference:
+    return ResolvedReference(where="", kind=kind, name=name, version=version, digest="0", path=path)
 
 
 def test_messages_name_objects_and_not_their_folders() -> None:

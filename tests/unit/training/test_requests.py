@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_jobs import ResolvedReference
 from harena.training.requests.plan import RLPlan, SFTPlan, plan_from_json, plan_of, plan_to_json
-from harena.training.requests.references import ResolvedRef, ResolvedReferences
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import RLConfig, RLRequest, SFTConfig, backend_aliases, parse_request
 
 CAPABILITY = {"name": "solver", "version": "1.0.0"}
@@ -58,17 +59,17 @@ def changed(body: dict[str, Any], **config: Any) -> dict[str, Any]:
 
 def resolved(method: str | None = None, **described: Any) -> ResolvedReferences:
     """A shipped model and 3000 prompts, or rows; a task that is verified by `method`."""
-    model = ResolvedRef(
+    model = ResolvedReference(
         where="model", kind="model", name="tiny-llama", version=None, digest="0" * 64, path=None,
         described={"shipped": {}, "context_length": 256, **described},
     )  # fmt: skip
     rows = [
-        ResolvedRef(
+        ResolvedReference(
             where=where, kind="dataset", name="d", version="1", digest="1" * 64, path="/d", described={"rows": 3000}
         )
         for where in ("config.dataset_ref", "config.prompt_dataset_ref")
     ]
-    task = ResolvedRef(
+    task = ResolvedReference(
         where="config.task_ref", kind="task", name="add", version="1.0.0", digest="2" * 64, path="/t",
         described={"method": method},
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.training.requests.references import ResolvedRef
+from harena.core.records.training_jobs import ResolvedReference
 from harena.training.worker.job import told_by_field
 from harena.training.worker.sentences import (
     UNTAUGHT_STEPS,
@@ -87,7 +87,7 @@ def test_what_the_platform_lost_is_another_matter() -> None:
 
 def test_mistakes_in_data_name_the_field_and_not_the_nodes_file() -> None:
     """Whoever sent the rows knows the one, and has never seen the other."""
-    ref = ResolvedRef(
+    ref = ResolvedReference(
         where="config.prompt_dataset_ref",
         kind="dataset",
         name="sums",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from harena.core.records.record import Record
+from harena.core.registry import ObjectKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +36,7 @@ class ResolvedReference(Record):
 
     where: str
     """the field of the request: "model", "capability_ref", "config.trajectory_dataset_refs[0]" ..."""
-    kind: str
-    """what it is: an `ObjectKind`, or "scenarios\""""
+    kind: ObjectKind
     name: str
     """name of the stored object or model; for a model's path, the path as it was given"""
     version: str | None
@@ -44,9 +44,16 @@ class ResolvedReference(Record):
     digest: str
     """sha256 over the content, in hexadecimal digits"""
     path: str | None
-    """where it lies on the machine that trains; null from a server, and for a shipped model"""
+    """the directory (of a data set of one file: that file) on the machine that trains; null from a server, and for a
+    shipped model"""
     described: Mapping[str, Any] = field(default_factory=dict)
-    """what was read of it, by its kind; see `harena.training.objects`"""
+    """What was read of it, as in `harena.training.objects`: {rows, split, uses, reward_recipe} of a data set's split,
+    or {shipped: the fields of its recipe, context_length} of a shipped model."""
+
+    @property
+    def ref(self) -> str:
+        """The reference that users know: NAME@VERSION, or what was given."""
+        return self.name if self.version is None else f"{self.name}@{self.version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

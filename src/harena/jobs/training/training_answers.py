@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harena.core.records.training_jobs import (
@@ -41,7 +42,7 @@ def training_answer(job: StoredTrainingJob) -> TrainingJob:
         capability_ref=None if capability is None else CapabilityReference.from_dict(capability),
         tags=request.get("tags"),
         config=request.get("config"),
-        resolved=[ResolvedReference.from_dict(_without_place(ref) if job.durable else ref) for ref in job.resolved],
+        resolved=[_resolved(ref, keeps_path=not job.durable) for ref in job.resolved],
         plan=job.plan,
         progress=TrainingProgress(step=job.step, steps=job.steps),
         metrics=job.metrics,
@@ -57,9 +58,10 @@ def training_answer(job: StoredTrainingJob) -> TrainingJob:
     )
 
 
-def _without_place(ref: StoredJson) -> StoredJson:
-    """What was referred to, as it is told to whoever asks a server: not where its files lie."""
-    return {**ref, "path": None}
+def _resolved(stored: StoredJson, *, keeps_path: bool) -> ResolvedReference:
+    """What was referred to; whoever asks a server is not told where its files lie."""
+    reference = ResolvedReference.from_dict(stored)
+    return reference if keeps_path else replace(reference, path=None)
 
 
 def training_event_answer(job_id: str, event: StoredTrainingEvent) -> TrainingEvent:

@@ -3,36 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from harena.core.registry import ObjectKind
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedRef:
-    """One reference, found."""
-
-    where: str
-    """the field of the request: "model", "capability_ref", "config.trajectory_dataset_refs[0]" ..."""
-    kind: ObjectKind
-    name: str
-    """name of the stored object or model; for a model's path, the path as it was given"""
-    version: str | None
-    """version; for a data set that was given as a path, one named by its content; None = a path of a model, or a
-    shipped one"""
-    digest: str
-    """sha256 over the content, in hexadecimal digits"""
-    path: str | None
-    """the directory (of a data set of one file: that file) on the node's machine; None = a shipped model"""
-    described: Mapping[str, Any] = field(default_factory=dict)
-    """description, as in `harena.training.objects`: {rows, split, uses, reward_recipe} of a data set's split, or
-    {shipped: the fields of its recipe, context_length} of a shipped model"""
-
-    @property
-    def ref(self) -> str:
-        """The reference that users know: NAME@VERSION, or what was given."""
-        return self.name if self.version is None else f"{self.name}@{self.version}"
+from harena.core.records.training_jobs import ResolvedReference
 
 
 def in_words(text: str, lying: Mapping[str, str]) -> str:
@@ -47,18 +21,18 @@ def in_words(text: str, lying: Mapping[str, str]) -> str:
 class ResolvedReferences:
     """All references of one request. JSON types, there and back."""
 
-    refs: tuple[ResolvedRef, ...]
+    refs: tuple[ResolvedReference, ...]
 
-    def find(self, where: str) -> ResolvedRef | None:
+    def find(self, where: str) -> ResolvedReference | None:
         """The reference of a field; None = the request has none."""
         return next((ref for ref in self.refs if ref.where == where), None)
 
     @property
-    def prompts(self) -> ResolvedRef | None:
+    def prompts(self) -> ResolvedReference | None:
         """The prompts of an RL job: a data set, or stored scenarios; None = it has none."""
         return self.find("config.prompt_dataset_ref") or self.find("config.scenarios_ref")
 
-    def all_of(self, where: str) -> tuple[ResolvedRef, ...]:
+    def all_of(self, where: str) -> tuple[ResolvedReference, ...]:
         """The references of a field that is a list, in its order."""
         return tuple(ref for ref in self.refs if ref.where.startswith(f"{where}["))
 
@@ -68,9 +42,9 @@ class ResolvedReferences:
 
     def to_json(self) -> list[dict[str, Any]]:
         """The references as JSON types."""
-        return [asdict(ref) for ref in self.refs]
+        return [ref.to_dict() for ref in self.refs]
 
     @classmethod
     def from_json(cls, refs: list[dict[str, Any]]) -> ResolvedReferences:
         """What `to_json` made."""
-        return cls(refs=tuple(ResolvedRef(**ref) for ref in refs))
+        return cls(refs=tuple(ResolvedReference.from_dict(ref) for ref in refs))

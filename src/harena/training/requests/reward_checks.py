@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harena.core.errors import NotFoundError, ValidationError
+from harena.core.records.training_jobs import ResolvedReference
 from harena.scoring.scorers.judge import missing_judge
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.offline import reward_of
@@ -14,7 +15,7 @@ from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Row, read_rows
 from harena.training.environments.tasks import read_task
 from harena.training.requests.plan import RLPlan
-from harena.training.requests.references import ResolvedRef, ResolvedReferences
+from harena.training.requests.references import ResolvedReferences
 from harena.training.rewards.recipe import RewardRecipe, check_tells_apart, mistakes_of, recipe_name, rows_error
 from harena.training.rewards.registry import asks_judge, blueprints_of, reward_recipe
 
@@ -50,11 +51,11 @@ def _learnt_from(resolved: ResolvedReferences) -> list[PromptRow]:
     return [PromptRow(id=row.origin, prompt="", reward=reward_of(row.values)) for row in recorded[:MOST_ROWS]]
 
 
-def _rows(ref: ResolvedRef) -> list[Row]:
+def _rows(ref: ResolvedReference) -> list[Row]:
     return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"), most=MOST_ROWS)
 
 
-def _check_rows(recipe: RewardRecipe, ref: ResolvedRef) -> None:
+def _check_rows(recipe: RewardRecipe, ref: ResolvedReference) -> None:
     rows = _rows(ref)
     wrong = [
         f"{row.origin}: {mistake}"

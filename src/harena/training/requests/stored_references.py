@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
+from harena.core.records.training_jobs import ResolvedReference
 from harena.core.registry import ObjectKind, ObjectVersion
 from harena.core.spool import spooled
 from harena.core.threads import OBJECTS
@@ -22,7 +23,7 @@ from harena.training.data.stored_problems import is_reference
 from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
 from harena.training.requests.model_names import cached_model, model_name_kind
-from harena.training.requests.references import ResolvedRef, ResolvedReferences
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import DatasetSource, RLRequest, SFTRequest, VersionRef
 from harena.training.requests.stored_scorings import StoredScorings, StoredVersions
 from harena.training.rewards import CodeTests
@@ -76,7 +77,7 @@ class References:
             raise (NotFoundError if absent else ValidationError)("\n  ".join([HEADING, *lines]))
         return ResolvedReferences(refs=tuple(ref for ref in found if ref is not None))
 
-    async def _tried(self, where: str, finding: Awaitable[ResolvedRef]) -> ResolvedRef | None:
+    async def _tried(self, where: str, finding: Awaitable[ResolvedReference]) -> ResolvedReference | None:
         """None where it is wrong, which is noted. Raises PlatformError."""
         try:
             ref = await finding
@@ -85,7 +86,7 @@ class References:
             return None
         return replace(ref, where=where)
 
-    async def _model(self, model: str) -> ResolvedRef:
+    async def _model(self, model: str) -> ResolvedReference:
         kind = model_name_kind(model)
         if kind == "shipped":
             shipped = SHIPPED_MODELS[model]
@@ -110,18 +111,18 @@ class References:
                     "the Hugging Face cache ORGANISATION/NAME"
                 ) from None
 
-    async def _capability(self, asked: VersionRef) -> ResolvedRef:
+    async def _capability(self, asked: VersionRef) -> ResolvedReference:
         row = await self._version("capability", asked)
         if row.described["prompt"] is None:
             raise ValidationError(f"{asked.name}@{asked.version} has no agent: training uses its entry agent's prompt")
         return self._stored("capability", row)
 
-    async def _task(self, ref: str) -> ResolvedRef:
+    async def _task(self, ref: str) -> ResolvedReference:
         return self._stored("task", await self._registry.find(self._workspace, "task", self._own(ref)))
 
     async def _dataset(
         self, where: str, source: DatasetSource | None, use: Use, split: str | None = None
-    ) -> ResolvedRef | None:
+    ) -> ResolvedReference | None:
         if source is None:
             return None
         finding = self._usable(source, use, split)
@@ -130,7 +131,7 @@ class References:
             finding = self._good_part(source, use, split)
         return await self._tried(where, finding)
 
-    async def _good_part(self, source: DatasetSource, use: Use, split: str | None) -> ResolvedRef:
+    async def _good_part(self, source: DatasetSource, use: Use, split: str | None) -> ResolvedReference:
         """The rows that can be used, as a data set that is named by its content; of the others what is wrong."""
         if isinstance(source, str):
             place, name = Path(source).expanduser().absolute(), Path(source).stem
@@ -163,7 +164,7 @@ class References:
                 bad.add(row.origin, str(error))
         return good, bad
 
-    async def _usable(self, source: DatasetSource, use: Use, split: str | None) -> ResolvedRef:
+    async def _usable(self, source: DatasetSource, use: Use, split: str | None) -> ResolvedReference:
         row = await (self._of_path(source) if isinstance(source, str) else self._version("dataset", source))
         ref = row.ref if not isinstance(source, str) else source
         place = self._registry.place(row.digest) / row.described["path"]
@@ -206,12 +207,12 @@ class References:
         mistakes.check()
         return made
 
-    async def _scenarios(self, ref: str) -> ResolvedRef:
+    async def _scenarios(self, ref: str) -> ResolvedReference:
         """The problems of stored scenarios, as a data set of prompts that is named by its content."""
         name, rows = await OBJECTS.run(StoredScorings(self._reader).prompts, ref)
         return await self._made_of(name, rows)
 
-    async def _made_of(self, name: str, rows: list[Mapping[str, Any]], use: Use = "prompts") -> ResolvedRef:
+    async def _made_of(self, name: str, rows: list[Mapping[str, Any]], use: Use = "prompts") -> ResolvedReference:
         async with spooled("harena-prompts-") as folder:
             file = Path(folder) / f"{name}.jsonl"
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -247,7 +248,7 @@ class References:
         owner, slash, rest = name.partition("/")
         return rest if slash and owner == self._workspace else name
 
-    def _stored(self, kind: ObjectKind, row: ObjectVersion) -> ResolvedRef:
+    def _stored(self, kind: ObjectKind, row: ObjectVersion) -> ResolvedReference:
         place = str(self._registry.place(row.digest))
         return _ref(kind, row.name, row.version, row.digest, place, row.described)
 
@@ -264,13 +265,13 @@ def _check_prompt(values: Mapping[str, Any], origin: str, ids: dict[str, str]) -
 
 def _ref(
     kind: ObjectKind, name: str, version: str | None, digest: str, path: str | None, described: Mapping[str, Any]
-) -> ResolvedRef:
-    return ResolvedRef(
+) -> ResolvedReference:
+    return ResolvedReference(
         where="", kind=kind, name=name, version=version, digest=digest, path=path, described=dict(described)
     )
 
 
-def _model_at(name: str, version: str | None, folder: Path) -> ResolvedRef:
+def _model_at(name: str, version: str | None, folder: Path) -> ResolvedReference:
     described = read_model(folder, may_be_adapter=False)
     return _ref("model", name, version, tree_of(files_of(folder)).digest, str(folder), described)
 

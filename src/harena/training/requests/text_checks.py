@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_jobs import ResolvedReference
 from harena.training.data.conversations import (
     ANSWER_FIELDS,
     WITHOUT_TEMPLATE,
@@ -25,7 +26,7 @@ from harena.training.data.imported_rows import OWN_SOLUTION, imported
 from harena.training.data.row_files import Mistakes, Row, read_rows
 from harena.training.data.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts
 from harena.training.requests.plan import RLPlan, SFTPlan, TextFacts
-from harena.training.requests.references import ResolvedRef, ResolvedReferences
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.reward_checks import MOST_ROWS
 
 NO_TEMPLATE = "the model's tokenizer has no chat template: add chat_template.jinja to the model's directory"
@@ -130,14 +131,14 @@ def _without_template(resolved: ResolvedReferences) -> Iterator[str]:
         yield f"{ref.where}: {ref.ref} holds conversations, and {NO_TEMPLATE}"
 
 
-def _room(plan: RLPlan, model: ResolvedRef) -> tuple[float, str]:
+def _room(plan: RLPlan, model: ResolvedReference) -> tuple[float, str]:
     """(tokens that a prompt may have, what they come of)."""
     context = model.described.get("context_length")
     left = math.inf if context is None else context - plan.max_new_tokens
     return left, f"the model's {context}, less max_new_tokens {plan.max_new_tokens}"
 
 
-def _mistakes(ref: ResolvedRef, read: Callable[[Row], str | None]) -> Iterator[str]:
+def _mistakes(ref: ResolvedReference, read: Callable[[Row], str | None]) -> Iterator[str]:
     mistakes = Mistakes(ref.ref)
     for row in _first_rows(ref):
         if (mistake := read(row)) is not None:
@@ -166,11 +167,11 @@ def _prompt_mistake(facts: TokenizerFacts, room: tuple[float, str], row: Row) ->
     return f"it has {'at least ' if facts.has_template else ''}{least} tokens, and {most} are allowed ({told})"
 
 
-def _facts(model: ResolvedRef) -> TokenizerFacts:
+def _facts(model: ResolvedReference) -> TokenizerFacts:
     return tokenizer_facts(None if model.path is None else Path(model.path), model.described.get("shipped"))
 
 
-def _first_rows(ref: ResolvedRef) -> list[Row]:
+def _first_rows(ref: ResolvedReference) -> list[Row]:
     return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"), most=MOST_ROWS)
 
 

@@ -20,16 +20,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harena.core.errors import PlatformError, ValidationError
+from harena.core.records.training_jobs import ResolvedReference
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
 from harena.training.ports import Engine
-from harena.training.requests.references import ResolvedRef, ResolvedReferences, in_words
+from harena.training.requests.references import ResolvedReferences, in_words
 from harena.training.worker.sentences import counted
 
 EVAL = "eval/"
 
 
 @contextlib.contextmanager
-def told_by_field(refs: Sequence[ResolvedRef]) -> Iterator[None]:
+def told_by_field(refs: Sequence[ResolvedReference]) -> Iterator[None]:
     """Mistakes in these data sets name the request's fields, and not where the node keeps the files."""
     try:
         yield
@@ -70,7 +71,7 @@ class TrainingWork:
         ref = self.resolved.find(where)
         return None if ref is None or ref.path is None else Path(ref.path)
 
-    def trajectories(self) -> list[ResolvedRef]:
+    def trajectories(self) -> list[ResolvedReference]:
         """The trajectory data sets."""
         return [*self.resolved.all_of("config.trajectory_dataset_refs")]
 

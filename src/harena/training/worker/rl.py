@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harena.core.records.training_jobs import ResolvedReference
 from harena.core.training_jobs import TrainingEventKind
 from harena.training.data.datasets import prompt_rows
 from harena.training.data.offline import imitation_rows, offline_groups, offline_rows, with_logprobs
@@ -21,7 +22,6 @@ from harena.training.loop.ledger import Ledger
 from harena.training.loop.rl import RLLoop
 from harena.training.loop.sft import SFTSettings
 from harena.training.requests.plan import RLPlan
-from harena.training.requests.references import ResolvedRef
 from harena.training.rewards import reward_recipe
 from harena.training.rollouts.recipes import instructed, rollouts_of
 from harena.training.rollouts.rollout import SingleTurn
@@ -135,7 +135,9 @@ def _held_out(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: C
     return [] if ref is None else _prompts_of(ref, plan, engine, template)[: plan.eval_max_rollouts]
 
 
-def _prompts_of(ref: ResolvedRef, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
+def _prompts_of(
+    ref: ResolvedReference, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None
+) -> list[PromptRow]:
     with told_by_field([ref]):
         rows, _ = prompt_rows(
             Path(ref.path or ""),

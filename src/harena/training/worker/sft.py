@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from harena.core.records.training_jobs import ResolvedReference
 from harena.training.data.datasets import training_rows
 from harena.training.engines.local import LocalEngine
 from harena.training.loop.algorithms import LossSpec
@@ -15,7 +16,6 @@ from harena.training.loop.batch import TrainingRow
 from harena.training.loop.checkpoints import Checkpoint, Checkpoints
 from harena.training.loop.sft import SFTSettings, train_sft
 from harena.training.requests.plan import SFTPlan
-from harena.training.requests.references import ResolvedRef
 from harena.training.worker.engine import chat_template, open_engine
 from harena.training.worker.job import EVAL, TrainingWork, told_by_field
 from harena.training.worker.sentences import rows_said
@@ -26,7 +26,7 @@ async def train_rows(work: TrainingWork, plan: SFTPlan) -> Mapping[str, Any]:
     engine = await asyncio.to_thread(open_engine, work.resolved, plan.tuning, seed=plan.seed, pack=True)
     template = chat_template(engine, work.capability_prompt)
 
-    def load(refs: list[ResolvedRef]) -> tuple[list[TrainingRow], dict[str, int]]:
+    def load(refs: list[ResolvedReference]) -> tuple[list[TrainingRow], dict[str, int]]:
         made: list[TrainingRow] = []
         counted: dict[str, int] = {}
         for ref in refs:
