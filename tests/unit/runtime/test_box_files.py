@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from harena.core.errors import FILE_REASONS, HarenaError, PlatformError, SandboxFileError, SandboxValidationError
 from harena.runtime.host import box_files
+from harena.runtime.host.patience import Patience
 
 
 async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
@@ -227,6 +228,13 @@ async def test_pipes() -> None:
             os.fstat(descriptor)
 
 
+async def no_wait() -> float:
+    return 0.0
+
+
+PATIENT = Patience(no_wait)
+
+
 @pytest.mark.parametrize("turns", range(8))
 @pytest.mark.parametrize("reading", [True, False])
 async def test_a_cancellation_that_comes_with_the_event(reading: bool, turns: int) -> None:
@@ -236,12 +244,12 @@ async def test_a_cancellation_that_comes_with_the_event(reading: bool, turns: in
     os.close(write_end if reading else read_end)
 
     async def read() -> None:
-        async with aclosing(box_files.pipe_chunks(read_end, 100.0)) as chunks:
+        async with aclosing(box_files.pipe_chunks(read_end, PATIENT)) as chunks:
             async for _ in chunks:
                 pass
 
     async def write() -> None:
-        await box_files.feed_pipe(write_end, pieces(bytes(1 << 20), bytes(1 << 20)), 100.0)
+        await box_files.feed_pipe(write_end, pieces(bytes(1 << 20), bytes(1 << 20)), PATIENT)
 
     under_way = asyncio.ensure_future(read() if reading else write())
     for _ in range(3):

@@ -40,6 +40,7 @@ from harena.runtime.host import box_files, image
 from harena.runtime.host.execs import LinuxExec
 from harena.runtime.host.file_watch import FileWatch
 from harena.runtime.host.link import SpawnerLink
+from harena.runtime.host.patience import MOST_SECONDS, PATIENCE_SECONDS, Patience
 from harena.runtime.host.read_watch import ReadWatch
 
 T = TypeVar("T")
@@ -51,7 +52,6 @@ _END_PATIENCE_SECONDS = 0.1
 _OUTBOX_MESSAGES = 10_000
 _MESSAGES_PER_TURN = 64
 _LAST_MESSAGES = 4096  # more than a channel holds, as the kernel limits it unless it was told otherwise
-_OPERATION_SECONDS = 4.0  # for a file operation, or between two moves of one that moves content
 _SLOW_BYTES_PER_SECOND = 16 << 20  # at which content is expected to be read or written even by a host under load
 _WHOLE_FILE_BYTES = 1 << 30  # what is read into memory at once, unless the caller asks for more
 _DEATH_NEWS_SECONDS = 0.5  # how long the spawner's word of a death may come after the end of a pipe
@@ -97,6 +97,7 @@ class LinuxSandbox:
         self._failure = ""
         self.ready: asyncio.Future[None] = self.loop.create_future()
         self._dead: SharedFuture[Death] = SharedFuture(loop=self.loop)
+        self._patience = Patience(self._waited)
         self.loop.add_reader(channel.fileno(), self._receive)
 
     # -- commands ------------------------------------------------------------------------------------------------
@@ -158,6 +159,9 @@ class LinuxSandbox:
         """Ask for (longest wait of a runnable thread for a processor, processor time) in here now, in seconds."""
         waited, used = await self._link.ask("time", self.number)
         return float(waited), float(used)
+
+    async def _waited(self) -> float:
+        return (await self.processor_time())[0]
 
     async def was_out_of_memory(self) -> bool:
         """Whether the memory limit has killed something since the last time this was asked."""
@@ -241,14 +245,13 @@ class LinuxSandbox:
         try:
             either: tuple[asyncio.Future[Any], ...] = (working, began)
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            done, _ = await asyncio.wait([working], timeout=_OPERATION_SECONDS + content_bytes / _SLOW_BYTES_PER_SECOND)
-            if not done:
-                raise SandboxFileError(
-                    f"{path}: nothing for {_OPERATION_SECONDS:.0f} s (does a program hold it?)",
-                    filepath=path,
-                    reason="IO_FAILED",
-                )
-            return working.result()
+            return await self._patience.wait(working, content_bytes / _SLOW_BYTES_PER_SECOND)
+        except TimeoutError:
+            raise SandboxFileError(
+                f"{path}: nothing for {PATIENCE_SECONDS:.0f} s (does a program hold it?)",
+                filepath=path,
+                reason="IO_FAILED",
+            ) from None
         finally:
             working.cancel()
 
@@ -375,13 +378,12 @@ class LinuxSandbox:
         read_end, write_end = box_files.wide_pipe()
         number = self._next_number()
         answer = asyncio.ensure_future(self._operate(path, "unpack", extra=read_end, number=number))
-        feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, source, _OPERATION_SECONDS))
+        feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, source, self._patience))
         try:
             await asyncio.wait([answer, feeding], return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 await feeding  # also where reading the source has failed
-            async with asyncio.timeout(_OPERATION_SECONDS):
-                await answer
+            await self._patience.wait(answer)
         except TimeoutError:
             raise self._overdue(number, "unpack", path) from None
         finally:
@@ -394,12 +396,11 @@ class LinuxSandbox:
         read_end, write_end = box_files.wide_pipe()
         number = self._next_number()
         answer = asyncio.ensure_future(self._operate(path, "pack", extra=write_end, number=number))
-        chunks = box_files.pipe_chunks(read_end, _OPERATION_SECONDS)
+        chunks = box_files.pipe_chunks(read_end, self._patience)
         try:
             async for chunk in chunks:
                 yield chunk
-            async with asyncio.timeout(_OPERATION_SECONDS):
-                await answer
+            await self._patience.wait(answer)
         except TimeoutError:
             raise self._overdue(number, "pack", path) from None
         finally:
@@ -411,7 +412,7 @@ class LinuxSandbox:
         """End a file operation that takes too long."""
         self._end_operation(number)
         return SandboxFileError(
-            f"{operation} {path or ''}: nothing for {_OPERATION_SECONDS:.0f} s (did a program stop or lock it?)",
+            f"{operation} {path or ''}: nothing for {PATIENCE_SECONDS:.0f} s (did a program stop or lock it?)",
             filepath=path,
             reason="IO_FAILED",
         )
@@ -472,10 +473,10 @@ class LinuxSandbox:
             os.close(write_end)
             if extra >= 0:
                 os.close(extra)
+        moves_content = operation in ("pack", "unpack")  # watched by those who move it
         try:
-            # the two that move content are watched by those who move it
-            async with asyncio.timeout(None if operation in ("pack", "unpack") else _OPERATION_SECONDS):
-                text = await box_files.read_answer(read_end)
+            async with asyncio.timeout(None if moves_content else MOST_SECONDS):
+                text = await box_files.read_answer(read_end, None if moves_content else self._patience)
         except TimeoutError:
             raise self._overdue(number, operation, path) from None
         except asyncio.CancelledError:  # nobody wants it any more

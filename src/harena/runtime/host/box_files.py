@@ -15,6 +15,7 @@ from typing import Any
 
 from harena.core.errors import PlatformError, SandboxFileError, SandboxValidationError
 from harena.core.models import FileInfo, ProcessInfo
+from harena.runtime.host.patience import Patience
 
 INLINE_BYTES = 1 << 18  # of content that is read or written in the event loop, where no program has run yet
 _CHUNK_BYTES = 1 << 20
@@ -188,8 +189,9 @@ def wide_pipe() -> tuple[int, int]:
     return read_end, write_end
 
 
-async def pipe_chunks(descriptor: int, patience_seconds: float | None = None) -> AsyncGenerator[bytes, None]:
-    """What comes through a pipe until its end; closes it. Raises TimeoutError if nothing comes for so long."""
+async def pipe_chunks(descriptor: int, patience: Patience | None = None) -> AsyncGenerator[bytes, None]:
+    """What comes through a pipe until its end; closes it. Raises TimeoutError if nothing comes for longer
+    than `patience` allows."""
     loop = asyncio.get_running_loop()
     os.set_blocking(descriptor, False)
     turn_ends = loop.time() + _TURN_SECONDS
@@ -198,7 +200,7 @@ async def pipe_chunks(descriptor: int, patience_seconds: float | None = None) ->
             try:
                 chunk = os.read(descriptor, _CHUNK_BYTES)
             except BlockingIOError:
-                await _until_ready(descriptor, loop.add_reader, loop.remove_reader, patience_seconds)
+                await _until_ready(descriptor, loop.add_reader, loop.remove_reader, patience)
                 turn_ends = loop.time() + _TURN_SECONDS
                 continue
             if not chunk:
@@ -211,10 +213,11 @@ async def pipe_chunks(descriptor: int, patience_seconds: float | None = None) ->
         os.close(descriptor)
 
 
-async def read_answer(descriptor: int) -> bytes:
-    """What a file operation answers, up to a bound: more than that is not an answer."""
+async def read_answer(descriptor: int, patience: Patience | None = None) -> bytes:
+    """What a file operation answers, up to a bound: more than that is not an answer. Raises TimeoutError if nothing
+    comes for longer than `patience` allows."""
     pieces, size = [], 0
-    async with aclosing(pipe_chunks(descriptor)) as chunks:
+    async with aclosing(pipe_chunks(descriptor, patience)) as chunks:
         async for chunk in chunks:
             size += len(chunk)
             if size > _ANSWER_BYTES:
@@ -229,10 +232,10 @@ def finish(ready: asyncio.Future[None]) -> None:
         ready.set_result(None)
 
 
-async def feed_pipe(descriptor: int, source: AsyncIterable[bytes], patience_seconds: float | None = None) -> None:
+async def feed_pipe(descriptor: int, source: AsyncIterable[bytes], patience: Patience | None = None) -> None:
     """Write everything from `source`; closes the pipe. Stops early, without an error, if nobody reads it any more.
 
-    Raises TimeoutError if it stays full for so long.
+    Raises TimeoutError if it stays full for longer than `patience` allows.
     """
     loop = asyncio.get_running_loop()
     os.set_blocking(descriptor, False)
@@ -244,7 +247,7 @@ async def feed_pipe(descriptor: int, source: AsyncIterable[bytes], patience_seco
                 try:
                     rest = rest[os.write(descriptor, rest) :]
                 except BlockingIOError:
-                    await _until_ready(descriptor, loop.add_writer, loop.remove_writer, patience_seconds)
+                    await _until_ready(descriptor, loop.add_writer, loop.remove_writer, patience)
                     turn_ends = loop.time() + _TURN_SECONDS
                 except BrokenPipeError:
                     return
@@ -259,14 +262,12 @@ async def _until_ready(
     descriptor: int,
     watch: Callable[[int, Callable[..., Any], asyncio.Future[None]], object],
     unwatch: Callable[[int], object],
-    patience_seconds: float | None,
+    patience: Patience | None,
 ) -> None:
     ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     watch(descriptor, finish, ready)
     try:
-        # not wait_for: before Python 3.12 it loses a cancellation that comes in the same turn of the loop as the event
-        async with asyncio.timeout(patience_seconds):
-            await ready
+        await (ready if patience is None else patience.wait(ready))
     finally:
         unwatch(descriptor)
 
