@@ -67,7 +67,7 @@ async def test_an_ordinary_suite_passes_a_right_candidate_only(isolate: Any) -> 
     candidate = {"files": FILES, "entry": "solution.py"}
     result = await scored(candidate, SUITE, isolate=isolate)
     trust = Trust.SEPARATE if isolate == "sandbox" else Trust.SHARED
-    assert (result.score, result.trust, result.scorer_version) == (1.0, trust, "command-13")
+    assert (result.score, result.trust, result.scorer_version) == (1.0, trust, "command-14")
     for edit in (("2 * number", "3 * number"), ("no more", "NO MORE"), ("return a, b", "return [a, b]")):
         files = {path: text.replace(*edit) for path, text in FILES.items()}
         wrong = await scored({"files": files, "entry": "solution.py"}, SUITE, isolate=isolate)
@@ -191,6 +191,21 @@ async def test_a_module_that_the_image_lacks_is_nobodys_zero() -> None:
         assert (result.score, "`requires`" in result.detail) == (0.0, True), (isolate, result.detail)
     lying = "raise ImportError('no_such_module')\n"
     assert (await scored(lying, ADDED, requires=["json", "email.message"])).score == 0.0
+
+
+async def test_a_package_that_the_image_lacks_is_nobodys_zero() -> None:
+    """Without a word of the contract: no candidate brings a well-known package, unless a test file is named after it."""
+    needy = "import gensim\n" + ADDED
+    for isolate in (True, False, "sandbox"):
+        result = await scored(RIGHT, needy, isolate=isolate)
+        assert (result.score, result.reason) == (None, Reason.SCORER_ERROR), (isolate, result.detail)
+        assert "gensim" in result.detail
+    optional = "try:\n    import gensim\nexcept ImportError:\n    gensim = None\n" + ADDED
+    assert (await scored(RIGHT, optional)).score == 1.0
+    assert (await scored("def add(a, b): return 4\n", optional)).score == 0.0
+    contract = {"type": "command", "unittest": ["test_gensim.py"], "files": {"test_gensim.py": needy}}
+    made = load_scenarios([{"id": "one", "candidate": RIGHT, "scoring": contract}]).scenarios[0]
+    assert (await judged(made)).score == 0.0
 
 
 async def test_tests_may_be_the_problems_and_in_folders() -> None:

@@ -22,6 +22,7 @@ from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
 from harena.scoring.guest.suite import NOWHERE
 from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
+from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.suite_apart import NOTHING_TOLD, Report, parsed_report
 from harena.scoring.scorers.suite_stances import settled_skips
 from harena.scoring.scorers.time_limits import wall_limit
@@ -214,6 +215,15 @@ def _certain_paths(contract: CommandContract, trusted: dict[str, str]) -> tuple[
     return imported_paths(contract, trusted, is_certain=True)
 
 
+def _candidates_paths(contract: CommandContract, trusted: dict[str, str]) -> tuple[str, ...]:
+    """Files of modules that a candidate could be asked for. A well-known package is the image's to bring, unless a
+    trusted file is named after it (test_toml.py): for every honest candidate the suite would break without it."""
+    named = " ".join(trusted)
+    images = {package for package in PUBLIC_PACKAGES if package not in named}
+    paths = imported_paths(contract, trusted)
+    return tuple(path for path in paths if path.removesuffix(".py").partition("/")[0] not in images)
+
+
 def _files_named(trusted: dict[str, str]) -> tuple[str, ...]:
     """Files that the trusted ones may look for."""
     found = {name for text in trusted.values() for name in _FILE.findall(text)}
@@ -228,13 +238,14 @@ async def nobody_of(bench: Bench, contract: CommandContract) -> Nobody:
 
 
 async def _nobody_at_all(bench: Bench, contract: CommandContract, theirs: tuple[str, ...]) -> Nobody:
-    """Where the suite breaks, it is run once more with nothing of this candidate's: with every module that it imports
-    and that is not there. Else one could leave its module out, or bring one by which the suite breaks."""
+    """Where the suite breaks, it is run once more with nothing of this candidate's: with every module that it imports,
+    that is not there and that a candidate could bring. Else one could leave its module out, or bring one by which the
+    suite breaks."""
     nobody = await _run_without(bench, contract, theirs)
     if not nobody.broken or nobody.broken == _NO_PYTEST:
         return nobody
     trusted = {**bench.scenario.files, **contract.files}
-    imported = await aside(size_of(trusted), imported_paths, contract, trusted)
+    imported = await aside(size_of(trusted), _candidates_paths, contract, trusted)
     again = await _run_without(bench, contract, imported)
     return nobody if again.broken else Nobody("", nobody.told, brings=True)
 
