@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from test_unittest_suites import scored
 
-from harena.core.results import RunResult, Validity
+from harena.core.results import RunResult, Trust, Validity
 
 ONE = "def one(): return 1\n"
 LOGS = "import logging\ndef f(): logging.getLogger('app').warning('bad')\n" + ONE
@@ -163,6 +163,35 @@ async def test_nobody_buys_an_excuse_with_a_forged_pass(kind: str, forged: str) 
     honest = "class Bag:\n    def __len__(self): return 2\ndef f(x): return Bag()\n"
     right = await scored({"files": {"solution.py": honest}}, test, kind)
     assert (right.score, "`gold`" in right.detail) == (None, True), right.detail
+
+
+WANTED = """
+import sys
+class Growing(list):
+    def __iter__(self):
+        yield len(self)
+def f(x):
+    return sys._getframe(1).f_locals.get("want", Growing())
+"""
+GIVEN = """
+import pytest, trusted
+from solution import f
+@pytest.mark.parametrize(("x", "want"), trusted.WANT)
+def test_a(x, want):
+    assert f(x) == want
+"""
+
+
+async def test_what_explains_a_failure_is_no_excuse() -> None:
+    """pytest asks the sides of an assertion for their loops once it has failed. An object with a loop of its own, which
+    a stand-in does not believe, fails by the assertion, and is not run again where it could look the answer up."""
+    candidate, told = {"files": {"solution.py": WANTED}}, {"trusted.py": "WANT = [(1, 2)]\n"}
+    found = await scored(candidate, GIVEN, "pytest", files={"test_it.py": GIVEN, **told})
+    assert (found.score, found.validity, found.trust) == (0.0, Validity.VALID, Trust.SEPARATE), found.detail
+    loops = GIVEN.replace("f(x) == want", "[*f(x)] == [want - 2]")
+    candidate["files"]["solution.py"] = WANTED.replace('sys._getframe(1).f_locals.get("want", Growing())', "Growing()")
+    honest = await scored(candidate, loops, "pytest", files={"test_it.py": loops, **told})
+    assert (honest.score, "`gold`" in honest.detail) == (None, True), honest.detail
 
 
 T = "import unittest, contextlib, io, os, sys, random, time, tracemalloc, warnings, solution\nfrom unittest.mock import patch\nclass T(unittest.TestCase):\n    def test_a(self):\n"

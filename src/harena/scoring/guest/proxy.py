@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import contextlib
 import importlib.abc
 import importlib.machinery
 import inspect
@@ -77,7 +78,7 @@ from harena.scoring.guest.trust import Trust, named_by_suite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from types import ModuleType
     from typing import Any
 
@@ -151,6 +152,7 @@ class Candidate(Border):
         self._seed: Any = None
         self._depth = 0
         self._serving = 0
+        self._explaining = 0
         self._heard_bytes = self._heard_tuples = 0
         self._failed: list[BaseException] = []
         self._crossed: list[BaseException] = []
@@ -186,13 +188,25 @@ class Candidate(Border):
         """The suite has met a class of the candidate's, or an object of one."""
         return bool(self._classes)
 
-    def note(self, what: str, *, is_doubt: bool = True) -> None:
-        """The suite did something that cannot be served. What it does at the candidate's request is no excuse. Unless
-        told otherwise, a test that passes all the same is in doubt, too."""
-        if not self._serving:
+    def note(self, what: str, *, is_doubt: bool = True) -> bool:
+        """The suite did something that cannot be served; whether that may be why a test fails. What it does at the
+        candidate's request is no excuse, nor what explains an assertion that has failed already. Unless told otherwise,
+        a test that passes all the same is in doubt, too."""
+        is_excuse = not self._serving and not self._explaining
+        if is_excuse:
             self.notes.append(what)
         if is_doubt:
             doubts.append(what)
+        return is_excuse
+
+    @contextlib.contextmanager
+    def explaining(self) -> Iterator[None]:
+        """What is asked in the meantime describes a failure, and decides nothing."""
+        self._explaining += 1
+        try:
+            yield
+        finally:
+            self._explaining -= 1
 
     def _follow_seeds(self) -> None:
         seed = random.seed

@@ -126,12 +126,13 @@ def _told_at_once(candidate: Any, tell: Callable[[str], None]) -> Callable[[], N
     note = candidate.note
     told = [""]
 
-    def noted(what: str, **keywords: bool) -> None:
-        note(what, **keywords)
-        if not told[0]:
+    def noted(what: str, **keywords: bool) -> bool:
+        is_excuse = bool(note(what, **keywords))
+        if is_excuse and not told[0]:
             with candidate._lock:
                 told[0] = what
                 tell(what)
+        return is_excuse
 
     def began() -> None:
         last = candidate.notes[-1] if candidate.is_changed and candidate.notes else ""
