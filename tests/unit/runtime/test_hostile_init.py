@@ -6,6 +6,7 @@ The owner's end is the real one, over a real socket; the init is this test.
 from __future__ import annotations
 
 import asyncio
+import marshal
 import os
 import random
 import socket
@@ -14,12 +15,14 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from test_patience import JumpingLoop, jumped
 
-from harena.core.errors import HarenaError
+from harena.core.errors import HarenaError, SandboxFileError
 from harena.core.models import ExecRequest, Limits
 from harena.runtime.guest import wire
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.execs import LinuxExec
+from harena.runtime.host.patience import MOST_SECONDS, PATIENCE_SECONDS
 from harena.testing.footprint import resident_bytes
 
 MESSAGES = int(os.environ.get("HARENA_FUZZ_MESSAGES", "5000"))
@@ -144,3 +147,23 @@ async def test_no_message_of_an_init_does_more_than_end_its_sandbox() -> None:
         await asyncio.sleep(0.05)  # threads close what came in place of files
     assert len(os.listdir("/proc/self/fd")) == before
     assert resident_bytes() < memory + (16 << 20)
+
+
+def test_an_init_that_does_not_open_a_file_ends_the_operation() -> None:
+    """In time, and what it sends afterwards is closed."""
+
+    async def main(loop: JumpingLoop) -> None:
+        box = Box()
+        with pytest.raises(SandboxFileError, match="nothing for") as held:
+            await box.sandbox.read_file("/workspace/x", max_bytes=100)
+        assert held.value.reason == "IO_FAILED"
+        order = marshal.loads(box.init.recv(1 << 15))
+        read_end, write_end = os.pipe2(os.O_NONBLOCK)
+        box.say(wire.OPENED.pack(b"O", order[1], 0, 0, 0), [write_end])
+        os.close(write_end)
+        assert os.read(read_end, 1) == b""  # the end: nobody has the other one
+        os.close(read_end)
+        assert not box.link.killed
+        box.init.close()
+
+    assert PATIENCE_SECONDS - 0.1 < jumped(main) < MOST_SECONDS

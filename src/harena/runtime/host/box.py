@@ -247,13 +247,13 @@ class LinuxSandbox:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             return await self._patience.wait(working, content_bytes / _SLOW_BYTES_PER_SECOND)
         except TimeoutError:
-            raise SandboxFileError(
-                f"{path}: nothing for {PATIENCE_SECONDS:.0f} s (does a program hold it?)",
-                filepath=path,
-                reason="IO_FAILED",
-            ) from None
+            raise self._held_up(path) from None
         finally:
             working.cancel()
+
+    def _held_up(self, path: str) -> SandboxFileError:
+        text = f"{path}: nothing for {PATIENCE_SECONDS:.0f} s (does a program hold it?)"
+        return SandboxFileError(text, filepath=path, reason="IO_FAILED")
 
     async def _close_file(self, file: box_files.OpenFile) -> None:
         """Close it, where that cannot hold the event loop up."""
@@ -282,7 +282,10 @@ class LinuxSandbox:
         self._opens[number] = answer
         self._send(("o", number, box_files.check_path(path, self.workdir), flags, mode))
         try:
-            return await answer
+            return await self._patience.wait(answer)
+        except TimeoutError:  # a descriptor that comes now is closed by who receives it
+            answer.cancel()
+            raise self._held_up(path) from None
         except OSError as error:
             raise box_files.file_error(path, error.errno or errno.EIO) from None
         except asyncio.CancelledError:  # perhaps in the moment in which the descriptor came
