@@ -167,3 +167,31 @@ def test_an_init_that_does_not_open_a_file_ends_the_operation() -> None:
         box.init.close()
 
     assert PATIENCE_SECONDS - 0.1 < jumped(main) < MOST_SECONDS
+
+
+async def test_a_file_that_opens_after_its_operation_was_given_up_is_closed() -> None:
+    """Whether the operation was cancelled before or after the descriptor came: nobody would close it otherwise."""
+    box = Box()
+    before = len(os.listdir("/proc/self/fd"))
+    for comes_before in (False, True):
+        reading = asyncio.ensure_future(box.sandbox.read_file("/workspace/x", max_bytes=100))
+        await asyncio.sleep(0)
+        order = marshal.loads(box.init.recv(1 << 15))
+        read_end, write_end = os.pipe2(os.O_NONBLOCK)
+        opened = wire.OPENED.pack(b"O", order[1], 0, 0, 0)
+        if comes_before:
+            box.say(opened, [write_end])
+            reading.cancel()
+        else:
+            reading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reading
+            box.say(opened, [write_end])
+        os.close(write_end)
+        with suppress(asyncio.CancelledError):
+            await reading
+        assert reading.cancelled()
+        assert os.read(read_end, 1) == b""  # the end: nobody has the other one
+        os.close(read_end)
+    assert len(os.listdir("/proc/self/fd")) == before
+    box.init.close()

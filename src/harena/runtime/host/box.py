@@ -289,7 +289,7 @@ class LinuxSandbox:
         except OSError as error:
             raise box_files.file_error(path, error.errno or errno.EIO) from None
         except asyncio.CancelledError:  # perhaps in the moment in which the descriptor came
-            if answer.done() and not answer.cancelled() and answer.exception() is None:
+            if not answer.cancel() and answer.exception() is None:
                 self._let_go(answer.result())
             raise
 
