@@ -312,17 +312,19 @@ class LinuxSandbox:
             self._let_go(box_files.OpenFile(descriptor))
 
         watch = FileWatch(opened, closed)
-        for path, flags in [*((path, 0) for path in paths), *((path, os.O_DIRECTORY) for path in folders)]:
-            with suppress(SandboxFileError):  # it is not there
-                descriptor = (await self._open(path, os.O_RDONLY | flags)).take()
-                try:
-                    watch.add(path, descriptor, is_folder=bool(flags))
-                except OSError as error:
-                    watch.close()
-                    # nobody may take a file for untouched because it was not watched
-                    raise _unwatched(error) from error
-                finally:
-                    closed(descriptor)
+        try:
+            for path, flags in [*((path, 0) for path in paths), *((path, os.O_DIRECTORY) for path in folders)]:
+                with suppress(SandboxFileError):  # it is not there
+                    descriptor = (await self._open(path, os.O_RDONLY | flags)).take()
+                    try:
+                        watch.add(path, descriptor, is_folder=bool(flags))
+                    finally:
+                        closed(descriptor)
+        except BaseException as error:
+            watch.close()
+            if isinstance(error, OSError):  # nobody may take a file for untouched because it was not watched
+                raise _unwatched(error) from error
+            raise
         return watch
 
     async def watch_reads(self, paths: Sequence[str], folders: Sequence[str] = ()) -> ReadWatchPort:
@@ -337,7 +339,7 @@ class LinuxSandbox:
                     file = await self._open(path, os.O_RDONLY)
                     try:
                         folder = await self._open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
-                    except SandboxFileError:
+                    except BaseException:
                         self._let_go(file)
                         raise
                     watch.add(path, file.take(), folder.take())
