@@ -200,6 +200,8 @@ async def test_a_package_that_the_image_lacks_is_nobodys_zero() -> None:
         result = await scored(RIGHT, needy, isolate=isolate)
         assert (result.score, result.reason) == (None, Reason.SCORER_ERROR), (isolate, result.detail)
         assert "gensim" in result.detail
+    result = await scored(RIGHT, needy.replace("gensim", "PyPDF2"))
+    assert (result.score, result.reason) == (None, Reason.SCORER_ERROR), result.detail
     optional = "try:\n    import gensim\nexcept ImportError:\n    gensim = None\n" + ADDED
     assert (await scored(RIGHT, optional)).score == 1.0
     assert (await scored("def add(a, b): return 4\n", optional)).score == 0.0
