@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.idempotency import IdempotencyKey
@@ -20,6 +21,7 @@ from harena.core.training_store import (
     TrainingChanges,
     TrainingRetry,
 )
+from harena.store import training_jobs as queries
 from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
 
@@ -111,6 +113,68 @@ async def test_keys(store: TrainingStore) -> None:
     assert await store.delete_job("id_a", while_in=["queued"])
     assert await store.events_after("id_a", 0) == []
     assert await store.find_answer("default", key) is None
+
+
+async def _rows_left(database: Database) -> int:
+    async with database.transaction() as connection:
+        names = ("training_jobs", "training_events")
+        counts = [await connection.exec_driver_sql(f"SELECT count(*) FROM {name}") for name in names]
+        return sum(count.scalar_one() for count in counts)
+
+
+async def test_no_transaction_deletes_more_events_than_a_writer_can_wait_for(
+    database: Database, store: TrainingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many a job has."""
+    monkeypatch.setattr(queries, "EVENTS_DELETED_AT_A_TIME", 3)
+    await store.insert_job(job("a"), [event("x")] * 10)
+    sizes: list[int] = []
+    delete_some = queries._delete_some
+
+    def counted(job_id: str, connection: Connection) -> bool:
+        before = connection.exec_driver_sql("SELECT count(*) FROM training_events").scalar_one()
+        more = delete_some(job_id, connection)
+        sizes.append(before - connection.exec_driver_sql("SELECT count(*) FROM training_events").scalar_one())
+        return more
+
+    monkeypatch.setattr(queries, "_delete_some", counted)
+    assert await store.delete_job("id_a", while_in=["queued"])
+    assert (sizes, await _rows_left(database)) == ([3, 3, 3, 1, 0], 0)
+
+
+@pytest.mark.parametrize("steps", range(4))
+async def test_a_deletion_that_was_cut_short_is_finished(
+    database: Database, store: TrainingStore, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    """Its job exists for nobody meanwhile, and nobody writes to it: neither its last owner, nor one who retries it."""
+    monkeypatch.setattr(queries, "EVENTS_DELETED_AT_A_TIME", 4)
+    await store.insert_job(job("a", state="failed"), [event("x")] * 10)
+    lease = (await read(store, "id_a")).lease
+    done = 0
+    delete_some = queries._delete_some
+
+    def dies(job_id: str, connection: Connection) -> bool:
+        nonlocal done
+        if done == steps:
+            raise PlatformError("killed", step="store")
+        done += 1
+        return delete_some(job_id, connection)
+
+    monkeypatch.setattr(queries, "_delete_some", dies)
+    with pytest.raises(PlatformError, match="killed"):
+        await store.delete_job("id_a", while_in=["failed"])
+    monkeypatch.setattr(queries, "_delete_some", delete_some)
+    assert await store.read_job("id_a") is None
+    assert await store.find_job("default", "id_a") is None
+    assert await store.list_jobs("default", limit=10) == []
+    assert not await store.delete_job("id_a", while_in=["failed"])
+    with pytest.raises(PlatformError) as lost:
+        await store.write("id_a", NO_CHANGES, [event("late")], epoch=lease.epoch)
+    assert lost.value.reason == LEASE_LOST
+    again = TrainingRetry(owner=OWNER, durable=True, attempt=2, from_scratch=True)
+    assert not await store.reopen("id_a", again, [event("late")], while_in=["failed"])
+    await store.clear_deleted()
+    assert await _rows_left(database) == 0
 
 
 async def test_finding_and_listing(store: TrainingStore) -> None:

@@ -139,7 +139,8 @@ class StoredTrainingEvent(NewTrainingEvent):
 
 
 class TrainingStorePort(Protocol):
-    """Training jobs in one store. Every method is one transaction; all raise PlatformError."""
+    """Training jobs in one store. Every method is one transaction, but for `delete_job` and `clear_deleted`, which take
+    some thousand events at a time; all raise PlatformError."""
 
     async def insert_job(
         self, job: NewTrainingJob, events: Sequence[NewTrainingEvent], *, key: IdempotencyKey | None = None
@@ -210,4 +211,8 @@ class TrainingStorePort(Protocol):
         """The events that follow `cursor`, oldest first; of these kinds, and `told`: only those with a message."""
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
-        """Delete a job that is in one of these states with all that belongs to it; whether it was."""
+        """Delete a job that is in one of these states with all that belongs to it; whether it was. From the first
+        transaction on it does not exist for any workspace; what a death leaves is removed by `clear_deleted`."""
+
+    async def clear_deleted(self) -> None:
+        """Remove what is left of jobs whose deletion has begun."""

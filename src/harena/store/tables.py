@@ -65,7 +65,7 @@ class AnyText(TypeDecorator[str]):
 
 
 BEING_DELETED = ""
-"""workspace of a benchmark job whose deletion has begun; no workspace has this name"""
+"""workspace of a benchmark job or training job whose deletion has begun; no workspace has this name"""
 
 benchmark_jobs = Table(
     "benchmark_jobs",

@@ -29,12 +29,14 @@ from harena.store.pages import read_page
 from harena.store.records import LEASE_COLUMNS, Made, Row, held, owner_columns, record_of, row_of
 from harena.store.references import hold_objects
 from harena.store.rows import insert_rows
-from harena.store.tables import training_events, training_jobs
+from harena.store.tables import BEING_DELETED, training_events, training_jobs
 
 ROUTE = "training_jobs"
 """the noun under which idempotency keys are kept"""
 HOLDER_COLUMNS = ("id", "workspace", "state", "durable", "cancel_requested_at", *LEASE_COLUMNS)
 """what is looked at again and again: who runs a job, if anybody; requests and plans are large"""
+EVENTS_DELETED_AT_A_TIME = 2000
+"""an event holds up to some KiB of text"""
 _jobs, _events = training_jobs.c, training_events.c
 
 
@@ -129,7 +131,8 @@ class TrainingStore:
 
     async def read_job(self, job_id: str) -> StoredTrainingJob | None:
         """See TrainingStorePort."""
-        jobs = await self._held(StoredTrainingJob, select(training_jobs).where(_jobs.id == job_id))
+        standing = select(training_jobs).where(_jobs.id == job_id, _jobs.workspace != BEING_DELETED)
+        jobs = await self._held(StoredTrainingJob, standing)
         return jobs[0] if jobs else None
 
     async def list_jobs(
@@ -179,13 +182,26 @@ class TrainingStore:
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
         """See TrainingStorePort."""
+        of_state = (_jobs.id == job_id, _jobs.state.in_(list(while_in)), _jobs.workspace != BEING_DELETED)
+        # the lease as well: who still writes, though the job has ended, would leave events behind
+        fenced = {"workspace": BEING_DELETED, "durable": False, "lease_epoch": _jobs.lease_epoch + 1}
         async with self._database.transaction() as connection:
-            gone = delete(training_jobs).where(_jobs.id == job_id, _jobs.state.in_(list(while_in)))
-            if (await connection.execute(gone)).rowcount != 1:
+            if (await connection.execute(update(training_jobs).where(*of_state).values(fenced))).rowcount != 1:
                 return False
-            await connection.execute(delete(training_events).where(_events.job_id == job_id))
             await forget_answers(connection, [job_id])
-            return True
+        await self._clear(job_id)
+        return True
+
+    async def clear_deleted(self) -> None:
+        """See TrainingStorePort."""
+        left = select(_jobs.id).where(_jobs.workspace == BEING_DELETED)
+        for job_id in await self._database.read(lambda connection: list(connection.scalars(left))):
+            await self._clear(job_id)
+
+    async def _clear(self, job_id: str) -> None:
+        """Remove a job whose deletion has begun, some events in each transaction, so that no writer waits for long."""
+        while await self._database.run(partial(_delete_some, job_id)):
+            pass
 
     async def _held(self, kind: Callable[..., Made], statement: Any) -> list[Made]:
         return await self._database.read(
@@ -208,7 +224,7 @@ def _write(
     connection: Connection,
 ) -> bool:
     # first: it takes the lock on the job, so nobody else numbers events, or takes the job over, meanwhile
-    statement = update(training_jobs).where(_jobs.id == job_id)
+    statement = update(training_jobs).where(_jobs.id == job_id, _jobs.workspace != BEING_DELETED)
     changed = {**values, "last_cursor": _jobs.last_cursor + len(events)}
     if while_in is not None:
         statement = statement.where(_jobs.state.in_(list(while_in)))
@@ -224,6 +240,20 @@ def _write(
         rows = _numbered(events, newest - len(events) + 1)
         insert_rows(connection, training_events, rows, fixed={"job_id": job_id})
     return True
+
+
+def _delete_some(job_id: str, connection: Connection) -> bool:
+    """Delete some events of a job whose deletion has begun, at last its own row; whether there is more."""
+    its_own = (_jobs.id == job_id, _jobs.workspace == BEING_DELETED)
+    # one at a time: events that another deletes at this moment are not counted here, as if there were no more
+    if connection.scalar(select(_jobs.id).where(*its_own).with_for_update()) is None:
+        return False
+    some = select(_events.cursor).where(_events.job_id == job_id).order_by(_events.cursor)
+    oldest = _events.cursor.in_(some.limit(EVENTS_DELETED_AT_A_TIME))
+    if connection.execute(delete(training_events).where(_events.job_id == job_id, oldest)).rowcount:
+        return True
+    connection.execute(delete(training_jobs).where(*its_own))
+    return False
 
 
 def _numbered(events: Sequence[NewTrainingEvent], first: int) -> list[Row]:
