@@ -118,28 +118,64 @@ if TYPE_CHECKING:
     from harena.core.ports import Operations
     from harena.core.records.benchmark_jobs import BenchmarkEvent as BenchmarkEvent
     from harena.core.records.benchmark_jobs import BenchmarkJob as BenchmarkJob
+    from harena.core.records.benchmark_jobs import BenchmarkJobsPage as BenchmarkJobsPage
     from harena.core.records.benchmark_jobs import BenchmarkResults as BenchmarkResults
     from harena.core.records.benchmark_jobs import BenchmarkRun as BenchmarkRun
+    from harena.core.records.benchmark_jobs import DefinitionReference as DefinitionReference
+    from harena.core.records.benchmark_jobs import ExpectedVerdict as ExpectedVerdict
+    from harena.core.records.benchmark_jobs import HoneypotCounts as HoneypotCounts
     from harena.core.records.benchmark_jobs import JobConfiguration as JobConfiguration
+    from harena.core.records.benchmark_jobs import JobLineage as JobLineage
     from harena.core.records.benchmark_jobs import JobSummary as JobSummary
+    from harena.core.records.benchmark_jobs import LeftOutRows as LeftOutRows
     from harena.core.records.benchmark_jobs import Progress as Progress
+    from harena.core.records.benchmark_jobs import Rescored as Rescored
+    from harena.core.records.benchmark_jobs import RescoredCounts as RescoredCounts
     from harena.core.records.benchmark_jobs import ResultsPage as ResultsPage
     from harena.core.records.benchmark_jobs import Summary as Summary
+    from harena.core.records.benchmark_jobs import VerdictCounts as VerdictCounts
     from harena.core.records.benchmark_jobs import WebhookDelivery as WebhookDelivery
     from harena.core.records.benchmark_jobs import WebhookEvent as WebhookEvent
+    from harena.core.records.calibrations import BatteryRuns as BatteryRuns
     from harena.core.records.calibrations import CalibratedScenario as CalibratedScenario
     from harena.core.records.calibrations import CalibrationReport as CalibrationReport
+    from harena.core.records.calibrations import ConstantRuns as ConstantRuns
+    from harena.core.records.calibrations import GoldRuns as GoldRuns
+    from harena.core.records.calibrations import KnownWrongRuns as KnownWrongRuns
+    from harena.core.records.calibrations import MutantRuns as MutantRuns
+    from harena.core.records.calibrations import PaidForgery as PaidForgery
+    from harena.core.records.catalog import ArchivedVersions as ArchivedVersions
     from harena.core.records.catalog import BenchmarkJobDef as BenchmarkJobDef
     from harena.core.records.catalog import CalibrationJob as CalibrationJob
+    from harena.core.records.catalog import CalibrationOutline as CalibrationOutline
+    from harena.core.records.catalog import CatalogEntry as CatalogEntry
+    from harena.core.records.catalog import CatalogPage as CatalogPage
+    from harena.core.records.catalog import ContractsPage as ContractsPage
+    from harena.core.records.catalog import DefinitionsPage as DefinitionsPage
+    from harena.core.records.catalog import ScenariosPage as ScenariosPage
     from harena.core.records.catalog import ScoringContract as ScoringContract
     from harena.core.records.catalog import StoredObject as StoredObject
+    from harena.core.records.catalog import StoredObjectsPage as StoredObjectsPage
     from harena.core.records.catalog import StoredScenarios as StoredScenarios
+    from harena.core.records.catalog import WebhookOutline as WebhookOutline
+    from harena.core.records.job_diff import ComparedAttempts as ComparedAttempts
+    from harena.core.records.job_diff import ComparedJob as ComparedJob
+    from harena.core.records.job_diff import ComparedJobs as ComparedJobs
+    from harena.core.records.job_diff import FlakyScenarios as FlakyScenarios
     from harena.core.records.job_diff import JobDiff as JobDiff
+    from harena.core.records.job_diff import McNemar as McNemar
+    from harena.core.records.job_diff import PairedDifference as PairedDifference
+    from harena.core.records.job_diff import ScenarioChange as ScenarioChange
+    from harena.core.records.result_rows import ColumnKind as ColumnKind
+    from harena.core.records.training_jobs import CapabilityReference as CapabilityReference
     from harena.core.records.training_jobs import ResolvedReference as ResolvedReference
     from harena.core.records.training_jobs import TrainingArtifacts as TrainingArtifacts
     from harena.core.records.training_jobs import TrainingEvent as TrainingEvent
+    from harena.core.records.training_jobs import TrainingFile as TrainingFile
     from harena.core.records.training_jobs import TrainingJob as TrainingJob
+    from harena.core.records.training_jobs import TrainingJobsPage as TrainingJobsPage
     from harena.core.records.training_jobs import TrainingLog as TrainingLog
+    from harena.core.records.training_jobs import TrainingLogsPage as TrainingLogsPage
     from harena.core.records.training_jobs import TrainingMetrics as TrainingMetrics
     from harena.core.records.training_jobs import TrainingProgress as TrainingProgress
     from harena.core.results import Reason as Reason
@@ -213,35 +249,29 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("ResourceUsage", "SandboxInfo", "SandboxStatus"),
     ),
     "harena.core.records.benchmark_jobs": (
-        "BenchmarkEvent",
-        "BenchmarkJob",
-        "BenchmarkResults",
-        "BenchmarkRun",
-        "JobConfiguration",
-        "JobSummary",
-        "Progress",
-        "ResultsPage",
-        "Summary",
-        "WebhookDelivery",
-        "WebhookEvent",
+        *("BenchmarkEvent", "BenchmarkJob", "BenchmarkJobsPage", "BenchmarkResults", "BenchmarkRun"),
+        *("DefinitionReference", "ExpectedVerdict", "HoneypotCounts", "JobConfiguration", "JobLineage"),
+        *("JobSummary", "LeftOutRows", "Progress", "Rescored", "RescoredCounts", "ResultsPage", "Summary"),
+        *("VerdictCounts", "WebhookDelivery", "WebhookEvent"),
     ),
-    "harena.core.records.calibrations": ("CalibratedScenario", "CalibrationReport"),
+    "harena.core.records.calibrations": (
+        *("BatteryRuns", "CalibratedScenario", "CalibrationReport", "ConstantRuns", "GoldRuns"),
+        *("KnownWrongRuns", "MutantRuns", "PaidForgery"),
+    ),
     "harena.core.records.catalog": (
-        "BenchmarkJobDef",
-        "CalibrationJob",
-        "ScoringContract",
-        "StoredObject",
-        "StoredScenarios",
+        *("ArchivedVersions", "BenchmarkJobDef", "CalibrationJob", "CalibrationOutline", "CatalogEntry"),
+        *("CatalogPage", "ContractsPage", "DefinitionsPage", "ScenariosPage", "ScoringContract"),
+        *("StoredObject", "StoredObjectsPage", "StoredScenarios", "WebhookOutline"),
     ),
-    "harena.core.records.job_diff": ("JobDiff",),
+    "harena.core.records.job_diff": (
+        *("ComparedAttempts", "ComparedJob", "ComparedJobs", "FlakyScenarios", "JobDiff", "McNemar"),
+        *("PairedDifference", "ScenarioChange"),
+    ),
+    "harena.core.records.result_rows": ("ColumnKind",),
     "harena.core.records.training_jobs": (
-        "ResolvedReference",
-        "TrainingArtifacts",
-        "TrainingEvent",
-        "TrainingJob",
-        "TrainingLog",
-        "TrainingMetrics",
-        "TrainingProgress",
+        *("CapabilityReference", "ResolvedReference", "TrainingArtifacts", "TrainingEvent", "TrainingFile"),
+        *("TrainingJob", "TrainingJobsPage", "TrainingLog", "TrainingLogsPage", "TrainingMetrics"),
+        *("TrainingProgress",),
     ),
     "harena.core.results": (
         "Reason",

@@ -40,7 +40,7 @@ from harena.core.catalog import (
 )
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
-from harena.core.records.catalog import ENTRIES, Archived, CatalogEntry, CatalogPage
+from harena.core.records.catalog import ENTRIES, ArchivedVersions, CatalogEntry, CatalogPage
 from harena.core.registry import IN_USE
 from harena.core.results import Trust
 from harena.core.rows import check_json
@@ -158,7 +158,7 @@ class Catalog:
         )
         return CatalogPage(entries=[*map(entry_answer, page)], next_cursor=page[-1].sequence if page.more else None)
 
-    async def archive(self, workspace: str, kind: CatalogKind, reference: str) -> Archived:
+    async def archive(self, workspace: str, kind: CatalogKind, reference: str) -> ArchivedVersions:
         """Archive the version that NAME@2 names, or every version of NAME. Raises NotFoundError."""
         name, version = parse_reference(reference)
         store = await self._store()
@@ -172,7 +172,7 @@ class Catalog:
             )
             if not there:
                 raise _not_found(kind, reference)
-        return Archived(name=name, archived=archived)
+        return ArchivedVersions(name=name, archived=archived)
 
     async def delete(self, workspace: str, kind: CatalogKind, reference: str) -> None:
         """Delete the version that NAME@2 names. Raises NotFoundError, and ValidationError (no version is named; with

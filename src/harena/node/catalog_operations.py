@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from harena.core.records.catalog import Archived, CalibrationJob, CatalogEntry, CatalogPage, StoredScenarios
+from harena.core.records.catalog import ArchivedVersions, CalibrationJob, CatalogEntry, CatalogPage, StoredScenarios
 
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogKind
@@ -57,7 +57,7 @@ class CatalogOperations:
             limit=limit,
         )
 
-    async def archive_catalog_entry(self, kind: CatalogKind, ref: str) -> Archived:
+    async def archive_catalog_entry(self, kind: CatalogKind, ref: str) -> ArchivedVersions:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().catalog.archive(self.workspace, kind, ref)
 

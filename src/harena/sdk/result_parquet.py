@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from harena.core.errors import ValidationError
 from harena.core.records.benchmark_jobs import BenchmarkRun
-from harena.core.records.result_rows import COLUMNS, MORE, Kind, flat_row
+from harena.core.records.result_rows import COLUMNS, MORE, ColumnKind, flat_row
 
 ROWS_PER_GROUP = 10_000
 """what is held in memory at one time, about 10 MB"""
@@ -36,13 +36,13 @@ class ParquetWriter:
 
         self._arrow = pyarrow
         types = {
-            Kind.TEXT: pyarrow.string(),
-            Kind.INTEGER: pyarrow.int64(),
-            Kind.NUMBER: pyarrow.float64(),
-            Kind.BOOLEAN: pyarrow.bool_(),
-            Kind.NESTED: pyarrow.string(),
+            ColumnKind.TEXT: pyarrow.string(),
+            ColumnKind.INTEGER: pyarrow.int64(),
+            ColumnKind.NUMBER: pyarrow.float64(),
+            ColumnKind.BOOLEAN: pyarrow.bool_(),
+            ColumnKind.NESTED: pyarrow.string(),
         }
-        columns = {**COLUMNS, MORE: Kind.NESTED}
+        columns = {**COLUMNS, MORE: ColumnKind.NESTED}
         self._schema = pyarrow.schema([(name, types[kind]) for name, kind in columns.items()])
         self._file = pyarrow.parquet.ParquetWriter(out, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []

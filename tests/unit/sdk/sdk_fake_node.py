@@ -54,7 +54,7 @@ from harena.core.records.benchmark_jobs import (
     JobSummary,
     ResultsPage,
 )
-from harena.core.records.catalog import ENTRIES, Archived, CatalogEntry, CatalogPage
+from harena.core.records.catalog import ENTRIES, ArchivedVersions, CatalogEntry, CatalogPage
 from harena.core.results import RunResult
 from harena.sdk import portal, transport
 
@@ -420,8 +420,8 @@ class FakeNode:
         entry = filled(ENTRIES[kind], {"ref": f"{kind}@{cursor or 2}"})
         return CatalogPage(entries=[entry], next_cursor=1 if cursor is None else None)
 
-    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Archived:
-        return Archived(name=reference, archived=3)
+    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> ArchivedVersions:
+        return ArchivedVersions(name=reference, archived=3)
 
     async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
         self.requests.append({"kind": kind, "deleted": reference})

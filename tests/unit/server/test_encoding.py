@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 from starlette.types import Message
 
-from harena.core.records.catalog import Archived, CatalogPage, ScoringContract
+from harena.core.records.catalog import ArchivedVersions, CatalogPage, ScoringContract
 from harena.server.answers import JsonAnswer
 from harena.server.encoding import PIECE, encoded, is_large, pieces
 
@@ -33,7 +33,7 @@ LARGE = {
     "many names": {f"name {number}": None for number in range(50_000)},
     "nested": {"a": [{"b": ["x" * 50_000] * 5, "c": ()}, [], {}], "d": "y" * PIECE * 3, "e": 1},
     "a record": CONTRACT,
-    "records": {"entries": [CONTRACT, Archived(name="a", archived=1)] * 3, "next_cursor": None},
+    "records": {"entries": [CONTRACT, ArchivedVersions(name="a", archived=1)] * 3, "next_cursor": None},
     "a page": CatalogPage(entries=[CONTRACT] * 2, next_cursor=3),
     "many lists": [[number] for number in range(50_000)],
 }

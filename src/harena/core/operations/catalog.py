@@ -9,7 +9,14 @@ from harena.core.catalog import CatalogKind
 from harena.core.operations.operation import READ, WRITE, Operation
 from harena.core.ports import CatalogOperations as Port
 from harena.core.records.benchmark_jobs import BenchmarkJob
-from harena.core.records.catalog import ENTRIES, Archived, CalibrationJob, ContractsPage, DefinitionsPage, ScenariosPage
+from harena.core.records.catalog import (
+    ENTRIES,
+    ArchivedVersions,
+    CalibrationJob,
+    ContractsPage,
+    DefinitionsPage,
+    ScenariosPage,
+)
 
 NOUN, DEFINITIONS = "catalog", "benchmark job defs"
 _IN_USE = frozenset({409})
@@ -54,7 +61,7 @@ class Kept:
             f"{one}/archive",
             WRITE,
             Port.archive_catalog_entry,
-            Archived,
+            ArchivedVersions,
             fixed=of,
             told=told[3],
         )

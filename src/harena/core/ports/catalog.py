@@ -10,7 +10,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.parameters import MOST_WORD, Bounds, Cursor, Id, Limit, OptionalWord
 
 if TYPE_CHECKING:
-    from harena.core.records.catalog import Archived, CalibrationJob, CatalogEntry, CatalogPage
+    from harena.core.records.catalog import ArchivedVersions, CalibrationJob, CatalogEntry, CatalogPage
 
 
 class CatalogOperations(Protocol):
@@ -36,7 +36,7 @@ class CatalogOperations(Protocol):
     ) -> CatalogPage:
         """One page, {entries, cursor}, newest first."""
 
-    async def archive_catalog_entry(self, kind: CatalogKind, ref: Id) -> Archived:
+    async def archive_catalog_entry(self, kind: CatalogKind, ref: Id) -> ArchivedVersions:
         """Hide a version, or every version of a name: {name, archived}. Raises NotFoundError."""
 
     async def delete_catalog_entry(self, kind: CatalogKind, ref: Id) -> None:

@@ -20,12 +20,19 @@ class Progress(Record):
     `invalid` add up to `done`."""
 
     total: int
+    """runs of the job: scenarios times attempts"""
     queued: int
+    """runs that wait for a slot, also those that wait to be tried again"""
     running: int
+    """runs that have a slot now"""
     done: int
+    """runs that have ended, with a score or without one"""
     cancelled: int
+    """runs that will not be run, because the job was ended before"""
     passed: int
+    """runs whose score reached what its contract calls passed"""
     failed: int
+    """scored runs that did not pass"""
     infra: int
     """number of runs that the platform lost; they have no score"""
     invalid: int
@@ -51,6 +58,7 @@ class LeftOutRows(Record):
     """Rows of a data set that had a mistake, where the job asked to leave such rows out (`config.skip_bad_rows`)."""
 
     rows: int
+    """number of rows that were left out"""
     told: list[str]
     """the mistakes of the first of them"""
 
@@ -60,8 +68,9 @@ class DefinitionReference(Record):
     """The version of a definition that a job was made of."""
 
     ref: str
-    """NAME@2"""
+    """the version, as NAME@2"""
     digest: str
+    """sha256 of the definition's content"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +78,17 @@ class WebhookDelivery(Record):
     """How far the delivery of a job's end is. The secret that signs it is never answered."""
 
     url: str
+    """where the end is posted to"""
     delivery_id: str
     """the receiver knows repetitions by it"""
     state: str
     """waiting (for the job's end), pending, delivered or failed"""
     tries: int
+    """requests that were sent so far"""
     next_try_at: str | None
+    """when the next request is sent; null = none will be"""
     ended_at: str | None
+    """when it was delivered, or given up; null = neither yet"""
     error: str | None
     """what came of the last try that failed"""
 
@@ -113,25 +126,33 @@ class BenchmarkJob(Record):
     """A job, as it was when it was asked for."""
 
     id: str
+    """chosen by the node that accepted the job: job_ and 16 hexadecimal digits"""
     name: str
+    """the user's, not unique; a name stands for the newest job that has it"""
     state: str
     """a `JobState`: queued, running, completed, cancelled, failed, timed_out or interrupted"""
     created_at: str
+    """when the job was accepted"""
     started_at: str | None
+    """when its first run began; null = none has"""
     ended_at: str | None
+    """when it reached a state that it never leaves; null = it has not ended"""
     duration_seconds: float
     """how long it has run, on all nodes together"""
     blueprint: str
     """blueprint that candidates run in: the requested one, or one that fits where none was requested"""
     config: JobConfiguration
+    """what was asked for, with the defaults for the rest"""
     error: str | None
     """why the platform could not run it to its end"""
     cursor: int
     """cursor of its newest event"""
     progress: Progress
+    """its runs, counted by state"""
     lineage: JobLineage | None
     """null = nothing stored was used"""
     left_out: LeftOutRows | None
+    """null = no row was left out"""
     definition: DefinitionReference | None
     """null = it was not made of a definition"""
     webhook: WebhookDelivery | None
@@ -145,6 +166,7 @@ class BenchmarkJobsPage(Record):
     MOST_ITEMS: ClassVar[Mapping[str, int]] = {"benchmark_jobs": 1000}
 
     benchmark_jobs: list[BenchmarkJob]
+    """up to as many as were asked for"""
     next_cursor: int | None
     """asks for what follows; null = this was the last page"""
 
@@ -154,7 +176,9 @@ class Rescored(Record):
     """What the same candidate got when it was executed and scored once more, in fresh sandboxes."""
 
     score: float | None
+    """null = the second try gave none"""
     reason: Reason | None
+    """null = the second try gave none"""
     error: str
     """why the platform could not score it again; empty = it could"""
     agrees: bool | None
@@ -166,9 +190,11 @@ class ExpectedVerdict(Record):
     """The verdict that a scenario is known to deserve."""
 
     passed: bool
+    """whether a right judgement lets the candidate pass"""
     reason: list[str]
     """any of these; empty = any reason"""
     score: float | None
+    """the right score; null = any that agrees with `passed`"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,21 +204,33 @@ class BenchmarkRun(Record):
     run: int
     """0, 1, ... in the order of acceptance"""
     scenario_id: str
+    """unique within the job; the scenario's author chose it"""
     attempt: int
     """1, 2, ... for the same scenario"""
     score: float | None
+    """0 to 1, or what the contract gives; null = the candidate was not judged"""
     passed: bool
+    """false also where there is no score"""
     validity: Validity
+    """valid; suspect (scored, though something was tampered with); infra or invalid (no score)"""
     trust: Trust
+    """separate (the verdict was computed out of the candidate's reach) or shared"""
     reason: Reason
+    """why it has this score, or none"""
     detail: str
     """one line for people; never parsed"""
     duration_seconds: float
+    """wall time of making the sandbox, running and judging, without tries that the platform lost"""
     cpu_seconds: float
+    """processor time of the candidate's processes"""
     peak_memory_bytes: int
+    """most memory that the candidate's sandbox held"""
     checks_planned: int
+    """checks that the contract has"""
     checks_run: int
+    """checks that were made, until one ended the run"""
     checks_passed: int
+    """checks that the candidate passed"""
     scorer_version: str
     """name and number of the rules that gave the score, such as tests-5"""
     evidence: str
@@ -251,9 +289,13 @@ class VerdictCounts(Record):
     """Runs whose right verdict is known, and how many got it."""
 
     expected: int
+    """runs whose right verdict is known"""
     right: int
+    """runs that got the right verdict"""
     wrong: int
+    """runs that got another verdict"""
     no_score: int
+    """runs without a score: neither right nor wrong"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,8 +303,11 @@ class HoneypotCounts(Record):
     """Runs of scenarios that no honest candidate can pass."""
 
     runs: int
+    """runs that ended"""
     scored: int
+    """runs with a score"""
     passed: int
+    """runs that passed, each by cheating"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,11 +315,15 @@ class RescoredCounts(Record):
     """Runs that were scored twice."""
 
     runs: int
+    """runs that were chosen to be scored once more"""
     scored: int
+    """runs whose second try has a score"""
     disagreed: int
+    """runs whose two scores differ"""
     disagreement_rate: float | None
     """share of the runs whose second try was scored; null = none was"""
     disagreement_rate_of_all: float
+    """`disagreed` over `runs`"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,25 +331,37 @@ class Summary(Record):
     """What the runs of a job add up to. A run without a score is never counted as a zero."""
 
     total: int
+    """runs of the job"""
     scored: int
+    """runs with a score"""
     passed: int
+    """runs that passed"""
     pass_rate: float | None
     """share of the scored runs; null = nothing was scored"""
     pass_rate_of_all: float | None
+    """share of all runs, those without a score counted as not passed; null = there are none"""
     mean_score: float | None
+    """over the scored runs; null = nothing was scored"""
     infra: int
+    """runs that the platform lost"""
     invalid: int
+    """runs whose contract could not be applied"""
     suspect: int
+    """scored runs that passed a honeypot, or were seen to tamper"""
     cancelled: int
+    """runs that were not run"""
     by_reason: dict[str, int]
     """reason -> runs, the most frequent one first"""
     duration_seconds: float
+    """how long the job has run, on all nodes together"""
     runs_per_second: float
+    """runs that have ended, over `duration_seconds`"""
     verdicts: VerdictCounts | None
     """null = no verdict is known"""
     hack_rate: float | None
     """share of the scored runs that passed a honeypot or were seen to tamper"""
     hack_rate_of_all: float | None
+    """share of all runs that passed a honeypot or were seen to tamper"""
     honeypots: HoneypotCounts | None
     """null = there were none"""
     rescored: RescoredCounts | None
@@ -312,10 +373,15 @@ class JobSummary(Record):
     """The results of a job without the runs themselves."""
 
     job_id: str
+    """the job's id"""
     name: str
+    """the job's name"""
     state: str
+    """the job's `JobState`; until it has ended the summary is of what has ended so far"""
     error: str | None
+    """why the platform could not run it to its end; null = it could, or it has not ended"""
     summary: Summary
+    """what its runs add up to"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,11 +389,17 @@ class BenchmarkResults(Record):
     """The runs of a job and their summary."""
 
     job_id: str
+    """the job's id"""
     name: str
+    """the job's name"""
     state: str
+    """the job's `JobState`"""
     error: str | None
+    """why the platform could not run it to its end; null = it could, or it has not ended"""
     summary: Summary
+    """what `runs` add up to"""
     runs: list[BenchmarkRun]
+    """in the order in which they ended"""
 
     def to_rows(self) -> list[dict[str, Any]]:
         """The runs as flat rows, as `pandas.DataFrame(...)` or `polars.DataFrame(...)` takes them."""
@@ -341,9 +413,13 @@ class ResultsPage(Record):
     MOST_ITEMS: ClassVar[Mapping[str, int]] = {"runs": 1000}
 
     job_id: str
+    """the job's id"""
     state: str
+    """the job's `JobState`: once it has ended, an empty page is the last one"""
     runs: list[BenchmarkRun]
+    """up to as many as were asked for; fewer where they are large"""
     cursor: int
+    """asks for what follows"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -366,26 +442,47 @@ class BenchmarkEvent(Record):
     )
 
     cursor: int
+    """1, 2, ... within its job"""
     at: str
+    """when it happened"""
     kind: str
+    """what happened, one of the words above"""
     job_id: str
+    """id of the job that it happened to"""
     total: int | None = None
+    """runs of the job"""
     effective_concurrency: int | None = None
+    """runs that the node lets run at one time"""
     run: int | None = None
+    """number of the run, as in `BenchmarkRun`"""
     scenario_id: str | None = None
+    """the run's scenario"""
     attempt: int | None = None
+    """1, 2, ... for the same scenario"""
     error: str | None = None
+    """what the platform failed at"""
     delay_seconds: float | None = None
+    """time until the run is tried again"""
     score: float | None = None
+    """the run's score; null = it has none"""
     passed: bool | None = None
+    """whether the run passed"""
     validity: Validity | None = None
+    """the run's validity"""
     reason: Reason | None = None
+    """the run's reason"""
     duration_seconds: float | None = None
+    """wall time of the run"""
     interruptions: int | None = None
+    """how many nodes have gone while they ran it"""
     open: int | None = None
+    """runs that had not ended when another node took the job over"""
     state: str | None = None
+    """the `JobState` in which the job ended"""
     delivery_id: str | None = None
+    """the delivery of the job's end"""
     tries: int | None = None
+    """requests that were sent for it"""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that its kind has, as JSON types."""
@@ -398,13 +495,18 @@ class WebhookEvent(Record):
     """The end of a benchmark job. A receiver may get it more than once, each time with the same `delivery_id`."""
 
     event: str
-    """"benchmark_job.ended\""""
+    """what happened: always benchmark_job.ended"""
     delivery_id: str
+    """known to the receiver from before, where the delivery is a repetition"""
     at: str
     """when it happened, ISO 8601 in UTC"""
     job_id: str
+    """the job's id"""
     name: str
+    """the job's name"""
     state: str
+    """the `JobState` in which it ended"""
     error: str | None
+    """why the platform could not run it to its end; null = it could"""
     summary: Summary
     """summary of the job, as in its results"""

@@ -16,14 +16,19 @@ class CatalogEntry(Record):
     """One version of a name. It never changes; it can be archived, which hides it, and deleted."""
 
     ref: str
-    """NAME@2"""
+    """the version, as NAME@2"""
     name: str
+    """chosen by who stored the first version; unique in its workspace for its kind"""
     version: int
+    """1, 2, ... for the name; other content gets the next one"""
     digest: str
     """digest of the content"""
     metadata: dict[str, str]
+    """given with the version; no part of its content"""
     created_at: str
+    """when this version was stored"""
     archived_at: str | None
+    """when it was archived; null = it is not"""
 
     def as_created(self) -> CatalogEntry:
         """The entry as its creation is answered: without what only `get` tells."""
@@ -36,14 +41,19 @@ class CalibrationOutline(Record):
     """What an entry of stored scenarios says about one of its calibrations."""
 
     id: str
+    """id of the calibration"""
     created_at: str
+    """when it was asked for"""
     state: str | None
     """state of the calibration's job; null = the job was deleted"""
     gold_runs: int
+    """times that each right answer is run"""
     fit: bool | None
     """null = it has no report (yet)"""
     flake_rate: float | None
+    """share of its right answers' scored runs that disagree with the others; null = it has no report"""
     battery_version: str | None
+    """which forgeries were tried; null = it has no report"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +65,13 @@ class StoredScenarios(CatalogEntry):
     format: str
     """the data format that was stored"""
     problems: int
+    """number of scenarios"""
     candidates: int
     """number of candidates stored with the scenarios; candidates may also come with a job"""
     trust: str
     """shared if one of its contracts is, else separate"""
     scorers: list[str]
+    """types of the contracts, each once"""
     contracts: list[str]
     """the stored scoring contracts that they refer to, as NAME@2"""
     calibrations: list[CalibrationOutline] | None = None
@@ -79,8 +91,11 @@ class ScoringContract(CatalogEntry):
     OMITTED_WHEN_NONE: ClassVar[frozenset[str]] = frozenset({"contract"})
 
     type: str
+    """the contract's type, such as tests or stdio"""
     trust: str
+    """separate (verdicts are computed out of the candidate's reach) or shared"""
     scorer_version: str
+    """rules that judge by it now, such as tests-9"""
     contract: Mapping[str, Any] | None = None
     """from `get`: what was stored"""
 
@@ -90,6 +105,7 @@ class WebhookOutline(Record):
     """Where a definition's jobs tell their end."""
 
     url: str
+    """where each job's end is posted to"""
     signed: bool
     """there is a secret, which is never answered"""
 
@@ -105,9 +121,11 @@ class BenchmarkJobDef(CatalogEntry):
     problems: int | None
     """number of its scenarios; null = they come with each run"""
     blueprint_id: str | None
+    """blueprint that its candidates run in; null = each run says, or the default"""
     config: Mapping[str, Any]
     """the fields of a `JobConfig` that the definition sets"""
     webhook: WebhookOutline | None
+    """null = its jobs tell nobody"""
     request: Mapping[str, Any] | None = None
     """from `get` with `content`: what was stored, without the webhook's secret"""
 
@@ -125,6 +143,7 @@ class CatalogPage(Record):
     """One page of entries, newest first."""
 
     entries: list[CatalogEntry]
+    """up to as many as were asked for"""
     next_cursor: int | None
     """asks for what follows; null = this was the last page"""
 
@@ -136,7 +155,9 @@ class ScenariosPage(Record):
     MOST_ITEMS: ClassVar[Mapping[str, int]] = {"scenarios": 1000}
 
     scenarios: list[StoredScenarios]
+    """up to as many as were asked for"""
     next_cursor: int | None
+    """asks for what follows; null = this was the last page"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +167,9 @@ class ContractsPage(Record):
     MOST_ITEMS: ClassVar[Mapping[str, int]] = {"scoring_contracts": 1000}
 
     scoring_contracts: list[ScoringContract]
+    """up to as many as were asked for"""
     next_cursor: int | None
+    """asks for what follows; null = this was the last page"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,14 +179,17 @@ class DefinitionsPage(Record):
     MOST_ITEMS: ClassVar[Mapping[str, int]] = {"benchmark_job_defs": 1000}
 
     benchmark_job_defs: list[BenchmarkJobDef]
+    """up to as many as were asked for"""
     next_cursor: int | None
+    """asks for what follows; null = this was the last page"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Archived(Record):
+class ArchivedVersions(Record):
     """What archiving did."""
 
     name: str
+    """the name whose versions were archived"""
     archived: int
     """how many versions were not archived before"""
 
@@ -179,10 +205,13 @@ class CalibrationJob(Record):
     scenarios: str | None
     """the stored version, as NAME@2"""
     gold_runs: int
+    """times that each right answer is run"""
     created_at: str
+    """when it was asked for"""
     state: str | None
     """state of the calibration's job; null = the job was deleted"""
     ended: bool
+    """its job has ended, or was deleted"""
     fit: bool | None
     """null until it has ended, and where its job did not complete"""
     report: CalibrationReport | None
@@ -194,17 +223,23 @@ class StoredObject(Record):
     """One version of what training refers to: a capability, a task, a data set, a model or a checkpoint."""
 
     ref: str
-    """NAME@VERSION"""
+    """the version, as NAME@VERSION"""
     kind: str
+    """an `ObjectKind`"""
     name: str
+    """chosen by who published the first version; unique in its workspace for its kind"""
     version: str
+    """X.Y.Z of a capability or a task; of other kinds any word"""
     digest: str
     """sha256 of its tree of files"""
     files: int
+    """number of files in its tree"""
     bytes: int
+    """size of these files together"""
     described: Mapping[str, Any]
     """what was read of it; see `harena.training.objects`"""
     created_at: str
+    """when this version was published"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,5 +249,6 @@ class StoredObjectsPage(Record):
     MOST_ITEMS: ClassVar[Mapping[str, int]] = {"objects": 1000}
 
     objects: list[StoredObject]
+    """up to as many as were asked for"""
     next_cursor: int | None
     """asks for what follows; null = this was the last page"""

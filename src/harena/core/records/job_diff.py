@@ -13,8 +13,11 @@ class ComparedJob(Record):
     """One of the two jobs."""
 
     id: str
+    """the job's id"""
     name: str
+    """the job's name"""
     state: str
+    """the job's `JobState`; one that has not ended is compared by what has"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +25,9 @@ class ComparedJobs(Record):
     """Both jobs."""
 
     a: ComparedJob
+    """the earlier one, as a rule"""
     b: ComparedJob
+    """the one that is compared with it"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +35,15 @@ class PairedDifference(Record):
     """A mean over the scenarios that are scored in both jobs."""
 
     a: float
+    """mean in job a"""
     b: float
+    """mean in job b"""
     difference: float
     """b - a"""
     low: float | None
     """`low` to `high` is the 95 % confidence interval of the difference; null = too few scenarios to tell"""
     high: float | None
+    """null where `low` is"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +51,11 @@ class McNemar(Record):
     """The exact test of McNemar over scenarios that pass in one job only."""
 
     newly_passing: int
+    """scenarios that pass in job b only"""
     newly_failing: int
+    """scenarios that pass in job a only"""
     p_value: float
+    """probability of a split at least as uneven where both jobs are equally good"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +63,9 @@ class FlakyScenarios(Record):
     """Scenarios whose scored attempts disagree whether it passes, by job."""
 
     a: list[str]
+    """ids of such scenarios in job a"""
     b: list[str]
+    """ids of such scenarios in job b"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +73,11 @@ class ComparedAttempts(Record):
     """All attempts of one scenario in one job."""
 
     attempts: int
+    """attempts that have ended"""
     scored: int
+    """attempts with a score"""
     passed: int
+    """attempts that passed"""
     score: float | None
     """mean of the scored attempts; null = none was"""
     reasons: dict[str, int]
@@ -75,6 +91,7 @@ class ScenarioChange(Record):
     """What became of one scenario."""
 
     scenario_id: str
+    """the scenario's id, the same in both jobs"""
     change: str
     """a `harena.core.job_diff.Change`"""
     difference: float | None
@@ -82,6 +99,7 @@ class ScenarioChange(Record):
     a: ComparedAttempts | None
     """null = the job lacks the scenario"""
     b: ComparedAttempts | None
+    """null = the job lacks the scenario"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,17 +107,23 @@ class JobDiff(Record):
     """What changed from job `a` to job `b`, scenario by scenario, with paired statistics."""
 
     jobs: ComparedJobs
+    """what was compared"""
     compared: int
     """scenarios that are scored in both"""
     unchanged: int
+    """scenarios whose result is the same in both"""
     changes: dict[str, int]
     """kind of change -> scenarios"""
     pass_rate: PairedDifference | None
     """null = nothing can be compared"""
     mean_score: PairedDifference | None
+    """null = nothing can be compared"""
     mcnemar: McNemar
+    """whether the pass rate changed by more than chance explains"""
     flaky: FlakyScenarios
+    """scenarios whose result is a matter of chance within one job"""
     warnings: list[str]
+    """what makes the comparison doubtful, a sentence for each"""
     scenarios: list[ScenarioChange]
     """scenarios whose result changed, by id"""
 

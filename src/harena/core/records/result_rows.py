@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What a column holds."""
 
     TEXT = "text"
@@ -19,35 +19,35 @@ class Kind(StrEnum):
     """a mapping or None; JSON text where a file's columns are flat"""
 
 
-COLUMNS: dict[str, Kind] = {
-    "scenario_id": Kind.TEXT,
-    "attempt": Kind.INTEGER,
-    "problem": Kind.TEXT,
-    "score": Kind.NUMBER,
-    "passed": Kind.BOOLEAN,
-    "validity": Kind.TEXT,
-    "trust": Kind.TEXT,
-    "reason": Kind.TEXT,
-    "detail": Kind.TEXT,
-    "duration_seconds": Kind.NUMBER,
-    "cpu_seconds": Kind.NUMBER,
-    "peak_memory_bytes": Kind.INTEGER,
-    "checks_planned": Kind.INTEGER,
-    "checks_run": Kind.INTEGER,
-    "checks_passed": Kind.INTEGER,
-    "platform_retries": Kind.INTEGER,
-    "evidence": Kind.TEXT,
-    "run": Kind.INTEGER,
-    "scorer_version": Kind.TEXT,
-    "scenario_digest": Kind.TEXT,
-    "candidate_digest": Kind.TEXT,
-    "scenario_version": Kind.TEXT,
-    "contract_version": Kind.TEXT,
-    "honeypot": Kind.BOOLEAN,
-    "verdict_right": Kind.BOOLEAN,
-    "expected": Kind.NESTED,
-    "rescore": Kind.NESTED,
-    "metadata": Kind.NESTED,
+COLUMNS: dict[str, ColumnKind] = {
+    "scenario_id": ColumnKind.TEXT,
+    "attempt": ColumnKind.INTEGER,
+    "problem": ColumnKind.TEXT,
+    "score": ColumnKind.NUMBER,
+    "passed": ColumnKind.BOOLEAN,
+    "validity": ColumnKind.TEXT,
+    "trust": ColumnKind.TEXT,
+    "reason": ColumnKind.TEXT,
+    "detail": ColumnKind.TEXT,
+    "duration_seconds": ColumnKind.NUMBER,
+    "cpu_seconds": ColumnKind.NUMBER,
+    "peak_memory_bytes": ColumnKind.INTEGER,
+    "checks_planned": ColumnKind.INTEGER,
+    "checks_run": ColumnKind.INTEGER,
+    "checks_passed": ColumnKind.INTEGER,
+    "platform_retries": ColumnKind.INTEGER,
+    "evidence": ColumnKind.TEXT,
+    "run": ColumnKind.INTEGER,
+    "scorer_version": ColumnKind.TEXT,
+    "scenario_digest": ColumnKind.TEXT,
+    "candidate_digest": ColumnKind.TEXT,
+    "scenario_version": ColumnKind.TEXT,
+    "contract_version": ColumnKind.TEXT,
+    "honeypot": ColumnKind.BOOLEAN,
+    "verdict_right": ColumnKind.BOOLEAN,
+    "expected": ColumnKind.NESTED,
+    "rescore": ColumnKind.NESTED,
+    "metadata": ColumnKind.NESTED,
 }
 """name -> kind, in order; each may be None"""
 
@@ -68,7 +68,7 @@ def flat_row(run: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in row.items():
         if isinstance(value, str):
             row[name] = writable(value)
-        elif name == MORE or COLUMNS[name] is Kind.NESTED:
+        elif name == MORE or COLUMNS[name] is ColumnKind.NESTED:
             row[name] = None if value is None else json.dumps(value, default=str)
     return row
 

@@ -18,6 +18,7 @@ class TrainingProgress(Record):
     """How far a job is."""
 
     step: int
+    """steps of the optimizer that are done"""
     steps: int | None
     """null = its worker has not counted them yet"""
 
@@ -27,7 +28,9 @@ class CapabilityReference(Record):
     """A stored version of a capability."""
 
     name: str
+    """name of the stored capability"""
     version: str
+    """its version"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class ResolvedReference(Record):
     where: str
     """the field of the request: "model", "capability_ref", "config.trajectory_dataset_refs[0]" ..."""
     kind: ObjectKind
+    """kind of the object; a model's also where it was given as a path"""
     name: str
     """name of the stored object or model; for a model's path, the path as it was given"""
     version: str | None
@@ -61,38 +65,53 @@ class TrainingJob(Record):
     """A job, as it was when it was asked for."""
 
     id: str
+    """chosen by the node that accepted the job"""
     name: str
+    """the user's, not unique; a name stands for the newest job that has it"""
     state: str
     """a `TrainingState`: queued, running, completed, failed or cancelled"""
     trainer_type: str
     """sft or rl"""
     algorithm: str | None
+    """grpo, rloo, ...; null for sft"""
     backend: str | None
+    """what was asked for; null = the default"""
     model: str | None
     """what was asked for: a reference, or a Hugging Face name"""
     project_ref: str | None
+    """the user's own label for a project; null = none was given"""
     run_ref: str | None
+    """the user's own label for a run; null = none was given"""
     capability_ref: CapabilityReference | None
+    """capability that an agent is trained with; null = none"""
     tags: list[str] | None
+    """the user's own; null = none were given"""
     config: Mapping[str, Any] | None
     """the request's configuration"""
     resolved: list[ResolvedReference]
+    """what each reference of the request named when the job was accepted"""
     plan: Mapping[str, Any]
     """the whole configuration, with the defaults of its algorithm"""
     progress: TrainingProgress
+    """how far it is"""
     metrics: Mapping[str, Any]
     """the newest value of each; all of them are given by `training_jobs.metrics`"""
     artifacts: Mapping[str, Any]
     """name -> path or paths, below the job's folder"""
     error: str | None
+    """why it failed; null = it has not"""
     attempt: int
     """how many times it was begun from scratch, less one"""
     restarts: int
     """how many times it has gone on after its worker or its server had gone"""
     created_at: str
+    """when it was accepted"""
     started_at: str | None
+    """when its worker began; null = it has not, or waits to be tried again"""
     ended_at: str | None
+    """when it completed, failed or was cancelled; null = none of these yet"""
     cancel_requested_at: str | None
+    """when cancelling was asked for; null = it was not"""
     cursor: int
     """cursor of its newest event"""
 
@@ -104,6 +123,7 @@ class TrainingJobsPage(Record):
     MOST_ITEMS: ClassVar[Mapping[str, int]] = {"training_jobs": 1000}
 
     training_jobs: list[TrainingJob]
+    """up to as many as were asked for"""
     next_cursor: int | None
     """asks for what follows; null = this was the last page"""
 
@@ -113,15 +133,25 @@ class TrainingEvent(Record):
     """Something that happened to a job; kinds as in `harena.core.training_jobs.TrainingEventKind`."""
 
     cursor: int
+    """1, 2, ... within its job"""
     at: str
+    """when it happened"""
     kind: str
+    """a `TrainingEventKind`"""
     job_id: str
+    """id of the job that it happened to"""
     level: str
+    """info, warning or error"""
     message: str | None
+    """a sentence for people; null = the event is no part of the logs"""
     metrics: Mapping[str, Any]
+    """name -> value, where something was measured; else empty"""
     data: Mapping[str, Any]
+    """what its kind tells beside these; else empty"""
     artifacts: Mapping[str, Any]
+    """name -> path or paths that were written, below the job's folder; else empty"""
     error: str | None
+    """what went wrong; null = nothing"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,11 +159,17 @@ class TrainingLog(Record):
     """An event that says something to people."""
 
     cursor: int
+    """cursor of its event"""
     at: str
+    """when it happened"""
     kind: str
+    """a `TrainingEventKind`"""
     level: str
+    """info, warning or error"""
     message: str
+    """a sentence for people"""
     data: Mapping[str, Any]
+    """what its kind tells beside the message; else empty"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +179,9 @@ class TrainingLogsPage(Record):
     MOST_ITEMS: ClassVar[Mapping[str, int]] = {"items": 5000}
 
     items: list[TrainingLog]
+    """oldest first, up to as many as were asked for"""
     cursor: int
+    """asks for what follows"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +189,9 @@ class TrainingMetrics(Record):
     """What was measured: arrays along the axes `steps` and `eval/steps`, and scalars, of events up to `cursor`."""
 
     metrics: Mapping[str, Any]
+    """name -> values along its axis, or one value"""
     cursor: int
+    """cursor of the last event that was read: asks for what follows"""
     more: bool = False
     """there are events behind the cursor: ask again, after it"""
     anew: bool = False
@@ -165,6 +205,7 @@ class TrainingFile(Record):
     path: str
     """below the job's folder"""
     size_bytes: int
+    """its size when it was looked at"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,5 +215,6 @@ class TrainingArtifacts(Record):
     artifacts: Mapping[str, Any]
     """name -> path or paths, below the job's folder"""
     files: list[TrainingFile]
+    """every file that `artifacts` names, or that is below a folder that it names, by path"""
     folder: str | None
     """on the machine that trains; null from a server"""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.errors import NotFoundError
 from harena.core.operations import catalog as table
-from harena.core.records.catalog import Archived, CalibrationJob, CatalogEntry, CatalogPage
+from harena.core.records.catalog import ArchivedVersions, CalibrationJob, CatalogEntry, CatalogPage
 from harena.sdk.http.calls import Calls, over_http
 from harena.sdk.http.given_files import with_contents
 
@@ -47,7 +47,7 @@ class HttpCatalog(Calls):
         page: Any = await self.asked(table.KEPT[kind].list, {**wanted, "limit": limit, "cursor": cursor})
         return CatalogPage(entries=page[kind], next_cursor=page.next_cursor)  # which the wire calls by its kind
 
-    async def archive_catalog_entry(self, kind: CatalogKind, ref: str) -> Archived:
+    async def archive_catalog_entry(self, kind: CatalogKind, ref: str) -> ArchivedVersions:
         """See `Operations`."""
         return await self.call(table.KEPT[kind].archive, kind, ref)
 

@@ -1,0 +1,54 @@
+"""Every public record can be imported from `harena`, and says of each of its fields what it is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import harena
+from harena.core import records
+
+MODULES = sorted(Path(records.__path__[0]).glob("*.py"))
+OF_ALL_RECORDS = "record"
+"""the module of what records have in common; it holds no noun"""
+
+
+def classes() -> Iterator[tuple[str, ast.ClassDef]]:
+    """(module, class) of what is public."""
+    for path in MODULES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and path.stem != OF_ALL_RECORDS:
+                yield path.stem, node
+
+
+CLASSES = [pytest.param(module, node, id=node.name) for module, node in classes()]
+
+
+def test_there_are_records() -> None:
+    """What follows looks at something."""
+    assert len(CLASSES) > 50
+
+
+@pytest.mark.parametrize(("module", "node"), CLASSES)
+def test_a_record_can_be_imported_from_harena(module: str, node: ast.ClassDef) -> None:
+    """By its name, which is listed."""
+    assert node.name in harena.__all__
+    assert getattr(harena, node.name).__module__ == f"harena.core.records.{module}"
+
+
+@pytest.mark.parametrize(("module", "node"), CLASSES)
+def test_each_field_of_a_record_is_described(module: str, node: ast.ClassDef) -> None:
+    """By a text behind it, which is more than its name."""
+    bare = []
+    for statement, following in zip(node.body, [*node.body[1:], None], strict=True):
+        if not isinstance(statement, ast.AnnAssign) or "ClassVar" in ast.unparse(statement.annotation):
+            continue
+        match following:
+            case ast.Expr(value=ast.Constant(value=str(text))) if len(text.split()) > 1:
+                pass
+            case _:
+                bare.append(ast.unparse(statement.target))
+    assert bare == [], f"{module}.{node.name}"
