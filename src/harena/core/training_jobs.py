@@ -83,20 +83,24 @@ LAST_LINES = (TrainingEventKind.TRAINING_END, TrainingEventKind.TRAINING_ERROR)
 STEPS, EVAL_STEPS = "steps", "eval/steps"
 """the axes of metrics: the step of each value of the arrays beside it, and of those named eval/..."""
 
-Metrics = dict[str, Any]
-"""name -> a number, or an array as long as its axis with None where there is no value"""
+MetricValue = float | list[float | None] | None
+"""a number, or an array as long as its axis; None where there is no value, or no finite one"""
+Metrics = dict[str, MetricValue]
+"""name -> value"""
+ArtifactPaths = Mapping[str, str | list[str]]
+"""name -> path or paths, below the job's folder"""
 
 
-def merge_metrics(merged: Metrics, told: Mapping[str, Any]) -> None:
+def merge_metrics(merged: Metrics, told: Mapping[str, MetricValue]) -> None:
     """Add what one event tells to what was told before, in place. Arrays are appended to, scalars overwrite.
 
     A step that was told before is trained anew since a restart: it and those after it are forgotten first.
     """
-    scalars = {name: value for name, value in told.items() if not isinstance(value, list)}
-    merged.update(scalars)
+    arrays = {name: value for name, value in told.items() if isinstance(value, list)}
+    merged.update({name: value for name, value in told.items() if not isinstance(value, list)})
     for axis in (STEPS, EVAL_STEPS):
-        if isinstance(steps := told.get(axis), list) and steps:
-            _append(merged, axis, {name: value for name, value in told.items() if name not in scalars})
+        if arrays.get(axis):
+            _append(merged, axis, arrays)
 
 
 def axis_of(name: str) -> str:
@@ -109,18 +113,25 @@ def is_along(axis: str, name: str, values: Any) -> bool:
     return isinstance(values, list) and name not in (STEPS, EVAL_STEPS) and axis_of(name) == axis
 
 
-def _append(merged: Metrics, axis: str, told: Mapping[str, list[Any]]) -> None:
+def _append(merged: Metrics, axis: str, told: Mapping[str, list[float | None]]) -> None:
     new = {name: values for name, values in told.items() if axis_of(name) == axis}
-    before = merged.setdefault(axis, [])
-    kept = next((place for place, step in enumerate(before) if step >= new[axis][0]), len(before))
+    old = {name: values for name, values in merged.items() if isinstance(values, list) and axis_of(name) == axis}
+    first = new[axis][0]
+    before = [step for step in old.get(axis, []) if step is not None]
+    kept = next((place for place, step in enumerate(before) if first is None or step >= first), len(before))
     grown = len(new[axis])
-    standing = [name for name, value in merged.items() if isinstance(value, list) and axis_of(name) == axis]
-    for name in dict.fromkeys([*standing, *new]):
-        old = (merged.get(name) or [])[:kept]
-        values = [*new.get(name, [])][:grown]
-        merged[name] = [*old, *[None] * (kept - len(old)), *values, *[None] * (grown - len(values))]
+    for name in dict.fromkeys([*old, axis, *new]):
+        standing = old.get(name, [])[:kept]
+        values = new.get(name, [])[:grown]
+        merged[name] = [*standing, *[None] * (kept - len(standing)), *values, *[None] * (grown - len(values))]
 
 
-def newest_metrics(told: Mapping[str, Any]) -> Metrics:
+def newest_metrics(told: Mapping[str, MetricValue]) -> dict[str, float | None]:
     """What one event tells, as single values: the last of each array."""
-    return {name: value[-1] if isinstance(value, list) else value for name, value in told.items() if value != []}
+    newest: dict[str, float | None] = {}
+    for name, value in told.items():
+        if not isinstance(value, list):
+            newest[name] = value
+        elif value:
+            newest[name] = value[-1]
+    return newest

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from harena.core.training_jobs import LAST_LINES, TrainingEventKind
+from harena.core.training_jobs import LAST_LINES, ArtifactPaths, MetricValue, TrainingEventKind
 
 BEAT = "beat"
 BEAT_SECONDS = 2.0
@@ -37,9 +37,9 @@ class WorkerLine:
     event_type: str
     message: str | None = None
     level: str = "info"
-    metrics: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, MetricValue] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
-    artifacts: Mapping[str, Any] = field(default_factory=dict)
+    artifacts: ArtifactPaths = field(default_factory=dict)
     error: str | None = None
 
     @property
@@ -67,10 +67,25 @@ def read(text: bytes) -> WorkerLine:
     for name, kind in (("message", str), ("error", str), ("metrics", dict), ("data", dict), ("artifacts", dict)):
         if not isinstance(told.get(name, kind()), kind):
             raise BrokenLine(f"{name} is not a {kind.__name__}")
+    for name, is_one in (("metrics", _is_metric), ("artifacts", _is_path_or_paths)):
+        if wrong := [key for key, value in told.get(name, {}).items() if not is_one(value)]:
+            raise BrokenLine(f"{name}: {wrong[0]!r:.80} has a value of another type")
     line = WorkerLine(**{"event_type": "", **told})
     if line.event_type not in KINDS or line.level not in LEVELS:
         raise BrokenLine(f"event_type {line.event_type!r} or level {line.level!r} is unknown")
     return line
+
+
+def _is_metric(value: object) -> bool:
+    return all(_is_number(each) for each in value) if isinstance(value, list) else _is_number(value)
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _is_path_or_paths(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
 
 
 def _finite(value: Any) -> Any:

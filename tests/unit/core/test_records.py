@@ -52,3 +52,16 @@ def test_each_field_of_a_record_is_described(module: str, node: ast.ClassDef) ->
             case _:
                 bare.append(ast.unparse(statement.target))
     assert bare == [], f"{module}.{node.name}"
+
+
+def test_values_of_several_types_go_there_and_back() -> None:
+    """A metric is a number, an array or nothing; an artifact is one path or several."""
+    metrics = harena.TrainingMetrics(
+        metrics={"steps": [1, 2], "train/loss": [None, 0.5], "count": 3, "x": None}, cursor=1
+    )
+    assert harena.TrainingMetrics.from_dict(metrics.to_dict()) == metrics
+    wrote = harena.TrainingArtifacts(artifacts={"model": "model", "checkpoints": ["a", "b"]}, files=[], folder=None)
+    assert harena.TrainingArtifacts.from_dict(wrote.to_dict()) == wrote
+    for wrong in ({"model": 1}, {"checkpoints": [["a"]]}):
+        with pytest.raises(ValueError, match="artifacts"):
+            harena.TrainingArtifacts.from_dict({**wrote.to_dict(), "artifacts": wrong})

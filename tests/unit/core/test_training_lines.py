@@ -41,6 +41,10 @@ def test_there_and_back() -> None:
         ('{"event_type": "log", "state": "completed"}', "state"),
         ('{"event_type": "log", "metrics": []}', "metrics"),
         ('{"event_type": "log", "message": 5}', "message"),
+        ('{"event_type": "log", "metrics": {"loss": "low"}}', "loss"),
+        ('{"event_type": "log", "metrics": {"loss": [0.5, true]}}', "loss"),
+        ('{"event_type": "log", "artifacts": {"model": {"path": "/etc"}}}', "model"),
+        ('{"event_type": "log", "artifacts": {"samples": ["a", 1]}}', "samples"),
         ("[" * 100_000, "no JSON"),
     ],
 )

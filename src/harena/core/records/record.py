@@ -182,7 +182,8 @@ def _writer(hint: Any) -> _Translate | None:
         if not writers:
             return None
         (write,) = writers
-        return lambda value: None if value is None else write(value)
+        plain = tuple(kind for argument in arguments if argument in _PLAIN for kind in _ACCEPTED[argument])
+        return lambda value: value if value is None or isinstance(value, plain) else write(value)
     if origin in (list, Sequence):
         return _list_of(_writer(arguments[0]))
     if origin in (dict, Mapping):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from harena.core.records.record import Record
 from harena.core.registry import ObjectKind
+from harena.core.training_jobs import ArtifactPaths, MetricValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +95,9 @@ class TrainingJob(Record):
     """the whole configuration, with the defaults of its algorithm"""
     progress: TrainingProgress
     """how far it is"""
-    metrics: Mapping[str, Any]
+    metrics: Mapping[str, float | None]
     """the newest value of each; all of them are given by `training_jobs.metrics`"""
-    artifacts: Mapping[str, Any]
+    artifacts: ArtifactPaths
     """name -> path or paths, below the job's folder"""
     error: str | None
     """why it failed; null = it has not"""
@@ -144,11 +145,11 @@ class TrainingEvent(Record):
     """info, warning or error"""
     message: str | None
     """a sentence for people; null = the event is no part of the logs"""
-    metrics: Mapping[str, Any]
+    metrics: Mapping[str, MetricValue]
     """name -> value, where something was measured; else empty"""
     data: Mapping[str, Any]
     """what its kind tells beside these; else empty"""
-    artifacts: Mapping[str, Any]
+    artifacts: ArtifactPaths
     """name -> path or paths that were written, below the job's folder; else empty"""
     error: str | None
     """what went wrong; null = nothing"""
@@ -188,7 +189,7 @@ class TrainingLogsPage(Record):
 class TrainingMetrics(Record):
     """What was measured: arrays along the axes `steps` and `eval/steps`, and scalars, of events up to `cursor`."""
 
-    metrics: Mapping[str, Any]
+    metrics: Mapping[str, MetricValue]
     """name -> values along its axis, or one value"""
     cursor: int
     """cursor of the last event that was read: asks for what follows"""
@@ -212,7 +213,7 @@ class TrainingFile(Record):
 class TrainingArtifacts(Record):
     """What a job's present try has written so far."""
 
-    artifacts: Mapping[str, Any]
+    artifacts: ArtifactPaths
     """name -> path or paths, below the job's folder"""
     files: list[TrainingFile]
     """every file that `artifacts` names, or that is below a folder that it names, by path"""

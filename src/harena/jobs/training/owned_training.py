@@ -256,8 +256,9 @@ class OwnedTraining:
             self._job, changes = replace(self._job, artifacts=artifacts), replace(changes, artifacts=artifacts)
         if line.event_type == TrainingEventKind.TRAINING_START and "steps" in line.data:
             changes = replace(changes, steps=line.data["steps"])
-        if line.event_type == TrainingEventKind.STEP_COMPLETE and line.metrics.get(STEPS):
-            changes = replace(changes, step=line.metrics[STEPS][-1])
+        if line.event_type == TrainingEventKind.STEP_COMPLETE:
+            step = newest_metrics(line.metrics).get(STEPS)
+            changes = changes if step is None else replace(changes, step=int(step))
         if line.event_type == TrainingEventKind.CHECKPOINT_SAVED:
             self._job, changes = replace(self._job, crashes=0), replace(changes, crashes=0)
         return changes
