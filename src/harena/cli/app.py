@@ -23,6 +23,8 @@ _GROUPS = {
     "workspaces": ("harena.cli.workspaces", "app"),
 }
 """name -> (module, its `Typer`), in the order of the help"""
+WORDS_OF_ITS_OWN = {"allow_interspersed_args": False}
+"""settings of a command that takes another command: from the first word of that on, no word is an option of ours"""
 
 
 def command_line(words: Sequence[str]) -> typer.Typer:
@@ -63,7 +65,7 @@ def _with_everything() -> typer.Typer:
 
     app = _with_groups(*_GROUPS)
     registry.add_verbs(app)
-    app.command("exec")(sandbox.exec_command)
+    app.command("exec", context_settings=WORDS_OF_ITS_OWN)(sandbox.exec_command)
     app.command("serve")(serve.serve)
     app.command()(doctor)
     app.command()(version)

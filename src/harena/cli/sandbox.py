@@ -24,7 +24,7 @@ TIMEOUT_EXIT = 124
 
 
 def exec_command(
-    command: Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The command and its arguments.")],
+    command: Annotated[list[str], typer.Argument(metavar="CMD", help="The command and its arguments.")],
     image: Annotated[str | None, typer.Option(help="The image to run it in.")] = None,
     blueprint: Annotated[str | None, typer.Option(help="The blueprint to run it in.")] = None,
     env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Environment; may be repeated.")] = None,
@@ -33,6 +33,8 @@ def exec_command(
     stdin: Annotated[bool, typer.Option("--stdin", "-i", help="Pass standard input on.")] = False,
 ) -> None:
     """Run one command in a fresh, isolated sandbox and print its output.
+
+    Options of `harena exec` come before the command; every word behind its first one is the command's own.
 
     Exit code: that of the command. 124: it passed its time-out. 128 + N: signal N ended it, as in a shell.
     """

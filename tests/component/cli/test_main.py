@@ -264,6 +264,17 @@ def test_exec_passes_everything_through(
     assert sandbox.closed
 
 
+def test_exec_takes_a_command_without_dashes_before_it(
+    harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the first word of the command on, nothing is an option of harena's: as with docker, ssh and env."""
+    sandbox = FakeSandbox(0)
+    faced(monkeypatch, Sandbox=sandbox, SandboxCommandTimeoutError=TimedOutError)
+    assert harena("exec", "--timeout", "5", "python", "-c", "pass", "--timeout", "--", "--help") == 0
+    assert sandbox.asked["command"] == ["python", "-c", "pass", "--timeout", "--", "--help"]
+    assert sandbox.asked["options"]["timeout_seconds"] == 5.0
+
+
 def test_exec_into_a_reader_that_goes(
     harena: Harena, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
