@@ -127,8 +127,12 @@ def explained(error: ErrorDetails, row: Any, model: type[Strict]) -> tuple[Place
         return place, unknown_field(str(error["loc"][-1]), _model_at(error["loc"][:-1], model).model_fields)
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         types = ", ".join(_TYPES)
-        is_wrong = kind.endswith("invalid")
-        return (*place, "type"), f"must be one of {types}" if is_wrong else f"is required: one of {types}"
+        if kind.endswith("not_found"):
+            return (*place, "type"), f"is required: one of {types}"
+        given = error["ctx"]["tag"]
+        near = difflib.get_close_matches(given, _TYPES, n=1)
+        advice = f"; did you mean {near[0]!r}?" if near else ""
+        return (*place, "type"), f"must be one of {types}, not {_shown(given)}{advice}"
     if kind == "literal_error":
         return place, f"must be one of {error['ctx']['expected']}, not {_shown(error['input'])}"
     message = _message(error, place)

@@ -68,7 +68,7 @@ def from_tagged(written: Any, where: str = "", depth: int = MAX_DEPTH) -> Any:
     if isinstance(written, Mapping):
         return _from_mapping(written, where, depth)
     raise NotationError(
-        f"a {type(written).__name__} cannot be sent to a program; there are {type_names} "
+        f"a value of the type {type(written).__name__} cannot be sent to a program; these can: {type_names} "
         "(put quotes around it if it should be text)",
         where,
     )

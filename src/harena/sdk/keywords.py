@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Collection
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -19,21 +19,40 @@ _MEANT = {
     "workdir": "cwd",
     "input": "stdin",
     "grace_seconds": "graceful_shutdown_seconds",
+    "blueprint": "blueprint_id",
 }
 
 
 def hinting(function: Callable[P, T]) -> Callable[P, T]:
     """A decorator: misspelt keywords of `function` are told with the nearest there is."""
-    valid = frozenset(inspect.signature(function).parameters)
+    valid = keyword_names(function)
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        if not kwargs.keys() <= valid:
-            wrong = next(name for name in kwargs if name not in valid)
-            likely = _MEANT.get(wrong)
-            close = [likely] if likely in valid else difflib.get_close_matches(wrong, sorted(valid), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"valid names are {', '.join(sorted(valid - {'self'}))}"
-            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {wrong!r}; {hint}")
+        refuse_unknown(function.__name__, kwargs, valid)
         return function(*args, **kwargs)
 
     return checked
+
+
+ANY = "**"
+"""stands among the names of a function's keywords where it takes every other one, too"""
+
+
+def keyword_names(function: Callable[..., Any]) -> frozenset[str]:
+    """The keywords that a function takes; with `ANY` where it has a `**parameter`."""
+    parameters = inspect.signature(function).parameters.values()
+    return frozenset(ANY if one.kind is one.VAR_KEYWORD else one.name for one in parameters)
+
+
+def refuse_unknown(function: str, given: Collection[str], valid: frozenset[str]) -> None:
+    """Raises TypeError for the first `given` keyword that is not `valid`, with the nearest one that is. Where the
+    function takes any, only for one that is known to be another name of a keyword that it has."""
+    for wrong in given:
+        if wrong not in valid:
+            likely = _MEANT.get(wrong)
+            if ANY in valid and likely not in valid:
+                continue
+            close = [likely] if likely in valid else difflib.get_close_matches(wrong, sorted(valid), n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"valid names are {', '.join(sorted(valid - {'self'}))}"
+            raise TypeError(f"{function}() got an unexpected keyword argument {wrong!r}; {hint}")

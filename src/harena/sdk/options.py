@@ -258,7 +258,9 @@ def check_absolute(path: str | None, name: str) -> None:
     if path is None:
         return
     if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
-        raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox (got {shown(path)})")
+        is_relative = isinstance(path, str) and path and not path.startswith(("/", ".", "~")) and "\0" not in path
+        example = f", as {shown('/workspace/' + path)}" if is_relative else ""
+        raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox{example} (got {shown(path)})")
     encodable(path, name)
 
 

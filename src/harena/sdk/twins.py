@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from harena.sdk.keywords import keyword_names, refuse_unknown
 from harena.sdk.portal import current_portal
 from harena.sdk.refs import OperationRef
 
@@ -18,6 +19,8 @@ class Twin(Generic[P, T]):
 
     def __init__(self, function: Callable[P, Coroutine[Any, Any, T]]) -> None:
         self._function = function
+        self._name = function.__name__.removeprefix("_")
+        self._keywords = keyword_names(function)
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -25,5 +28,6 @@ class Twin(Generic[P, T]):
         return self.aio(*args, **kwargs).result()
 
     def aio(self, *args: P.args, **kwargs: P.kwargs) -> OperationRef[T]:
-        """Run it in the background."""
+        """Run it in the background. Raises TypeError for an unknown keyword, with the one that was perhaps meant."""
+        refuse_unknown(self._name, kwargs, self._keywords)
         return current_portal().submit(functools.partial(self._function, *args, **kwargs))

@@ -112,7 +112,7 @@ class Keys:
         key = await self._store.find_key(match[1]) if match else None
         # unknown, wrong and revoked look the same from outside
         if key is None or not hmac.compare_digest(key.hash, hashed) or key.revoked_at is not None:
-            raise AccessError("this API key is unknown or was revoked: ask for another one")
+            raise AccessError("this API key is unknown or was revoked: `harena keys create` makes another")
         return Caller(key.workspace, frozenset(key.scopes), key.id)
 
 

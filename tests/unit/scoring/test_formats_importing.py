@@ -60,6 +60,15 @@ def test_a_shape_that_no_format_has_is_described(tmp_path: Path) -> None:
     assert line == 1
     assert "it has answer, question" in message
     assert all(f"{family.name}: {family.needs}" in message for family in FAMILIES)
+    assert "nearest" not in message
+
+
+def test_a_shape_that_lacks_a_field_is_answered_with_the_nearest_format() -> None:
+    """The one of which it has most, and which field it lacks."""
+    ((_, _, message),) = mistakes_of([{name: HUMANEVAL[name] for name in HUMANEVAL if name != "entry_point"}])
+    assert ", which is nearest to humaneval without entry_point; there are" in message
+    ((_, _, message),) = mistakes_of([{"task_id": 1, "prompt": "?", "code": "x"}])
+    assert ", which is nearest to mbpp without test_list; there are" in message
 
 
 def test_a_shape_that_two_formats_have_is_asked_about() -> None:

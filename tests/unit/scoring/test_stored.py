@@ -114,6 +114,11 @@ def test_a_contract_alone_is_checked_like_one_in_a_file(tmp_path: Path) -> None:
         load_contract(Document("contract", None))
     with pytest.raises(ScenarioFileError, match="must be one of tests"):
         load_contract(Document("contract", {"type": "best"}))
+    with pytest.raises(ScenarioFileError, match="not 'test'; did you mean 'tests'"):
+        load_contract(Document("contract", {"type": "test"}))
+    part = {"scoring": {"type": "regex", "pattern": "x"}}
+    with pytest.raises(ScenarioFileError, match="`formula`: 'b' is none of a"):
+        load_contract(Document("contract", {"type": "weighted", "formula": "a * b", "parts": {"a": part}}))
 
 
 def test_problems_alone() -> None:

@@ -13,6 +13,7 @@ from harena import Limits, Sandbox, SandboxDefaults, Session, benchmark_jobs, bl
 from harena.core.checked import check_limits
 from harena.core.errors import SandboxError, SandboxValidationError, ValidationError
 from harena.core.models import MIB, Blueprint
+from harena.sdk.keywords import keyword_names, refuse_unknown
 
 HALF = "a\ud800"
 Verb = Callable[[Any], Any]
@@ -128,6 +129,34 @@ def test_misspelt_keywords_of_verbs(node: NodeControl) -> None:
         sandbox.exec(["echo"], timeout=5)
     with pytest.raises(TypeError, match="did you mean 'missing_ok'"):
         sandbox.stop(missingok=True)
+
+
+def test_misspelt_keywords_of_modules(node: NodeControl) -> None:
+    """The verb has its public name, the one that was meant is named, and nothing is sent."""
+    create: Any = benchmark_jobs.create
+    with pytest.raises(TypeError, match=r"^create\(\) got .* 'scenario'; did you mean 'scenarios'\?"):
+        create(name="x", scenario=[])
+    with pytest.raises(TypeError, match=r"^score\(\) got .* 'blueprint'; did you mean 'blueprint_id'\?"):
+        harena.score("", {}, blueprint="python-warm")
+
+
+def test_a_verb_that_takes_any_keyword_takes_them() -> None:
+    """What a scenario or a request has no field for is told by those who read it."""
+    names = keyword_names(lambda request=None, **fields: None)
+    refuse_unknown("create", ["request", "trainer_type", "timeout"], names)
+    with pytest.raises(TypeError, match="did you mean 'timeout_seconds'"):
+        refuse_unknown("score", ["timeout"], names | {"timeout_seconds"})
+
+
+def test_a_relative_path_is_answered_with_an_absolute_one(node: NodeControl) -> None:
+    """The one that it has in the default working directory, unless it leaves that."""
+    sandbox = Sandbox.run()
+    with pytest.raises(
+        SandboxValidationError, match=r"absolute path .*, as '/workspace/out/a\.txt' \(got 'out/a\.txt'\)"
+    ):
+        sandbox.read_file("out/a.txt")
+    with pytest.raises(SandboxValidationError, match=r"absolute path inside the sandbox \(got '\.\./a\.txt'\)"):
+        sandbox.read_file("../a.txt")
 
 
 def test_a_remote_function_without_parentheses(node: NodeControl) -> None:

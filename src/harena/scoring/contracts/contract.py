@@ -13,7 +13,7 @@ from harena.core.results import Trust
 from harena.scoring.compare import OutputComparison, Tolerance
 from harena.scoring.contracts.calls import Check, Inputs, ReferenceContract, TestsContract
 from harena.scoring.contracts.command import CommandContract, Proof
-from harena.scoring.contracts.formula import check_formula
+from harena.scoring.contracts.formula import FormulaError, check_formula
 from harena.scoring.contracts.harbor import HarborContract
 from harena.scoring.contracts.judge import JudgeMessage, LabelModelContract, SamplingParams, ScoreModelContract
 from harena.scoring.contracts.parts import (
@@ -217,7 +217,10 @@ class WeightedContract(Contract):
         if self.formula is None:
             weights_count([part.weight for part in self.parts.values()])
         else:
-            check_formula(self.formula, tuple(self.parts))
+            try:
+                check_formula(self.formula, tuple(self.parts))
+            except FormulaError as error:
+                raise ValueError(f"`formula`: {error}") from None
         for name, part in self.parts.items():
             if isinstance(part.scoring, TestsContract) and part.scoring.entry_point is None:
                 raise ValueError(f"`entry_point` is required in part {name!r}: the function to call")

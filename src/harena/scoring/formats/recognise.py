@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,6 +38,8 @@ _OWN_FIELDS = frozenset(
     {"scenarios", "problems", "candidate", "candidate_solution", "scoring", "scoring_contract", "scenario_id"}
 )
 """fields of harena's own format that no data set's rows have"""
+_NAMES_ONLY = re.compile(r"\w+( \(or \w+\))?(, \w+( \(or \w+\))?)*")
+"""what a format needs, where that is told by names of fields alone"""
 
 
 def family_named(name: str) -> Family:
@@ -64,6 +67,21 @@ def recognised(row: Row) -> Family:
         advice = "say which it is: --format " + " or --format ".join(family.name for family in fitting)
         raise refusal(row.file, place[0], f"it has {has}, and fits {fits}; {advice}", place[1])
     needed = "\n      ".join(f"{family.name}: {family.needs}" for family in FAMILIES)
-    message = f"no data format is like this; it has {has}, and there are"
+    message = f"no data format is like this; it has {has}{_nearest(row.fields)}; there are"
     message += f"\n      {SCENARIOS}: candidate, scoring\n      {needed}"
     raise refusal(row.file, place[0], message, place[1])
+
+
+def _nearest(fields: Mapping[str, Any]) -> str:
+    """The format of which a row has the greatest share, at least half, and which of its fields are missing."""
+    found: list[tuple[float, str]] = []
+    for family in FAMILIES:
+        if not _NAMES_ONLY.fullmatch(family.needs):
+            continue
+        wanted = [part.removesuffix(")").split(" (or ") for part in family.needs.split(", ")]
+        missing = [" or ".join(names) for names in wanted if fields.keys().isdisjoint(names)]
+        if missing and 2 * len(missing) <= len(wanted):
+            found.append(
+                (len(missing) / len(wanted), f", which is nearest to {family.name} without {', '.join(missing)}")
+            )
+    return min(found, default=(0.0, ""))[1]

@@ -19,6 +19,34 @@ ELSEWHERE: Mapping[str, str] = {
     "max_staleness": "it is called max_steps_off_policy here",
 }
 """keys that people know from elsewhere, and why they are none here"""
+SAME: Mapping[str, str] = {
+    "lr": "learning_rate",
+    "num_generations": "group_size",
+    "samples_per_prompt": "group_size",
+    "max_completion_length": "max_new_tokens",
+    "max_tokens": "max_new_tokens",
+    "max_length": "max_sequence_length",
+    "max_seq_length": "max_sequence_length",
+    "max_steps": "steps",
+    "num_train_epochs": "epochs",
+    "num_epochs": "epochs",
+    "per_device_train_batch_size": "batch_size",
+    "beta": "kl_coef",
+    "epsilon": "clip_low",
+    "epsilon_high": "clip_high",
+    "save_steps": "checkpoint_interval",
+    "save_total_limit": "keep_checkpoints",
+    "eval_steps": "eval_interval",
+    "dataset": "dataset_ref",
+    "train_dataset": "dataset_ref",
+    "eval_dataset": "eval_dataset_ref",
+    "prompts": "prompt_dataset_ref",
+    "reward": "reward_recipe",
+    "reward_funcs": "reward_recipe",
+    "lora_r": "lora_rank",
+    "target_modules": "lora_target_modules",
+}
+"""key of TRL, peft or our command line -> the key of a config that means the same"""
 STORED, PATH = ":stored", ":path"
 """which of the two a data set is, in the locations of mistakes"""
 
@@ -37,7 +65,8 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
             return f"{where}: unknown key; {ELSEWHERE[last]}"
         return f"{where}: unknown key; {_nearest(location, model)}"
     if detail["type"] == "missing":
-        return f"{where}: missing"
+        choice = ", ".join(_choices(location, model))
+        return f"{where}: missing; give one of {choice}" if choice else f"{where}: missing"
     if detail["loc"][-1] == PATH:
         return f"{where}: must be {{'name': ..., 'version': ...}} or the path of a file or directory"
     if detail["type"] in ("model_type", "dict_type", "model_attributes_type"):
@@ -53,8 +82,22 @@ def _written(location: list[str | int]) -> str:
 
 
 def _nearest(location: list[str | int], model: type[BaseModel]) -> str:
-    valid = list(_model_at([part for part in location[:-1] if isinstance(part, str)], model).model_fields)
-    return nearest_key(str(location[-1]), valid)
+    name = str(location[-1])
+    valid = list(_model_above(location, model).model_fields)
+    if SAME.get(name) in valid:
+        return f"it is called {SAME[name]} here"
+    return nearest_key(name, valid)
+
+
+def _choices(location: list[str | int], model: type[BaseModel]) -> list[str]:
+    """The words that a field may hold, if it may hold nothing else."""
+    field = _model_above(location, model).model_fields.get(str(location[-1]))
+    words = get_args(field.annotation) if field else ()
+    return [*words] if all(isinstance(word, str) for word in words) else []
+
+
+def _model_above(location: list[str | int], model: type[BaseModel]) -> type[BaseModel]:
+    return _model_at([part for part in location[:-1] if isinstance(part, str)], model)
 
 
 def _model_at(steps: list[str], model: type[BaseModel]) -> type[BaseModel]:
