@@ -51,6 +51,13 @@ def test_import_harena_stays_light(loaded: tuple[set[str], set[str]]) -> None:
     assert len(loaded[1]) <= MOST_MODULES_OF_THE_SDK
 
 
+def test_a_session_alone_makes_sandboxes() -> None:
+    """Also in a program that has never said `Sandbox`."""
+    program = "from harena import Session; print(type(Session().sandbox()).__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("Sandbox\n", "")
+
+
 def test_what_a_template_knows_of_scoring_needs_no_models() -> None:
     """The first job's template starts while the models are loaded, and takes the driver along."""
     code = (

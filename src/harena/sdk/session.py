@@ -10,6 +10,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
@@ -63,6 +64,7 @@ class Session:
         unknown = [name for name in report_to or () if name not in REPORTERS]
         if unknown:
             raise SandboxValidationError(f"report_to: unknown {unknown}; valid are {sorted(REPORTERS)}")
+        import_module("harena.sdk.sandbox")  # sets `sandbox_class`: who imports `Session` alone has not loaded it
         self.defaults = as_defaults(defaults)
         self.metrics = SessionMetrics()
         self._report_to = report_to
