@@ -7,10 +7,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.errors import PlatformError
 from harena.core.records.calibrations import CalibrationReport
+
+if TYPE_CHECKING:
+    from harena.sdk.scenario_input import ScenarioInput
 
 SUFFIX = ".calibration.json"
 """added to a scenario file's name: where its calibration is stored"""
@@ -22,6 +25,7 @@ Follow = Callable[[Iterable[Any]], object]
 def calibrate(
     source: str | os.PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     *,
+    candidates: ScenarioInput | None = None,
     gold_runs: int = 5,
     blueprint_id: str | None = None,
     concurrency: int = 8,
@@ -31,7 +35,8 @@ def calibrate(
 ) -> CalibrationReport:
     """Run right answers `gold_runs` times, empty ones and the exploit battery; whether the scenarios are fit.
 
-    `source` is a scenario file, its content, or stored scenarios, {"ref": "NAME@2"}; `timeout_seconds` the wall time of
+    `source` is a scenario file, its content, or stored scenarios, {"ref": "NAME@2"}; `candidates` are right answers to
+    its problems, where it holds none, as of a benchmark job; `timeout_seconds` is the wall time of
     each run (a scenario's own may be shorter). The report has the `job_id` whose runs are in the store. With `store` it
     is also written beside a file, as FILE.calibration.json; that of stored scenarios is kept with their version.
     Blocks; `follow` gets the job's events meanwhile.
@@ -43,6 +48,7 @@ def calibrate(
 
     begun = calibrations.create(
         source,
+        candidates=candidates,
         gold_runs=gold_runs,
         blueprint_id=blueprint_id,
         config={"concurrency": concurrency, "timeout_seconds": timeout_seconds},

@@ -95,7 +95,10 @@ def _explain_trust(scenarios: Sequence[Any]) -> None:
 
 @app.command()
 def calibrate(
-    file: Annotated[Path, typer.Argument(help="Scenario file with right candidates, or ref:NAME@2: stored ones.")],
+    file: Annotated[Path, typer.Argument(help="Scenario file, data set, or ref:NAME@2: stored scenarios.")],
+    candidates: Annotated[
+        str | None, typer.Option(help="File of right answers, where the scenarios hold none; of a data set: its own.")
+    ] = None,
     gold_runs: Annotated[int, typer.Option(help="How often each right candidate is run: 2 to 1000.")] = 5,
     blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
     concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
@@ -114,6 +117,7 @@ def calibrate(
     try:
         report = harena.calibrate(
             stored_or_file(file),
+            candidates=candidates,
             gold_runs=gold_runs,
             blueprint_id=blueprint,
             concurrency=concurrency,

@@ -77,14 +77,15 @@ def test_a_fit_scenario_ends_with_0(asked: dict[str, Any], harena: Harena, capsy
     assert "145 runs, 8 at a time" in err
     assert asked["source"] == "s.yaml"
     assert asked["options"] == {
-        "gold_runs": 7, "blueprint_id": "default", "concurrency": 8, "timeout_seconds": 10.0, "store": True,
+        "candidates": None, "gold_runs": 7, "blueprint_id": "default", "concurrency": 8, "timeout_seconds": 10.0,
+        "store": True,
     }  # fmt: skip
 
 
 def test_stored_scenarios_are_calibrated_by_name(asked: dict[str, Any], harena: Harena) -> None:
     """In place of a file."""
-    assert harena("scenario", "calibrate", "ref:add@2") == 0
-    assert asked["source"] == {"ref": "add@2"}
+    assert harena("scenario", "calibrate", "ref:add@2", "--candidates", "right.jsonl") == 0
+    assert (asked["source"], asked["options"]["candidates"]) == ({"ref": "add@2"}, "right.jsonl")
 
 
 def test_an_unfit_scenario_ends_with_3_and_says_why(
