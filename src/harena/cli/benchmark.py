@@ -95,8 +95,8 @@ def tell_what_was_chosen(job: Any, request: Mapping[str, Any]) -> None:
         sys.stderr.write(f"{left_out['rows']} rows with a mistake are left out\n")
     if "blueprint_id" not in request and told.get("blueprint", "default") != "default":
         sys.stderr.write(
-            f"blueprint {told['blueprint']}: these programs start faster in it and cannot tell (--blueprint default: "
-            "a cold start for each)\n"
+            f"blueprint {told['blueprint']}: programs are forked from a started Python, which is faster "
+            "(--blueprint default: each starts Python)\n"
         )
 
 
@@ -218,7 +218,10 @@ def diff(
     else:
         write_json(answer.to_dict())
     met = {FailOn.REGRESSION: answer.regressed, FailOn.SIGNIFICANT: answer.significantly_worse}
-    raise typer.Exit(REGRESSION_EXIT if fail_on is not None and met[fail_on] else 0)
+    if fail_on is None or not met[fail_on]:
+        raise typer.Exit
+    sys.stderr.write(f"harena: --fail-on {fail_on}: b is worse than a\n")
+    raise typer.Exit(REGRESSION_EXIT)
 
 
 @app.command("ls")

@@ -15,9 +15,13 @@ _SIGNIFICANT = 0.05
 
 
 def write_diff(answer: Mapping[str, Any], *, show: int, out: TextIO | None = None) -> None:
-    """Write what `benchmark_jobs.diff` answers, with `show` scenarios at most."""
+    """Write what `benchmark_jobs.diff` answers, with `show` scenarios at most; of jobs that have nothing in common,
+    which would be a list of all, none."""
     out = out or sys.stdout
-    listed = sorted(answer["scenarios"], key=lambda entry: (ORDER.index(entry["change"]), entry["scenario_id"]))
+    changed = [
+        entry for entry in answer["scenarios"] if answer["compared"] or not entry["change"].startswith("only_in")
+    ]
+    listed = sorted(changed, key=lambda entry: (ORDER.index(entry["change"]), entry["scenario_id"]))
     if listed and show:
         rows = [
             (entry["scenario_id"], entry["change"].replace("_", " "), _side(entry["a"]), _side(entry["b"]),

@@ -39,7 +39,8 @@ def _push(
         str | None, typer.Argument(metavar="[NAME@VERSION]", help="A capability and a task say it themselves.")
     ] = None,
 ) -> None:
-    """Publish a version; it never changes. The same content again changes nothing."""
+    """Publish a data set, model, task or capability for training. A version never changes, and the same content again
+    changes nothing."""
     made = face.load().registry.push(kind.value, path, ref)
     files = "1 file" if made.files == 1 else f"{made.files} files"
     sys.stdout.write(f"{kind.value} {made.ref}: {files}, {made.bytes} bytes, sha256 {made.digest[:16]}\n")
@@ -51,7 +52,7 @@ def _pull(
     path: Annotated[Path | None, typer.Argument(help="A new directory; without it one of the object's name.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a directory that is there.")] = False,
 ) -> None:
-    """Write a version's files into a new directory."""
+    """Write the files of a published version into a directory."""
     target = Path(ref.partition("@")[0]) if path is None else path
     found = face.load().registry.pull(kind.value, ref, target, overwrite=overwrite)
     sys.stdout.write(f"{kind.value} {found.ref}: {found.bytes} bytes in {target}\n")
@@ -60,7 +61,7 @@ def _pull(
 def _remove(
     kind: OfKind, ref: Annotated[str, typer.Argument(metavar="NAME@VERSION", help="The version to delete.")]
 ) -> None:
-    """Delete a version, while no training job that has not ended refers to it."""
+    """Delete a published version. Refused while a training job that has not ended refers to it."""
     face.load().registry.delete(kind.value, ref)
     sys.stdout.write(f"{kind.value} {ref}: deleted\n")
 
@@ -70,7 +71,7 @@ def _list(
     name: Annotated[str | None, typer.Option(help="Only versions of this name.")] = None,
     form: ListFormat = Format.TABLE,
 ) -> None:
-    """List what is published, newest first."""
+    """List what is published for training, newest first."""
     found = face.plain(face.load().registry.list(None if kind is None else kind.value, name=name))
     rows = [
         (entry["kind"], entry["ref"], entry["files"], entry["bytes"], entry["digest"][:16], entry["created_at"][:19])

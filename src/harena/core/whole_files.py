@@ -44,7 +44,7 @@ def _mistake(path: Path, place: Path, overwrite: bool) -> str:
     if place.exists() and not place.is_file():
         return f"{path} is no regular file, and would be replaced by one; name another"
     if place.exists() and not overwrite:
-        return f"{path} exists; name another file, or allow it to be replaced (overwrite)"
+        return f"{path} exists; name another file, or allow it to be replaced (`overwrite=True`, `--overwrite`)"
     if not place.parent.is_dir():
         return f"{path}: there is no folder {place.parent}; make it first"
     with _open(probe := _beside(place)):

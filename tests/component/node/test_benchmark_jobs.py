@@ -394,6 +394,7 @@ async def test_a_job_of_a_dead_process_is_interrupted(tmp_path: Path) -> None:
             seen = await reader.get(HERE, job["id"])
             assert (seen["state"], seen["progress"]["running"]) == ("interrupted", 0)
             assert "has gone" in seen["error"]
+            assert "a job that `harena serve` runs goes on" in seen["error"]
         row = await store.read_job(job["id"])
         assert row is not None
         assert row.state == "interrupted"

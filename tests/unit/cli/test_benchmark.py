@@ -173,8 +173,25 @@ def test_diff_shows_what_changed(jobs: FakeJobs, harena: Harena, capsys: pytest.
     assert "McNemar's exact p = 1" in said
     assert "warning: scorer_version differs in 1 scenarios (a/4)" in said
     assert harena("benchmark", "diff", "old", "new", "--format", "json", "--fail-on", "regression") == 1
-    assert json.loads(capsys.readouterr().out)["changes"]["newly_failing"] == 1
+    said_apart = capsys.readouterr()
+    assert json.loads(said_apart.out)["changes"]["newly_failing"] == 1
+    assert said_apart.err == "harena: --fail-on regression: b is worse than a\n"
     assert harena("benchmark", "diff", "old", "new", "--fail-on", "significant") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_diff_of_jobs_with_nothing_in_common(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No list of everything; scenarios that are in one job only are listed where others are compared."""
+    jobs.compared = ([run_row("a/1", 1.0), run_row("a/2", 1.0)], [run_row("b/1", 1.0)])
+    assert harena("benchmark", "diff", "x", "y") == 0
+    said = capsys.readouterr().out
+    assert "a/1 " not in said
+    assert "0 scenarios are scored in both; 2 only in a, 1 only in b" in said
+    jobs.compared = ([run_row("a/1", 1.0), run_row("a/2", 1.0)], [run_row("a/1", 1.0)])
+    assert harena("benchmark", "diff", "x", "y") == 0
+    assert "a/2 " in capsys.readouterr().out
 
 
 def test_diff_of_equal_jobs(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:

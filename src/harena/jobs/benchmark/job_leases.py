@@ -62,7 +62,8 @@ class JobLeases:
         last = await store.last_event(job.id)
         ended = JobChanges(
             state=JobState.INTERRUPTED,
-            error=f"the process that ran it (pid {job.owner.pid}) has gone",
+            error=f"the process that ran it (pid {job.owner.pid}) has gone; results so far are kept, and the rest does "
+            "not run (a job that `harena serve` runs goes on when the server is started again)",
             ended_at=last.at if last else job.created_at,
         )
         # it may have ended properly in the moment between reading it and finding its process gone: then that stands
