@@ -206,6 +206,9 @@ def _write_tables(told: JobReport, reading: ResultTotals, out: TextIO) -> None:
     if runs := reading.interesting_runs():
         write_table("runs", RUN_COLUMNS, [[run[column] for column in RUN_COLUMNS] for run in runs], out)
     out.write("".join(f"{line}\n" for line in summary_lines(told.results)))
+    # candidates whose verdict is known are no samples of a model
+    if told.results["summary"]["verdicts"] is None and (rates := reading.pass_at()):
+        out.write(", ".join(f"pass@{k} {rate:.1%}" for k, rate in rates.items()) + ": means over problems\n")
 
 
 def _cell(value: object) -> str:

@@ -7,6 +7,7 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from math import comb
 from typing import Any
 
 from harena.cli.output import shown
@@ -15,6 +16,10 @@ Run = Mapping[str, Any]
 
 MOST_WRONG_LINES = 100
 """verdicts that are known to be wrong and are named; all are counted"""
+
+
+MOST_DRAWN = 256
+"""the greatest k of pass@k: binomials of more take long"""
 
 
 @dataclass(slots=True)
@@ -61,6 +66,21 @@ class ResultTotals:
         """A row for each problem, in the order of acceptance."""
         ordered = sorted(self._problems.items(), key=lambda named: named[1].first)
         return [problem.row(name) for name, problem in ordered]
+
+    def pass_at(self) -> dict[int, float]:
+        """pass@k for k = 1, 2, 4 ... up to the number of scored candidates that every problem has, by the unbiased
+        estimate of Chen et al. (2021): the mean over problems of 1 - C(n - c, k) / C(n, k), where c of n passed. A
+        problem of which nothing was scored does not count. Empty where no problem has two candidates."""
+        scored = [(problem.scored, problem.passed) for problem in self._problems.values() if problem.scored]
+        least, most = (min(scored)[0], max(scored)[0]) if scored else (0, 0)
+        if most < 2:
+            return {}
+        rates: dict[int, float] = {}
+        k = 1
+        while k <= min(least, MOST_DRAWN):
+            rates[k] = sum(1 - comb(n - c, k) / comb(n, k) for n, c in scored) / len(scored)
+            k *= 2
+        return rates
 
     def interesting_runs(self) -> list[Run]:
         """Wrong verdicts first, then runs without a score, then the slowest."""
