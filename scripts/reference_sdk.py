@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import inspect
 import re
@@ -16,7 +17,7 @@ import harena
 from harena.core.errors import HarenaError
 
 _LINE = 110
-_BETWEEN_MODULES = frozenset(
+BETWEEN_MODULES = frozenset(
     {
         *("check_may_block", "watch", "unwatch", "on_loop", "settle", "settle_error", "cancelled_before_it_began"),
         *("running_exec", "running_port", "of", "listed", "found", "forget", "note_end", "release"),
@@ -130,7 +131,7 @@ def _methods(kind: type) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         for each in definition.body:
             if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) or each.name.startswith("_"):
                 continue
-            if each.name not in _BETWEEN_MODULES:
+            if each.name not in BETWEEN_MODULES and not _is_overload(each):
                 found.setdefault(each.name, each)
     yield from found.values()
 
@@ -138,8 +139,6 @@ def _methods(kind: type) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 def _method(holder: str, definition: ast.FunctionDef | ast.AsyncFunctionDef, level: str) -> str:
     decorators = [ast.unparse(each) for each in definition.decorator_list]
     shown = [f"@{each}" for each in decorators if each in ("property", "classmethod", "staticmethod")]
-    if any(each.endswith("overload") for each in decorators):
-        return ""
     text = _doc_of(definition)
     code = _code([*shown, _signature(definition, definition.name)])
     return f"{level} {holder}.{definition.name}\n\n{code}\n{text}\n"
@@ -179,6 +178,11 @@ def _definition(value: Any) -> Any:
     return found
 
 
+def _is_overload(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """One of the forms of a call for type checkers; the function itself, with its docstring, stands below them."""
+    return any(ast.unparse(each).endswith("overload") for each in definition.decorator_list)
+
+
 @functools.cache
 def _tree(path: str) -> ast.Module:
     with open(path, encoding="utf-8") as source:
@@ -188,7 +192,10 @@ def _tree(path: str) -> ast.Module:
 def _signature(definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> str:
     """`def name(...) -> ...: ...`, with one parameter on a line where it is long. `async` is left out: see the page."""
     arguments = definition.args
-    if arguments.args and arguments.args[0].arg in ("self", "cls"):
+    if arguments.posonlyargs and arguments.posonlyargs[0].arg == "self":
+        arguments = copy.copy(arguments)
+        arguments.posonlyargs = arguments.posonlyargs[1:]
+    elif arguments.args and arguments.args[0].arg in ("self", "cls"):
         arguments = ast.arguments(
             posonlyargs=arguments.posonlyargs,
             args=arguments.args[1:],

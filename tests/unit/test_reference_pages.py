@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import harena
 from harena.core.reasons import ERROR_REASONS
 from parsed_sources import tree_of
 
@@ -17,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import reference  # noqa: E402
+import reference_sdk  # noqa: E402
 
 CODE = re.compile(r"[A-Z][A-Z_]+")
 PLACES = ("_MALFORMED", "_TOO_LONG", "_TOO_LARGE", "_REASONS")
@@ -27,6 +30,22 @@ PLACES = ("_MALFORMED", "_TOO_LONG", "_TOO_LARGE", "_REASONS")
 def test_the_page_is_what_the_code_says(name: str) -> None:
     """`make reference` writes it anew."""
     assert (ROOT / "docs/reference" / name).read_text(encoding="utf-8") == reference.PAGES[name](), "make reference"
+
+
+def test_every_verb_of_a_public_class_is_on_the_page() -> None:
+    """Those with several signatures, too; what a class has from another public one is told there."""
+    page = (ROOT / "docs/reference/sdk.md").read_text(encoding="utf-8")
+    classes = [value for name in harena.__all__ if isinstance(value := getattr(harena, name), type)]
+    verbs = {
+        (kind.__name__, name)
+        for kind in classes
+        for name, verb in inspect.getmembers(kind, inspect.isroutine)
+        if not name.startswith("_") and str(getattr(verb, "__module__", "")).startswith("harena")
+        if (owner := verb.__qualname__.split(".")[0]) == kind.__name__ or owner not in harena.__all__
+    }
+    missing = {f"{kind}.{name}" for kind, name in verbs if f"### {kind}.{name}\n" not in page}
+    assert ("Session", "function") in verbs
+    assert {one for one in missing if one.rpartition(".")[2] not in reference_sdk.BETWEEN_MODULES} == set()
 
 
 def reasons(tree: ast.Module) -> Iterator[str]:
