@@ -16,7 +16,7 @@ Message = Mapping[str, Any]
 
 WITHOUT_TEMPLATE = (
     "it is a conversation, and the tokenizer has no chat template: add chat_template.jinja to the model's directory, "
-    "or give rows of text"
+    "or give rows of text (as `harena sft validate --form prompt-completion` writes them)"
 )
 PROMPT_FIELDS = ("prompt", "input", "question", "task_prompt")
 ANSWER_FIELDS = ("completion", "expected_output", "target", "answer", "output")

@@ -9,14 +9,14 @@ A data set that can be used for nothing is refused, and the first row that stand
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
 from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
-from harena.training.data.row_files import Row, read_rows, splits_of
+from harena.training.data.row_files import MOST_TOLD, Mistakes, Row, rows_of, splits_of
 from harena.training.objects.atif import check_trajectory
 from harena.training.reading import apart
 
@@ -37,7 +37,12 @@ def read_dataset(folder: Path) -> dict[str, Any]:
 @apart
 def read_part(place: Path, *, split: str | None) -> dict[str, Any]:
     """What is said of one split; None = of rows that have none. Raises ValidationError."""
-    rows = read_rows(place, split=split)
+    unread = Mistakes(str(place))
+    rows = rows_of(place, unread, split=split)
+    if unread.count:  # all that has to be corrected is told at once
+        for row, why in _of_no_use(rows):
+            unread.add(row.origin, why)
+    unread.check()
     if not rows:
         raise ValidationError("the data set has no rows: there is nothing to learn from")
     cannot: dict[str, tuple[int, str]] = {}
@@ -46,8 +51,12 @@ def read_part(place: Path, *, split: str | None) -> dict[str, Any]:
             cannot[use] = wrong
     if len(cannot) == len(_READERS):
         furthest = max(cannot.values(), key=lambda found: found[0])
+        others = [line for row, why in _of_no_use(rows) if (line := f"{row.origin}: {why}") != furthest[1]]
+        more = "".join(f"\n  {line}" for line in others[:MOST_TOLD])
+        if len(others) > MOST_TOLD:
+            more += f"\n  and {len(others) - MOST_TOLD} more"
         raise ValidationError(
-            f"the data set can be used neither for SFT nor as prompts nor trajectories: {furthest[1]}"
+            f"the data set can be used neither for SFT nor as prompts nor trajectories: {furthest[1]}{more}"
         )
     return {
         "rows": len(rows),
@@ -55,6 +64,14 @@ def read_part(place: Path, *, split: str | None) -> dict[str, Any]:
         "cannot": {use: text for use, (_, text) in cannot.items()},
         "reward_recipe": _recipe(rows) if "prompts" not in cannot else None,
     }
+
+
+def _of_no_use(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
+    """Rows that can be used for nothing, and why not for the first use."""
+    for row in rows:
+        reasons = [wrong[1] for read in _READERS.values() if (wrong := _first_wrong([row], read)) is not None]
+        if len(reasons) == len(_READERS):
+            yield row, reasons[0].removeprefix(f"{row.origin}: ")
 
 
 def _first_wrong(rows: Sequence[Row], read: Callable[[Mapping[str, Any]], object]) -> tuple[int, str] | None:
