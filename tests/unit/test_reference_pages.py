@@ -48,6 +48,26 @@ def test_every_verb_of_a_public_class_is_on_the_page() -> None:
     assert {one for one in missing if one.rpartition(".")[2] not in reference_sdk.BETWEEN_MODULES} == set()
 
 
+def test_every_command_that_is_named_exists() -> None:
+    """In pages and in messages of the code: `harena GROUP COMMAND`."""
+    heads = re.findall(r"^## harena (.*)$", (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8"), re.M)
+    commands = {tuple(head.split()) for head in heads}
+    groups = {command[:length] for command in commands for length in range(1, len(command))}
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    named = {
+        (path.relative_to(ROOT), tuple(found.split()))
+        for path in files
+        for found in re.findall(r"`harena ((?:[a-z]+ ?)+)", path.read_text(encoding="utf-8"))
+    }
+    unknown = {
+        (str(path), words)
+        for path, words in named
+        if words not in groups and not any(words[: len(command)] == command for command in commands)
+    }
+    assert len(named) > 50
+    assert unknown == set()
+
+
 def reasons(tree: ast.Module) -> Iterator[str]:
     """Reasons that a module raises: texts given as `reason=`, and constants that are given so by name."""
     constants = {

@@ -143,7 +143,7 @@ ERROR_REASONS = (
     ErrorReason(
         "TRAINING_FILES",
         "The files of the workspace's training jobs take as many bytes as they may.",
-        "Delete training jobs that have ended (`harena train rm`).",
+        "Delete training jobs that have ended (`harena train delete`).",
     ),
     ErrorReason("URL_TOO_LONG", "The address of a request is too long.", "Shorten its query."),
     ErrorReason("VERSION_TAKEN", "The version is published already, with other content.", "Publish another version."),
