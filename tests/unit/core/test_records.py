@@ -65,3 +65,14 @@ def test_values_of_several_types_go_there_and_back() -> None:
     for wrong in ({"model": 1}, {"checkpoints": [["a"]]}):
         with pytest.raises(ValueError, match="artifacts"):
             harena.TrainingArtifacts.from_dict({**wrote.to_dict(), "artifacts": wrong})
+
+
+def test_a_record_is_shown_in_a_line() -> None:
+    """What is long is told by its kind and length: half of a run says nothing."""
+    files = [harena.TrainingFile(path=f"checkpoints/step-{step}", size_bytes=step) for step in range(5000)]
+    wrote = harena.TrainingArtifacts(artifacts={"model": "model"}, files=files, folder=None)
+    assert repr(wrote) == "TrainingArtifacts(artifacts={'model': 'model'}, files=<list of 5000>, folder=None)"
+    page = harena.TrainingLogsPage(items=[], cursor=3)
+    assert repr(page) == "TrainingLogsPage(items=[], cursor=3)"
+    a = harena.ComparedJob(id="job_0123456789abcdef", name="one", state="completed")
+    assert repr(harena.ComparedJobs(a=a, b=a)) == "ComparedJobs(a=ComparedJob(...), b=ComparedJob(...))"

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args,
 
 _Translate = Callable[[Any], Any]
 
+_LONGEST_SHOWN, _MOST_SHOWN = 60, 100
+"""characters of a field, and entries of a list that are looked at, to show it"""
 MOST_ENTRIES = 1_500_000
 """entries of one list of an answer: a job has a million runs at most"""
 
@@ -238,8 +240,19 @@ def _mapping_of(one: _Translate | None) -> _Translate:
 
 
 def _short(value: Any) -> str:
+    """How a field is shown in a line. What is long is told by what it is and how much of it there is."""
+    if isinstance(value, list | tuple | Mapping) and len(value) > _MOST_SHOWN:
+        return _told_long(value)
     text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= _LONGEST_SHOWN:
+        return text
+    if isinstance(value, Record):
+        return f"{type(value).__name__}(...)"
+    return _told_long(value) if isinstance(value, list | tuple | Mapping) else f"{text[: _LONGEST_SHOWN - 3]}..."
+
+
+def _told_long(value: Sequence[Any] | Mapping[Any, Any]) -> str:
+    return f"<{type(value).__name__} of {len(value)}>"
 
 
 def _member_of(kind: type[Enum]) -> _Translate:
