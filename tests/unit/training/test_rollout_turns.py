@@ -158,6 +158,30 @@ async def test_what_cannot_be_read_earns_the_minimum() -> None:
     assert (told.stop, told.reward.value, told.reward.reason) == (StopReason.PARSE_ERROR, -0.5, "parse_error")
 
 
+@pytest.mark.parametrize("overlong", [Overlong(), Overlong(policy="mask")])
+@pytest.mark.parametrize("way_out", ["parse_error", "cut_off", "no_room", "fault"])
+async def test_an_episode_that_has_cost_something_becomes_no_cheaper_by_breaking_off(
+    way_out: str, overlong: Overlong
+) -> None:
+    """Each turn costs; what ends the episode without a judgement gives nothing of that back."""
+
+    class Costly(Echo):
+        def step(self, action: str) -> Any:
+            self.heard.append(action)
+            if len(self.heard) < 3 or way_out in ("cut_off", "no_room"):
+                return "", -0.5, False
+            if way_out == "fault":
+                raise OSError("the disk is gone")
+            return Step(done=True, stop=StopReason.PARSE_ERROR, reward=0.25)
+
+    last = (2, 2, 2, 2) if way_out in ("cut_off", "no_room") else (2, END)
+    engine = Scripted((1, END), (1, END), last, context_length=8 if way_out == "no_room" else 100)
+    told = await play(Episodes(Costly, max_turns=5, overlong=overlong), engine, max_new_tokens=3)
+    is_masked = overlong.policy == "mask" and way_out in ("cut_off", "no_room")
+    costs = -0.75 if way_out == "parse_error" else -1.0
+    assert told.reward.value == (None if is_masked else costs)
+
+
 async def test_turns_outcome_and_answer_are_added_and_told_apart() -> None:
     class Judged(Echo):
         async def outcome(self) -> float:

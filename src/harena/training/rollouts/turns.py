@@ -13,6 +13,9 @@ Why an episode ends:
     parse_error         the environment could not read what was said; earns the minimum
     environment_fault   the environment raised, or was late
 
+Who earns the minimum, or nothing because of a cut, earns the sum of the turns' rewards where that is lower: an episode
+that has cost something does not become cheaper by breaking off.
+
 Whose a fault is. The same actions are done once more in a fresh environment. If they go through there, the episode goes
 on in it, and what it comes to counts. If there is a fault again, at whatever turn, while a fresh environment takes an
 empty action, then it follows the candidate: it earns the minimum, so that breaking the environment, always or by
@@ -187,27 +190,32 @@ class Episodes:
                     step = await self._resumed(faults, fault, turns)
                 turns.tell("" if step.done else step.observation, reward=step.reward, parts=step.parts)
                 if step.done:
-                    return self._done(step)
+                    return self._done(step, turns)
         except EpisodeEndedError as ended:
             return _EpisodeOutcome(ended.stop)
         except EnvironmentFaultError as fault:
-            return _EpisodeOutcome(StopReason.ENVIRONMENT_FAULT, self._faulted(fault, faults))
+            return _EpisodeOutcome(StopReason.ENVIRONMENT_FAULT, self._faulted(fault, faults, turns))
         return _EpisodeOutcome(StopReason.TURN_LIMIT)
 
-    def _done(self, step: Step) -> _EpisodeOutcome:
+    def _least(self, turns: Turns) -> float:
+        """What is earned where an episode is not judged: the minimum, or the sum of its turns' rewards where that is
+        lower. Who has lost something on the way shall not get it back by breaking off."""
+        return min(self._minimum, sum((turn.reward or 0.0 for turn in turns.conversation.turns), 0.0))
+
+    def _done(self, step: Step, turns: Turns) -> _EpisodeOutcome:
         if step.stop == StopReason.PARSE_ERROR:
-            return _EpisodeOutcome(step.stop, Reward(value=self._minimum, reason="parse_error"))
+            return _EpisodeOutcome(step.stop, Reward(value=self._least(turns), reason="parse_error"))
         return _EpisodeOutcome(StopReason.ANSWER)
 
     async def _resumed(self, faults: Faults, fault: EnvironmentFaultError, turns: Turns) -> Step:
         self._counts["faults"] += not faults.count
         return await faults.resumed(fault, turns.said)
 
-    def _faulted(self, fault: EnvironmentFaultError, faults: Faults) -> Reward:
+    def _faulted(self, fault: EnvironmentFaultError, faults: Faults, turns: Turns) -> Reward:
         self._counts["faults"] += not faults.count  # the environment did not begin
         if isinstance(fault, FaultFollowsError):
             self._counts["following"] += 1
-            return Reward(value=self._minimum, reason="fault_follows_candidate", detail=str(fault))
+            return Reward(value=self._least(turns), reason="fault_follows_candidate", detail=str(fault))
         return Reward(value=None, validity=RewardValidity.INFRA, reason="environment_fault", detail=str(fault))
 
     async def _reward(
@@ -230,11 +238,11 @@ class Episodes:
                     except EnvironmentFaultError as fault:
                         await self._resumed(faults, fault, turns)
             except EnvironmentFaultError as fault:
-                return self._faulted(fault, faults)
+                return self._faulted(fault, faults, turns)
 
         length = 0 if last is None else last.end - last.start
         return await self._overlong.applied(
-            score, cut_off=cut_off, length=length, limit=sampling.max_new_tokens, minimum=self._minimum
+            score, cut_off=cut_off, length=length, limit=sampling.max_new_tokens, minimum=self._least(turns)
         )
 
     async def _scored(self, row: PromptRow, turns: Turns, surroundings: Surroundings) -> Reward:
