@@ -31,6 +31,7 @@ class Box:
     def __init__(self, source: Failing) -> None:
         self.source = source
         self.is_broken = False
+        self.files: dict[str, bytes] = {}
 
     async def exec(self, request: ExecRequest) -> Ended:
         return Ended()
@@ -41,6 +42,7 @@ class Box:
 
     async def write_file(self, path: str, source: bytes, **_: Any) -> None:
         self.is_broken = self.is_broken or self.source.word.encode() in source
+        self.files[path] = source
         if path.startswith("/tests/"):
             self.source.fail(self, "write_file")
 
@@ -48,7 +50,7 @@ class Box:
         return SimpleNamespace(kind="file")
 
     async def read_file(self, path: str, **_: Any) -> bytes:
-        return b"1"
+        return self.files.get(path, b"1")
 
     async def wait_dead(self) -> Any:
         return SimpleNamespace(memory=False)

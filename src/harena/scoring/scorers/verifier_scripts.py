@@ -1,0 +1,107 @@
+"""Whether the scripts of a verifier stayed what they were while it ran.
+
+A verifier that starts a program of the candidate's runs beside it, and a shell reads its script line by line: what is
+added to `test.sh` meanwhile is executed. So the scripts that judge are watched. What a verifier changes by itself is
+told by its texts, or by a run without the candidate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from harena.core.errors import SandboxFileError
+from harena.core.ports import FileWatch, SandboxPort, WatchesFiles
+from harena.scoring.contracts.harbor import TEST_SCRIPT
+from harena.scoring.scorers.verifier_ground import copied_paths, written_paths
+
+_MOST_BYTES = 4 * 1024 * 1024
+_COLLECTED = re.compile(r"(?:test_.*|.*_test|conftest)\.py")
+"""names of files that pytest and unittest load by themselves"""
+_STARTED_BY = (
+    r"(?:\b(?:python[\d.]*|bash|sh|dash|node|perl|ruby|source|exec)|(?:^|[\n;&|({])[ \t]*\.)[ \t]+(?:-\S+[ \t]+)*"
+)
+_AT = r"[\"']?(?:[\w./${}-]*/)?"
+_CHANGES = re.compile(
+    r"\b(?:sed|perl)\b[^\n]*?[ \t]-\w*i|\bopen\([^\n]*[\"'](?:[wax]|r?b?\+)"
+    r"|\b(?:mv|rm|patch|dos2unix|truncate|unlink|shred|rename|replace|write_text|write_bytes)\b"
+)
+"""what a line of shell or Python changes a file with"""
+_PIECES = re.compile(r"[;&|\n]")
+
+
+@dataclass(slots=True)
+class WatchedScripts:
+    """The scripts of one verifier, in one sandbox."""
+
+    texts: Mapping[str, str]
+    """by absolute path, as they were written"""
+    watch: FileWatch | None = None
+
+    @classmethod
+    async def begin(cls, sandbox: SandboxPort, place: str, texts: Mapping[str, str]) -> WatchedScripts:
+        """`texts`: of the scripts that judge, by their path below `place`."""
+        made = cls({f"{place}/{path}": text for path, text in texts.items()})
+        if isinstance(sandbox, WatchesFiles):
+            folders = {parent.as_posix() for path in made.texts for parent in PurePosixPath(path).parents} - {"/"}
+            made.watch = await sandbox.watch_files(list(made.texts), sorted(folders))
+        return made
+
+    async def changed(self, sandbox: SandboxPort) -> frozenset[str]:
+        """Paths that were written to or replaced, or hold another text now."""
+        events = {} if self.watch is None else await self.watch.touched()
+        found = {path for path, kinds in events.items() if path in self.texts or "replaced" in kinds}
+        for path, text in self.texts.items():
+            if await _content(sandbox, path) != text.encode("utf-8", "surrogatepass"):
+                found.add(path)
+        return frozenset(found)
+
+    def close(self) -> None:
+        """End it."""
+        if self.watch is not None:
+            self.watch.close()
+
+
+async def _content(sandbox: SandboxPort, path: str) -> bytes | None:
+    try:
+        return await sandbox.read_file(path, max_bytes=_MOST_BYTES)
+    except SandboxFileError as error:
+        if error.reason == "IO_FAILED":
+            raise
+        return None
+
+
+def judging_scripts(tests: Mapping[str, str], place: str, workdir: str) -> list[str]:
+    """Files of a verifier that decide, and that it does not change by itself: `test.sh`, what a line of it starts, what
+    pytest and unittest load, and modules that its Python imports. Other files may be what the candidate's program is to
+    change."""
+    written = {*written_paths(tests, workdir, places=("/",)), *copied_paths(tests, workdir)}
+    return [
+        path
+        for path in tests
+        if _is_judging(path, tests) and f"{place}/{path}" not in written and not _is_changed(path, tests)
+    ]
+
+
+def _is_judging(path: str, tests: Mapping[str, str]) -> bool:
+    name = PurePosixPath(path).name
+    if path == TEST_SCRIPT or _COLLECTED.fullmatch(name):
+        return True
+    if name.endswith(".py") and name != "__init__.py":
+        imported = re.compile(rf"(?m)^[ \t]*(?:from|import)[ \t]+(?:[\w.]+\.)?{re.escape(name[:-3])}\b")
+        if any(imported.search(text) for other, text in tests.items() if other.endswith(".py")):
+            return True
+    started = re.compile(_STARTED_BY + _AT + re.escape(name) + r"(?![\w.-])")
+    return any(started.search(text) for other, text in tests.items() if other.endswith((".sh", ".bash")))
+
+
+def _is_changed(path: str, tests: Mapping[str, str]) -> bool:
+    """A piece of a line, in any of the texts, changes something and names the file, or many."""
+    name = PurePosixPath(path).name
+    return any(
+        (name in piece or "*" in piece) and _CHANGES.search(piece)
+        for text in tests.values()
+        for piece in _PIECES.split(text)
+    )
