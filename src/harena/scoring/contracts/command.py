@@ -119,7 +119,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-14"
+        return "command-15"
 
     @property
     def suite(self) -> tuple[str, ...]:

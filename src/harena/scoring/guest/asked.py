@@ -93,7 +93,9 @@ def contains_some(asked: Any, sought: Any) -> bool:
 
 def is_orderly(sign: str, asked: Any, known: Any) -> bool:
     """What it says to be less than, and greater than, has one place among numbers or texts, and the known value is
-    where it says."""
+    where it says. An object that is a set says yes to some sets only."""
+    if isinstance(known, (set, frozenset)):
+        return says_yes_to_some(ORDERS[sign], asked, known)
     if isinstance(known, (bool, complex)) or not isinstance(known, (int, float, str)) or known != known:
         return True
     lowest, highest = _ends(known)

@@ -14,10 +14,11 @@ import re
 import sys
 
 from harena.scoring.guest import compared_beside
+from harena.scoring.guest.plain import base_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
     from typing import Any
 
     from harena.scoring.guest.swallowed import Swallowed
@@ -35,7 +36,8 @@ class Believed:
     def __init__(self, trusted: Collection[str], texts: Mapping[str, str], swallowed: Swallowed) -> None:
         """`trusted`: paths; `texts`: what those hold that are modules."""
         self._trusted, self._texts, self._swallowed = trusted, texts, swallowed
-        asked = compared_beside.comparisons(_Own(trusted, texts.values()).made)
+        self._own = _Own(trusted, texts)
+        asked = compared_beside.comparisons(self._own.named, self._own.made)
         asked.update(swallowed.functions())
         self._marks = {name: f"{name}{os.urandom(16).hex()}" for name in asked}
         self._asked = {self._marks[name]: function for name, function in asked.items()}
@@ -68,7 +70,7 @@ class Believed:
 
     def put_names(self, tree: Any) -> None:
         """Calls in the place of the comparisons, by names that nothing binds."""
-        compared_beside.Comparisons().visit(tree)
+        compared_beside.ComparisonsBeside(tree, self._own.others(tree, self._swallowed.installed)).visit(tree)
 
     def put_marks(self, tree: Any) -> Any:
         """Marks in the place of these names, which are known in the code that the tree is compiled to; before it, what
@@ -101,24 +103,103 @@ class _Marking(ast.NodeTransformer):
         return ast.copy_location(ast.IfExp(*(ast.copy_location(part, node) for part in parts)), node)
 
 
+_line_of = type.__dict__["__mro__"].__get__
+_below = type.__dict__["__subclasses__"]
+
+
+def _classes() -> set[type]:
+    """Every class that there is."""
+    found: set[type] = {object}
+    waiting: list[type] = [object]
+    while waiting:
+        more = [each for each in _below(waiting.pop()) if each not in found]
+        found.update(more)
+        waiting += more
+    return found
+
+
+def _paths(kind: type) -> list[str]:
+    """The files of the methods that a class has, and of those that it inherits."""
+    codes = (getattr(value, "__code__", None) for each in _line_of(kind, type) for value in list(vars(each).values()))
+    return [code.co_filename for code in codes if code is not None and hasattr(code, "co_filename")]
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 class _Own:
     """What the tests may have made themselves."""
 
-    def __init__(self, trusted: Collection[str], texts: Iterable[str]) -> None:
+    def __init__(self, trusted: Collection[str], texts: Mapping[str, str]) -> None:
         self._trusted = trusted
-        self._words = {word for text in texts for word in _WORD.findall(text)}
+        self._words = {word for text in texts.values() for word in _WORD.findall(text)}
+        self._here = os.path.join(os.path.realpath(os.getcwd()), "")
+        self._classes: set[str] = set()
+        """names of the candidate's that the tests use as classes"""
+        self._made_kinds: dict[type, bool] = {}
+        self._before = _classes()
+
+    def others(self, tree: Any, installed: Collection[str]) -> set[str]:
+        """The modules that a trusted file imports and that are no library's. What it uses of theirs as classes is known
+        from here on."""
+        tops: set[str] = set()
+        names: set[str] = set()
+        modules: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                theirs = [alias for alias in node.names if alias.name.partition(".")[0] not in installed]
+                tops.update(alias.name.partition(".")[0] for alias in theirs)
+                modules.update(alias.asname or alias.name.partition(".")[0] for alias in theirs)
+            elif isinstance(node, ast.ImportFrom):
+                top = (node.module or "").partition(".")[0]
+                if node.level or top not in installed:
+                    tops.add(top)
+                    names.update(alias.name for alias in node.names)
+        if "*" in names:
+            names.update(part.id for part in ast.walk(tree) if isinstance(part, ast.Name))
+        names.update(part.attr for part in ast.walk(tree) if isinstance(part, ast.Attribute) and _root(part) in modules)
+        self._classes.update(name for name in names if name.lstrip("_")[:1].isupper())
+        return tops
+
+    def named(self, kind: type) -> bool:
+        """A class of the candidate's by a name that the tests use as a class's, or one that is made of it; or one whose
+        objects the tests make."""
+        if self._is_made_of(kind):
+            return True
+        line = _line_of(kind, type)
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str) and os.path.realpath(file).startswith(self._here):
+                has = vars(module)
+                if any(each is has.get(name) for name in self._classes for each in line):
+                    return True
+        return False
 
     def made(self, value: Any) -> bool:
         """An object of a class in a trusted file, or of a library's that the tests speak of."""
-        kind = type(value)
+        return self._is_made_of(type(value))
+
+    def _is_made_of(self, kind: type) -> bool:
+        found = self._made_kinds.get(kind)
+        if found is None:
+            found = self._made_kinds[kind] = self._is_of_tests(kind)
+        return found
+
+    def _is_of_tests(self, kind: type) -> bool:
+        paths = _paths(kind)
+        theirs = [path for path in paths if not path.startswith((sys.prefix, sys.base_prefix, "<frozen "))]
+        if theirs and all(os.path.realpath(path) in self._trusted for path in theirs):
+            return True
+        if theirs or (kind not in self._before and base_of(kind) is not None):
+            return False
         names = str(kind.__module__).split(".")
         file = getattr(sys.modules.get(str(kind.__module__)), "__file__", None)
-        code = getattr(getattr(kind, "__eq__", None), "__code__", None)
-        if code is not None and os.path.realpath(code.co_filename) in self._trusted:
-            return True
         if not isinstance(file, str) or not file.startswith((sys.prefix, sys.base_prefix)):
             return False
-        if code is not None and not code.co_filename.startswith((sys.prefix, sys.base_prefix)):
-            return False
+        if kind.__name__ == "_ANY":
+            return "ANY" in self._words
         is_spoken_of = bool(({*names, kind.__name__.strip("_")} - _OF_RUNNERS) & self._words)
         return is_spoken_of or _MATCHERS.get(names[-1]) in self._words

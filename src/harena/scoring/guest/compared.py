@@ -195,6 +195,9 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
 class Comparisons(ast.NodeTransformer):
     """Puts the functions of `Judged` in the place of operators, comparisons, truths and calls."""
 
+    computing = _COMPUTING
+    libraries = _LIBRARIES
+
     def __init__(self, tree: ast.AST, others: Any = ()) -> None:
         """`others`: names of builtins that are the candidate's, and of modules that are."""
         self._names = _Names(tree, others)
@@ -338,7 +341,7 @@ class Comparisons(ast.NodeTransformer):
         if isinstance(func, ast.Name):
             if func.id in self._names.builtins:
                 self._builtin(node, func, own)
-            elif self._names.modules.get(func.id) in _LIBRARIES:
+            elif self._names.modules.get(func.id) in self.libraries:
                 self._give(node, own)
         elif isinstance(func, ast.Attribute):
             self._method(node, func, own)
@@ -353,7 +356,7 @@ class Comparisons(ast.NodeTransformer):
             isinstance(each, (ast.GeneratorExp, ast.ListComp)) for each in node.args
         ):
             return
-        elif func.id in _COMPUTING:
+        elif func.id in self.computing:
             self._give(node, own)
 
     def _method(self, node: ast.Call, func: ast.Attribute, own: list[bool]) -> None:
@@ -367,7 +370,7 @@ class Comparisons(ast.NodeTransformer):
                     node.func = ast.copy_location(ast.Name(kind, ast.Load()), func)
                     node.args.insert(0, ast.copy_location(ast.Constant(sign), func))
                     return
-            is_library = root.id in self._names.packages and self._names.modules[root.id] in _LIBRARIES
+            is_library = root.id in self._names.packages and self._names.modules[root.id] in self.libraries
             if is_library:
                 self._give(node, own)
             return

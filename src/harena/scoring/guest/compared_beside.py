@@ -1,84 +1,43 @@
-"""Has the comparisons of suites beside their candidate believe no object that calls itself equal to whatever it meets.
+"""Has the trusted files of suites beside their candidate compute and compare as `guest_judged` says.
 
-Asserts have more: see `guest_compared`. Part of the programs that run trusted suites in one process with a
-candidate. Standard library only, Python 3.8 and up.
+Suites differ from asserts in what they make themselves: matchers (`ANY`, `approx`, one of a class of theirs), which are
+believed, and records that they sort and go through, which stay what they are. What a matcher says is believed of plain
+values only: an object that says of itself to be near one must tell it from others.
+
+Part of the programs that run trusted suites in one process with a candidate. Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
 
 import ast
+import operator
+import sys
 
-from harena.scoring.guest.asked import tells_apart
-from harena.scoring.guest.plain import is_known
-from harena.scoring.guest.sides import are_by_place, are_elsewhere, arranged, give_by_place
+from harena.scoring.guest.asked import heeds, tells_apart
+from harena.scoring.guest.compared import Comparisons, judging
+from harena.scoring.guest.judged import OPERATORS, Judged
+from harena.scoring.guest.plain import ATOMS, NUMBERS, Plain, is_known, is_static
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
-COMPARED, PAIR, MEMBER = "__harena_compared__", "__harena_pair__", "__harena_member__"
-_SIDES = "__harena_sides__"
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset)
-_SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in"}
-_EQUAL = (
-    "assertEqual",
-    "assertEquals",
-    "assertSequenceEqual",
-    "assertListEqual",
-    "assertTupleEqual",
-    "assertDictEqual",
-    "assertSetEqual",
-    "assertCountEqual",
-    "assertAlmostEqual",
-    "assertAlmostEquals",
-)
+_MOCK = "__harena_mock__"
+_OF_LAST_CALL = frozenset({"assert_called_with", "assert_called_once_with"})
+_OF_MOCKS = frozenset({
+    *_OF_LAST_CALL, "assert_called", "assert_called_once", "assert_any_call", "assert_has_calls", "assert_not_called",
+})  # fmt: skip
+_line_of = type.__dict__["__mro__"].__get__
 
 
-class Comparisons(ast.NodeTransformer):
-    """Puts `compared` in the place of `==`, `!=`, `in` and `not in`, and asks it for the two sides of `assertEqual` and
-    the like."""
+class ComparisonsBeside(Comparisons):
+    """Puts the functions of `Judged` in the place of what a trusted file computes with and compares."""
 
-    def __init__(self) -> None:
-        self._made = 0
-        self._depth = 0
-        """how many classes, comprehensions and lambdas are around, where an assignment in an expression ends"""
+    computing = frozenset({"abs", "bool", "complex", "divmod", "float", "int", "pow", "round", "sum"})
+    libraries = frozenset({"math", "cmath", "statistics", "decimal", "fractions", "string", "json", "re"})
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """One comparison. A chain becomes pairs that are joined by `and`, each side of which is computed once."""
-        self.generic_visit(node)
-        if not any(type(sign) in _SIGNS for sign in node.ops):
-            return node
-        sides = [node.left, *node.comparators]
-        between = sides[1:-1]
-        if not all(isinstance(side, (ast.Name, ast.Constant)) for side in between):
-            if self._depth:
-                return node
-            for place in range(1, len(sides) - 1):
-                self._made += 1
-                name = f"__harena_side_{self._made}__"
-                kept = ast.NamedExpr(ast.Name(name, ast.Store()), sides[place])
-                sides[place] = ast.fix_missing_locations(ast.copy_location(kept, node))
-        pairs: list[ast.expr] = []
-        for place, sign in enumerate(node.ops):
-            left, right = sides[place], sides[place + 1]
-            if place and isinstance(left, ast.NamedExpr):
-                left = ast.copy_location(ast.Name(left.target.id, ast.Load()), node)
-            if type(sign) in _SIGNS:
-                pairs.append(_call(node, COMPARED, [ast.Constant(_SIGNS[type(sign)]), left, right]))
-            else:
-                pairs.append(ast.copy_location(ast.Compare(left, [sign], [right]), node))
-        made = pairs[0] if len(pairs) == 1 else ast.BoolOp(ast.And(), pairs)
-        return ast.fix_missing_locations(ast.copy_location(made, node))
-
-    def _within(self, node: Any) -> ast.AST:
-        self._depth += 1
-        try:
-            return self.generic_visit(node)
-        finally:
-            self._depth -= 1
-
-    def visit_FunctionDef(self, node: Any) -> ast.AST:
+    def visit_FunctionDef(self, node: Any) -> Any:  # noqa: N802
         """A function: what is assigned in it is its own, also in a method."""
         around, self._depth = self._depth, 0
         try:
@@ -88,93 +47,109 @@ class Comparisons(ast.NodeTransformer):
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
-    visit_ClassDef = visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_Lambda = _within  # noqa: N815
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """One call."""
-        self.generic_visit(node)
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        kind = PAIR if name in _EQUAL else MEMBER if name == "assertIn" else ""
-        if kind and are_elsewhere(node):
-            give_by_place(node, _call(node, _SIDES, [ast.Constant(kind)]))
-        elif kind and are_by_place(node):
-            node.args[:2] = [ast.copy_location(ast.Starred(_call(node, kind, node.args[:2]), ast.Load()), node)]
-        return node
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        """One call; assertions of a mock are those of its class."""
+        found = super().visit_Call(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _OF_MOCKS:
+            at = node.func.value
+            made = ast.Call(ast.Name(_MOCK, ast.Load()), [at], [])
+            node.func.value = ast.fix_missing_locations(ast.copy_location(made, at))
+        return found
 
 
-def _call(at: ast.expr, name: str, given: list[ast.expr]) -> ast.Call:
-    made = ast.Call(ast.Name(name, ast.Load()), given, [])
-    return ast.fix_missing_locations(ast.copy_location(made, at))
+class _JudgedBeside(Judged):
+    """What is judged in a suite, whose matchers are asked as well."""
+
+    def operated(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
+        """What an operator gives. Two numbers of one class of the candidate's are not told what is expected."""
+        if type(left) is type(right) and type(left) not in ATOMS and self._plain.base(left) in NUMBERS:
+            return OPERATORS[sign](left, right)
+        return super().operated(sign, left, right, own)
+
+    def _is_equality_believed(self, left: Any, right: Any, own: int) -> bool:
+        return self._is_matched(left, right) and super()._is_equality_believed(left, right, own)
+
+    def is_told(self, given: Any, expected: Any) -> bool:
+        """What a candidate gave, and what equals it, has not said so of other values."""
+        return self._is_equality_believed(given, expected, 0)
+
+    def _is_matched(self, left: Any, right: Any) -> bool:
+        """Where one side is a matcher that knows what it expects (`approx`), an object on the other side tells that
+        from other values."""
+        for matcher, given in ((left, right), (right, left)):
+            if self._is_made(matcher) and hasattr(matcher, "expected"):
+                return _is_told(given, matcher.expected)
+        return True
 
 
-def comparisons(is_made: Callable[[Any], bool]) -> dict[str, Callable[..., Any]]:
-    """What is called in the place of comparisons, by name. `is_made`: whether the tests have made an object, to match
-    more than one value."""
-
-    def compared(sign: str, left: Any, right: Any) -> Any:
-        """What Python says; but two sides are not equal where an object in one of them would equal other values,
-        too."""
-        if sign in ("==", "!="):
-            result = left == right if sign == "==" else left != right
-            try:
-                claims = bool(result) is (sign == "==")
-            except Exception:  # noqa: BLE001 (arrays have no truth)
-                return result
-            return result if not claims or is_believable(left, right) else sign != "=="
-        claims = left in right
-        if claims and type(left) not in _PLAIN and type(right) in _PLAIN and not isinstance(right, (str, bytes)):
-            claims = any(left == each and is_believable(left, each) for each in right)
-        return claims if sign == "in" else not claims
-
-    def pair(left: Any, right: Any) -> tuple[Any, Any]:
-        """Both sides; two that equal nothing where they are not to be believed."""
-        # these assertions may be met by sides that are not equal: assertAlmostEqual, assertCountEqual in another order
-        return (left, right) if is_believable(left, right, must_equal=False) else (object(), object())
-
-    def member(left: Any, right: Any) -> tuple[Any, Any]:
-        """An item and what it shall be in; one that is in nothing where it is not to be believed."""
-        return (left, right) if compared("in", left, right) else (object(), [])
-
-    def sides(kind: str, *positional: Any, **named: Any) -> list[Any]:
-        """The arguments of an assertion, its two sides first."""
-        found = arranged(positional, named)
-        return [*(pair if kind == PAIR else member)(*found[:2]), *found[2:]] if len(found) > 1 else found
-
-    def is_believable(left: Any, right: Any, must_equal: bool = True) -> bool:
-        """No object in one of the sides equals every value that is put in the place of the plain one on the other
-        side."""
-        return all(is_made(each[0]) or tells_apart(*each, must_equal) for each in _mixed(left, right))
-
-    return {COMPARED: compared, PAIR: pair, MEMBER: member, _SIDES: sides}
+def _is_told(given: Any, expected: Any) -> bool:
+    if type(given) in (list, tuple) and type(expected) in (list, tuple):
+        return all(map(_is_told, given, expected))
+    if type(given) is dict and type(expected) is dict:
+        return all(_is_told(value, expected[key]) for key, value in given.items() if key in expected)
+    if is_known(given) or is_static(given) or not is_known(expected):
+        return True
+    if not tells_apart(given, expected, True, must_equal=False):
+        return False
+    if not hasattr(type(given), "__sub__") and not hasattr(type(given), "__rsub__"):
+        return True
+    return heeds("-", lambda asked, value: value - asked, given, expected) or heeds("-", operator.sub, given, expected)
 
 
-def _mixed(left: Any, right: Any) -> Iterator[tuple[Any, Any, bool]]:
-    """Pairs of an object and a known value, and whether the object was on the left."""
-    waiting = [(left, right)]
-    seen = set()
-    while waiting:
-        one, other = waiting.pop()
-        if is_known(one) and is_known(other):
-            if (id(one), id(other)) not in seen:
-                seen.add((id(one), id(other)))
-                waiting.extend(_inner(one, other))
-        elif is_known(other):
-            yield one, other, True
-        elif is_known(one):
-            yield other, one, False
+class _Mocks:
+    """Assertions of mocks, as they are before the candidate's first instruction. A candidate may give a mock of the
+    tests an attribute by the name of one, or have called it with an object that equals whatever is expected."""
+
+    def __init__(self, judged: _JudgedBeside) -> None:
+        self._judged = judged
+        module = sys.modules.get("unittest.mock")
+        self._kind: Any = getattr(module, "NonCallableMock", None)
+        self._call: Any = getattr(module, "_Call", None)
+        self._kept: dict[str, Any] = (
+            {name: vars(self._kind)[name] for name in _OF_MOCKS} if self._kind is not None else {}
+        )
+
+    def of(self, asked: Any) -> Any:
+        """What has the assertions in the place of a mock; anything else is what it was."""
+        return _Asserting(self, asked) if self._kind in _line_of(type(asked), type) else asked
+
+    def method(self, mock: Any, name: str) -> Any:
+        """An assertion of the mock, by its name."""
+        kept: Any = self._kept[name]
+        if getattr(type(mock), name) is not kept:
+            return getattr(mock, name)
+
+        def asserted(*positional: Any, **named: Any) -> None:
+            kept(mock, *positional, **named)
+            is_one_of_them = name == "assert_any_call"
+            calls = [mock.call_args] if name in _OF_LAST_CALL else [*mock.call_args_list] if is_one_of_them else []
+            if calls and not any(self._is_told(each, positional, named) for each in calls):
+                raise AssertionError("what the mock was called with equals other values, too")
+
+        return asserted
+
+    def _is_told(self, call: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> bool:
+        """What a mock was called with tells what is expected from other values."""
+        if type(call) is not self._call:
+            return False
+        given, by_name = tuple(call)[-2:]
+        pairs = [*zip(given, positional)]  # noqa: B905 (Python 3.8)
+        pairs += [(by_name[key], value) for key, value in named.items() if key in by_name]
+        return all(self._judged.is_told(each, value) for each, value in pairs)
 
 
-def _inner(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        yield from zip(one, other)  # noqa: B905 (Python 3.8)
-    elif isinstance(one, dict) and isinstance(other, dict):
-        yield from zip(one.values(), (other.get(key) for key in one))  # noqa: B905
-        yield from _of_sets(one.keys(), other.keys())
-    elif isinstance(one, (set, frozenset)) and isinstance(other, (set, frozenset)):
-        yield from _of_sets(one, other)
+class _Asserting:
+    """The assertions of one mock."""
+
+    def __init__(self, mocks: _Mocks, mock: Any) -> None:
+        self._mocks, self._mock = mocks, mock
+
+    def __getattr__(self, name: str) -> Any:
+        return self._mocks.method(self._mock, name)
 
 
-def _of_sets(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
-    for each, rest in ((one, other), (other, one)):
-        for odd in (item for item in each if type(item) not in _PLAIN):
-            yield from ((odd, item) if each is one else (item, odd) for item in rest if odd == item)
+def comparisons(is_named: Callable[[type], bool], is_made: Callable[[Any], bool]) -> dict[str, Callable[..., Any]]:
+    """What stands in the code of trusted files, by name. `is_named`: whether they name a class of the candidate's;
+    `is_made`: whether they have made an object, to match more than one value."""
+    judged = _JudgedBeside(Plain(is_named), is_made)
+    return {**judging(judged), _MOCK: _Mocks(judged).of}

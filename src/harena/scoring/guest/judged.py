@@ -68,8 +68,11 @@ _ITERATORS: tuple[type, ...] = (
 class Judged:
     """The functions that stand in test code."""
 
-    def __init__(self, plain: Plain) -> None:
+    def __init__(self, plain: Plain, is_made: Callable[[Any], bool] | None = None) -> None:
+        """`is_made`: whether the tests have made an object, to match more than one value; it is believed, and asked
+        nothing else."""
         self._plain = plain
+        self._is_made = is_made or (lambda value: False)
 
     def compared(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
         """What Python says; but an object that says yes to other values, too, has not said it. `own`: 1 where the left
@@ -104,16 +107,23 @@ class Judged:
         return self._plain.both(left, right, own)
 
     def _is_equality_believed(self, left: Any, right: Any, own: int) -> bool:
-        return all(_is_believed(*each) for each in _mixed(left, right, own))
+        return all(
+            self._is_made(asked) or (is_two and self._is_made(known)) or _is_believed(asked, known, on_left, is_two)
+            for asked, known, on_left, is_two in _mixed(left, right, own)
+        )
+
+    def _is_for(self, asked: Any, known: Any) -> bool:
+        """An object is to be asked about other values than this plain one."""
+        return not is_known(asked) and is_known(known) and not self._is_made(asked)
 
     def _ordered(self, sign: str, left: Any, right: Any, own: int) -> Any:
         is_left_known, is_right_known = is_known(left), is_known(right)
         if is_left_known and is_right_known:
             return ORDERS[sign](left, right)
         is_believed = True
-        if is_right_known and not own & 1:
+        if self._is_for(left, right) and not own & 1:
             is_believed = is_orderly(sign, left, right)
-        elif is_left_known and not own & 2:
+        elif self._is_for(right, left) and not own & 2:
             is_believed = is_orderly(_TURNED[sign], right, left)
         result = ORDERS[sign](left, right)
         try:
@@ -126,7 +136,7 @@ class Judged:
 
     def _holds(self, sought: Any, held: Any, own: int) -> bool:
         kind = type(held)
-        if kind in _ITERATORS:
+        if kind in _ITERATORS or (hasattr(kind, "__next__") and not hasattr(kind, "__contains__")):
             return any(self.compared("==", sought, each, own) for each in held)
         if self._plain.base(held) is not None:
             held = self._plain.shallow(held)
@@ -144,7 +154,7 @@ class Judged:
             return any(
                 sought is each or (sought == each and self._is_equality_believed(sought, each, own)) for each in held
             )
-        return claims if own & 2 or not is_known(sought) else contains_some(held, sought)
+        return claims if own & 2 or not self._is_for(held, sought) else contains_some(held, sought)
 
     def pair(self, sign: str, left: Any, right: Any, own: int = 0) -> tuple[Any, Any]:
         """Both sides of an assertion; two that fail it where what they say is not believed."""
@@ -174,9 +184,9 @@ class Judged:
     def _is_difference_believed(self, left: Any, right: Any, own: int) -> bool:
         if not self._is_equality_believed(left, right, own) and bool(left == right):
             return False
-        if is_known(right) and not own & 1:
+        if self._is_for(left, right) and not own & 1:
             return heeds("-", operator.sub, left, right)
-        if is_known(left) and not own & 2:
+        if self._is_for(right, left) and not own & 2:
             return heeds("-", lambda asked, value: value - asked, right, left)
         return True
 
@@ -189,9 +199,9 @@ class Judged:
         is_believed = True
         if is_static(left) or is_static(right):
             return compute(left, right)
-        if not is_known(left) and is_known(right) and not own & 1:
+        if self._is_for(left, right) and not own & 1:
             is_believed = heeds(sign, compute, left, right)
-        elif is_known(left) and not is_known(right) and not own & 2:
+        elif self._is_for(right, left) and not own & 2:
             is_believed = heeds(sign, lambda asked, value: compute(value, asked), right, left)
         result = compute(left, right)
         return result if is_believed else object()
@@ -201,7 +211,7 @@ class Judged:
         the operator is."""
         if type(left) in ATOMS or self._plain.base(left) in NUMBERS:
             return self.operated(sign, left, right, own)
-        if not is_known(left) and is_known(right) and not own & 1 and not is_static(left):
+        if self._is_for(left, right) and not own & 1 and not is_static(left):
             compute = IN_PLACE[sign]
             is_believed = heeds(sign, compute, left, right)
             result = compute(left, self.number(right))
@@ -249,7 +259,7 @@ class Judged:
         """`isinstance`, which believes the class, and not what an object has by the name `__class__`."""
         if not _really_isinstance(value, kinds):
             return False
-        if type(value) in ATOMS or type(value) in CONTAINERS or value.__class__ is type(value):
+        if type(value) in ATOMS or type(value) in CONTAINERS or value.__class__ is type(value) or self._is_made(value):
             return True
         plain = [kind for kind in (kinds if type(kinds) is tuple else (kinds,)) if type(kind) is type]
         claimed = [kind for kind in plain if issubclass(value.__class__, kind) and not issubclass(type(value), kind)]
@@ -283,7 +293,7 @@ class Judged:
             if is_judged and hasattr(base, name) and overrides(kind, base, name):
                 return getattr(self._plain.whole(value), name)
         found = getattr(value, name)
-        if name not in _JUDGES or is_known(value):
+        if name not in _JUDGES or is_known(value) or self._is_made(value):
             return found
 
         def judges(*positional: Any, **keywords: Any) -> Any:

@@ -309,8 +309,11 @@ class Run:
                 tree.body += ast.parse(text).body
             except SyntaxError:  # of data, or of the suite, which tells it itself
                 continue
-        for name in imported(tree):
-            if self._has(name.partition(".")[0]):
+        parts = [f"{node.module}.{alias.name}" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+                 and node.module and not node.level for alias in node.names]  # fmt: skip
+        for name in [*imported(tree), *parts]:  # what is imported from a package may be a module of it
+            package, _, part = name.rpartition(".")
+            if self._has(name.partition(".")[0]) or hasattr(sys.modules.get(package), part):
                 continue  # a module of the library by this name would stand in its place
             try:
                 importlib.import_module(name)

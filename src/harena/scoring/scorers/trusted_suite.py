@@ -18,6 +18,7 @@ from harena.scoring.guest import begun as guest_begun
 from harena.scoring.guest import belief as guest_belief
 from harena.scoring.guest import believed as guest_believed
 from harena.scoring.guest import caught as guest_caught
+from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import compared_beside as guest_compared_beside
 from harena.scoring.guest import crossing as guest_crossing
 from harena.scoring.guest import driver as guest_driver
@@ -26,9 +27,11 @@ from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import given as guest_given
 from harena.scoring.guest import graph as guest_graph
 from harena.scoring.guest import home as guest_home
+from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import leaving as guest_leaving
 from harena.scoring.guest import looks as guest_looks
 from harena.scoring.guest import loops as guest_loops
+from harena.scoring.guest import matched as guest_matched
 from harena.scoring.guest import nobody as guest_nobody
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import proxy as guest_proxy
@@ -209,8 +212,8 @@ def suite_argv(
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
-    believing = (guest_asked, guest_sides, guest_compared_beside, guest_begun, guest_swallowed,
-                 guest_believed)  # fmt: skip
+    believing = (guest_asked, guest_sides, guest_judged, guest_matched, guest_compared, guest_compared_beside,
+                 guest_begun, guest_swallowed, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
