@@ -283,3 +283,14 @@ async def test_who_waits_for_the_end_of_a_loop_is_served_or_has_no_score() -> No
     found = await _tried("def f(): raise StopIteration\n" + ONE, test)
     assert found.score in (None, 1.0), found.detail
     assert (await _tried("def f(): return 1\n" + ONE, test)).score == 0.0
+
+
+async def test_a_function_in_c_of_a_module_of_the_candidates_is_patched() -> None:
+    """`mock.patch('solution.time.sleep')` looks at the code of what it takes for a function of Python."""
+    suite = (
+        "from unittest import mock\nimport solution\ndef test_a():\n    with mock.patch('solution.time.sleep') as s:\n"
+        "        assert solution.f() == 4\n    s.assert_called_once_with(5)\n"
+    )
+    candidate = "import time\ndef f():\n    time.sleep(5)\n    return 4\n"
+    found = await scored({"files": {"solution.py": candidate}}, suite, "pytest")
+    assert found.score == 1.0, found.detail

@@ -917,6 +917,11 @@ class _Function:
             return self._harena_own_signature(function.__signature__)
         if name in _HERE:
             return getattr(function, name)
+        if name == "__code__":
+            try:
+                return candidate.ask("get", self, name)
+            except AttributeError:  # it is written in C: who looks takes this for a function, which has one
+                return function.__code__
         if name in _OF_FUNCTION:
             return candidate.ask("get", self, name)
         if name[:2] == "__" or name.startswith(("_pytest", "pytest")):
