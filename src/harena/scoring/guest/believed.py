@@ -141,6 +141,9 @@ class _Own:
         """names of the candidate's that the tests use as classes"""
         self._made_kinds: dict[type, bool] = {}
         self._before = _classes()
+        self._theirs: list[dict[str, Any]] = []
+        """what the modules in the folder of the suite and the candidate have"""
+        self._modules_seen = 0
 
     def others(self, tree: Any, installed: Collection[str]) -> set[str]:
         """The modules that a trusted file imports and that are no library's. What it uses of theirs as classes is known
@@ -170,13 +173,15 @@ class _Own:
         if self._is_made_of(kind):
             return True
         line = _line_of(kind, type)
-        for module in list(sys.modules.values()):
-            file = getattr(module, "__file__", None)
-            if isinstance(file, str) and os.path.realpath(file).startswith(self._here):
-                has = vars(module)
-                if any(each is has.get(name) for name in self._classes for each in line):
-                    return True
-        return False
+        if len(sys.modules) != self._modules_seen:
+            self._modules_seen = len(sys.modules)
+            files = [(module, getattr(module, "__file__", None)) for module in list(sys.modules.values())]
+            self._theirs = [
+                vars(module)
+                for module, file in files
+                if isinstance(file, str) and os.path.realpath(file).startswith(self._here)
+            ]
+        return any(each is has.get(name) for has in self._theirs for name in self._classes for each in line)
 
     def made(self, value: Any) -> bool:
         """An object of a class in a trusted file, or of a library's that the tests speak of."""
