@@ -29,6 +29,14 @@ WEAK = {
         'read w\nnode check.js "$w" || true',
         "line 2 of check.sh makes the proof word an argument of node",
     ),
+    "tests in the candidate's process": (
+        "read w\npython -m pytest -q test_it.py </dev/null && echo harena-proof $w",
+        "line 2 of check.sh runs the candidate in the process whose exit code it asks for",
+    ),
+    "tests behind set -e": (
+        "read w; set -e; python3 -B -m unittest -q test_it\necho harena-proof $w",
+        "line 1 of check.sh runs the candidate in the process whose exit code it asks for",
+    ),
 }
 STRONG = {
     "a comparison": "read w\npython solution.py < in.txt > out.txt\ncmp out.txt expected.txt && echo harena-proof $w",
@@ -36,6 +44,8 @@ STRONG = {
         "read w\npython solution.py > out\npython gold.py > want\ncmp out want && echo harena-proof $w"
     ),
     "what the candidate makes": "read w\npython solution.py\n[ -s report.txt ] && echo harena-proof $w",
+    "a program that is compared": "read w\n[ $(python solution.py) = 42 ] && echo harena-proof $w",
+    "tests behind the proof": "read w\npython solution.py > o\ncmp o want && echo harena-proof $w\npytest -q t.py",
     "an argument of python": 'read w\npython check.py "$w" | tee log',
 }
 
@@ -63,3 +73,14 @@ def test_a_weak_line_is_told(name: str) -> None:
 def test_nothing_is_told_of_other_lines(name: str) -> None:
     """Also where the candidate's own files are asked for."""
     assert weak_lines(("bash", "-c", STRONG[name]), {}, ["solution.py"]) == []
+
+
+def test_an_exit_code_of_a_script_that_loads_the_candidate_is_told() -> None:
+    """A trusted file that imports a file of the candidate's; one that starts it as a program is none."""
+    line = ("sh", "-c", "read w; python check.py && echo harena-proof $w")
+    loads = {"check.py": "from solution import add\nassert add(1, 2) == 3\n"}
+    (sentence,) = weak_lines(line, loads, ["solution.py"])
+    assert sentence.startswith("line 1 of the command runs the candidate in the process whose exit code it asks for")
+    starts = {"check.py": "import subprocess\nassert subprocess.check_output(['python', 'solution.py']) == b'42\\n'\n"}
+    assert weak_lines(line, starts, ["solution.py"]) == []
+    assert weak_lines(("python", "check.py"), loads, ["solution.py"]) == []

@@ -19,6 +19,11 @@ _WRITES = re.compile(r"(?<![<>&\d])[12]?>\|?[ \t]*[\"']?((?![&/]dev/)[\w./-]+)")
 _ASKS = re.compile(
     r"(?:\[\[?|test)[ \t]+(?:![ \t]+)?(?:-[efs][ \t]+[\"']?([\w./-]+)|[\"']?([\w./-]+)[\"']?[ \t]+-[no]t\b)"
 )
+_RUNNER = re.compile(
+    r"(?:\S*/)?(?:python[\d.]*[ \t]+(?:-\S+[ \t]+)*-m[ \t]*(?:pytest|unittest|nose2?)|pytest|py\.test)\b"
+)
+_SCRIPT = re.compile(r"(?:\S*/)?python[\d.]*[ \t]+(?:-[^c\s]\S*[ \t]+)*[\"']?(?:\./)?([\w./-]+\.py)\b")
+_PROOF = "harena-proof"
 _MOST_TEXT = 50_000
 """characters of a text that is looked at"""
 
@@ -26,9 +31,34 @@ _MOST_TEXT = 50_000
 def weak_lines(command: Sequence[str], files: Mapping[str, str], candidate: Collection[str]) -> list[str]:
     """One sentence for each. `files`: the trusted ones; `candidate`: paths of the candidate's."""
     found = [given.told for given in words_in_sight(command, files)]
+    loading = _loading(files, candidate)
     for place, text in _shell_texts(command, files):
         found += _of_text(place, text, candidate)
+        found += _exit_codes(place, text, loading)
     return found
+
+
+def _loading(files: Mapping[str, str], candidate: Collection[str]) -> set[str]:
+    """The trusted Python files that import a module of the candidate's."""
+    stems = "|".join(re.escape(PurePosixPath(path).stem) for path in candidate if path.endswith(".py"))
+    imports = re.compile(rf"(?m)^[ \t]*(?:from|import)[ \t]+(?:{stems})\b")
+    return {path for path, text in files.items() if stems and path.endswith(".py") and imports.search(text)}
+
+
+def _exit_codes(place: str, text: str, loading: Collection[str]) -> Iterator[str]:
+    """Lines before the proof whose exit code is that of a process which has loaded the candidate."""
+    if len(text) > _MOST_TEXT:
+        return
+    proof = text.rfind(_PROOF)
+    for at, part in simple_commands(text):
+        script = _SCRIPT.match(part)
+        runs_candidate = _RUNNER.match(part) or (script is not None and script[1] in loading)
+        if at < proof and runs_candidate:
+            yield (
+                f"line {line_number(text, at)} of {place} runs the candidate in the process whose exit code it asks "
+                "for: a candidate that ends that with 0 (os._exit(0)) passes; give the tests as `pytest` or `unittest` "
+                "of the contract, or start the candidate as a program of its own and compare what it prints"
+            )
 
 
 def _shell_texts(command: Sequence[str], files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
