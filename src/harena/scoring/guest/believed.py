@@ -15,6 +15,7 @@ import sys
 
 from harena.scoring.guest import compared_beside
 from harena.scoring.guest.plain import base_of
+from harena.scoring.guest.swallowed import note_given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Believed:
 
     def put_names(self, tree: Any) -> None:
         """Calls in the place of the comparisons, by names that nothing binds."""
+        note_given(tree)
         compared_beside.ComparisonsBeside(tree, self._own.others(tree, self._swallowed.installed)).visit(tree)
 
     def put_marks(self, tree: Any) -> Any:

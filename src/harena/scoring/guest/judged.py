@@ -297,12 +297,14 @@ class Judged:
             return found
 
         def judges(*positional: Any, **keywords: Any) -> Any:
-            is_told = bool(positional) and is_known(positional[0])
-            is_believed = not is_told or says_yes_to_some(
+            said = found(*positional, **keywords)
+            # what says nothing is asked no more: `query.eq("a", 1)` changes a query, and gives it back
+            if not positional or not is_known(positional[0]) or not is_known(said) or not said:
+                return said
+            is_believed = says_yes_to_some(
                 lambda asked, each: getattr(asked, name)(each, *positional[1:], **keywords), value, positional[0]
             )
-            said = found(*positional, **keywords)
-            return said if is_believed or not is_known(said) or not said else False
+            return said if is_believed else False
 
         return judges
 
