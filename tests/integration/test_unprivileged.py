@@ -212,7 +212,7 @@ def test_fallback_limits(python_of_others: str, open_source: Path, others_home: 
     assert said["death"] == [False, True]
     assert "True" in said["forks"][2]
     assert said["bomb"][0] == "timeout"
-    assert said["third"][2] == said["first"][2] == "on\n"
+    assert said["third"] == said["first"] == ["exited", 0, "on\n", ""]
     assert all("True" in out for out in said["neighbours"])
 
 
