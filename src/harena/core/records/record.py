@@ -45,7 +45,7 @@ class Record:
     def _add_bounds(cls, schema: dict[str, Any]) -> None:
         """Say in the OpenAPI document how long lists can be."""
         for name, described in schema.get("properties", {}).items():
-            for part in (described, *described.get("anyOf", ())):
+            for part in _parts(described):
                 if part.get("type") == "array":
                     part["maxItems"] = cls.MOST_ITEMS.get(name, MOST_ENTRIES)
 
@@ -111,6 +111,14 @@ class Record:
             raise AttributeError(
                 f"{type(self).__name__} has no {name!r}; it has {', '.join(sorted(_shape(type(self)).names))}"
             )
+
+
+def _parts(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the OpenAPI document says of a field, of each of its alternatives, and of the values of a mapping."""
+    yield described
+    values = described.get("additionalProperties")
+    for part in (*described.get("anyOf", ()), *((values,) if isinstance(values, dict) else ())):
+        yield from _parts(part)
 
 
 @dataclass(frozen=True, slots=True)
