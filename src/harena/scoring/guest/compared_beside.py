@@ -16,7 +16,7 @@ import sys
 from harena.scoring.guest.asked import heeds, tells_apart
 from harena.scoring.guest.compared import Comparisons, judging
 from harena.scoring.guest.judged import OPERATORS, Judged
-from harena.scoring.guest.plain import ATOMS, NUMBERS, Plain, is_known, is_static
+from harena.scoring.guest.plain import ATOMS, NUMBERS, Plain, is_known, is_static, overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +65,16 @@ class _JudgedBeside(Judged):
         if type(left) is type(right) and type(left) not in ATOMS and self._plain.base(left) in NUMBERS:
             return OPERATORS[sign](left, right)
         return super().operated(sign, left, right, own)
+
+    def _sides(self, sign: str, left: Any, right: Any, own: int) -> tuple[Any, Any]:
+        """Both sides; a collection or text with an equality of its own stays what it is, and is asked about others."""
+        if sign in ("==", "!=") and (self._compares_itself(left) or self._compares_itself(right)):
+            return left, right
+        return super()._sides(sign, left, right, own)
+
+    def _compares_itself(self, value: Any) -> bool:
+        base = self._plain.base(value)
+        return base is not None and base not in NUMBERS and overrides(type(value), base, "__eq__")
 
     def _is_equality_believed(self, left: Any, right: Any, own: int) -> bool:
         return self._is_matched(left, right) and super()._is_equality_believed(left, right, own)
