@@ -20,6 +20,7 @@ from harena.core.errors import HarenaError, SandboxNotRunningError
 from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
 from harena.runtime.host.linux import LinuxRuntime
+from harena.runtime.host.patience import MOST_SECONDS
 from harena.testing.footprint import mounts
 
 WARM = Blueprint(id="bp_escape", name="escape", warm=())
@@ -121,8 +122,9 @@ class World:
 
 
 @asynccontextmanager
-async def answered(seconds: float = 10.0) -> AsyncIterator[None]:
-    """What is asked of a sandbox in this block is answered soon: with a result, or with an error of the sandbox's own.
+async def answered(seconds: float = MOST_SECONDS + 10.0) -> AsyncIterator[None]:
+    """What is asked of a sandbox in this block is answered soon: with a result, or with an error of the sandbox's own;
+    on a machine that gives sandbox or node no processor, after MOST_SECONDS.
     A lost sandbox is no answer: whoever can make one turns his wrong answers into faults of the platform."""
     try:
         async with asyncio.timeout(seconds):
