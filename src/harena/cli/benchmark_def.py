@@ -15,7 +15,7 @@ from harena.cli.arguments import STORED, stored_or_file
 from harena.cli.benchmark import Output, ShowRuns, to_its_end
 from harena.cli.blueprint import pairs
 from harena.cli.catalog import (
-    ArchivedVersions,
+    Archived,
     Metadata,
     Name,
     Prefix,
@@ -60,7 +60,7 @@ def list_definitions(
     prefix: Prefix = "",
     metadata: Metadata = None,
     versions: Versions = None,
-    archived: ArchivedVersions = False,
+    archived: Archived = False,
     form: ListFormat = Format.TABLE,
 ) -> None:
     """List definitions, newest first."""

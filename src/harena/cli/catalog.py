@@ -17,7 +17,7 @@ Ref = Annotated[str, typer.Argument(help="NAME@2, or NAME: its newest version th
 Metadata = Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="May be given more than once.")]
 Prefix = Annotated[str, typer.Argument(help="Names that begin so.")]
 Versions = Annotated[str | None, typer.Option("--versions", metavar="NAME", help="Every version of this name.")]
-ArchivedVersions = Annotated[bool, typer.Option("--archived", help="Every version of every name, archived ones too.")]
+Archived = Annotated[bool, typer.Option("--archived", help="Every version of every name, archived ones too.")]
 
 contracts = typer.Typer(no_args_is_help=True, help="Scoring contracts that are kept by name and version.")
 
@@ -53,7 +53,7 @@ def _list(
     prefix: Prefix = "",
     metadata: Metadata = None,
     versions: Versions = None,
-    archived: ArchivedVersions = False,
+    archived: Archived = False,
     form: ListFormat = Format.TABLE,
 ) -> None:
     """List stored scenarios, newest first."""
@@ -101,7 +101,7 @@ def list_contracts(
     prefix: Prefix = "",
     metadata: Metadata = None,
     versions: Versions = None,
-    archived: ArchivedVersions = False,
+    archived: Archived = False,
     form: ListFormat = Format.TABLE,
 ) -> None:
     """List stored scoring contracts, newest first."""
