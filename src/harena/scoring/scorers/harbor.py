@@ -52,7 +52,7 @@ from harena.scoring.scorers.verifier_ground import (
     written_paths,
 )
 from harena.scoring.scorers.verifier_scripts import WatchedScripts, judging_scripts
-from harena.scoring.slices import last_line
+from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
@@ -384,8 +384,8 @@ async def _verified(
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())
     states = await _states(sandbox, dangling)
-    judging = {name: texts[name] for name in judging_scripts(contract.tests, TESTS, contract.workdir)}
-    scripts = await WatchedScripts.begin(sandbox, ground.emptied[1], judging)
+    names = await aside(size_of(contract.tests), judging_scripts, contract.tests, TESTS, contract.workdir)
+    scripts = await WatchedScripts.begin(sandbox, ground.emptied[1], {name: texts[name] for name in names})
     try:
         done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
         reward = await _reward(sandbox, done)

@@ -8,7 +8,7 @@ told by its texts, or by a run without the candidate.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -78,10 +78,11 @@ def judging_scripts(tests: Mapping[str, str], place: str, workdir: str) -> list[
     pytest and unittest load, and modules that its Python imports. Other files may be what the candidate's program is to
     change."""
     written = {*written_paths(tests, workdir, places=("/",)), *copied_paths(tests, workdir)}
+    changing = [piece for text in tests.values() for piece in _PIECES.split(text) if _CHANGES.search(piece)]
     return [
         path
         for path in tests
-        if _is_judging(path, tests) and f"{place}/{path}" not in written and not _is_changed(path, tests)
+        if f"{place}/{path}" not in written and not _is_changed(path, changing) and _is_judging(path, tests)
     ]
 
 
@@ -97,11 +98,7 @@ def _is_judging(path: str, tests: Mapping[str, str]) -> bool:
     return any(started.search(text) for other, text in tests.items() if other.endswith((".sh", ".bash")))
 
 
-def _is_changed(path: str, tests: Mapping[str, str]) -> bool:
-    """A piece of a line, in any of the texts, changes something and names the file, or many."""
+def _is_changed(path: str, changing: Sequence[str]) -> bool:
+    """One of the pieces of lines that change something names the file, or many."""
     name = PurePosixPath(path).name
-    return any(
-        (name in piece or "*" in piece) and _CHANGES.search(piece)
-        for text in tests.values()
-        for piece in _PIECES.split(text)
-    )
+    return any(name in piece or "*" in piece for piece in changing)
