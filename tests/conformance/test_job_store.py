@@ -23,6 +23,7 @@ from harena.store import benchmark_jobs as queries
 from harena.store import database as store_database
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
+from harena.store.deletion import ROWS_DELETED_AT_A_TIME
 from harena.store.migrate import bring_to
 from harena.testing.conformance_job_store import JobStoreConformance, job, owner, queued
 from postgres_server import PostgresServer
@@ -219,7 +220,7 @@ async def test_a_url_that_names_no_postgres_is_not_repeated() -> None:
 
 async def test_servers_that_clear_one_job_at_a_time_leave_nothing(database: Database) -> None:
     """Its own row goes last: what another deletes at this moment is taken by nobody for the end."""
-    store, total = JobStore(database), 5 * queries.ROWS_DELETED_AT_A_TIME
+    store, total = JobStore(database), 5 * ROWS_DELETED_AT_A_TIME
     await store.insert_job(job(total=total, state="completed"), queued(total))
     await store._begin_deletion(["job_1"], ["completed"])
     left: list[int] = []

@@ -21,6 +21,7 @@ from harena.core.training_store import (
     TrainingChanges,
     TrainingRetry,
 )
+from harena.store import deletion
 from harena.store import training_jobs as queries
 from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
@@ -126,7 +127,7 @@ async def test_no_transaction_deletes_more_events_than_a_writer_can_wait_for(
     database: Database, store: TrainingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many a job has."""
-    monkeypatch.setattr(queries, "EVENTS_DELETED_AT_A_TIME", 3)
+    monkeypatch.setattr(deletion, "ROWS_DELETED_AT_A_TIME", 3)
     await store.insert_job(job("a"), [event("x")] * 10)
     sizes: list[int] = []
     delete_some = queries._delete_some
@@ -147,7 +148,7 @@ async def test_a_deletion_that_was_cut_short_is_finished(
     database: Database, store: TrainingStore, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
     """Its job exists for nobody meanwhile, and nobody writes to it: neither its last owner, nor one who retries it."""
-    monkeypatch.setattr(queries, "EVENTS_DELETED_AT_A_TIME", 4)
+    monkeypatch.setattr(deletion, "ROWS_DELETED_AT_A_TIME", 4)
     await store.insert_job(job("a", state="failed"), [event("x")] * 10)
     lease = (await read(store, "id_a")).lease
     done = 0

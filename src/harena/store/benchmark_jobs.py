@@ -29,6 +29,7 @@ from harena.core.leases import Owner
 from harena.core.pages import PAGE_BYTES, PageRoom, PageRows, encoded_bytes
 from harena.core.webhook_store import NewDelivery
 from harena.store.database import Database
+from harena.store.deletion import delete_some
 from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.pages import read_page
 from harena.store.records import OWNER_COLUMNS, Row, owner_columns, owner_of, record_of, row_of
@@ -51,7 +52,6 @@ from harena.store.webhook_deliveries import make_due
 WHICH = ("scenario_id", "attempt")
 DELETED_AT_A_TIME = 100
 """jobs"""
-ROWS_DELETED_AT_A_TIME = 2000
 
 
 class JobStore:
@@ -397,16 +397,4 @@ def as_ranges(numbers: Iterable[int]) -> list[range]:
     return found
 
 
-def _delete_some(job_id: str, connection: Connection) -> bool:
-    """Delete some rows of a job whose deletion has begun, at last its own; whether there is more."""
-    its_own = (benchmark_jobs.c.id == job_id, benchmark_jobs.c.workspace == BEING_DELETED)
-    # one at a time: rows that another deletes at this moment are not counted here, as if there were no more
-    if connection.scalar(select(benchmark_jobs.c.id).where(*its_own).with_for_update()) is None:
-        return False
-    for table, key in ((runs, "number"), (run_metadata, "digest"), (events, "cursor")):
-        column = table.c[key]
-        some = select(column).where(table.c.job_id == job_id).order_by(column).limit(ROWS_DELETED_AT_A_TIME)
-        if connection.execute(delete(table).where(table.c.job_id == job_id, column.in_(some))).rowcount:
-            return True
-    connection.execute(delete(benchmark_jobs).where(*its_own))
-    return False
+_delete_some = partial(delete_some, benchmark_jobs, ((runs, "number"), (run_metadata, "digest"), (events, "cursor")))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, func, insert, or_, select, update
 
 from harena.core.errors import PlatformError
 from harena.core.idempotency import IdempotencyKey
@@ -24,6 +24,7 @@ from harena.core.training_store import (
     TrainingRetry,
 )
 from harena.store.database import Database
+from harena.store.deletion import delete_some
 from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.pages import read_page
 from harena.store.records import LEASE_COLUMNS, Made, Row, held, owner_columns, record_of, row_of
@@ -35,8 +36,6 @@ ROUTE = "training_jobs"
 """the noun under which idempotency keys are kept"""
 HOLDER_COLUMNS = ("id", "workspace", "state", "durable", "cancel_requested_at", *LEASE_COLUMNS)
 """what is looked at again and again: who runs a job, if anybody; requests and plans are large"""
-EVENTS_DELETED_AT_A_TIME = 2000
-"""an event holds up to some KiB of text"""
 _jobs, _events = training_jobs.c, training_events.c
 
 
@@ -242,18 +241,7 @@ def _write(
     return True
 
 
-def _delete_some(job_id: str, connection: Connection) -> bool:
-    """Delete some events of a job whose deletion has begun, at last its own row; whether there is more."""
-    its_own = (_jobs.id == job_id, _jobs.workspace == BEING_DELETED)
-    # one at a time: events that another deletes at this moment are not counted here, as if there were no more
-    if connection.scalar(select(_jobs.id).where(*its_own).with_for_update()) is None:
-        return False
-    some = select(_events.cursor).where(_events.job_id == job_id).order_by(_events.cursor)
-    oldest = _events.cursor.in_(some.limit(EVENTS_DELETED_AT_A_TIME))
-    if connection.execute(delete(training_events).where(_events.job_id == job_id, oldest)).rowcount:
-        return True
-    connection.execute(delete(training_jobs).where(*its_own))
-    return False
+_delete_some = partial(delete_some, training_jobs, ((training_events, "cursor"),))
 
 
 def _numbered(events: Sequence[NewTrainingEvent], first: int) -> list[Row]:

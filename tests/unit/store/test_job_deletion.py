@@ -12,8 +12,9 @@ from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, Batch
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.store import benchmark_jobs
-from harena.store.benchmark_jobs import ROWS_DELETED_AT_A_TIME, JobStore
+from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
+from harena.store.deletion import ROWS_DELETED_AT_A_TIME
 from harena.store.stored_bytes import StoredBytes
 from harena.store.workspaces import WorkspaceStore
 from harena.testing.conformance_job_store import begun, ended, event, job
