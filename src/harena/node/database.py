@@ -73,7 +73,6 @@ class NodeDatabase:
         """The database, open until `close`. Raises PlatformError, SandboxUnavailableError."""
         from harena.store.benchmark_jobs import JobStore
         from harena.store.database import Database
-        from harena.store.training_jobs import TrainingStore
 
         async with self._opening:
             if self._closed:
@@ -85,7 +84,6 @@ class NodeDatabase:
                 self._database = await Database.open(self._place)
                 # what a process that was killed has left of a deletion
                 await JobStore(self._database).clear_deleted()
-                await TrainingStore(self._database).clear_deleted()
             return self._database
 
     async def close(self) -> None:

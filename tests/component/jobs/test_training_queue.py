@@ -18,6 +18,7 @@ from harena.core.training_store import NewTrainingJob
 from harena.jobs.training.owned_training import Workers
 from harena.jobs.training.training_queue import TrainingQueue
 from harena.store.database import Database
+from harena.store.tables import BEING_DELETED
 from harena.store.training_jobs import TrainingStore
 
 WORKERS = Workers(command=(sys.executable, "-m", "harena.testing.fake_trainer"), env={})
@@ -114,3 +115,16 @@ async def test_an_embedded_job_of_a_process_that_has_gone(database: Database, tm
     assert (job.state, "harena train retry" in job.error) == ("failed", True)
     await accept(queue, id="train_2", owner=replace(queue.owner, started="1"), durable=True)
     assert (await queue.settled(await store.read_job("train_2"))).state == "queued"
+
+
+async def test_a_queue_that_begins_finishes_the_deletion_that_a_death_cut_short(
+    database: Database, tmp_path: Path
+) -> None:
+    """What is left of it exists for nobody, and goes before anything begins."""
+    queue = queue_of(database, tmp_path)
+    await accept(queue, workspace=BEING_DELETED, state="failed")
+    queue.tend()
+    await queue._tending
+    async with database.transaction() as connection:
+        assert (await connection.exec_driver_sql("SELECT count(*) FROM training_jobs")).scalar_one() == 0
+    await queue.close()

@@ -8,6 +8,7 @@ was seen, too, so that it fails where somebody has just begun it.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,6 +84,8 @@ class TrainingQueue:
     async def _keep_tending(self) -> None:
         """Begin what may begin, see what others want, and show that this process lives: a server for ever, an embedded
         node while it has jobs that have not ended."""
+        with suppress(PlatformError):  # the store is away: who begins to tend next finds what is left
+            await (await self.store()).clear_deleted()
         while True:
             self._wanted = False
             try:
