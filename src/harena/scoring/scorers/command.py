@@ -69,6 +69,7 @@ from harena.scoring.scorers.trusted_suite import (
     missing_modules,
     taking_part,
 )
+from harena.scoring.scorers.watched_files import content_of, folders_above
 from harena.scoring.slices import SLICE, aside, last_line
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
@@ -401,7 +402,7 @@ async def _touched_files(
     after = await fingerprints(sandbox, _watched(contract, guarded.path))
     changed: dict[str, bytes | None] = {}
     folder = PurePosixPath(guarded.path).parent.as_posix()
-    guard_now = await _content(sandbox, guarded.path)
+    guard_now = await content_of(sandbox, guarded.path, max_bytes=_MAX_CHANGED_BYTES)
     if guard_now != guarded.source or any(
         before.get(path) != after.get(path) or path in events for path in (guarded.path, folder)
     ):
@@ -410,21 +411,11 @@ async def _touched_files(
         if _is_changeable(contract, path):
             continue
         # content is compared, too: who maps a file changes it at a time that no file system notes
-        now = await _content(sandbox, f"{WORKSPACE}/{path}")
+        now = await content_of(sandbox, f"{WORKSPACE}/{path}", max_bytes=_MAX_CHANGED_BYTES)
         is_untouched = before.get(path) == after.get(path) and path not in events
         if not is_untouched or now != text.encode("utf-8", "surrogatepass"):
             changed[path] = now
     return changed
-
-
-async def _content(sandbox: SandboxPort, path: str) -> bytes | None:
-    """A file's; None where it cannot be read."""
-    try:
-        return await sandbox.read_file(path, max_bytes=_MAX_CHANGED_BYTES)
-    except SandboxFileError as error:
-        if error.reason == "IO_FAILED":
-            raise
-        return None
 
 
 def _watched(contract: CommandContract, guard_path: str) -> list[str]:
@@ -434,14 +425,12 @@ def _watched(contract: CommandContract, guard_path: str) -> list[str]:
 def _places(
     contract: CommandContract, guard_path: str, only: Collection[str] | None = None
 ) -> tuple[list[str], list[str]]:
-    """(files, folders) that are watched: no folder above a trusted file takes another one's place for a while.
-    `only`: of the files, these."""
+    """(files, folders) that are watched. `only`: of the files, these."""
     kept = [path for path in contract.files if not _is_changeable(contract, path)]
     files = [f"{WORKSPACE}/{path}" for path in kept if only is None or path in only]
     if only is None:
         files.append(guard_path)
-    folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
-    return files, sorted(folders - {"/"})
+    return files, folders_above(files)
 
 
 def _of_contract(

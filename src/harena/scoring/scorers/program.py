@@ -17,6 +17,7 @@ from harena.scoring.scenario import Candidate, Scenario
 from harena.scoring.scorers.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
 from harena.scoring.scorers.languages import PYTHON, Language, language_of, unknown_ending
 from harena.scoring.scorers.time_limits import charged_seconds, wall_limit
+from harena.scoring.scorers.watched_files import content_of
 from harena.scoring.verdict import Meter, Share, StarvedError
 
 WORKSPACE = "/workspace"
@@ -307,10 +308,5 @@ async def output_file(sandbox: SandboxPort, path: str) -> str | None:
             return None
     except SandboxFileError:
         return None
-    try:
-        written = await sandbox.read_file(full_path, max_bytes=MAX_OUTPUT_FILE_BYTES)
-    except SandboxFileError as error:
-        if error.reason == "IO_FAILED":  # of a regular file: nothing that the candidate did
-            raise
-        return None
-    return written.decode("utf-8", "replace")
+    written = await content_of(sandbox, full_path, max_bytes=MAX_OUTPUT_FILE_BYTES)
+    return None if written is None else written.decode("utf-8", "replace")

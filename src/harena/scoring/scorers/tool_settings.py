@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.ports import SandboxPort
 from harena.scoring.scorers.program import WORKSPACE
 from harena.scoring.scorers.shadowing import shadowing
+from harena.scoring.scorers.watched_files import content_of
 from harena.scoring.slices import aside
 
 _SECONDS = 30.0
@@ -209,11 +209,8 @@ class _Words:
 async def _is_harmless(sandbox: SandboxPort, path: str, folder: str) -> bool:
     if path not in _HARMLESS:
         return False
-    try:
-        content = await sandbox.read_file(f"{folder}/{path}", max_bytes=_MOST_BYTES)
-    except SandboxFileError as error:
-        if error.reason == "IO_FAILED":
-            raise
+    content = await content_of(sandbox, f"{folder}/{path}", max_bytes=_MOST_BYTES)
+    if content is None:
         return False
     text = content.decode("utf-8", "surrogateescape")
     return _HARMLESS[path].fullmatch(text if text.endswith("\n") else f"{text}\n") is not None

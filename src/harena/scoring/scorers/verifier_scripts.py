@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from harena.core.errors import SandboxFileError
 from harena.core.ports import FileWatch, SandboxPort, WatchesFiles
 from harena.scoring.contracts.harbor import TEST_SCRIPT
 from harena.scoring.scorers.verifier_ground import copied_paths, written_paths
+from harena.scoring.scorers.watched_files import content_of, folders_above
 
 _MOST_BYTES = 4 * 1024 * 1024
 _COLLECTED = re.compile(r"(?:test_.*|.*_test|conftest)\.py")
@@ -45,8 +45,7 @@ class WatchedScripts:
         """`texts`: of the scripts that judge, by their path below `place`."""
         made = cls({f"{place}/{path}": text for path, text in texts.items()})
         if isinstance(sandbox, WatchesFiles):
-            folders = {parent.as_posix() for path in made.texts for parent in PurePosixPath(path).parents} - {"/"}
-            made.watch = await sandbox.watch_files(list(made.texts), sorted(folders))
+            made.watch = await sandbox.watch_files(list(made.texts), folders_above(made.texts))
         return made
 
     async def changed(self, sandbox: SandboxPort) -> frozenset[str]:
@@ -54,7 +53,7 @@ class WatchedScripts:
         events = {} if self.watch is None else await self.watch.touched()
         found = {path for path, kinds in events.items() if path in self.texts or "replaced" in kinds}
         for path, text in self.texts.items():
-            if await _content(sandbox, path) != text.encode("utf-8", "surrogatepass"):
+            if await content_of(sandbox, path, max_bytes=_MOST_BYTES) != text.encode("utf-8", "surrogatepass"):
                 found.add(path)
         return frozenset(found)
 
@@ -62,15 +61,6 @@ class WatchedScripts:
         """End it."""
         if self.watch is not None:
             self.watch.close()
-
-
-async def _content(sandbox: SandboxPort, path: str) -> bytes | None:
-    try:
-        return await sandbox.read_file(path, max_bytes=_MOST_BYTES)
-    except SandboxFileError as error:
-        if error.reason == "IO_FAILED":
-            raise
-        return None
 
 
 def judging_scripts(tests: Mapping[str, str], place: str, workdir: str) -> list[str]:

@@ -1,0 +1,25 @@
+"""What is read, and what is watched, of files that a candidate's program may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from harena.core.errors import SandboxFileError
+from harena.core.ports import SandboxPort
+
+
+async def content_of(sandbox: SandboxPort, path: str, *, max_bytes: int) -> bytes | None:
+    """A file's content; None where it cannot be read, or is larger. Raises SandboxFileError where reading itself failed
+    (IO_FAILED): of a regular file that is nothing that a candidate did."""
+    try:
+        return await sandbox.read_file(path, max_bytes=max_bytes)
+    except SandboxFileError as error:
+        if error.reason == "IO_FAILED":
+            raise
+        return None
+
+
+def folders_above(paths: Iterable[str]) -> list[str]:
+    """Every folder above these absolute paths but the root: none of them may take another one's place for a while."""
+    return sorted({parent.as_posix() for path in paths for parent in PurePosixPath(path).parents} - {"/"})
