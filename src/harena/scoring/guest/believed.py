@@ -15,7 +15,7 @@ import sys
 
 from harena.scoring.guest import compared_beside
 from harena.scoring.guest.plain import base_of
-from harena.scoring.guest.swallowed import note_given
+from harena.scoring.guest.swallowed import note_given, root_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,12 +126,6 @@ def _paths(kind: type) -> list[str]:
     return [code.co_filename for code in codes if code is not None and hasattr(code, "co_filename")]
 
 
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 class _Own:
     """What the tests may have made themselves."""
 
@@ -165,7 +159,9 @@ class _Own:
                     names.update(alias.name for alias in node.names)
         if "*" in names:
             names.update(part.id for part in ast.walk(tree) if isinstance(part, ast.Name))
-        names.update(part.attr for part in ast.walk(tree) if isinstance(part, ast.Attribute) and _root(part) in modules)
+        names.update(
+            part.attr for part in ast.walk(tree) if isinstance(part, ast.Attribute) and root_name(part) in modules
+        )
         self._classes.update(name for name in names if name.lstrip("_")[:1].isupper())
         return tops
 

@@ -228,7 +228,7 @@ class Comparisons(ast.NodeTransformer):
                 if not simple or not all(type(sign) in _SIGNS for sign in node.ops):
                     return node
                 signs = ast.Tuple([ast.Constant(_SIGNS[type(sign)]) for sign in node.ops], ast.Load())
-                return _call(node, _CHAIN, [signs, *sides])
+                return call_at(node, _CHAIN, [signs, *sides])
             for place in range(1, len(sides) - 1):
                 self._made += 1
                 name = f"__harena_side_{self._made}__"
@@ -241,7 +241,7 @@ class Comparisons(ast.NodeTransformer):
                 left = ast.copy_location(ast.Name(left.target.id, ast.Load()), node)
             if judged[place]:
                 given = [ast.Constant(_SIGNS[type(sign)]), left, right, ast.Constant(owns[place])]
-                pairs.append(_call(node, _COMPARED, given))
+                pairs.append(call_at(node, _COMPARED, given))
             else:
                 pairs.append(ast.copy_location(ast.Compare(left, [sign], [right]), node))
         made = pairs[0] if len(pairs) == 1 else ast.BoolOp(ast.And(), pairs)
@@ -263,7 +263,7 @@ class Comparisons(ast.NodeTransformer):
         if is_clean:
             return node
         sign = ast.Constant(_OPERATORS[type(node.op)])
-        return _call(node, _OPERATED, [sign, node.left, node.right, ast.Constant(own)])
+        return call_at(node, _OPERATED, [sign, node.left, node.right, ast.Constant(own)])
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         """A number that is added to another one; `x -= y` of a name is `x = x - y`, which is judged."""
@@ -272,17 +272,17 @@ class Comparisons(ast.NodeTransformer):
         if isinstance(node.target, ast.Name) and not (is_clean and self._are_clean(node.target)):
             had = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
             given = [ast.Constant(_OPERATORS[type(node.op)]), had, node.value, ast.Constant(own)]
-            made = ast.Assign([node.target], _call(node.value, _CHANGED, given))
+            made = ast.Assign([node.target], call_at(node.value, _CHANGED, given))
             return ast.fix_missing_locations(ast.copy_location(made, node))
         if not is_clean:
-            node.value = _call(node.value, _NUMBER, [node.value])
+            node.value = call_at(node.value, _NUMBER, [node.value])
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """A function of `operator` that is given to another one (`map(eq, found, wanted)`)."""
         kind, sign = _BY_NAME.get(self._names.operators.get(node.id, ""), ("", ""))
         is_used = kind and isinstance(node.ctx, ast.Load)
-        return _call(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if is_used else node
+        return call_at(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if is_used else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """One by the name of its module."""
@@ -290,7 +290,7 @@ class Comparisons(ast.NodeTransformer):
         is_one = isinstance(node.value, ast.Name) and self._names.modules.get(node.value.id) == "operator"
         kind, sign = _BY_NAME.get(node.attr, ("", "")) if is_one else ("", "")
         is_used = kind and isinstance(node.ctx, ast.Load)
-        return _call(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if is_used else node
+        return call_at(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if is_used else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         """One operator with one operand."""
@@ -299,7 +299,7 @@ class Comparisons(ast.NodeTransformer):
             node.operand = self._truth(node.operand)
             return node
         self.generic_visit(node)
-        return node if is_clean else _call(node, _SINGLED, [ast.Constant(_SINGLE[type(node.op)]), node.operand])
+        return node if is_clean else call_at(node, _SINGLED, [ast.Constant(_SINGLE[type(node.op)]), node.operand])
 
     def _truth(self, node: ast.expr) -> ast.expr:
         """An expression of which only the truth is used."""
@@ -309,7 +309,7 @@ class Comparisons(ast.NodeTransformer):
         is_said = isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
         is_said = is_said or self._are_clean(node)
         found: ast.expr = self.visit(node)
-        return found if is_said else _call(node, _TRUTH, [found])
+        return found if is_said else call_at(node, _TRUTH, [found])
 
     def _tested(self, node: Any) -> ast.AST:
         """A statement or an expression with a condition."""
@@ -351,7 +351,7 @@ class Comparisons(ast.NodeTransformer):
         if func.id == "isinstance" and len(node.args) == 2 and not node.keywords:
             node.func = ast.copy_location(ast.Name(_IS_INSTANCE, ast.Load()), func)
         elif func.id == "len" and len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
-            node.args = [_call(node, _MEASURED, node.args)]
+            node.args = [call_at(node, _MEASURED, node.args)]
         elif func.id in ("all", "any") and any(
             isinstance(each, (ast.GeneratorExp, ast.ListComp)) for each in node.args
         ):
@@ -376,14 +376,14 @@ class Comparisons(ast.NodeTransformer):
             return
         is_plain = not any(isinstance(each, ast.Starred) for each in node.args[:2])
         if func.attr in _ASSERTIONS and are_elsewhere(node):
-            give_by_place(node, _call(node, _SIDES, [ast.Constant(_ASSERTIONS[func.attr])]))
+            give_by_place(node, call_at(node, _SIDES, [ast.Constant(_ASSERTIONS[func.attr])]))
         elif func.attr in _ASSERTIONS and are_by_place(node):
             given = [ast.Constant(_ASSERTIONS[func.attr]), *node.args[:2], ast.Constant(own[0] + 2 * own[1])]
-            node.args[:2] = [ast.copy_location(ast.Starred(_call(node, _PAIR, given), ast.Load()), node)]
+            node.args[:2] = [ast.copy_location(ast.Starred(call_at(node, _PAIR, given), ast.Load()), node)]
         elif func.attr in _TRUTHS and node.args and is_plain:
-            node.args[0] = _call(node, _TRUTH, [node.args[0]])
+            node.args[0] = call_at(node, _TRUTH, [node.args[0]])
         elif func.attr in _METHODS:
-            node.func = _call(func, _METHOD, [func.value, ast.Constant(func.attr)])
+            node.func = call_at(func, _METHOD, [func.value, ast.Constant(func.attr)])
 
     def _give(self, node: ast.Call, own: list[bool]) -> None:
         """Give the arguments as plain values."""
@@ -391,11 +391,12 @@ class Comparisons(ast.NodeTransformer):
             if own[place]:
                 continue
             if isinstance(given, ast.Starred):
-                given.value = _call(given.value, _ARGUMENT, [given.value])
+                given.value = call_at(given.value, _ARGUMENT, [given.value])
             else:
-                node.args[place] = _call(given, _ARGUMENT, [given])
+                node.args[place] = call_at(given, _ARGUMENT, [given])
 
 
-def _call(at: ast.expr, name: str, given: list[Any]) -> ast.Call:
+def call_at(at: ast.expr, name: str, given: list[Any]) -> ast.Call:
+    """A call of what has this name, in the place of an expression."""
     made = ast.Call(ast.copy_location(ast.Name(name, ast.Load()), at), given, [])
     return ast.fix_missing_locations(ast.copy_location(made, at))

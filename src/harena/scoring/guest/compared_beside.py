@@ -14,7 +14,7 @@ import operator
 import sys
 
 from harena.scoring.guest.asked import heeds, tells_apart
-from harena.scoring.guest.compared import Comparisons, judging
+from harena.scoring.guest.compared import Comparisons, call_at, judging
 from harena.scoring.guest.judged import OPERATORS, Judged
 from harena.scoring.guest.plain import ATOMS, NUMBERS, Plain, is_known, is_static, overrides
 
@@ -51,9 +51,7 @@ class ComparisonsBeside(Comparisons):
         """One call; assertions of a mock are those of its class."""
         found = super().visit_Call(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _OF_MOCKS:
-            at = node.func.value
-            made = ast.Call(ast.Name(_MOCK, ast.Load()), [at], [])
-            node.func.value = ast.fix_missing_locations(ast.copy_location(made, at))
+            node.func.value = call_at(node.func.value, _MOCK, [node.func.value])
         return found
 
 

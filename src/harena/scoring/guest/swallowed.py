@@ -56,9 +56,7 @@ class Remembering(ast.NodeTransformer):
         self._libraries = {"open", *_imported_of(nodes, installed)}
 
     def _visit_function(self, node: Any) -> Any:
-        gives = getattr(node, _GIVES, None)
-        if gives is None:
-            gives = _gives_failures(node)
+        gives = getattr(node, _GIVES)
         self.generic_visit(node)
         if node.name in ("__exit__", "__aexit__"):
             for part in ast.walk(node):
@@ -126,10 +124,7 @@ class Remembering(ast.NodeTransformer):
             return False
         if isinstance(node.func, ast.Attribute) and _name(node.func.value) == "self":
             return node.func.attr.startswith(("assert", "subTest"))
-        root: ast.expr = node.func
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        return _name(root) in self._libraries if isinstance(root, ast.Name) else False
+        return root_name(node.func) in self._libraries
 
 
 class Swallowed:
@@ -413,6 +408,13 @@ def _name(node: ast.AST) -> str:
     return str(getattr(node, "id", None) or getattr(node, "attr", ""))
 
 
+def root_name(node: ast.AST) -> str:
+    """What a dotted name begins with; "" where it is no name."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def _imported_of(nodes: list[ast.AST], installed: Collection[str]) -> Iterator[str]:
     """Names of what is imported from these modules."""
     for node in nodes:
@@ -435,14 +437,9 @@ def note_given(tree: ast.AST) -> None:
 def _gives_failures(function: Any) -> bool:
     """It gives the class of failed assertions away, other than to what asks for it."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and _name(node.func) not in _EXPECTING | _ASKING and not _is_of_pytest(node):
+        if isinstance(node, ast.Call) and _name(node.func) not in _EXPECTING | _ASKING:
             given = [part for each in node.args for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
             given += [each.value for each in node.keywords if each.arg != "side_effect"]
             if any(_name(each) in _FAILURES for each in given if isinstance(each, (ast.Name, ast.Attribute))):
                 return True
     return False
-
-
-def _is_of_pytest(call: ast.Call) -> bool:
-    """A call that pytest has put into an `assert`, to show what that compares."""
-    return isinstance(call.func, ast.Attribute) and _name(call.func.value).startswith("@")
