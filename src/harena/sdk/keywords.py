@@ -53,6 +53,11 @@ def refuse_unknown(function: str, given: Collection[str], valid: frozenset[str])
             likely = _MEANT.get(wrong)
             if ANY in valid and likely not in valid:
                 continue
-            close = [likely] if likely in valid else difflib.get_close_matches(wrong, sorted(valid), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"valid names are {', '.join(sorted(valid - {'self'}))}"
+            hint = nearest_name(wrong, valid - {"self"}, likely)
             raise TypeError(f"{function}() got an unexpected keyword argument {wrong!r}; {hint}")
+
+
+def nearest_name(wrong: str, valid: Collection[str], likely: str | None) -> str:
+    """The valid name that was perhaps meant, or all there are. `likely`: what is known to mean the same elsewhere."""
+    close = [likely] if likely in valid else difflib.get_close_matches(wrong, sorted(valid), n=1)
+    return f"did you mean {close[0]!r}?" if close else f"valid names are {', '.join(sorted(valid))}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +21,7 @@ from harena.core.checked import (
 )
 from harena.core.errors import SandboxValidationError
 from harena.core.models import Blueprint, Limits, SandboxSpec, SandboxStatus
+from harena.sdk.keywords import nearest_name
 from harena.sdk.process import checked_command, checked_environment, checked_timeout
 from harena.sdk.quantities import cores, size_bytes
 
@@ -142,9 +142,7 @@ def check_names(given: Mapping[str, Any], where: str, valid: frozenset[str] = OP
                     "and without volumes of a cluster; leave it out"
                 )
         elif name not in valid:
-            likely = meant.get(str(name))
-            close = [likely] if likely in valid else difflib.get_close_matches(str(name), sorted(valid), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"valid names are {', '.join(sorted(valid))}"
+            hint = nearest_name(str(name), valid, meant.get(str(name)))
             raise TypeError(f"{where} got an unexpected keyword argument {name!r}; {hint}")
 
 

@@ -20,8 +20,11 @@ class Twin(Generic[P, T]):
     def __init__(self, function: Callable[P, Coroutine[Any, Any, T]]) -> None:
         self._function = function
         self._name = function.__name__.removeprefix("_")
-        self._keywords = keyword_names(function)
         functools.update_wrapper(self, function)
+
+    @functools.cached_property
+    def _keywords(self) -> frozenset[str]:
+        return keyword_names(self._function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run it and wait."""
