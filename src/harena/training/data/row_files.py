@@ -60,9 +60,13 @@ class Mistakes:
     def check(self) -> None:
         """Raises ValidationError if there are any."""
         if self.count:
-            more = f"\n  and {self.count - len(self.told)} more" if self.count > len(self.told) else ""
             number = "1 row" if self.count == 1 else f"{self.count} rows"
-            raise ValidationError(f"{self.name}: {number} cannot be used:\n  " + "\n  ".join(self.told) + more)
+            raise ValidationError(f"{self.name}: {number} cannot be used:{self.listed()}")
+
+    def listed(self) -> str:
+        """A line for each, and how many more there are."""
+        more = [f"and {self.count - len(self.told)} more"] if self.count > len(self.told) else []
+        return "".join(f"\n  {line}" for line in [*self.told, *more])
 
 
 def read_rows(path: Path, *, split: str | None = None, most: int | None = None) -> list[Row]:

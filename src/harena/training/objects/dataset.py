@@ -16,7 +16,7 @@ from typing import Any, Literal
 from harena.core.errors import ValidationError
 from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
-from harena.training.data.row_files import MOST_TOLD, Mistakes, Row, rows_of, splits_of
+from harena.training.data.row_files import Mistakes, Row, rows_of, splits_of
 from harena.training.objects.atif import check_trajectory
 from harena.training.reading import apart
 
@@ -51,12 +51,12 @@ def read_part(place: Path, *, split: str | None) -> dict[str, Any]:
             cannot[use] = wrong
     if len(cannot) == len(_READERS):
         furthest = max(cannot.values(), key=lambda found: found[0])
-        others = [line for row, why in _of_no_use(rows) if (line := f"{row.origin}: {why}") != furthest[1]]
-        more = "".join(f"\n  {line}" for line in others[:MOST_TOLD])
-        if len(others) > MOST_TOLD:
-            more += f"\n  and {len(others) - MOST_TOLD} more"
+        others = Mistakes(str(place))
+        for row, why in _of_no_use(rows):
+            if f"{row.origin}: {why}" != furthest[1]:
+                others.add(row.origin, why)
         raise ValidationError(
-            f"the data set can be used neither for SFT nor as prompts nor trajectories: {furthest[1]}{more}"
+            f"the data set can be used neither for SFT nor as prompts nor trajectories: {furthest[1]}{others.listed()}"
         )
     return {
         "rows": len(rows),
