@@ -117,8 +117,9 @@ def _append(merged: Metrics, axis: str, told: Mapping[str, list[float | None]]) 
     new = {name: values for name, values in told.items() if axis_of(name) == axis}
     old = {name: values for name, values in merged.items() if isinstance(values, list) and axis_of(name) == axis}
     first = new[axis][0]
-    before = [step for step in old.get(axis, []) if step is not None]
-    kept = next((place for place, step in enumerate(before) if first is None or step >= first), len(before))
+    before = old.get(axis, [])
+    anew = (place for place, step in enumerate(before) if step is None or first is None or step >= first)
+    kept = next(anew, len(before))
     grown = len(new[axis])
     for name in dict.fromkeys([*old, axis, *new]):
         standing = old.get(name, [])[:kept]
