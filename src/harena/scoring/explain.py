@@ -130,9 +130,7 @@ def explained(error: ErrorDetails, row: Any, model: type[Strict]) -> tuple[Place
         if kind.endswith("not_found"):
             return (*place, "type"), f"is required: one of {types}"
         given = error["ctx"]["tag"]
-        near = difflib.get_close_matches(given, _TYPES, n=1)
-        advice = f"; did you mean {near[0]!r}?" if near else ""
-        return (*place, "type"), f"must be one of {types}, not {_shown(given)}{advice}"
+        return (*place, "type"), f"must be one of {types}, not {_shown(given)}{_meant(given, _TYPES)}"
     if kind == "literal_error":
         return place, f"must be one of {error['ctx']['expected']}, not {_shown(error['input'])}"
     message = _message(error, place)
@@ -198,8 +196,12 @@ def _shown(value: Any) -> str:
 
 def guess(name: str, known: Iterable[str]) -> str:
     """The name, and the nearest one that exists."""
+    return f"{name!r}{_meant(name, known)}"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1)
-    return f"{name!r}; did you mean {near[0]!r}?" if near else f"{name!r}"
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def unknown_field(name: str, known: Iterable[str]) -> str:
