@@ -26,6 +26,8 @@ _SCRIPT = re.compile(r"(?:\S*/)?python[\d.]*[ \t]+(?:-[^c\s]\S*[ \t]+)*[\"']?(?:
 _PROOF = "harena-proof"
 _MOST_TEXT = 50_000
 """characters of a text that is looked at"""
+_Part = tuple[int, int, str]
+"""(where a simple command begins, its line, its text)"""
 
 
 def weak_lines(command: Sequence[str], files: Mapping[str, str], candidate: Collection[str]) -> list[str]:
@@ -33,8 +35,10 @@ def weak_lines(command: Sequence[str], files: Mapping[str, str], candidate: Coll
     found = [given.told for given in words_in_sight(command, files)]
     loading = _loading(files, candidate)
     for place, text in _shell_texts(command, files):
-        found += _of_text(place, text, candidate)
-        found += _exit_codes(place, text, loading)
+        if len(text) <= _MOST_TEXT:
+            parts = [(at, line_number(text, at), part) for at, part in simple_commands(text)]
+            found += _prepared(place, parts, candidate)
+            found += _exit_codes(place, parts, loading, proof=text.rfind(_PROOF))
     return found
 
 
@@ -45,17 +49,14 @@ def _loading(files: Mapping[str, str], candidate: Collection[str]) -> set[str]:
     return {path for path, text in files.items() if stems and path.endswith(".py") and imports.search(text)}
 
 
-def _exit_codes(place: str, text: str, loading: Collection[str]) -> Iterator[str]:
+def _exit_codes(place: str, parts: Sequence[_Part], loading: Collection[str], *, proof: int) -> Iterator[str]:
     """Lines before the proof whose exit code is that of a process which has loaded the candidate."""
-    if len(text) > _MOST_TEXT:
-        return
-    proof = text.rfind(_PROOF)
-    for at, part in simple_commands(text):
+    for at, line, part in parts:
         script = _SCRIPT.match(part)
         runs_candidate = _RUNNER.match(part) or (script is not None and script[1] in loading)
         if at < proof and runs_candidate:
             yield (
-                f"line {line_number(text, at)} of {place} runs the candidate in the process whose exit code it asks "
+                f"line {line} of {place} runs the candidate in the process whose exit code it asks "
                 "for: a candidate that ends that with 0 (os._exit(0)) passes; give the tests as `pytest` or `unittest` "
                 "of the contract, or start the candidate as a program of its own and compare what it prints"
             )
@@ -73,15 +74,13 @@ class _Made:
     before_candidate: bool
 
 
-def _of_text(place: str, text: str, candidate: Collection[str]) -> Iterator[str]:
-    if len(text) > _MOST_TEXT:
-        return
+def _prepared(place: str, parts: Sequence[_Part], candidate: Collection[str]) -> Iterator[str]:
+    """Lines whose answer the candidate can prepare."""
     names = "|".join(re.escape(name) for path in candidate for name in {path, PurePosixPath(path).stem})
     runs = re.compile(rf"(?<![\w.-])(?:{names})(?![\w-])")
     made: dict[str, _Made] = {}
     has_run = False
-    for at, part in simple_commands(text):
-        line = line_number(text, at)
+    for _, line, part in parts:
         has_run = has_run or runs.search(part) is not None
         asked = _ASKS.match(part)
         if asked is not None and (name := asked[1] or asked[2]) in made:
