@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
-from battery_world import Source, linux_runtime
+from battery_world import Source
+from real_sandboxes import source, verified
 
-from harena.core.models import SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
-from harena.scoring import load_scenarios, score_scenario
 
+__all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 REWARD = "/logs/verifier/reward.txt"
@@ -44,20 +41,8 @@ OWN = {
 }  # fmt: skip
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
-    await runtime.start()
-    yield Source(runtime)
-    await runtime.close()
-
-
 async def scored(source: Source, program: str, tests: dict[str, str]) -> RunResult:
-    script = f"cat > /app/prog.py <<'END'\n{program}\nEND\n"
-    scoring = {"type": "harbor", "tests": tests, "verifier_timeout_seconds": 20}
-    row = {"id": "one", "candidate": {"files": {"solve.sh": script}, "entry": "solve.sh"}, "scoring": scoring}
-    (scenario,) = load_scenarios([row]).scenarios
-    return await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=30)
+    return await verified(source, f"cat > /app/prog.py <<'END'\n{program}\nEND\n", tests)
 
 
 @pytest.mark.parametrize("name", FORGERIES)

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
-from battery_world import Source, linux_runtime
+from battery_world import Source
+from real_sandboxes import source, verified
 
-from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Validity
-from harena.scoring import load_scenarios, score_scenario
 
+__all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PLACE = "/logs/verifier"
@@ -29,20 +26,8 @@ FORGERIES = {
 }  # fmt: skip
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
-    await runtime.start()
-    yield Source(runtime)
-    await runtime.close()
-
-
 async def scored(source: Source, program: str, verifier: str) -> RunResult:
-    script = f"cat > prog.py <<'END'\n{program}END\n"
-    scoring = {"type": "harbor", "tests": {"test.sh": verifier}, "verifier_timeout_seconds": 20}
-    row = {"id": "one", "candidate": {"files": {"solve.sh": script}, "entry": "solve.sh"}, "scoring": scoring}
-    (scenario,) = load_scenarios([row]).scenarios
-    return await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=30)
+    return await verified(source, f"cat > prog.py <<'END'\n{program}END\n", {"test.sh": verifier})
 
 
 @pytest.mark.parametrize("name", FORGERIES)

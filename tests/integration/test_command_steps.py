@@ -5,28 +5,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from battery_world import Source, linux_runtime
+from battery_world import Source
+from real_sandboxes import source
 
 from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
 
+__all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    """Real sandboxes: the guard of trusted programs lies at a path of theirs."""
-    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
-    await runtime.start()
-    yield Source(runtime)
-    await runtime.close()
 
 
 async def scored(
