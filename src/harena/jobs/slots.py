@@ -119,6 +119,7 @@ class Slots:
             self._count(share, 1)
             self._given += 1
             share.turn = share.workspace_share.turn = self._given
+            self._wake_next()  # more than one slot may have become free at once, and only one job was woken
             return True
         if turn is not None:
             turn.wake()

@@ -103,6 +103,20 @@ def test_slots_are_neither_overdrawn_nor_forgotten(
         assert turn_of is None or (turn_of is mine and choice != "allow") or shares.index(turn_of) in woken
 
 
+def test_slots_that_become_free_together_are_all_used() -> None:
+    """A workspace that may have two runs more: the job that is woken wants one slot only, and the other job is woken."""
+    woken: list[str] = []
+    slots = Slots(2)
+    slots.allow("default", 0)
+    first = slots.join(priority=0, wake=lambda: woken.append("first"))
+    urgent = slots.join(priority=1, wake=lambda: woken.append("urgent"))
+    assert (slots.acquire(first), slots.acquire(urgent), woken) == (False, False, [])
+    slots.allow("default", 2)
+    assert (slots.acquire(urgent), woken) == (True, ["urgent", "first"])
+    slots.pass_on(urgent)
+    assert slots.acquire(first)
+
+
 @dataclass
 class Node:
     """Jobs that always want more, over some slots."""
