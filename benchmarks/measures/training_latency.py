@@ -23,7 +23,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.figures import median
-from harena.training.loop.schedule import StalenessPolicy
+from harena.core.records.training_plans import StalenessPolicy
 
 MODES: dict[str, tuple[int, StalenessPolicy]] = {
     "sync": (0, "wait"),

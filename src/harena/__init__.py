@@ -178,6 +178,12 @@ if TYPE_CHECKING:
     from harena.core.records.training_jobs import TrainingLogsPage as TrainingLogsPage
     from harena.core.records.training_jobs import TrainingMetrics as TrainingMetrics
     from harena.core.records.training_jobs import TrainingProgress as TrainingProgress
+    from harena.core.records.training_plans import LossSpec as LossSpec
+    from harena.core.records.training_plans import RewardPlan as RewardPlan
+    from harena.core.records.training_plans import RLPlan as RLPlan
+    from harena.core.records.training_plans import SFTPlan as SFTPlan
+    from harena.core.records.training_plans import TrainingPlan as TrainingPlan
+    from harena.core.records.training_plans import TuningPlan as TuningPlan
     from harena.core.results import Reason as Reason
     from harena.core.results import RunResult as RunResult
     from harena.core.results import Trust as Trust
@@ -272,6 +278,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("CapabilityReference", "ResolvedReference", "TrainingArtifacts", "TrainingEvent", "TrainingFile"),
         *("TrainingJob", "TrainingJobsPage", "TrainingLog", "TrainingLogsPage", "TrainingMetrics"),
         *("TrainingProgress",),
+    ),
+    "harena.core.records.training_plans": (
+        *("LossSpec", "RLPlan", "RewardPlan", "SFTPlan", "TrainingPlan", "TuningPlan"),
     ),
     "harena.core.results": (
         "Reason",

@@ -15,8 +15,9 @@ from types import ModuleType
 import pytest
 import torch
 
+from harena.core.records.training_plans import RLPlan
 from harena.training.data.prompts import PromptRow
-from harena.training.requests.plan import RLPlan, plan_of
+from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 

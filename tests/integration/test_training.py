@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import torch
 
+from harena.core.records.training_plans import AlgorithmName, Correction
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
-from harena.training.loop.algorithms import AlgorithmName, Correction, loss_spec
+from harena.training.loop.algorithms import loss_spec
 from harena.training.loop.ledger import Ledger
 from harena.training.loop.pauses import platform_works
 from harena.training.loop.rl import RLLoop, RLSettings

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from harena.training.loop.algorithms import LossSpec
+from harena.core.records.training_plans import LossSpec
 from harena.training.loop.batch import TrainingBatch, TrainingRow
 from harena.training.rollouts.trajectory import Sampled, SampleRequest
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harena.training.loop.algorithms import LossSpec
+from harena.core.records.training_plans import LossSpec
 
 
 @dataclass

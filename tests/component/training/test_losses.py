@@ -9,8 +9,9 @@ import pytest
 import torch
 from naive_losses import Sequence, gradients, loss
 
+from harena.core.records.training_plans import LossSpec
 from harena.training.engines.losses import TokenColumns, token_losses
-from harena.training.loop.algorithms import ALGORITHMS, LossSpec, loss_spec
+from harena.training.loop.algorithms import ALGORITHMS, loss_spec
 
 MOST = 9
 SPECS = [

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import torch
 
+from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
-from harena.training.loop.algorithms import LossSpec, loss_spec
+from harena.training.loop.algorithms import loss_spec
 from harena.training.loop.batch import TrainingRow
 from harena.training.loop.evaluation import Evaluation
 from harena.training.loop.rl import RLLoop, RLSettings

@@ -12,10 +12,11 @@ import pytest
 from chat_tokenizer import Characters
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import LossSpec
 from harena.training.data.offline import imitation_rows, offline_groups, offline_rows, reward_of, with_logprobs
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
-from harena.training.loop.algorithms import LossSpec, loss_spec
+from harena.training.loop.algorithms import loss_spec
 from harena.training.loop.batch import TrainingRow
 from harena.training.loop.sft import SFTSettings, train_sft
 

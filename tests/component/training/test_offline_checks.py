@@ -10,8 +10,9 @@ import pytest
 
 from harena.core.errors import ValidationError
 from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.training_plans import RLPlan
 from harena.training.requests.offline_checks import check_offline
-from harena.training.requests.plan import RLPlan, plan_of
+from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 

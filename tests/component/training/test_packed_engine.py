@@ -12,9 +12,10 @@ from small_engine import ALPHABET
 from transformers import MistralConfig, MistralForCausalLM
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import LossSpec
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import character_tokenizer
-from harena.training.loop.algorithms import LossSpec, loss_spec
+from harena.training.loop.algorithms import loss_spec
 from harena.training.loop.batch import TrainingBatch, TrainingRow
 
 Make = Callable[..., LocalEngine]

@@ -10,7 +10,8 @@ import pytest
 
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.records.training_jobs import ResolvedReference
-from harena.training.requests.plan import RLPlan, plan_of
+from harena.core.records.training_plans import RLPlan
+from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 from harena.training.requests.reward_checks import check_rewards

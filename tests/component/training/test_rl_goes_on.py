@@ -16,11 +16,11 @@ import pytest
 from fake_engine import FakeEngine
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
+from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.environments.environment import Step
 from harena.training.errors import TrainingError
-from harena.training.loop.algorithms import LossSpec
 from harena.training.loop.batch import TrainingBatch
 from harena.training.loop.checkpoints import Checkpoints
 from harena.training.loop.ledger import Ledger

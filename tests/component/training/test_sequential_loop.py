@@ -12,9 +12,10 @@ import pytest
 import torch
 from small_engine import new_engine
 
+from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
-from harena.training.loop.algorithms import LossSpec, loss_spec
+from harena.training.loop.algorithms import loss_spec
 from harena.training.loop.batch import TrainingBatch, TrainingRow, rl_batch
 from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.ports import OptimizerStep

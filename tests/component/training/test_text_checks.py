@@ -11,10 +11,11 @@ from transformers import AutoTokenizer
 
 from harena.core.errors import ValidationError
 from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.training_plans import RewardPlan, RLPlan
 from harena.training.data.tokenizer_files import tokenizer_facts
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
-from harena.training.requests.plan import RLPlan, plan_of
+from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 from harena.training.requests.text_checks import check_texts, text_facts, text_warnings
@@ -164,17 +165,17 @@ def test_a_chat_model_is_asked_for_fenced_programs_and_has_room_for_them(model: 
     """By default; what a request says itself stays. A composite's parts too."""
     chat = has_template(model)
     plan = planned(model, [CODE], model.parent, context=8192)
-    assert plan.reward == ("code_tests_v1", {"extract": "fenced"} if chat else {})
+    assert plan.reward == RewardPlan(name="code_tests_v1", params={"extract": "fenced"} if chat else {})
     assert plan.max_new_tokens == (1024 if chat else 128)
     assert WARNED == []
     part = {"recipe": "code_tests_v1"}
     recipe = {"name": "composite_v1", "params": {"parts": {"a": part}}}
     plan = planned(model, [CODE], model.parent, context=8192, reward_recipe=recipe)
     assert plan.reward is not None
-    assert plan.reward[1]["parts"]["a"] == ({**part, "params": {"extract": "fenced"}} if chat else part)
+    assert plan.reward.params["parts"]["a"] == ({**part, "params": {"extract": "fenced"}} if chat else part)
     recipe = {"name": "code_tests_v1", "params": {"extract": "raw"}}
     plan = planned(model, [CODE], model.parent, context=8192, reward_recipe=recipe, max_new_tokens=100)
-    assert (plan.reward, plan.max_new_tokens) == (("code_tests_v1", {"extract": "raw"}), 100)
+    assert (plan.reward, plan.max_new_tokens) == (RewardPlan(name="code_tests_v1", params={"extract": "raw"}), 100)
     assert [warning.partition(":")[0] for warning in WARNED] == (
         ["config.max_new_tokens", "config.reward_recipe"] if chat else []
     )

@@ -14,6 +14,7 @@ import pytest_asyncio
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
+from harena.core.records.training_plans import RewardPlan, RLPlan
 from harena.core.registry import ObjectKind
 from harena.jobs.catalog import Catalog
 from harena.store.catalog import CatalogStore
@@ -24,7 +25,7 @@ from harena.training.data.datasets import prompt_row_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import read_rows
 from harena.training.objects.registry import Registry
-from harena.training.requests.plan import RLPlan, plan_of
+from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 from harena.training.requests.text_checks import text_warnings
@@ -134,7 +135,7 @@ async def test_a_task_may_be_pinned(registry: Store, tmp_path: Path) -> None:
     assert task.version == "1.0.0"
     plan = plan_of(parse_request({**RL, "config": {**RL["config"], "prompt_dataset_ref": path}}), found)
     assert isinstance(plan, RLPlan)
-    assert plan.reward == ("task_verifier_v1", {})
+    assert plan.reward == RewardPlan(name="task_verifier_v1", params={})
 
 
 async def test_a_path_is_hashed_and_what_it_held_stays(registry: Store, tmp_path: Path) -> None:
@@ -333,7 +334,7 @@ async def test_stored_scenarios_are_prompts_with_their_contracts(registry: Store
     plan = plan_of(parse_request({**RL, "config": {**RL["config"], "scenarios_ref": "he"}}), resolved)
     assert isinstance(plan, RLPlan)
     assert plan.reward is not None
-    assert plan.reward[0] == "code_tests_v1"
+    assert plan.reward.name == "code_tests_v1"
 
     (own,) = prompts_in(await resolve(registry, RL, config={"scenarios_ref": "own@1"}))
     assert (own.id, own.prompt, own.scoring) == ("add", "add one", {**PLUS, "checks": PLUS["checks"]})

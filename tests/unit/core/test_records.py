@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,3 +77,30 @@ def test_a_record_is_shown_in_a_line() -> None:
     assert repr(page) == "TrainingLogsPage(items=[], cursor=3)"
     a = harena.ComparedJob(id="job_0123456789abcdef", name="one", state="completed")
     assert repr(harena.ComparedJobs(a=a, b=a)) == "ComparedJobs(a=ComparedJob(...), b=ComparedJob(...))"
+
+
+def test_records_of_several_kinds_are_told_apart() -> None:
+    """A training job's plan is one of SFT or of RL: it says which."""
+    common = {
+        "seed": 0, "learning_rate": 1e-3, "final_learning_rate": 0.1, "warmup_steps": 5, "max_gradient_norm": 1.0,
+        "weight_decay": 0.0, "tuning": {"kind": "full"}, "checkpoint_interval": 10, "keep_checkpoints": 2,
+        "eval_interval": None,
+    }  # fmt: skip
+    sft = {
+        "trainer_type": "sft", "steps": None, "epochs": 1, "batch_size": 4, "gradient_accumulation_steps": 1,
+        "max_sequence_length": 99, "too_long": "left",
+    }  # fmt: skip
+    job = {
+        "id": "a", "name": "a", "state": "queued", "trainer_type": "sft", "resolved": [], "metrics": {},
+        "artifacts": {}, "progress": {"step": 0, "steps": None}, "attempt": 0, "restarts": 0, "created_at": "now",
+        "cursor": 0,
+    }  # fmt: skip
+    rest = dict.fromkeys(field.name for field in dataclasses.fields(harena.TrainingJob))
+    read = harena.TrainingJob.from_dict({**rest, **job, "plan": {**common, **sft}})
+    assert isinstance(read.plan, harena.SFTPlan)
+    assert (read.plan.epochs, read.plan.tuning) == (1, harena.TuningPlan(kind="full"))
+    assert harena.TrainingJob.from_dict(read.to_dict()) == read
+    assert harena.TrainingJob.from_dict({**rest, **job}).plan is None
+    for wrong in ({**common, "trainer_type": "dpo"}, {**common, "trainer_type": "rl"}, [], 1):
+        with pytest.raises(ValueError, match=r"TrainingJob\.plan"):
+            harena.TrainingJob.from_dict({**rest, **job, "plan": wrong})

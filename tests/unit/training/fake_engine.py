@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from harena.training.loop.algorithms import LossSpec
+from harena.core.records.training_plans import LossSpec
 from harena.training.loop.batch import TrainingBatch, TrainingRow
 from harena.training.ports import LossReport, OptimizerStep, Weights
 from harena.training.rollouts.trajectory import Sampled, SampleRequest, StopReason

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harena.core.records.training_plans import LossSpec
 from harena.training.agents.chat_exchanges import Exchanges, Question
 from harena.training.data.conversations import Conversation
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
-from harena.training.loop.algorithms import LossSpec
 from harena.training.loop.batch import rl_batch
 from harena.training.loop.ledger import Ledger
 from harena.training.loop.schedule import Admission

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import StalenessPolicy
 from harena.training.loop.resume import waiting
-from harena.training.loop.schedule import PATIENCE, Admission, GroupSchedule, StalenessPolicy
+from harena.training.loop.schedule import PATIENCE, Admission, GroupSchedule
 
 
 class Trace:

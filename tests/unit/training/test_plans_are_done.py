@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 import harena.training
+from harena.core.records.training_plans import RLPlan, SFTPlan
 from harena.training.requests import plan
-from harena.training.requests.plan import RLPlan, SFTPlan
 
 ROOM = Path(harena.training.__file__).parent
 DOERS = {SFTPlan: ("worker/sft.py",), RLPlan: ("worker/rl.py",)}
-SAID_OTHERWISE = {"offline"}
-"""of an offline job `reward` is None"""
+SETTINGS = {SFTPlan: "sft_settings", RLPlan: "rl_settings"}
+"""the function that makes the loop's settings of a plan"""
+SAID_OTHERWISE = {"offline", "trainer_type"}
+"""of an offline job `reward` is None; a plan's class tells its trainer"""
 
 
 def read_of(tree: ast.AST, name: str) -> set[str]:
@@ -30,9 +32,9 @@ def read_of(tree: ast.AST, name: str) -> set[str]:
 @pytest.mark.parametrize("kind", [SFTPlan, RLPlan])
 def test_every_number_of_a_plan_is_read(kind: type[SFTPlan] | type[RLPlan]) -> None:
     """By the worker that does it, or where it becomes settings of a loop."""
-    classes = ast.parse(Path(plan.__file__).read_text(encoding="utf-8")).body
-    own = next(node for node in classes if isinstance(node, ast.ClassDef) and node.name == kind.__name__)
-    read = read_of(own, "self")
+    declared = ast.parse(Path(plan.__file__).read_text(encoding="utf-8")).body
+    own = next(node for node in declared if isinstance(node, ast.FunctionDef) and node.name == SETTINGS[kind])
+    read = read_of(own, "plan")
     for name in DOERS[kind]:
         read |= read_of(ast.parse((ROOM / name).read_text(encoding="utf-8")), "plan")
     assert {field.name for field in fields(kind)} - read <= SAID_OTHERWISE

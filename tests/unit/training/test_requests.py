@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
 from harena.core.records.training_jobs import ResolvedReference
-from harena.training.requests.plan import RLPlan, SFTPlan, plan_from_json, plan_of, plan_to_json
+from harena.core.records.training_plans import RewardPlan, RLPlan, SFTPlan, plan_from_dict
+from harena.training.requests.plan import plan_of, sft_settings
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import RLConfig, RLRequest, SFTConfig, backend_aliases, parse_request
 
@@ -92,7 +93,7 @@ def test_hosted_bodies_are_taken_as_they_are(body: dict[str, Any]) -> None:
     given = {name: value for name, value in body["config"].items() if value is not None}
     assert request.model_dump(mode="json")["config"].items() >= given.items()
     plan = plan_of(request, resolved())
-    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
     if isinstance(plan, RLPlan):
         assert (plan.group_size, plan.groups_per_step) == (4, 8)
 
@@ -100,18 +101,21 @@ def test_hosted_bodies_are_taken_as_they_are(body: dict[str, Any]) -> None:
 def test_hosted_numbers_reach_the_plan() -> None:
     """Under their own names, or as the slots and groups that they mean."""
     plan = plan_of(parse_request(TINKER_RL), resolved())
-    written = plan_to_json(plan)
+    written = plan.to_dict()
     assert written["max_steps_off_policy"] == 2
     stored = {("max_staleness" if name == "max_steps_off_policy" else name): written[name] for name in written}
-    assert plan_from_json(stored) == plan  # a job of an earlier version goes on
+    stored["reward"] = [written["reward"]["name"], written["reward"]["params"]]
+    assert plan_from_dict(stored) == plan  # a job of an earlier version goes on
     assert (written["max_turns"], written["max_new_tokens"], written["temperature"]) == (1, 64, 0.7)
-    assert (written["reward"], written["stop"]) == (("contains_v1", {"needle": "42"}), (";",))
+    assert (written["reward"], written["stop"]) == ({"name": "contains_v1", "params": {"needle": "42"}}, [";"])
     assert (written["eval_interval"], written["eval_max_rollouts"], written["tuning"]["rank"]) == (5, 16, 4)
-    sft = plan_to_json(plan_of(parse_request(TINKER_SFT), resolved()))
+    sft = plan_of(parse_request(TINKER_SFT), resolved()).to_dict()
     assert sft["tuning"] == {"kind": "lora", "rank": 8, "alpha": 16, "target_modules": None}
     assert (sft["max_sequence_length"], sft["steps"], sft["epochs"]) == (256, 20, None)
     for method, recipe in (("script", "task_verifier_v1"), ("env_flag", "task_env_verifier_v1")):
-        assert plan_to_json(plan_of(parse_request(RAY_RL), resolved(method)))["reward"] == (recipe, {})
+        plan = plan_of(parse_request(RAY_RL), resolved(method))
+        assert isinstance(plan, RLPlan)
+        assert plan.reward == RewardPlan(name=recipe, params={})
 
 
 def test_defaults_learn() -> None:
@@ -128,7 +132,7 @@ def test_defaults_learn() -> None:
     sft = plan_of(parse_request(SFT), resolved())
     assert isinstance(sft, SFTPlan)
     assert (sft.epochs, sft.steps, sft.batch_size, sft.learning_rate, sft.warmup_steps) == (1, None, 16, 3e-3, 18)
-    assert sft.settings().steps_for(3000) == 188
+    assert sft_settings(sft).steps_for(3000) == 188
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harena.training.loop.algorithms import LossSpec
+from harena.core.records.training_plans import LossSpec
 from harena.training.loop.batch import rl_batch
 from harena.training.loop.step_metrics import quantile, step_metrics
 from harena.training.ports import LossReport

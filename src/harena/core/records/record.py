@@ -163,6 +163,8 @@ def _reader(hint: Any) -> _Translate | None:
     if origin in (Union, types.UnionType):
         plain = tuple(argument for argument in arguments if argument in _PLAIN)
         others = [argument for argument in arguments if argument not in _PLAIN and argument is not type(None)]
+        if len(others) > 1 and all(_is_record(argument) for argument in others):
+            return _record_of(others)
         readers = [reader for argument in others if (reader := _reader(argument))]
         if len(readers) < len(others):
             return None
@@ -175,8 +177,9 @@ def _reader(hint: Any) -> _Translate | None:
         return _list_of(_reader(arguments[0]))
     if origin in (dict, Mapping):
         return _mapping_of(_reader(arguments[1]))
-    if isinstance(hint, type) and issubclass(hint, Record):
-        return hint.from_dict
+    if _is_record(hint):
+        read: _Translate = hint.from_dict
+        return read
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _member_of(hint)
     if origin is Literal or hint is Any or isinstance(hint, type):
@@ -191,18 +194,53 @@ def _writer(hint: Any) -> _Translate | None:
         writers = [writer for argument in arguments if argument is not type(None) and (writer := _writer(argument))]
         if not writers:
             return None
-        (write,) = writers
+        write = writers[0]  # several are records, of which each writes itself
         plain = tuple(kind for argument in arguments if argument in _PLAIN for kind in _ACCEPTED[argument])
         return lambda value: value if value is None or isinstance(value, plain) else write(value)
     if origin in (list, Sequence):
         return _list_of(_writer(arguments[0]))
     if origin in (dict, Mapping):
         return _mapping_of(_writer(arguments[1]))
-    if isinstance(hint, type) and issubclass(hint, Record):
-        return hint.to_dict
+    if _is_record(hint):
+        return _record_to_dict
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _value_of
     return None
+
+
+def _is_record(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Record)
+
+
+def _single_words(kind: type[Record]) -> dict[str, Any]:
+    """The fields that have one word only."""
+    hints = get_type_hints(kind)
+    return {
+        name: get_args(hint)[0]
+        for name, hint in hints.items()
+        if get_origin(hint) is Literal and len(get_args(hint)) == 1
+    }
+
+
+def _record_to_dict(record: Record) -> dict[str, Any]:
+    return record.to_dict()
+
+
+def _record_of(kinds: Sequence[type[Record]]) -> _Translate:
+    """Tells records apart by the field for which each of them has one word of its own (`Literal["sft"]`)."""
+    words = [_single_words(kind) for kind in kinds]
+    telling = next(name for name in words[0] if all(name in told for told in words))
+    known = {told[telling]: kind for told, kind in zip(words, kinds, strict=True)}
+
+    def translate(given: Any) -> Any:
+        if given is None:
+            return None
+        word = given.get(telling) if isinstance(given, Mapping) else None
+        if word not in known:
+            raise TypeError(f"its {telling} must be {' or '.join(known)}")
+        return known[word].from_dict(given)
+
+    return translate
 
 
 _PLAIN: Mapping[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from harena.core.records.record import Record
+from harena.core.records.training_plans import RLPlan, SFTPlan
 from harena.core.registry import ObjectKind
 from harena.core.training_jobs import ArtifactPaths, MetricValue
 
@@ -91,8 +92,9 @@ class TrainingJob(Record):
     """the request's configuration"""
     resolved: list[ResolvedReference]
     """what each reference of the request named when the job was accepted"""
-    plan: Mapping[str, Any]
-    """the whole configuration, with the defaults of its algorithm"""
+    plan: SFTPlan | RLPlan | None
+    """the whole configuration, with the defaults of its algorithm; null = another version made it, and this one cannot
+    read it"""
     progress: TrainingProgress
     """how far it is"""
     metrics: Mapping[str, float | None]

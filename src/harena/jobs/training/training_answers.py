@@ -16,6 +16,7 @@ from harena.core.records.training_jobs import (
     TrainingMetrics,
     TrainingProgress,
 )
+from harena.core.records.training_plans import RLPlan, SFTPlan, plan_from_dict
 from harena.core.training_jobs import Metrics, TrainingEventKind, TrainingState, merge_metrics
 from harena.core.training_store import NewTrainingEvent
 
@@ -43,7 +44,7 @@ def training_answer(job: StoredTrainingJob) -> TrainingJob:
         tags=request.get("tags"),
         config=request.get("config"),
         resolved=[_resolved(ref, keeps_path=not job.durable) for ref in job.resolved],
-        plan=job.plan,
+        plan=_plan(job.plan),
         progress=TrainingProgress(step=job.step, steps=job.steps),
         metrics=job.metrics,
         artifacts=job.artifacts,
@@ -56,6 +57,13 @@ def training_answer(job: StoredTrainingJob) -> TrainingJob:
         cancel_requested_at=job.cancel_requested_at,
         cursor=job.last_cursor,
     )
+
+
+def _plan(stored: StoredJson) -> SFTPlan | RLPlan | None:
+    try:
+        return plan_from_dict(stored)
+    except ValueError:  # a job of another version is listed all the same
+        return None
 
 
 def _resolved(stored: StoredJson, *, keeps_path: bool) -> ResolvedReference:

@@ -21,20 +21,19 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import AdvantageRule, Aggregation, Baseline, LossSpec
 from harena.training.data.conversations import Conversation, conversation_of, given, messages_of_steps, with_system
 from harena.training.data.datasets import LoadReport
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Mistakes, rows_of
 from harena.training.data.templates import ChatTemplate
-from harena.training.loop.advantages import AdvantageRule, advantages
-from harena.training.loop.algorithms import Aggregation, LossSpec
+from harena.training.loop.advantages import advantages
 from harena.training.loop.batch import TrainingRow
 from harena.training.ports import Engine
 
-Baseline = Literal["prompt", "dataset"]
 """whose rewards an episode's is compared with: those of the same prompt, or all"""
 _RECORDED = ("prompt_token_ids", "completion_token_ids", "logprobs")
 

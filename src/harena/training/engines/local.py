@@ -20,13 +20,13 @@ import torch
 from torch import Tensor
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import LossSpec
 from harena.training.engines.cache import new_cache
 from harena.training.engines.losses import TokenColumns, token_losses
 from harena.training.engines.models import export_adapter, export_model, has_adapter
 from harena.training.engines.sampler import SamplerThread, SamplingCopy
 from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.errors import TrainingError
-from harena.training.loop.algorithms import LossSpec
 from harena.training.loop.batch import TrainingBatch, TrainingRow
 from harena.training.loop.packing import Lines, micro_batches
 from harena.training.ports import LossReport, OptimizerStep, Weights

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from harena.training.loop.algorithms import LossSpec
+from harena.core.records.training_plans import LossSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

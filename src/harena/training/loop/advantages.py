@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean, pstdev
-from typing import Literal, get_args
+from typing import get_args
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import AdvantageRule
 
-AdvantageRule = Literal["group_mean", "group_std", "rloo", "none"]
 RULES: tuple[AdvantageRule, ...] = get_args(AdvantageRule)
 STD_FLOOR = 1e-4
 

@@ -29,14 +29,17 @@ neither skipping such groups nor the way in which a step is cut into micro-batch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import (
+    DEFAULT_CORRECTION_CAP,
+    Aggregation,
+    AlgorithmName,
+    Correction,
+    LossSpec,
+)
 
-AlgorithmName = Literal["grpo", "ppo", "importance_sampling", "cispo", "gspo"]
-Correction = Literal["bypass", "decoupled"]
-Aggregation = Literal["token", "sequence", "constant"]
 ALGORITHMS: tuple[AlgorithmName, ...] = get_args(AlgorithmName)
 
 DEFAULT_CLIPS: dict[AlgorithmName, tuple[float | None, float | None]] = {
@@ -47,31 +50,6 @@ DEFAULT_CLIPS: dict[AlgorithmName, tuple[float | None, float | None]] = {
     "gspo": (3e-4, 4e-4),
 }
 """(low, high), as 1 - low and 1 + high; None = not clipped on that side"""
-DEFAULT_CORRECTION_CAP = 2.0
-"""cap of prox / mu"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossSpec:
-    """A loss, with nothing left open."""
-
-    algorithm: AlgorithmName = "grpo"
-    clip_low: float | None = 0.2
-    clip_high: float | None = 0.28
-    correction: Correction = "bypass"
-    correction_cap: float = DEFAULT_CORRECTION_CAP
-    kl_coefficient: float = 0.0
-    aggregation: Aggregation = "token"
-
-    @property
-    def needs_prox(self) -> bool:
-        """It asks for log-probabilities under the weights at the start of the step."""
-        return self.correction == "decoupled"
-
-    @property
-    def needs_reference(self) -> bool:
-        """It asks for log-probabilities under the reference weights."""
-        return self.kl_coefficient > 0
 
 
 def loss_spec(

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from harena.training.loop.advantages import AdvantageRule, advantages
-from harena.training.loop.algorithms import Aggregation, LossSpec
+from harena.core.records.training_plans import AdvantageRule, Aggregation, LossSpec
+from harena.training.loop.advantages import advantages
 from harena.training.rollouts.trajectory import Group, Trajectory
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from harena.core.errors import ValidationError
-from harena.training.loop.advantages import AdvantageRule
-from harena.training.loop.algorithms import LossSpec
-from harena.training.loop.schedule import StalenessPolicy
+from harena.core.records.training_plans import AdvantageRule, LossSpec, StalenessPolicy
 from harena.training.rewards import Overlong
 from harena.training.rollouts.trajectory import Sampling
 

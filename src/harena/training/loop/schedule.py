@@ -23,11 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import StalenessPolicy
 
-StalenessPolicy = Literal["wait", "readmit"]
 PATIENCE = 2
 """how often a prompt is aborted before the trainer waits for it"""
 

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harena.core.errors import PlatformError, ValidationError
+from harena.core.records.training_plans import LossSpec
 from harena.training.data.prompts import row_at
 from harena.training.errors import TrainingError
-from harena.training.loop.algorithms import LossSpec
 from harena.training.loop.batch import TrainingBatch, TrainingRow, sft_batch
 from harena.training.loop.checkpoints import Checkpoint, Checkpoints
 from harena.training.ports import Engine, LossReport, OptimizerStep, Tokenizer

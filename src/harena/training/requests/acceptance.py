@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import RLPlan, SFTPlan
 from harena.core.threads import TRAINING
 from harena.core.training_sources import HEADING
 from harena.training.requests.offline_checks import check_offline
-from harena.training.requests.plan import RLPlan, SFTPlan, plan_of, plan_to_json
+from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import RLRequest, SFTRequest, backend_aliases, parse_request
 from harena.training.requests.reward_checks import check_rewards
@@ -50,7 +51,7 @@ async def accepted(
         "trainer_type": request.trainer_type,
         "request": {"backend": request.backend, **request.model_dump(mode="json", exclude_unset=True)},
         "resolved": resolved.to_json(),
-        "plan": plan_to_json(plan),
+        "plan": plan.to_dict(),
     }
 
 

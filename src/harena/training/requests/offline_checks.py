@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import RLPlan
 from harena.training.data.offline import (
     nothing_to_learn,
     recorded_conversation,
@@ -15,7 +16,6 @@ from harena.training.data.offline import (
 )
 from harena.training.data.row_files import Mistakes, rows_of
 from harena.training.loop.advantages import advantages
-from harena.training.requests.plan import RLPlan
 from harena.training.requests.references import ResolvedReferences
 
 

@@ -28,20 +28,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from harena.training.loop.advantages import AdvantageRule
-from harena.training.loop.algorithms import AlgorithmName, LossSpec, loss_spec
+from harena.core.records.training_plans import (
+    AdvantageRule,
+    AlgorithmName,
+    RewardPlan,
+    RLPlan,
+    SFTPlan,
+    TuningKind,
+    TuningPlan,
+)
+from harena.training.loop.algorithms import loss_spec
 from harena.training.loop.rl import RLSettings
-from harena.training.loop.schedule import StalenessPolicy
 from harena.training.loop.sft import SFTSettings
 from harena.training.requests.references import ResolvedReferences
-from harena.training.requests.request import Baseline, RLConfig, RLRequest, SFTRequest, TooLong, TrainingConfig
-from harena.training.requests.request import Tuning as TuningKind
-from harena.training.rewards.recipe import OverlongPolicy, overlong_of
+from harena.training.requests.request import RLConfig, RLRequest, SFTRequest, TrainingConfig
+from harena.training.rewards.recipe import overlong_of
 from harena.training.rollouts.trajectory import Sampling
 
 GROUP_SIZE, LEAST_RL_STEPS = 8, 100
@@ -67,115 +71,50 @@ class TextFacts:
     """tokens of the longest answer that the rows say is right; 0 = they say none, or it is not known"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
-    """Which weights are trained."""
-
-    kind: TuningKind
-    rank: int | None = None
-    alpha: int | None = None
-    target_modules: tuple[str, ...] | None = None
-    """None = every linear layer but the last"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What every plan says."""
-
-    seed: int
-    learning_rate: float
-    final_learning_rate: float
-    warmup_steps: int
-    max_gradient_norm: float
-    weight_decay: float
-    tuning: Tuning
-    checkpoint_interval: int
-    keep_checkpoints: int
-    eval_interval: int | None
-    """None = there is no evaluation data set"""
+def sft_settings(plan: SFTPlan) -> SFTSettings:
+    """What the loop is told."""
+    return SFTSettings(
+        steps=plan.steps,
+        epochs=plan.epochs,
+        batch_size=plan.batch_size,
+        gradient_accumulation_steps=plan.gradient_accumulation_steps,
+        checkpoint_interval=plan.checkpoint_interval,
+        eval_interval=plan.eval_interval,
+        learning_rate=plan.learning_rate,
+        warmup_steps=plan.warmup_steps,
+        final_learning_rate=plan.final_learning_rate,
+        max_gradient_norm=plan.max_gradient_norm,
+        weight_decay=plan.weight_decay,
+        seed=plan.seed,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SFTPlan(Plan):
-    """An SFT job, with nothing left open."""
-
-    steps: int | None
-    epochs: int | None
-    """both: whichever ends first"""
-    batch_size: int
-    gradient_accumulation_steps: int
-    max_sequence_length: int
-    too_long: TooLong
-
-    def settings(self) -> SFTSettings:
-        """For the loop."""
-        return SFTSettings(
-            steps=self.steps,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            gradient_accumulation_steps=self.gradient_accumulation_steps,
-            checkpoint_interval=self.checkpoint_interval,
-            eval_interval=self.eval_interval,
-            learning_rate=self.learning_rate,
-            warmup_steps=self.warmup_steps,
-            final_learning_rate=self.final_learning_rate,
-            max_gradient_norm=self.max_gradient_norm,
-            weight_decay=self.weight_decay,
-            seed=self.seed,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RLPlan(Plan):
-    """An RL job, with nothing left open."""
-
-    steps: int
-    groups_per_step: int
-    group_size: int
-    loss: LossSpec
-    advantage: AdvantageRule
-    max_steps_off_policy: int
-    staleness_policy: StalenessPolicy
-    max_new_tokens: int
-    temperature: float
-    top_p: float
-    top_k: int | None
-    stop: tuple[str, ...]
-    overlong: OverlongPolicy
-    max_turns: int | None
-    """None = as the reward recipe has it"""
-    offline: bool
-    baseline: Baseline
-    eval_max_rollouts: int
-    reward: tuple[str, dict[str, Any]] | None
-    """name and parameters of the recipe; None = offline, where the recorded rewards are taken"""
-
-    def settings(self, stop_tokens: tuple[int, ...]) -> RLSettings:
-        """For the loop; `stop_tokens`: the tokenizer's, and those that `stop` asks for."""
-        return RLSettings(
-            steps=self.steps,
-            groups_per_step=self.groups_per_step,
-            group_size=self.group_size,
-            sampling=Sampling(
-                max_new_tokens=self.max_new_tokens,
-                temperature=self.temperature,
-                top_p=self.top_p,
-                top_k=self.top_k,
-                stop_tokens=stop_tokens,
-            ),
-            loss=self.loss,
-            advantage=self.advantage,
-            max_steps_off_policy=self.max_steps_off_policy,
-            staleness_policy=self.staleness_policy,
-            learning_rate=self.learning_rate,
-            warmup_steps=self.warmup_steps,
-            final_learning_rate=self.final_learning_rate,
-            max_gradient_norm=self.max_gradient_norm,
-            weight_decay=self.weight_decay,
-            overlong=overlong_of(self.overlong, self.max_new_tokens),
-            seed=self.seed,
-            checkpoint_interval=self.checkpoint_interval,
-        )
+def rl_settings(plan: RLPlan, stop_tokens: tuple[int, ...]) -> RLSettings:
+    """What the loop is told; `stop_tokens`: the tokenizer's, and those that `stop` asks for."""
+    return RLSettings(
+        steps=plan.steps,
+        groups_per_step=plan.groups_per_step,
+        group_size=plan.group_size,
+        sampling=Sampling(
+            max_new_tokens=plan.max_new_tokens,
+            temperature=plan.temperature,
+            top_p=plan.top_p,
+            top_k=plan.top_k,
+            stop_tokens=stop_tokens,
+        ),
+        loss=plan.loss,
+        advantage=plan.advantage,
+        max_steps_off_policy=plan.max_steps_off_policy,
+        staleness_policy=plan.staleness_policy,
+        learning_rate=plan.learning_rate,
+        warmup_steps=plan.warmup_steps,
+        final_learning_rate=plan.final_learning_rate,
+        max_gradient_norm=plan.max_gradient_norm,
+        weight_decay=plan.weight_decay,
+        overlong=overlong_of(plan.overlong, plan.max_new_tokens),
+        seed=plan.seed,
+        checkpoint_interval=plan.checkpoint_interval,
+    )
 
 
 def plan_of(
@@ -187,22 +126,6 @@ def plan_of(
         if isinstance(request, RLRequest)
         else _sft_plan(request, resolved)
     )
-
-
-_RENAMED = {"max_staleness": "max_steps_off_policy"}
-"""name of a field in plans that earlier versions have stored -> its name now"""
-
-
-def plan_to_json(plan: SFTPlan | RLPlan) -> dict[str, Any]:
-    """The plan as JSON types."""
-    return {"trainer_type": "rl" if isinstance(plan, RLPlan) else "sft", **asdict(plan)}
-
-
-def plan_from_json(written: Mapping[str, Any]) -> SFTPlan | RLPlan:
-    """What `plan_to_json` made, also that of an earlier version: its jobs go on in this one."""
-    fields = {_RENAMED.get(name, name): value for name, value in written.items() if name != "trainer_type"}
-    kind: TypeAdapter[SFTPlan | RLPlan] = TypeAdapter(RLPlan if written["trainer_type"] == "rl" else SFTPlan)
-    return kind.validate_python(fields)
 
 
 def _sft_plan(request: SFTRequest, resolved: ResolvedReferences) -> SFTPlan:
@@ -255,7 +178,7 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts)
         temperature=1.0 if config.temperature is None else config.temperature,
         top_p=config.top_p or 1.0,
         top_k=config.top_k,
-        stop=tuple(config.stop or ()),
+        stop=list(config.stop or ()),
         overlong=config.overlong or "zero",
         max_turns=min(turns) if turns else None,
         offline=config.offline or False,
@@ -273,12 +196,7 @@ def _for_every_plan(
     kind: TuningKind = config.tuning or ("full" if shipped and not _asks_for_adapters(config) else "lora")
     rank = config.lora_rank or 16
     modules = config.lora_target_modules
-    lora = Tuning(
-        kind="lora",
-        rank=rank,
-        alpha=config.lora_alpha or 2 * rank,
-        target_modules=None if modules is None else tuple(modules),
-    )
+    lora = TuningPlan(kind="lora", rank=rank, alpha=config.lora_alpha or 2 * rank, target_modules=modules)
     rate = _RATES[trainer, "shipped" if shipped else kind] * share
     return {
         "seed": config.seed or 0,
@@ -287,7 +205,7 @@ def _for_every_plan(
         "warmup_steps": min(most_warm_up, steps // 10) if config.warmup_steps is None else config.warmup_steps,
         "max_gradient_norm": config.max_grad_norm or 1.0,
         "weight_decay": config.weight_decay or 0.0,
-        "tuning": lora if kind == "lora" else Tuning(kind="full"),
+        "tuning": lora if kind == "lora" else TuningPlan(kind="full"),
         "checkpoint_interval": config.checkpoint_interval or 10,
         "keep_checkpoints": config.keep_checkpoints or 2,
         "eval_interval": None if config.eval_dataset_ref is None else config.eval_interval or 10,
@@ -305,19 +223,23 @@ def _staleness(config: RLConfig) -> int:
     return 0 if mode == "sync" else config.max_steps_off_policy or 1
 
 
-def _reward(config: RLConfig, resolved: ResolvedReferences) -> tuple[str, dict[str, Any]] | None:
+def _reward(config: RLConfig, resolved: ResolvedReferences) -> RewardPlan | None:
     """The recipe that is asked for, or that belongs to what there is: a task, trajectories, or the rows' own fields."""
     if config.offline:
         return None
     if config.reward_recipe is not None:
-        return config.reward_recipe.name, config.reward_recipe.params
+        return RewardPlan(name=config.reward_recipe.name, params=config.reward_recipe.params)
+    return RewardPlan(name=_recipe_of(config, resolved), params={})
+
+
+def _recipe_of(config: RLConfig, resolved: ResolvedReferences) -> str:
     if (task := resolved.find("config.task_ref")) is not None:
         in_environment = str(task.described.get("method", "")).startswith("env_")
-        return "task_env_verifier_v1" if in_environment else "task_verifier_v1", {}
+        return "task_env_verifier_v1" if in_environment else "task_verifier_v1"
     if config.trajectory_dataset_refs:
-        return "trajectory_imitation_v1", {}
+        return "trajectory_imitation_v1"
     prompts = resolved.prompts
-    return str(prompts.described.get("reward_recipe", "row_reward_v1")) if prompts else "row_reward_v1", {}
+    return str(prompts.described.get("reward_recipe", "row_reward_v1")) if prompts else "row_reward_v1"
 
 
 def _answer_length(resolved: ResolvedReferences, texts: TextFacts) -> int:
@@ -327,16 +249,15 @@ def _answer_length(resolved: ResolvedReferences, texts: TextFacts) -> int:
     return max(NEW_TOKENS, min(wanted, (context - texts.longest_prompt) // 2))
 
 
-def _with_extraction(reward: tuple[str, dict[str, Any]] | None, texts: TextFacts) -> tuple[str, dict[str, Any]] | None:
+def _with_extraction(reward: RewardPlan | None, texts: TextFacts) -> RewardPlan | None:
     """The recipe, which takes programs out of a chat model's answers unless it is asked otherwise."""
     if reward is None or not texts.in_chat:
         return reward
-    name, params = reward
-    if name == "code_tests_v1":
-        return name, {"extract": "fenced", **params}
-    if name == "composite_v1":
-        parts = {part: _part_with_extraction(written) for part, written in params["parts"].items()}
-        return name, {**params, "parts": parts}
+    if reward.name == "code_tests_v1":
+        return replace(reward, params={"extract": "fenced", **reward.params})
+    if reward.name == "composite_v1":
+        parts = {part: _part_with_extraction(written) for part, written in reward.params["parts"].items()}
+        return replace(reward, params={**reward.params, "parts": parts})
     return reward
 
 

@@ -27,21 +27,25 @@ from pydantic import ValidationError as PydanticError
 
 from harena.core import settings
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import (
+    AdvantageRule,
+    Aggregation,
+    AlgorithmName,
+    Baseline,
+    Correction,
+    OverlongPolicy,
+    StalenessPolicy,
+    TooLong,
+    TuningKind,
+)
 from harena.core.training_sources import HEADING
 from harena.scoring.bounds import AtMost, StrictShape
-from harena.training.loop.advantages import AdvantageRule
-from harena.training.loop.algorithms import Aggregation, AlgorithmName, Correction
-from harena.training.loop.schedule import StalenessPolicy
 from harena.training.requests.mistakes import PATH, STORED, sentences
 from harena.training.requests.rules import pair_mistakes, rule_mistakes
-from harena.training.rewards.recipe import OverlongPolicy
 
 Backend = Literal["local", "tinker", "ray"]
 TrainerType = Literal["sft", "rl"]
 ExecutionMode = Literal["sync", "one_step_off_async", "fully_async", "async", "colocated", "distributed"]
-Tuning = Literal["lora", "full"]
-Baseline = Literal["prompt", "dataset"]
-TooLong = Literal["left", "right", "leave_out", "error"]
 ALIASES = ("tinker", "ray")
 
 Count = Annotated[int | None, Field(default=None, ge=1, le=10**9)]
@@ -100,7 +104,7 @@ class TrainingConfig(RequestPart):
     """adapters are scaled by lora_alpha / lora_rank"""
     checkpoint_interval: Count
     """steps"""
-    tuning: Tuning | None = None
+    tuning: TuningKind | None = None
     lora_target_modules: Annotated[list[Text], AtMost(1000, 1000)] | None = Field(default=None, min_length=1)
     """last steps of the modules' names, as q_proj"""
     max_grad_norm: Annotated[float | None, Field(default=None, gt=0, le=1e6, allow_inf_nan=False)]

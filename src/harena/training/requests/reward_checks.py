@@ -8,13 +8,13 @@ from pathlib import Path
 
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.training_plans import RLPlan
 from harena.scoring.scorers.judge import missing_judge
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.offline import reward_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Row, read_rows
 from harena.training.environments.tasks import read_task
-from harena.training.requests.plan import RLPlan
 from harena.training.requests.references import ResolvedReferences
 from harena.training.rewards.recipe import RewardRecipe, check_tells_apart, mistakes_of, recipe_name, rows_error
 from harena.training.rewards.registry import asks_judge, blueprints_of, reward_recipe
@@ -30,7 +30,8 @@ def check_rewards(plan: RLPlan, resolved: ResolvedReferences, find_blueprint: Ca
     if plan.reward is None:
         return
     task = resolved.find("config.task_ref")
-    recipe = reward_recipe(*plan.reward, task=None if task is None else read_task(Path(task.path or "")))
+    given = None if task is None else read_task(Path(task.path or ""))
+    recipe = reward_recipe(plan.reward.name, plan.reward.params, task=given)
     if asks_judge(recipe) and (missing := missing_judge()) is not None:
         raise ValidationError(f"reward recipe {recipe_name(recipe)}: {missing}, where this node runs")
     for name in sorted(blueprints_of(recipe)):

@@ -14,6 +14,7 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.training_plans import RLPlan, SFTPlan
 from harena.training.data.conversations import (
     ANSWER_FIELDS,
     WITHOUT_TEMPLATE,
@@ -25,7 +26,7 @@ from harena.training.data.datasets import prompt_row_of
 from harena.training.data.imported_rows import OWN_SOLUTION, imported
 from harena.training.data.row_files import Mistakes, Row, read_rows
 from harena.training.data.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts
-from harena.training.requests.plan import RLPlan, SFTPlan, TextFacts
+from harena.training.requests.plan import TextFacts
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.reward_checks import MOST_ROWS
 
@@ -92,8 +93,8 @@ def _cut_off(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> list[str]:
             f"config.max_new_tokens: {most} is little for a model with a chat template, which explains what it does: "
             f"answers are cut off there, and {_CUT_OFF[plan.overlong]}"
         )
-    name, params = plan.reward
-    if name == "code_tests_v1" and params.get("extract") == "raw" and "template" not in params:
+    params = plan.reward.params
+    if plan.reward.name == "code_tests_v1" and params.get("extract") == "raw" and "template" not in params:
         warnings.append(
             "config.reward_recipe: extract is raw, and a model with a chat template writes more than a program: give "
             "extract fenced, or leave it out"

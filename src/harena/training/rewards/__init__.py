@@ -8,7 +8,6 @@ from harena.training.rewards.judge import LLMJudge
 from harena.training.rewards.recipe import (
     CachedRecipe,
     Overlong,
-    OverlongPolicy,
     RewardRecipe,
     Rule,
     prepare,
@@ -28,7 +27,6 @@ __all__ = [
     "Composite",
     "LLMJudge",
     "Overlong",
-    "OverlongPolicy",
     "RewardRecipe",
     "Rule",
     "TaskEnvAgent",

@@ -11,9 +11,10 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
+from harena.core.records.training_plans import OverlongPolicy
 from harena.training.data.prompts import PromptRow, digest
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward, RewardValidity, is_learnable
 
@@ -221,9 +222,6 @@ def cut_off_reward(policy: OverlongPolicy, minimum: float) -> Reward:
     if policy == "mask":
         return Reward(value=None, validity=RewardValidity.MASKED, reason="cut_off")
     return Reward(value=min(0.0, minimum), reason="cut_off")
-
-
-OverlongPolicy = Literal["zero", "score", "mask", "soft"]
 
 
 def overlong_of(policy: OverlongPolicy, max_new_tokens: int) -> Overlong:

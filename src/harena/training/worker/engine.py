@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from transformers.utils.logging import disable_progress_bar
 
 from harena.core.errors import ValidationError
+from harena.core.records.training_plans import TuningPlan
 from harena.training.data.templates import ChatTemplate
 from harena.training.data.tokenizer_files import stop_mistake
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, load_model, with_adapter
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
-from harena.training.requests.plan import Tuning
 from harena.training.requests.references import ResolvedReferences
 from harena.training.shipped_models import ShippedModel
 
 
 def open_engine(
-    resolved: ResolvedReferences, tuning: Tuning, *, seed: int, keep_reference: bool = False, pack: bool = False
+    resolved: ResolvedReferences, tuning: TuningPlan, *, seed: int, keep_reference: bool = False, pack: bool = False
 ) -> LocalEngine:
     """The model that the job begins with, on the GPU where there is one. The same plan gives the same weights. Raises
     ValidationError."""
@@ -47,7 +48,12 @@ def open_engine(
         stored = ref.version is not None and "/" not in ref.name
         model.name_or_path = tokenizer.name_or_path = f"{ref.name}@{ref.version}" if stored else ref.name
     if tuning.kind == "lora":
-        lora = Lora(rank=tuning.rank or 16, alpha=tuning.alpha, targets=tuning.target_modules, seed=seed)
+        lora = Lora(
+            rank=tuning.rank or 16,
+            alpha=tuning.alpha,
+            targets=None if tuning.target_modules is None else tuple(tuning.target_modules),
+            seed=seed,
+        )
         model = with_adapter(model, lora)
     return LocalEngine(model, tokenizer, device=device, keep_reference=keep_reference, pack=pack)
 
@@ -60,7 +66,7 @@ def chat_template(engine: LocalEngine, capability_prompt: str | None) -> ChatTem
     return ChatTemplate(engine.tokenizer, capability_prompt=capability_prompt)
 
 
-def stop_tokens(engine: LocalEngine, stop: tuple[str, ...]) -> tuple[int, ...]:
+def stop_tokens(engine: LocalEngine, stop: Sequence[str]) -> tuple[int, ...]:
     """What ends an answer: the tokenizer's own, and the texts of `stop`. Raises ValidationError for a text that is not
     one token, or that the tokenizer cannot write."""
     found = {text: engine.tokenizer.encode(text) for text in stop}

@@ -28,10 +28,10 @@ from typing import Any
 
 from harena.core import settings
 from harena.core.errors import HarenaError
+from harena.core.records.training_plans import RLPlan, plan_from_dict
 from harena.core.training_jobs import TrainingEventKind
 from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, written
 from harena.sdk.portal import shutdown
-from harena.training.requests.plan import RLPlan, plan_from_json
 from harena.training.requests.references import ResolvedReferences
 from harena.training.worker.job import TrainingWork
 
@@ -121,7 +121,7 @@ async def _work(folder: Path, plan: Mapping[str, Any], teller: EventWriter) -> d
 
 
 async def _trained(folder: Path, plan: Mapping[str, Any], teller: EventWriter) -> Mapping[str, Any]:
-    made = plan_from_json(plan["plan"])
+    made = plan_from_dict(plan["plan"])
     work = TrainingWork(folder=folder, resolved=ResolvedReferences.from_json(plan["resolved"]), tell=teller.tell)
     # the only way to torch: this module is imported by tests that have none
     if isinstance(made, RLPlan):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.training_plans import RLPlan
 from harena.core.training_jobs import TrainingEventKind
 from harena.training.data.datasets import prompt_rows
 from harena.training.data.offline import imitation_rows, offline_groups, offline_rows, with_logprobs
@@ -21,7 +22,7 @@ from harena.training.loop.evaluation import Evaluation
 from harena.training.loop.ledger import Ledger
 from harena.training.loop.rl import RLLoop
 from harena.training.loop.sft import SFTSettings
-from harena.training.requests.plan import RLPlan
+from harena.training.requests.plan import rl_settings
 from harena.training.rewards import reward_recipe
 from harena.training.rollouts.recipes import instructed, rollouts_of
 from harena.training.rollouts.rollout import SingleTurn
@@ -60,8 +61,9 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
     rows = await asyncio.to_thread(_prompts, work, plan, engine, template)
     held_out = await asyncio.to_thread(_held_out, work, plan, engine, template)
     task = work.path_of("config.task_ref")
-    recipe = reward_recipe(*plan.reward, task=None if task is None else await asyncio.to_thread(read_task, task))
-    settings = plan.settings(stop_tokens(engine, plan.stop))
+    given = None if task is None else await asyncio.to_thread(read_task, task)
+    recipe = reward_recipe(plan.reward.name, plan.reward.params, task=given)
+    settings = rl_settings(plan, stop_tokens(engine, plan.stop))
     rollouts = rollouts_of(recipe, max_turns=plan.max_turns, overlong=settings.overlong, template=template)
     rows, held_out = instructed(recipe, rows), instructed(recipe, held_out)
     single = isinstance(rollouts, SingleTurn)

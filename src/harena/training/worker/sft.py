@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.training_plans import LossSpec, SFTPlan
 from harena.training.data.datasets import training_rows
 from harena.training.engines.local import LocalEngine
-from harena.training.loop.algorithms import LossSpec
 from harena.training.loop.batch import TrainingRow
 from harena.training.loop.checkpoints import Checkpoint, Checkpoints
 from harena.training.loop.sft import SFTSettings, train_sft
-from harena.training.requests.plan import SFTPlan
+from harena.training.requests.plan import sft_settings
 from harena.training.worker.engine import chat_template, open_engine
 from harena.training.worker.job import EVAL, TrainingWork, told_by_field
 from harena.training.worker.sentences import rows_said
@@ -47,7 +47,7 @@ async def train_rows(work: TrainingWork, plan: SFTPlan) -> Mapping[str, Any]:
     rows, counted = await asyncio.to_thread(load, sources)
     held_out = work.resolved.find("config.eval_dataset_ref")
     eval_rows, _ = await asyncio.to_thread(load, [held_out]) if held_out is not None else ([], {})
-    settings = plan.settings()
+    settings = sft_settings(plan)
     work.started(settings.steps_for(len(rows)), rows_said(counted), rows=counted)
     return await learn_rows(work, engine, rows, settings, eval_rows=eval_rows, keep=plan.keep_checkpoints)
 
