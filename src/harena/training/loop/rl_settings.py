@@ -45,6 +45,11 @@ class RLSettings:
     masked_window: int | None = None
     """rollouts; None = those of one step, 64 at least"""
 
+    @property
+    def in_lockstep(self) -> bool:
+        """Each rollout is sampled by the weights that it trains."""
+        return self.max_steps_off_policy == 0
+
     def __post_init__(self) -> None:
         """Raises ValidationError that lists every number that makes no sense."""
         mistakes = [

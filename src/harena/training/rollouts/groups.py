@@ -33,9 +33,7 @@ class RolloutGroups:
         on_rollout: Callable[[Trajectory], None],
     ) -> None:
         """`on_rollout` is told of each rollout that is made now."""
-        self._policy = Policy(
-            WatchedSampler(sampler, split), settings.sampling, lockstep=settings.max_steps_off_policy == 0
-        )
+        self._policy = Policy(WatchedSampler(sampler, split), settings.sampling, lockstep=settings.in_lockstep)
         self._rows = rows
         self._prompts = [sampler.tokenizer.encode(row.prompt) for row in rows]
         self._rollouts = rollouts
@@ -46,7 +44,7 @@ class RolloutGroups:
         self._stored = past.stored
         # in lockstep the last bits of what is sampled depend on what is sampled beside it: what is stored of a step
         # that was cut short keeps its place there, and is neither rewarded again nor put in the place of what is stored
-        self._beside = settings.max_steps_off_policy == 0 and is_cut(past, group_size=settings.group_size)
+        self._beside = settings.in_lockstep and is_cut(past, group_size=settings.group_size)
         self._tasks: dict[int, asyncio.Task[Group]] = {}
 
     def begin(self, entry: Admission) -> None:
