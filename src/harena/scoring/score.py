@@ -121,9 +121,9 @@ async def _apply(contract: Contract, bench: Bench) -> Verdict:
     except MissingInterpreterError as error:
         # the candidate names its entry and writes its first line: no contract asks for that language
         detail = one_line(f"{error} (the candidate chose the language)", 500)
-        return failed(Reason.MISSING_ENTRY_POINT, detail, planned=_planned(contract), run=0)
+        return failed(Reason.MISSING_ENTRY_POINT, detail, planned=_planned(contract), run=0, unjudged=True)
     except MemoryFilledError as error:
-        return failed(Reason.MEMORY_LIMIT, str(error), planned=_planned(contract), run=0)
+        return failed(Reason.MEMORY_LIMIT, str(error), planned=_planned(contract), run=0, unjudged=True)
 
 
 async def _applied(contract: Contract, bench: Bench) -> Verdict:

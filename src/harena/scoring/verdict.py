@@ -52,6 +52,9 @@ class Verdict:
     observations: tuple[str, ...] = ()
     trust: Trust | None = None
     """None = the contract's"""
+    unjudged: bool = False
+    """the lowest score stands for a judgement that the candidate kept from being made: it says nothing of what was to
+    be judged, and where that costs (in a formula of `weighted`) it is taken for granted"""
 
 
 @dataclass(slots=True)
@@ -91,10 +94,19 @@ def broken_contract(detail: str) -> Verdict:
     )
 
 
-def failed(reason: Reason, detail: str, *, planned: int = 1, run: int = 1, observation: str = "") -> Verdict:
-    """Score 0, for what the program did."""
+def failed(
+    reason: Reason, detail: str, *, planned: int = 1, run: int = 1, observation: str = "", unjudged: bool = False
+) -> Verdict:
+    """Score 0, for what the program did. `unjudged`: see Verdict."""
     return Verdict(
-        score=0.0, passed=False, reason=reason, detail=detail, planned=planned, run=run, observations=(observation,)
+        score=0.0,
+        passed=False,
+        reason=reason,
+        detail=detail,
+        planned=planned,
+        run=run,
+        observations=(observation,),
+        unjudged=unjudged,
     )
 
 

@@ -244,7 +244,7 @@ class WeightedContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return f"weighted-2({','.join(part.scoring.version for part in self.parts.values())})"
+        return f"weighted-3({','.join(part.scoring.version for part in self.parts.values())})"
 
 
 def _tests_are_trusted(contract: CommandContract) -> None:

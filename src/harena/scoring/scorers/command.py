@@ -254,7 +254,7 @@ def _verdict(result: ExecResult, proven: bool) -> Verdict:
     observation = f"{result.outcome}:{result.returncode}:{proven}"
     failure = program_failure(result)
     if failure is not None and result.outcome is not ExecOutcome.EXITED:
-        return failed(*failure, observation=observation)
+        return failed(*failure, observation=observation, unjudged=True)
     if failure is not None:
         return failed(Reason.SCORER_REJECTED, failure[1], observation=observation)
     if not proven:

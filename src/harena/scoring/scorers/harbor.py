@@ -186,9 +186,8 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
     if reward.rewritten:
         return tampered("the reward was written again when the verifier had ended", outcomes=())
     if reward.value is None:
-        return failed(
-            Reason.SCORER_REJECTED, f"the candidate breaks the verifier: {reward.detail}", observation=observation
-        )
+        detail = f"the candidate breaks the verifier: {reward.detail}"
+        return failed(Reason.SCORER_REJECTED, detail, observation=observation, unjudged=True)
     passed = reward.value >= contract.pass_mark
     failure = None if passed else program_failure(candidate)
     reason, detail = (Reason.PASSED, "") if passed else failure or (Reason.SCORER_REJECTED, "")

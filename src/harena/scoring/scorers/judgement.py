@@ -127,12 +127,12 @@ async def score_judge(
     source = bench.scenario.candidate.source
     answer = await aside(len(source), final_answer, source)
     if not answer:
-        return failed(Reason.EMPTY_CANDIDATE, UNENDED)
+        return failed(Reason.EMPTY_CANDIDATE, UNENDED, unjudged=True)
     question = about(contract, answer)
     try:
         await aside(question.size, question.messages)
     except SampleError as error:
-        return failed(Reason.BAD_VALUE, one_line(str(error)))
+        return failed(Reason.BAD_VALUE, one_line(str(error)), unjudged=True)
     try:
         return await _judged(question, ask, pauses)
     except JudgeRefusedError as error:  # also about an empty answer
@@ -149,7 +149,8 @@ async def _judged(question: Question, ask: Ask, pauses: Sequence[float]) -> Verd
     except JudgeFaultError as first:
         again = await _asked_again(question, ask, pauses, first)
         if again is None:
-            return failed(Reason.SCORER_REJECTED, one_line(f"what is judged keeps the judge from a verdict: {first}"))
+            detail = one_line(f"what is judged keeps the judge from a verdict: {first}")
+            return failed(Reason.SCORER_REJECTED, detail, unjudged=True)
         answered = again
     if answered.score is not None:
         return _verdict(contract, answered.score, answered.said)
@@ -160,7 +161,8 @@ async def _judged(question: Question, ask: Ask, pauses: Sequence[float]) -> Verd
     if nothing.score is None and nothing.keyless is None:
         return broken_contract(what)
     if nothing.score is not None or await aside(question.size, question.holds_a_verdict):
-        return failed(Reason.SCORER_REJECTED, f"what is judged keeps the judge from a verdict with its key: {what}")
+        detail = f"what is judged keeps the judge from a verdict with its key: {what}"
+        return failed(Reason.SCORER_REJECTED, detail, unjudged=True)
     return _verdict(contract, answered.keyless, answered.said)
 
 
@@ -237,7 +239,7 @@ async def _blamed(contract: JudgeContract, ask: Ask, what: str, pauses: Sequence
     """The verdict where there is none of the judge's: whose fault that is."""
     nothing = await _asked_about_nothing(contract, ask, pauses)
     if nothing.score is not None or nothing.keyless is not None:
-        return failed(Reason.SCORER_REJECTED, f"what is judged keeps the judge from a verdict: {what}")
+        return failed(Reason.SCORER_REJECTED, f"what is judged keeps the judge from a verdict: {what}", unjudged=True)
     return broken_contract(what)
 
 

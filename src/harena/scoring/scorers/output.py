@@ -183,14 +183,14 @@ async def score_numeric(bench: Bench, contract: NumericContract) -> Verdict:
         seen = await aside(len(result.stdout), digest, result.stdout)
         observation = f"{result.outcome}:{result.returncode}:{seen}"
         if failure is not None:
-            return failed(*failure, observation=observation)
+            return failed(*failure, observation=observation, unjudged=True)
         text: str | None = await aside(len(result.stdout), text_of, result.stdout)
         if contract.source.file is not None:
             text = await output_file(sandbox, contract.source.file)
     try:
         number = await _number(bench, contract, text)
     except _NoNumberError as error:
-        return failed(Reason.BAD_VALUE, str(error), observation=observation)
+        return failed(Reason.BAD_VALUE, str(error), observation=observation, unjudged=True)
     except ScorerBrokenError as error:
         return broken_contract(one_line(str(error)))
     score = numeric_score(contract, number)

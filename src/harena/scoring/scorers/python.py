@@ -59,7 +59,7 @@ async def score_python(bench: Bench, contract: PythonContract) -> Verdict:
         return broken_contract(one_line(str(error), 500))
     except ScorerFailedError as error:
         detail = f"what the candidate did breaks the scorer, which is the lowest score: {error}"
-        return failed(Reason.SCORER_REJECTED, one_line(detail, 500))
+        return failed(Reason.SCORER_REJECTED, one_line(detail, 500), unjudged=True)
     passed = score >= contract.pass_mark - ROUNDING
     reason, detail = (Reason.PASSED, "") if passed else failure or (Reason.SCORER_REJECTED, "")
     return Verdict(

@@ -20,7 +20,7 @@ async def score_text(bench: Bench, contract: TextContract) -> Verdict:
     source = bench.scenario.candidate.source
     answer = await aside(len(source), final_answer, source)
     if not answer:
-        return failed(Reason.EMPTY_CANDIDATE, UNENDED)
+        return failed(Reason.EMPTY_CANDIDATE, UNENDED, unjudged=True)
     try:
         text = await aside(len(answer) + len(contract.input), contract.filled, contract.input, answer)
         if isinstance(contract, RegexContract):
@@ -28,14 +28,13 @@ async def score_text(bench: Bench, contract: TextContract) -> Verdict:
         assert isinstance(contract, StringCheckContract | TextSimilarityContract)
         reference = await aside(len(answer) + len(contract.reference), contract.filled, contract.reference, answer)
     except SampleError as error:
-        return failed(Reason.BAD_VALUE, one_line(str(error)))
+        return failed(Reason.BAD_VALUE, one_line(str(error)), unjudged=True)
     if isinstance(contract, StringCheckContract):
         score = float(await aside(len(text) + len(reference), holds, text, reference, contract.operation))
         return await aside(len(text), _verdict, score, 1.0, text)
     if len(text) > MAX_CHARACTERS or len(reference) > MAX_CHARACTERS:
-        return failed(
-            Reason.OUTPUT_LIMIT, f"the answer is longer than the {MAX_CHARACTERS} characters that are compared"
-        )
+        detail = f"the answer is longer than the {MAX_CHARACTERS} characters that are compared"
+        return failed(Reason.OUTPUT_LIMIT, detail, unjudged=True)
     # the longest texts take a fifth of a second, and other runs shall not wait for them
     score = await VERDICTS.run(similarity, text, reference, contract.evaluation_metric)
     return _verdict(score, contract.pass_mark, text)
@@ -56,7 +55,7 @@ async def _search(bench: Bench, contract: RegexContract, text: str) -> Verdict:
     try:
         found = await matches_pattern(bench, contract.pattern, text, whole=contract.whole, multiline=contract.multiline)
     except ScorerFailedError:  # a search that the answer made too slow: its own doing
-        return failed(Reason.BAD_VALUE, "the search for the pattern did not come to an end")
+        return failed(Reason.BAD_VALUE, "the search for the pattern did not come to an end", unjudged=True)
     except ScorerBrokenError as error:
         return broken_contract(one_line(str(error)))
     return await aside(len(text), _verdict, float(found), 1.0, text)

@@ -26,6 +26,12 @@ async def score_weighted(bench: Bench, contract: WeightedContract, apply: Apply)
     return combined(contract, verdicts)
 
 
+def _less_paid(formula: str, scores: Mapping[str, float], name: str) -> float:
+    """The score of a part that was not judged: 0 of one that pays, and 1 of one that costs. A candidate that keeps a
+    judge, a search or a scorer from its end would else be spared what it costs. Raises FormulaError."""
+    return min((0.0, 1.0), key=lambda score: computed(formula, {**scores, name: score}))
+
+
 def combined(contract: WeightedContract, verdicts: Mapping[str, Verdict]) -> Verdict:
     """One verdict of all. A part that was tampered with makes the whole suspect, and its score 0. Raises
     ContractFailedError where `formula` gives no score: the candidate chose the numbers in it."""
@@ -36,6 +42,9 @@ def combined(contract: WeightedContract, verdicts: Mapping[str, Verdict]) -> Ver
         score = float(sum(as_written(weights[name]) * as_written(score) for name, score in scores.items()) / total)
     else:
         try:
+            for name, verdict in verdicts.items():
+                if verdict.unjudged:
+                    scores[name] = _less_paid(contract.formula, scores, name)
             score = round(computed(contract.formula, scores), _DIGITS)
         except FormulaError as error:
             raise ContractFailedError(f"`formula`: {error}") from None
