@@ -32,7 +32,7 @@ class HarborContract(Contract):
     environment_commands: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
     """shell commands that prepare it, in order; all must succeed"""
     env: dict[str, str] = {}
-    """environment variables of every command"""
+    """environment variables of every command; `$PATH` in a `PATH` is the image's"""
     solution_env: dict[str, str] = {}
     """further environment variables of the candidate"""
     tests: Files
@@ -61,4 +61,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "harbor-6"
+        return "harbor-7"

@@ -18,7 +18,10 @@ from harena.scoring.formats.rows import FieldError
 _PACKAGE_MANAGERS = frozenset({"apt-get", "apt", "apk", "dnf", "yum", "pip", "pip3", "uv", "npm", "conda", "mamba"})
 _CLEAN_UP = frozenset({"rm", "true", "set", "export"})
 _IGNORED = frozenset({"CMD", "ENTRYPOINT", "EXPOSE", "LABEL", "MAINTAINER", "HEALTHCHECK", "STOPSIGNAL", "VOLUME"})
-_VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
+_VARIABLE = re.compile(r"\$\{(?P<braced>\w+)(?::(?P<sign>[-+])(?P<word>[^{}]*))?\}|\$(?P<name>[A-Za-z_]\w*)")
+_FOLDERS = ("/app", "/data", "/root", "/tmp", "/workspace")
+"""folders that are there before any file is copied"""
+_WAITING = "/tmp/.copied"
 _MAX_FILE_BYTES = 8 * 1024 * 1024
 
 
@@ -76,13 +79,16 @@ def _take(made: Environment, variables: dict[str, str], context: Path, keyword: 
     elif keyword in ("ENV", "ARG"):
         (made.env if keyword == "ENV" else variables).update(_assignments(rest, known))
     elif keyword in ("COPY", "ADD"):
-        made.files.update(_copied(made, context, _filled(rest, known)))
+        for path, text in _copied(made, context, _filled(rest, known)).items():
+            _put(made, path, text)
     elif keyword == "RUN":
         command = _shell_line(rest)
         if installs(command):
             made.left_to_blueprint.append(f"RUN {' '.join(command.split())}")
         else:
-            made.commands.append(f"cd {shlex.quote(made.workdir)} && {command}" if made.workdir else command)
+            named = [name for name in variables if variables[name] and re.search(rf"\b{name}\b", command)]
+            given = "".join(f"export {name}={shlex.quote(variables[name])}; " for name in named)
+            made.commands.append(given + (f"cd {shlex.quote(made.workdir)} && {command}" if made.workdir else command))
     elif keyword == "USER":
         if rest not in ("root", "0"):
             raise FieldError("", f"the user is always root in a sandbox, not {rest!r}")
@@ -113,18 +119,54 @@ def installs(command: str) -> bool:
 
 
 def _filled(text: str, known: dict[str, str]) -> str:
-    return _VARIABLE.sub(lambda found: known.get(found[1] or found[2], ""), text)
+    return _VARIABLE.sub(lambda found: _value(found, known), text)
+
+
+def _value(found: re.Match[str], known: dict[str, str]) -> str:
+    """`$NAME`, `${NAME}`, `${NAME:-in its place}`, `${NAME:+where there is one}`"""
+    value = known.get(found["braced"] or found["name"], "")
+    if found["sign"] is None:
+        return value
+    word = _filled(found["word"], known)
+    return (value or word) if found["sign"] == "-" else (word if value else "")
 
 
 def _assignments(rest: str, known: dict[str, str]) -> dict[str, str]:
-    try:
-        words = shlex.split(rest)
-    except ValueError as error:
-        raise FieldError("", f"{rest[:60]!r} cannot be read: {error}") from None
+    words = _filled_words(rest, known)
     if words and "=" not in words[0]:  # ENV NAME the whole rest; ARG NAME
-        return {words[0]: _filled(" ".join(words[1:]), known)}
+        return {words[0]: " ".join(words[1:])}
     pairs = (word.partition("=") for word in words)
-    return {name: _filled(value, known) for name, _, value in pairs}
+    return {name: value for name, _, value in pairs}
+
+
+def _filled_words(rest: str, known: dict[str, str]) -> list[str]:
+    """The words of an ENV or ARG line, variables filled in as Docker does it: not in single quotes, and not behind a
+    backslash. `$PATH` stays in a PATH: it is the image's, which is not known here."""
+    words: list[str] = []
+    word: str | None = None
+    quote, at = "", 0
+    while at < len(rest):
+        sign, behind = rest[at], rest[at + 1 : at + 2]
+        found = _VARIABLE.match(rest, at) if quote != "'" else None
+        if found is not None:
+            of_path = {"PATH": "$PATH"} if (word or "").startswith("PATH=") or words == ["PATH"] else {}
+            word, at = (word or "") + _value(found, {**of_path, **known}), found.end()
+            continue
+        if sign == quote:
+            quote = ""
+        elif not quote and sign in "'\"":
+            quote, word = sign, word or ""
+        elif sign == "\\" and behind and (not quote or (quote == '"' and behind in '"$\\')):
+            word, at = (word or "") + behind, at + 1
+        elif not quote and sign.isspace():
+            words += [] if word is None else [word]
+            word = None
+        else:
+            word = (word or "") + sign
+        at += 1
+    if quote:
+        raise FieldError("", f"{rest[:60]!r} cannot be read: a quotation is not closed")
+    return words if word is None else [*words, word]
 
 
 def _copied(made: Environment, context: Path, rest: str) -> dict[str, str]:
@@ -143,11 +185,27 @@ def _copied(made: Environment, context: Path, rest: str) -> dict[str, str]:
                 if file.is_file():
                     files[posixpath.normpath(posixpath.join(place, file.relative_to(path).as_posix()))] = text_of(file)
         elif path.is_file():
-            into_folder = target.endswith(("/", ".")) or len(sources) > 1
+            into_folder = target.endswith(("/", ".")) or len(sources) > 1 or _is_folder(place, made)
             files[posixpath.normpath(posixpath.join(place, path.name) if into_folder else place)] = text_of(path)
         else:
             raise FieldError("", f"{source} is not in {context}")
     return files
+
+
+def _put(made: Environment, path: str, text: str) -> None:
+    """Files are written before any command runs. One that an earlier command names, and may have written or read as
+    something else, comes into its place by a command, in its turn."""
+    if any(posixpath.basename(path) in command for command in made.commands):
+        folder, waiting = posixpath.dirname(path), f"{_WAITING}-{len(made.files)}"
+        made.commands.append(f"mkdir -p {shlex.quote(folder)} && mv -f {waiting} {shlex.quote(path)}")
+        path = waiting
+    made.files[path] = text
+
+
+def _is_folder(place: str, made: Environment) -> bool:
+    """Whether a target is a folder, as far as it is known here: then a file is copied into it."""
+    path = posixpath.normpath(place)
+    return path in (*_FOLDERS, made.workdir) or any(name.startswith(f"{path}/") for name in made.files)
 
 
 def _words(rest: str) -> list[str]:
@@ -171,13 +229,14 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def text_of(path: Path) -> str:
-    """A file's text. Raises FieldError."""
+    """A file's text, its line ends as they are: what they are may be what a task is about. Raises FieldError."""
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise FieldError(
                 "", f"{path} is larger than the {_MAX_FILE_BYTES} bytes allowed; put it into the blueprint"
             )
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
     except UnicodeDecodeError:
         raise FieldError("", f"{path} is not UTF-8 text; put it into the blueprint's files") from None
     except OSError as error:

@@ -71,9 +71,9 @@ def read(row: Row) -> Task:
     )
     return Task(
         id=folder.resolve().name,
-        statement=text_of(folder / "instruction.md"),
+        statement=text_of(folder / "instruction.md").replace("\r\n", "\n"),
         contract=contract,
-        solution=text_of(solution) if solution.is_file() else None,
+        solution=_script(text_of(solution)) if solution.is_file() else None,
         solution_files=_texts(solution.parent) if solution.is_file() else {},
         idle=IDLE,
         entry="solve.sh",
@@ -190,13 +190,21 @@ def _megabytes(environment: Mapping[str, Any], name: str) -> int | None:
     return max(16, int(float(found[1]) * (1024 if found[2].upper() == "G" else 1)))
 
 
+def _script(text: str) -> str:
+    """A script of the task's own. One whose lines all end with a carriage return was checked out so: no shell takes
+    them for anything but a part of its words."""
+    is_checked_out_so = "\r\n" in text and text.count("\r\n") == text.count("\n")
+    return text.replace("\r\n", "\n") if is_checked_out_so else text
+
+
 def _texts(folder: Path) -> dict[str, str]:
-    """Every file below the folder."""
+    """Every file below a folder of the task's own."""
     files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and "__pycache__" not in path.parts:
-            files[name] = text_of(inside(folder, name))
+            text = text_of(inside(folder, name))
+            files[name] = _script(text) if name.endswith(".sh") else text
     return files
 
 

@@ -64,6 +64,7 @@ _MAX_REWARD_BYTES = 64 * 1024
 _PREPARE_SECONDS = 600.0
 _END_ROUNDS = 50
 """rounds of killing what there is: what is left after them is a program that starts new ones faster"""
+_PATH = re.compile(r"\$PATH\b|\$\{PATH\}")
 _THERE = """\
 for place in "$@"; do
     mkdir -p -- "$(readlink -m -- "$place")" || exit 1
@@ -207,6 +208,7 @@ async def _run(
     """(what the candidate's script did, what the verifier left). `keeps_links`: those that lead nowhere. Raises
     EnvironmentFailedError."""
     async with bench.sandbox() as sandbox:
+        contract = await _with_path_of_image(sandbox, contract)
         await _prepare(sandbox, contract)
         await _fresh(sandbox, SOLUTION)
         for path, text in candidate.files.items():
@@ -415,6 +417,21 @@ async def _end_processes(sandbox: SandboxPort) -> None:
             with suppress(SandboxValidationError):  # it has ended by itself
                 await sandbox.signal(process.pid, signal.SIGKILL)
     raise EnvironmentFailedError("the candidate's processes do not end")
+
+
+async def _with_path_of_image(sandbox: SandboxPort, contract: HarborContract) -> HarborContract:
+    """The contract, `$PATH` in its variables `PATH` filled in, as a Dockerfile's `ENV PATH="/x/bin:$PATH"` means it."""
+    tables = {"env": contract.env, "solution_env": contract.solution_env, "verifier_env": contract.verifier_env}
+    if not any(_PATH.search(table.get("PATH", "")) for table in tables.values()):
+        return contract
+    path = await _command(sandbox, ("sh", "-c", 'printf %s "$PATH"'), "/", {})
+
+    def filled(table: dict[str, str], path: str) -> dict[str, str]:
+        return {**table, "PATH": path.join(_PATH.split(table["PATH"]))} if "PATH" in table else table
+
+    env = filled(contract.env, path)
+    others = {name: filled(tables[name], env.get("PATH", path)) for name in ("solution_env", "verifier_env")}
+    return contract.model_copy(update={"env": env, **others})
 
 
 async def _prepare(sandbox: SandboxPort, contract: HarborContract) -> None:

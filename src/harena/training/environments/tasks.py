@@ -218,7 +218,8 @@ class _Reader:
 
     def _read(self, path: Path, of: str) -> str:
         try:
-            return path.read_text(encoding="utf-8")
+            with path.open(encoding="utf-8", newline="") as file:  # line ends may be what a task is about
+                return file.read()
         except (OSError, UnicodeDecodeError) as error:
             self.mistakes.append(f"{of}: {path.name} cannot be read as text: {_why(error)}")
             return ""
