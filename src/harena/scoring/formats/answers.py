@@ -26,7 +26,15 @@ import keyword
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from harena.scoring.formats.fences import MOST_PARSED, PYTHON, SHELLS, blocks, here_documents, is_marked
+from harena.scoring.formats.fences import (
+    JAVASCRIPT,
+    MOST_PARSED,
+    PYTHON,
+    SHELLS,
+    blocks,
+    here_documents,
+    is_marked,
+)
 from harena.scoring.formats.lexemes import literals
 from harena.scoring.formats.stubs import has_body
 
@@ -62,6 +70,7 @@ _ACTS = re.compile(
     re.MULTILINE,
 )
 """a statement or a call of a builtin; without any, what Python reads is a value or a remark (`[1, 2]`, `Time: O(n)`)"""
+_LETTER = re.compile(r"[^\W\d_]")
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\$)[ \t]", re.MULTILINE)
 """a line that somebody types into an interpreter or a shell"""
 _BLOCK_QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
@@ -114,8 +123,10 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
         with_body = (block for block, name in reversed(defining) if has_body(block.text, name))
         return next(with_body, defining[-1][0]).text
     if marked or not unmarked:
-        return marked[-1].text if marked else said
-    programs = (block for block in reversed(unmarked) if not is_python or not _is_prose(block.text))
+        acting = (block for block in reversed(marked) if is_python or _PROMPT.search(block.text) is None)
+        return next(acting, marked[-1]).text if marked else said
+    is_idle = _is_prose if is_python else _is_output
+    programs = (block for block in reversed(unmarked) if not is_idle(block.text))
     return next(programs, unmarked[-1]).text
 
 
@@ -226,6 +237,12 @@ def _is_prose(text: str) -> bool:
     return is_idle or _PROMPT.search(text) is not None or _reads_as_prose(text, places)
 
 
+def _is_output(text: str) -> bool:
+    """A block without a mark that holds no program of another language than Python: numbers and signs, or what somebody
+    types into a shell."""
+    return _LETTER.search(text) is None or _PROMPT.search(text) is not None
+
+
 def _reads_as_prose(text: str, places: Iterable[tuple[int, int]]) -> bool:
     """Two words stand side by side outside of strings and comments, and neither is a keyword."""
     return any(
@@ -277,4 +294,13 @@ def _defines(program: str, name: str) -> bool:
     return False
 
 
-__all__ = ["PYTHON", "UNENDED", "after_leading_reasoning", "final_answer", "program_in", "without_tags_behind"]
+__all__ = [
+    "JAVASCRIPT",
+    "PYTHON",
+    "SHELLS",
+    "UNENDED",
+    "after_leading_reasoning",
+    "final_answer",
+    "program_in",
+    "without_tags_behind",
+]

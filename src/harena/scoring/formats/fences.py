@@ -18,7 +18,8 @@ from harena.scoring.formats.lexemes import literals
 
 PYTHON = frozenset({"python", "python3", "py", "py3", "python-3", "ipython", "jupyter-python"})
 """marks of fenced blocks"""
-SHELLS = frozenset({"sh", "bash", "shell", "console"})
+SHELLS = frozenset({"sh", "bash", "shell", "console", "zsh", "shellscript", "shell-session", "shellsession"})
+JAVASCRIPT = frozenset({"javascript", "js", "node", "nodejs", "node.js", "mjs", "cjs", "jsx", "ecmascript"})
 MOST_PARSED = 128 * 1024
 """characters of a text that is cut into tokens; a longer one with marks in it is taken for an answer"""
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
-from harena.scoring.formats.answers import final_answer, program_in
+from harena.scoring.formats.answers import PYTHON, SHELLS, final_answer, program_in
 from harena.scoring.scorers.start_up_files import StartUpFiles, guard
 from harena.scoring.slices import aside
 from harena.training.data.prompts import PromptRow
@@ -27,7 +27,7 @@ from harena.training.rollouts.trajectory import Reward, StopReason
 Acting = Literal["tools", "shell", "python", "text"]
 _END_ROUNDS = 50
 """most rounds of killing what there is: a program that needs more starts new processes faster"""
-_LANGUAGES = {"shell": ("sh", "bash", "shell", "console"), "python": ("python", "python3", "py")}
+_LANGUAGES = {"shell": SHELLS, "python": PYTHON}
 _INTERPRETERS = {"shell": ("sh", ".sh"), "python": ("python3", ".py")}
 _HOME_SECONDS = 60.0
 _SHOWN = 4000

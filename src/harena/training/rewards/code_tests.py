@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from harena.core.errors import NotFoundError, ValidationError
-from harena.scoring.formats.answers import PYTHON, program_in
+from harena.scoring.formats.answers import JAVASCRIPT, PYTHON, SHELLS, program_in
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.slices import aside
 from harena.sdk import scenarios, scoring_contracts
@@ -35,15 +35,13 @@ COMPLETION = "{completion}"
 ENTRY = "solution.py"
 _IDLE = {".py": "pass\n", ".sh": "true\n", ".bash": "true\n"}
 """programs that do nothing, by the ending of their file"""
-_SHELL = ("sh", "bash", "shell", "console")
 _LANGUAGES = {
-    ".sh": _SHELL,
-    ".bash": _SHELL,
-    ".pl": ("perl", "pl"),
-    ".rb": ("ruby", "rb"),
-    ".js": ("javascript", "js", "node"),
-    ".lua": ("lua",),
-    ".php": ("php",),
+    **dict.fromkeys((".sh", ".bash"), SHELLS),
+    **dict.fromkeys((".js", ".mjs", ".cjs"), JAVASCRIPT),
+    ".pl": frozenset({"perl", "pl"}),
+    ".rb": frozenset({"ruby", "rb"}),
+    ".lua": frozenset({"lua"}),
+    ".php": frozenset({"php"}),
 }
 """marks of fenced blocks that hold a program, by the ending of the file"""
 
