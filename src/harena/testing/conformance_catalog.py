@@ -107,8 +107,8 @@ class CatalogConformance:
             run["scenario_id"]: (run["score"], run["scenario_version"], run["contract_version"], run["scorer_version"])
             for run in results["runs"]
         } == {
-            "sum": (1.0, "add-set@1", "adding@1", "stdio-4"),
-            "max": (0.0, "add-set@1", "adding@1", "stdio-4"),
+            "sum": (1.0, "add-set@1", "adding@1", "stdio-5"),
+            "max": (0.0, "add-set@1", "adding@1", "stdio-5"),
         }
 
     async def test_inline_scenarios_refer_to_stored_contracts(self, operations: Operations) -> None:
@@ -136,7 +136,7 @@ class CatalogConformance:
         """A thousand scenarios with their candidates: one version, one job; its content comes back as it was."""
         rows = [{"id": f"s{number}", "candidate": program("sum"), "scoring": SUM} for number in range(1000)]
         made = await operations.create_catalog_entry("scenarios", {"name": "thousand", "scenarios": rows})
-        assert (made["problems"], made["candidates"], made["scorers"]) == (1000, 1000, ["stdio-4"])
+        assert (made["problems"], made["candidates"], made["scorers"]) == (1000, 1000, ["stdio-5"])
         found = await operations.get_catalog_entry("scenarios", "thousand", content=True)
         assert found["scenarios"] == rows
         assert (found["calibrations"], found["calibration"]) == ([], None)

@@ -72,7 +72,7 @@ class StdioContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "stdio-4"
+        return "stdio-5"
 
     @property
     def tolerance(self) -> Tolerance:

@@ -66,12 +66,14 @@ async def _cases(bench: Bench, contract: StdioContract, *, fresh: bool) -> list[
                 break
             if fresh or (outcomes and not outcomes[-1].passed):
                 places.renew()
+            before = bench.charged_seconds
             result = await places.run(contract, case)
+            took = bench.charged_seconds - before
             size = len(result.stdout) + len(case.stdout)
             outcomes.append(await aside(size, _judge, case, contract, result))
             if not outcomes[-1].passed and places.cases > 1:
                 if result.outcome is not ExecOutcome.TIMEOUT:
-                    outcomes[-1] = await places.judged_alone(contract, case)
+                    outcomes[-1] = await places.judged_alone(contract, case, took)
                 if outcomes[-1].passed or (result.outcome is ExecOutcome.TIMEOUT and await places.hold_something()):
                     return None
             if not outcomes[-1].passed and not contract.partial_credit:
@@ -133,12 +135,13 @@ class _Places:
         self._used_seconds = bench.used_before(self._sandbox) + result.usage.cpu_seconds
         return result
 
-    async def judged_alone(self, contract: StdioContract, case: Case) -> CheckOutcome:
-        """What a case that failed beside what others had left comes to in a fresh sandbox."""
+    async def judged_alone(self, contract: StdioContract, case: Case, took: float) -> CheckOutcome:
+        """What a case that failed beside what others had left comes to in a fresh sandbox. It costs what it takes there
+        beyond what it `took` before: a program that tells the two apart could else use any time."""
         begun = self._bench.charged_seconds
         self.renew()
         result = await self._run(contract, case)
-        self._bench.charge_back(begun)
+        self._bench.charge_back(begun + max(0.0, self._bench.charged_seconds - begun - took))
         return await aside(len(result.stdout) + len(case.stdout), _judge, case, contract, result)
 
     async def hold_something(self) -> bool:
