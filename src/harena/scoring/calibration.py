@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
@@ -33,6 +34,12 @@ from harena.scoring.scorers.weak_lines import weak_lines
 
 MAX_GOLD_RUNS = 1000
 _EMPTY = "# an empty answer\n"
+_EMPTY_BY_ENDING = {
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".c", ".cc", ".cpp", ".go", ".rs", ".java"), "// an empty answer\n"),
+    ".lua": "-- an empty answer\n",
+    ".php": "<?php\n",
+}
+"""programs that do nothing, where # begins no remark"""
 _STUB = Forgery(name="stub", family="nothing", tries="Does nothing.")
 
 Role = Literal["gold", "known-wrong", "empty", "stub", "constant", "mutant", "forgery"]
@@ -72,8 +79,11 @@ class Subject:
         for gold in self.right:
             yield from (Trial("gold", gold.id, gold.candidate) for _ in range(gold_runs))
         yield from (Trial("known-wrong", wrong.id, wrong.candidate) for wrong in self.wrong)
-        entry, target = self.scenario.candidate.entry, Target.of(self.scenario)
-        yield Trial("empty", "empty", Candidate(files={entry: _EMPTY}, entry=entry))
+        target = Target.of(self.scenario)
+        nothing = _EMPTY_BY_ENDING.get(PurePosixPath(target.entry).suffix, _EMPTY)
+        yield Trial("empty", "empty", Candidate(files={target.entry: nothing}, entry=target.entry))
+        if not target.takes_programs:
+            return
         if target.contract not in TEXTS | JUDGED:
             yield Trial("stub", "stub", rendered(_STUB, target))
         for name, candidate in stubs(self.scenario):
@@ -227,7 +237,9 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
     }
     planned = Counter(trial.role for trial in subject.trials(calibration.gold_runs))
     row["faults"] = [*_faults(row, made, missing=planned.total() - len(made))]
-    row["verdict"], row["why"] = _fit_verdict(row, [run for _, run in made if _is_platforms(run)])
+    row["verdict"], row["why"] = _fit_verdict(
+        row, [run for _, run in made if _is_platforms(run)], Target.of(subject.scenario)
+    )
     return {**row, "fit": row["verdict"] == "fit"}
 
 
@@ -241,13 +253,14 @@ def _weak_lines(scenario: Scenario) -> list[str]:
     return found
 
 
-def _fit_verdict(row: Mapping[str, Any], lost: Sequence[Run]) -> tuple[FitVerdict, str]:
+def _fit_verdict(row: Mapping[str, Any], lost: Sequence[Run], target: Target) -> tuple[FitVerdict, str]:
     """(the verdict, why): nothing is fit of which nothing was tried. `lost`: runs without a score because of the
     platform."""
+    unlike = "" if target.takes_programs else f": forgeries are programs in Python, and its candidate is {target.entry}"
     if not row["gold"]["runs"]:
         return "not_judged", NO_GOLD
     if not row["battery"]["tried"]:
-        return "not_judged", f"no forgery was run against the contract {row['contract']!r}"
+        return "not_judged", f"no forgery was run against the contract {row['contract']!r}{unlike}"
     if row["faults"]:
         return "not_fit", row["faults"][0]
     if lost:

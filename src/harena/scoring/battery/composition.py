@@ -14,7 +14,15 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from harena.scoring.battery.forgery import CALLED, JUDGED, TEXTS, Target, definitions, filled_in, script_around
+from harena.scoring.battery.forgery import (
+    CALLED,
+    JUDGED,
+    TEXTS,
+    Target,
+    as_entry,
+    definitions,
+    filled_in,
+)
 from harena.scoring.battery.primitives import PRIMITIVES, Kind, Place, Primitive
 from harena.scoring.scenario import Candidate
 
@@ -94,9 +102,7 @@ def composed(composition: Composition, target: Target, *, pattern: str = ANSWER_
     }
     taken = {path.rpartition("/")[0] for path in files} | {""}
     files = {path: text for path, text in files.items() if path not in taken}
-    if composition.contract == "harbor":
-        return Candidate(files={**files, target.entry: script_around(program)}, entry=target.entry)
-    return Candidate(files={**files, target.entry: program}, entry=target.entry)
+    return Candidate(files={**files, target.entry: as_entry(program, target)}, entry=target.entry)
 
 
 _HEAD = '''

@@ -24,11 +24,13 @@ from harena.scoring.contracts.contract import (
     NumericContract,
     PythonContract,
     ReferenceContract,
+    StdioContract,
     TestsContract,
     WeightedContract,
 )
 from harena.scoring.guest.driver import KEPT_FROM
 from harena.scoring.scenario import Candidate, Scenario
+from harena.scoring.scorers.languages import PYTHON, SHELLS, language_of, unknown_ending
 
 CALLED = frozenset({"tests", "reference", "command", "weighted"})
 """contracts that call a function of the candidate"""
@@ -44,6 +46,7 @@ JUDGED = frozenset({"score_model", "label_model"})
 MOST_READ = 100_000
 """characters of a program whose functions are looked for"""
 
+ENTRY = "solution.py"
 MARK = "harena-battery-mark"
 """in the name or the text of everything that a forgery leaves behind, so that it can be looked for"""
 
@@ -90,7 +93,7 @@ class Target:
     contract: str
     functions: tuple[str, ...] = ()
     """what the contract calls: `function` or `Class.method`"""
-    entry: str = "solution.py"
+    entry: str = ENTRY
     outputs: tuple[str, ...] = ()
     """files that the contract reads back"""
 
@@ -101,7 +104,17 @@ class Target:
         functions = _asked_functions(contract)
         if not functions and not isinstance(contract, TestsContract | HarborContract):
             functions = defined_functions(scenario.candidate.source)
-        return cls(contract_type(contract), functions, scenario.candidate.entry, _outputs(contract))
+        entry = scenario.candidate.entry
+        if _runs_any_language(contract) and language_of(entry, scenario.candidate.source) is not PYTHON:
+            entry = ENTRY
+        return cls(contract_type(contract), functions, entry, _outputs(contract))
+
+    @property
+    def takes_programs(self) -> bool:
+        """A forgery, which is a program in Python, can be one of its candidates."""
+        if self.contract != "command":
+            return True
+        return unknown_ending(self.entry) is None and language_of(self.entry, "") in (PYTHON, *SHELLS)
 
 
 def contract_type(contract: Contract) -> str:
@@ -191,10 +204,27 @@ def rendered(forgery: Forgery, target: Target) -> Candidate:
         "" if target.functions and target.contract in CALLED - RUN else _AS_PROGRAM,
     ])  # fmt: skip
     files = {filled_in(name, target): filled_in(text, target) for name, text in forgery.files.items()}
-    program = filled_in(source, target)
-    if target.contract in SCRIPTS:
-        program = script_around(program)
+    program = as_entry(filled_in(source, target), target)
     return Candidate(files={**files, target.entry: program}, entry=target.entry)
+
+
+def as_entry(program: str, target: Target) -> str:
+    """The text of a target's entry that runs a Python program."""
+    if target.contract in SCRIPTS:
+        return script_around(program)
+    if unknown_ending(target.entry) is None and language_of(target.entry, "") in SHELLS:
+        start = "program=$(mktemp) && cat > \"$program\" <<'HARENA_END'"
+        return f'{start}\n{program}\nHARENA_END\nexec python3 "$program" "$@"\n'
+    return program
+
+
+def _runs_any_language(contract: Contract) -> bool:
+    """The candidate's entry alone says by what it is run, so that a program in Python is as good a candidate."""
+    if isinstance(contract, WeightedContract):
+        return all(_runs_any_language(part.scoring) for part in contract.parts.values())
+    if isinstance(contract, PythonContract):
+        return contract.run_candidate
+    return isinstance(contract, NumericContract | StdioContract)
 
 
 def script_around(program: str) -> str:

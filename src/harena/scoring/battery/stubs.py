@@ -15,6 +15,7 @@ from harena.scoring.battery.forgery import (
     TEXTS,
     Forgery,
     Target,
+    as_entry,
     contract_type,
     rendered,
 )
@@ -75,16 +76,20 @@ def stubs(scenario: Scenario) -> Iterator[tuple[str, Candidate]]:
         yield "makes each file that is empty", _whole(target, "touch answer.txt output.txt result.txt solution.py\n")
     else:
         for word in WORDS:
-            yield f"prints {word!r}", _whole(target, _printing(word, target))
-        yield "prints all that is plausible", _whole(target, _printing(_SHOTGUN, target))
+            yield f"prints {word!r}", _program(target, _printing(word, target))
+        yield "prints all that is plausible", _program(target, _printing(_SHOTGUN, target))
         for text in _claims(scenario.scoring):
-            yield "states the number that is worth most", _whole(target, _printing(text, target))
+            yield "states the number that is worth most", _program(target, _printing(text, target))
         for name, line in _ECHOES.items():
-            yield name, _whole(target, _READ + line + "\n")
+            yield name, _program(target, _READ + line + "\n")
 
 
 def _whole(target: Target, source: str) -> Candidate:
     return Candidate(files={target.entry: source}, entry=target.entry)
+
+
+def _program(target: Target, source: str) -> Candidate:
+    return _whole(target, as_entry(source, target))
 
 
 def _printing(text: str, target: Target) -> str:

@@ -23,6 +23,7 @@ class Language:
 PYTHON = Language("python", ("-c", ""))
 _BASH, _SH = Language("bash", ("-c", ":")), Language("sh", ("-c", ":"))
 _PERL, _RUBY = Language("perl", ("-e", "")), Language("ruby", ("-e", ""))
+SHELLS = (_BASH, _SH)
 _NODE, _LUA, _PHP = Language("node", ("-e", "")), Language("lua", ("-e", "")), Language("php", ("-r", ""))
 
 _BY_ENDING = {
@@ -41,7 +42,7 @@ _BY_PROGRAM = {
     **{language.interpreter: language for language in _BY_ENDING.values()},
     **dict.fromkeys(("sh", "dash", "ash"), _SH),
 }
-_SHELLS = (".sh",)
+_SHELL_ENDINGS = (".sh",)
 """endings whose `#!` line says which shell it is"""
 
 
@@ -57,8 +58,8 @@ def language_of(entry: str, source: str) -> Language:
     """The language of an entry whose ending is known; without an ending, and without a known `#!` line, Python."""
     ending = PurePosixPath(entry).suffix
     by_first_line = _BY_PROGRAM.get(_program(source))
-    if ending in _SHELLS:
-        return by_first_line if by_first_line in (_BASH, _SH) else _BASH
+    if ending in _SHELL_ENDINGS:
+        return by_first_line if by_first_line in SHELLS else _BASH
     return _BY_ENDING.get(ending) or by_first_line or PYTHON
 
 
