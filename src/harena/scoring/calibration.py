@@ -30,16 +30,11 @@ from harena.scoring.battery.forgery import JUDGED, TEXTS
 from harena.scoring.contracts.contract import CommandContract, WeightedContract
 from harena.scoring.digests import digest_of
 from harena.scoring.scenario import Candidate, Scenario, ScenarioBatch
+from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.scorers.weak_lines import weak_lines
 
 MAX_GOLD_RUNS = 1000
 _EMPTY = "# an empty answer\n"
-_EMPTY_BY_ENDING = {
-    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".c", ".cc", ".cpp", ".go", ".rs", ".java"), "// an empty answer\n"),
-    ".lua": "-- an empty answer\n",
-    ".php": "<?php\n",
-}
-"""programs that do nothing, where # begins no remark"""
 _STUB = Forgery(name="stub", family="nothing", tries="Does nothing.")
 
 Role = Literal["gold", "known-wrong", "empty", "stub", "constant", "mutant", "forgery"]
@@ -80,7 +75,7 @@ class Subject:
             yield from (Trial("gold", gold.id, gold.candidate) for _ in range(gold_runs))
         yield from (Trial("known-wrong", wrong.id, wrong.candidate) for wrong in self.wrong)
         target = Target.of(self.scenario)
-        nothing = _EMPTY_BY_ENDING.get(PurePosixPath(target.entry).suffix, _EMPTY)
+        nothing = NOTHING_BY_ENDING.get(PurePosixPath(target.entry).suffix, _EMPTY)
         yield Trial("empty", "empty", Candidate(files={target.entry: nothing}, entry=target.entry))
         if not target.takes_programs:
             return

@@ -119,7 +119,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-15"
+        return "command-16"
 
     @property
     def suite(self) -> tuple[str, ...]:

@@ -45,6 +45,13 @@ _BY_PROGRAM = {
 _SHELL_ENDINGS = (".sh",)
 """endings whose `#!` line says which shell it is"""
 
+NOTHING_BY_ENDING = {
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".c", ".cc", ".cpp", ".go", ".rs", ".java"), "// nothing\n"),
+    ".lua": "-- nothing\n",
+    ".php": "<?php\n",
+}
+"""files that do nothing, where Python's remarks and statements are mistakes"""
+
 
 def unknown_ending(entry: str) -> str | None:
     """What is wrong with an entry that is to be run, if nothing in the table runs it."""

@@ -8,6 +8,7 @@ import json
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
@@ -48,6 +49,7 @@ from harena.scoring.guest import watch as guest_watch
 from harena.scoring.guest_sources import guest_argv, guest_program
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
 from harena.scoring.scenario import Candidate
+from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.shadowing import taking_no_part
@@ -144,6 +146,9 @@ def idle_bench(bench: Bench, paths: Collection[str] = (), *, raises: bool = Fals
     for path in [candidate.entry, *sorted(set(modules) - {candidate.entry})[:_MOST_STUBS]]:
         if path.endswith(_SHELL):  # sourced or started, it does nothing; Python there would be a broken script
             files[path] = "#!/bin/sh\ntrue\n"
+            continue
+        if (nothing := NOTHING_BY_ENDING.get(PurePosixPath(path).suffix)) is not None:
+            files[path] = nothing
             continue
         defined = defined_functions(candidate.files[path])
         named = (name for name in defined if not name.startswith(_NEVER_STUBBED))
