@@ -129,3 +129,20 @@ def test_a_dash_behind_a_word_is_no_minus(before: str, dash: str) -> None:
     assert last_number(f"{before} {dash} 42") == last_number(f"{before} {dash} $42.") == 42
     assert last_number(f"{before}: {dash}42") == last_number(f"The change is {dash} 42") == -42
     assert last_number(f"100 {dash} 42") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = {} \u220e",
+        "x = {}. \u220e",
+        "x = {} $\\blacksquare$",
+        "x = {} \\quad \\square",
+        "{} \\qed",
+        "\\framebox{{{}}}",
+    ],
+)
+def test_the_end_of_a_proof_is_no_operator(text: str) -> None:
+    """Some answers end with its sign; a frame is as good as a box."""
+    assert last_number(text.format(42)) == 42
+    assert last_number(text.format("2 * 42")) is None

@@ -48,7 +48,8 @@ _BRACE = re.compile(r"(\\?[A-Za-z]+|[\w^\]}])\{[ \t\\]*$")
 _TEXT_BRACES = frozenset(
     f"\\{name}"
     for name in (
-        *("bf", "boldsymbol", "boxed", "emph", "fbox", "mathbf", "mathit", "mathrm", "mathsf", "mathtt", "rm"),
+        *("bf", "boldsymbol", "boxed", "emph", "fbox", "framebox"),
+        *("mathbf", "mathit", "mathrm", "mathsf", "mathtt", "rm"),
         *("text", "textbf", "textit", "textrm", "textsf", "texttt", "underline"),
     )
 )
@@ -77,7 +78,8 @@ _BEHIND = re.compile(
     r"""(?: [)\]}*_`"'\u2019\u201d\u00bb.,;:!?|%]
     | [\u2030\u00b0$\u20ac\u00a3\u00a5\u20b9~ \t\u00a0\u2009\u202f]
     | \\(?:[)\]%$,;:! \\{}]
-        | (?:text|textrm|textbf|mathrm|mathbf|mbox|rm|bf|quad|qquad|right|degree|circ|end|big[a-z]*)\b[ ]*\{?)
+        | (?:text|textrm|textbf|mathrm|mathbf|mbox|rm|bf|quad|qquad|right|degree|circ|end|big[a-z]*
+            |(?:black)?square|hfill|qed|Box)\b[ ]*\{?)
     | \^\{?\\?(?:\u2218|circ\b)\}? | </?[A-Za-z][^<>\n]{0,40}> )*+
     (?P<next>.?)""",
     re.VERBOSE | re.IGNORECASE,
@@ -244,7 +246,7 @@ def _may_follow(line: str) -> bool:
 def _is_mere_sign(sign: str) -> bool:
     """Whether it says nothing about a number before it: an ellipsis, a currency, a tick, an emoji and its variants."""
     is_one = sign > "\x7f" and unicodedata.category(sign) in _SIGNS and sign not in _OPERATING
-    return is_one or sign in "\ufe0e\ufe0f\u200b\u200d"
+    return is_one or sign in "\ufe0e\ufe0f\u200b\u200d\u220e"
 
 
 def _is_operand(text: str) -> bool:
