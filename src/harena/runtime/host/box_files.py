@@ -184,9 +184,14 @@ def wide_pipe() -> tuple[int, int]:
     """(read end, write end) of a pipe for content: wider than usual, where this user has not too many of them. Raises
     PlatformError where this process can open no more."""
     read_end, write_end = new_pipe()
-    with suppress(OSError):
-        fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    widen(write_end)
     return read_end, write_end
+
+
+def widen(pipe: int) -> None:
+    """Make a pipe wider than usual, where this user has not too many of them."""
+    with suppress(OSError):
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
 async def pipe_chunks(descriptor: int, patience: Patience | None = None) -> AsyncGenerator[bytes, None]:

@@ -109,6 +109,8 @@ class LinuxExec:
             os.set_blocking(self._stdin, False)
         for buffer in (self.stdout, self.stderr):
             read_end, write_end = os.pipe2(os.O_CLOEXEC)
+            if buffer is self.stdout:  # a program of Node's that calls process.exit() loses what does not fit in
+                box_files.widen(write_end)
             self._readers[read_end] = buffer
             theirs.append(write_end)
             os.fchmod(write_end, _OPENED_TO_WRITE)

@@ -1,0 +1,52 @@
+"""Programs that print much and end at once, without a wait for whoever reads it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from battery_world import Source, linux_runtime, scored_alone
+
+from harena.core.results import RunResult
+from harena.scoring import load_scenarios
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LINES = 20_000
+"""about 109,000 bytes: more than an ordinary pipe holds"""
+PROGRAMS = {
+    "main.js": f"for (let i = 0; i < {LINES}; i++) console.log(i)\nprocess.exit(0)\n",
+    "main.py": f"import os\nprint(*range({LINES}), sep='\\n', flush=True)\nos._exit(0)\n",
+    "main.sh": f"seq 0 {LINES - 1}\nexit 0\n",
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
+    await runtime.start()
+    yield Source(runtime)
+    await runtime.close()
+
+
+async def scored(source: Source, entry: str, program: str, expected: str) -> RunResult:
+    scoring = {"type": "stdio", "cases": [{"stdin": "", "stdout": expected}]}
+    row = {"id": "one", "candidate": {"files": {entry: program}, "entry": entry}, "scoring": scoring}
+    (scenario,) = load_scenarios([row]).scenarios
+    return await scored_alone(source, scenario, timeout_seconds=20)
+
+
+async def test_standard_output_holds_more_than_an_ordinary_pipe(source: Source) -> None:
+    """However late somebody reads it: 256 KiB, where an ordinary one holds 64 (1032 is F_GETPIPE_SZ)."""
+    program = "import fcntl\nprint(fcntl.fcntl(1, 1032) // 1024)\n"
+    result = await scored(source, "main.py", program, "256\n")
+    assert result.score == 1.0, result.detail
+
+
+@pytest.mark.parametrize("entry", PROGRAMS)
+async def test_what_was_printed_before_the_end_is_there(source: Source, entry: str) -> None:
+    """Node writes to a full pipe later, and `process.exit` does not wait for that."""
+    expected = "".join(f"{number}\n" for number in range(LINES))
+    result = await scored(source, entry, PROGRAMS[entry], expected)
+    assert result.score == 1.0, result.detail[-200:]
