@@ -34,6 +34,7 @@ from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import BOMB, capability, chat_model, jsonl, stream, write
 from harena.training.objects import MOST_DESCRIBED
+from harena.training.objects.dataset import MOST_SPLITS
 from harena.training.objects.registry import Registry
 from harena.training.reading import FUNCTIONS
 from harena.training.reading.marked import MODULES
@@ -418,3 +419,14 @@ async def test_what_is_said_of_an_object_is_small(registry: Store, tmp_path: Pat
         await push(registry, "capability", place, "solver")
     await push(registry, "capability", capability(tmp_path / "d"), "solver")
     assert (await registry.find(MINE, "capability", "solver")).version == "1.0.0"
+
+
+async def test_a_data_set_has_so_many_splits(registry: Store, tmp_path: Path) -> None:
+    """Each is read by itself: reading thousands of tiny ones would keep a thread that others wait for."""
+    row = jsonl([{"prompt": "x", "completion": "y"}])
+    many = {f"split{number}.jsonl": row for number in range(MOST_SPLITS + 1)}
+    with pytest.raises(ValidationError, match=rf"has {MOST_SPLITS + 1} splits .* may have {MOST_SPLITS}: put files"):
+        await push(registry, "dataset", write(tmp_path / "many", many), "many")
+    parts = {f"train-{number:05}.jsonl": row for number in range(MOST_SPLITS + 1)}
+    await push(registry, "dataset", write(tmp_path / "one", parts), "one")
+    assert list((await registry.find(MINE, "dataset", "one")).described["parts"]) == ["train"]

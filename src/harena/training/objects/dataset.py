@@ -21,6 +21,8 @@ from harena.training.objects.atif import check_trajectory
 from harena.training.reading import apart
 
 Use = Literal["sft", "prompts", "trajectories"]
+MOST_SPLITS = 1000
+"""of one data set: each is read by itself, and has its place in what is stored of it"""
 
 
 def read_dataset(folder: Path) -> dict[str, Any]:
@@ -30,7 +32,13 @@ def read_dataset(folder: Path) -> dict[str, Any]:
     files = [entry for entry in folder.iterdir() if entry.name != ".gitattributes"]
     only = files[0] if len(files) == 1 and files[0].is_file() else None
     place = only or folder
-    parts = {split or "": read_part(place, split=split) for split in splits_of(place)}
+    splits = splits_of(place)
+    if len(splits) > MOST_SPLITS:
+        raise ValidationError(
+            f"the data set has {len(splits)} splits (the first folder below it, else the beginning of a file's "
+            f"name), and may have {MOST_SPLITS}: put files of one split into one folder"
+        )
+    parts = {split or "": read_part(place, split=split) for split in splits}
     return {"path": only.name if only else "", "parts": parts}
 
 
