@@ -152,7 +152,8 @@ class StoredCalibration(NewCalibration):
 
 
 class CatalogStorePort(Protocol):
-    """The catalogue in one store. Every method is one transaction; all raise PlatformError."""
+    """The catalogue in one store. Every method is one transaction, but for `archive`, `remove` and `clear_deleted`,
+    which take a few rows at a time; all raise PlatformError."""
 
     async def add(self, entry: NewEntry, content: bytes) -> tuple[EntryVersion, bool]:
         """(the entry, whether it is new): a new version of its name, after all there are; or, where one that is not
@@ -187,7 +188,11 @@ class CatalogStorePort(Protocol):
     ) -> list[str] | None:
         """Delete one version, its content where no other version has the same, and its calibrations; its number is not
         used again. None = there is no such version; else the jobs in these states that refer to it, and then it
-        stays."""
+        stays. From the first transaction on the version does not exist; calibrations that a death leaves are removed
+        by `clear_deleted`."""
+
+    async def clear_deleted(self) -> None:
+        """Remove calibrations of versions whose deletion has been cut short."""
 
     def sealed(self, text: str) -> str:
         """A user's secret in the form in which it is stored. Raises ValidationError where there is nothing to seal it

@@ -72,6 +72,7 @@ class NodeDatabase:
     async def opened(self) -> Database:
         """The database, open until `close`. Raises PlatformError, SandboxUnavailableError."""
         from harena.store.benchmark_jobs import JobStore
+        from harena.store.catalog import CatalogStore
         from harena.store.database import Database
 
         async with self._opening:
@@ -84,6 +85,7 @@ class NodeDatabase:
                 self._database = await Database.open(self._place)
                 # what a process that was killed has left of a deletion
                 await JobStore(self._database).clear_deleted()
+                await CatalogStore(self._database).clear_deleted()
             return self._database
 
     async def close(self) -> None:

@@ -38,6 +38,8 @@ _FLOOR = ""
 name that is new begins behind it, since it may be one of these"""
 ARCHIVED_AT_A_TIME = 1000
 """versions, in one transaction"""
+CALIBRATIONS_DELETED_AT_A_TIME = 20
+"""in one transaction"""
 TRIES = 10
 """number of attempts when several writers add a version to the same name at the same moment"""
 
@@ -155,12 +157,31 @@ class CatalogStore:
             _forget_oldest(connection, workspace, kind, self._most_deleted)
             others = exists().where(catalog.c.workspace == workspace, catalog.c.digest == digest)
             connection.execute(delete(catalog_contents).where(*_content_key(workspace, digest), ~others))
-            if kind == "scenarios":
-                of_version = (calibrations.c.name == name, calibrations.c.version == version)
-                connection.execute(delete(calibrations).where(calibrations.c.workspace == workspace, *of_version))
             return []
 
-        return await self._database.run(removed)
+        found = await self._database.run(removed)
+        if found == [] and kind == "scenarios":
+            of_version = (calibrations.c.name == name, calibrations.c.version == version)
+            await self._delete_calibrations(and_(calibrations.c.workspace == workspace, *of_version))
+        return found
+
+    async def clear_deleted(self) -> None:
+        """See CatalogStorePort."""
+        its_version = exists().where(
+            catalog.c.workspace == calibrations.c.workspace,
+            catalog.c.kind == "scenarios",
+            catalog.c.name == calibrations.c.name,
+            catalog.c.version == calibrations.c.version,
+            catalog.c.digest != _DELETED,
+        )
+        await self._delete_calibrations(and_(calibrations.c.name.is_not(None), ~its_version))
+
+    async def _delete_calibrations(self, which: ColumnElement[bool]) -> None:
+        """A few in each transaction, so that no writer waits for long: a report has up to some MiB."""
+        some = select(calibrations.c.sequence).where(which).order_by(calibrations.c.sequence)
+        statement = delete(calibrations).where(calibrations.c.sequence.in_(some.limit(CALIBRATIONS_DELETED_AT_A_TIME)))
+        while await self._database.run(lambda one: one.execute(statement).rowcount):
+            pass
 
     def sealed(self, text: str) -> str:
         """See CatalogStorePort."""

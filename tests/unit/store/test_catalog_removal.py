@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event as engine_event
+from sqlalchemy import func, select, update
 
-from harena.core.catalog import CatalogKind, NewEntry
+from harena.core.catalog import CatalogKind, NewCalibration, NewEntry
 from harena.core.job_store import JobChanges
 from harena.store.benchmark_jobs import JobStore
-from harena.store.catalog import CatalogStore
+from harena.store.catalog import CALIBRATIONS_DELETED_AT_A_TIME, CatalogStore
 from harena.store.database import Database
+from harena.store.references import DELETED
 from harena.store.stored_bytes import StoredBytes
-from harena.store.tables import catalog
+from harena.store.tables import calibrations, catalog
 from harena.testing.conformance_job_store import job, queued
 
 OPEN = ("queued", "running")
@@ -92,3 +94,52 @@ async def test_numbers_of_deleted_names_stay_few(database: Database) -> None:
     made = [(await store.add(entry("scenarios", name=name), b"c"))[0].version for name in ("first", "n7", "new")]
     assert made == [3, 3, 3]
     assert (await store.add(entry("scoring_contracts", name="other"), b"c"))[0].version == 1
+
+
+async def calibrated(versions: CatalogStore, count: int) -> None:
+    """Two versions of scenarios with so many calibrations each, and one calibration of no version."""
+    for number in (1, 2):
+        await versions.add(entry("scenarios", f"d{number}"), b"content")
+    for number in range(2 * count):
+        named = {"name": "a", "version": 1 + number % 2}
+        await versions.add_calibration(calibration(f"job_{number}", **named))
+    await versions.add_calibration(calibration("job_unnamed", name=None, version=None))
+
+
+def calibration(job_id: str, *, name: str | None, version: int | None) -> NewCalibration:
+    return NewCalibration(
+        job_id=job_id, workspace="default", name=name, version=version, gold_runs=1, created_at="t", sources=None
+    )
+
+
+async def kept(database: Database) -> list[str]:
+    statement = select(calibrations.c.version, func.count()).group_by(calibrations.c.version)
+    return [f"{version}: {count}" for version, count in await database.read(lambda one: one.execute(statement).all())]
+
+
+async def test_calibrations_go_a_few_at_a_time(database: Database) -> None:
+    """No transaction deletes more: whoever writes waits for one of them at most, and reports are large."""
+    versions, count = CatalogStore(database), 2 * CALIBRATIONS_DELETED_AT_A_TIME + 1
+    await calibrated(versions, count)
+    sizes: list[int] = []
+
+    def note(_connection: object, cursor: Any, statement: str, *_: object) -> None:
+        if statement.startswith("DELETE FROM calibrations"):
+            sizes.append(cursor.rowcount)
+
+    engine = database._in_threads
+    assert engine is not None
+    engine_event.listen(engine, "after_cursor_execute", note)
+    assert await versions.remove("default", "scenarios", "a", 1, while_in=OPEN) == []
+    assert (sum(sizes), max(sizes)) == (count, CALIBRATIONS_DELETED_AT_A_TIME)
+    assert await kept(database) == ["None: 1", f"2: {count}"]
+
+
+async def test_calibrations_that_a_death_has_left_are_removed(database: Database) -> None:
+    """The version was deleted, and its calibrations were not: those of versions that there are stay."""
+    versions = CatalogStore(database)
+    await calibrated(versions, 3)
+    gone = update(catalog).where(catalog.c.version == 1).values(digest=DELETED)
+    await database.run(lambda one: one.execute(gone))
+    await versions.clear_deleted()
+    assert await kept(database) == ["None: 1", "2: 3"]
