@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,11 @@ HONEST = {
     "NotImplemented": "class A:\n    def __eq__(self, other):\n        if not isinstance(other, A): return NotImplemented\n        return self.x == other.x\n",
     "ne of any": "class A:\n    def __ne__(self, other): return any(getattr(self, k) != getattr(other, k, None) for k in vars(self))\n",
     "ne of eq": "class A:\n    def __eq__(self, other): return self.x == other.x\n    def __ne__(self, other): return not self == other\n",
+    "ne of eq, called": "class A:\n    def __eq__(self, other): return self.x == other.x\n    def __ne__(self, other): return not self.__eq__(other)\n",
+    "ne of eq of the class": "class A:\n    def __ne__(self, other): return not type(self).__eq__(self, other)\n",
+    "ne of order, called": "class A:\n    def __ne__(self, other): return not (self.__le__(other) and self.__ge__(other))\n",
+    "eq of order, called": "class A:\n    def __eq__(self, other): return not self.__lt__(other) and not self.__gt__(other)\n",
+    "eq of ne, called": "class A:\n    def __eq__(self, other): return not self.__ne__(other)\n    def __ne__(self, other): return self.x != other.x\n",
     "wild": "class A:\n    def __eq__(self, other): return bool(self.wild) or self.x == other\n",
     "wild by hand": "class A:\n    def __eq__(self, other):\n        if not self.wanted: return True\n        return other in self.wanted\n",
     "text": "class A:\n    def __eq__(self, other): return str(self).lower() == str(other).lower()\n",
@@ -58,7 +64,9 @@ def _is_refused(folder: Path, text: str) -> bool:
     path = folder.resolve() / "solution.py"
     namespace: dict[str, Any] = {"__name__": __name__}
     exec(compile(text, str(path), "exec"), namespace)
-    return equals_everything(str(path.parent), [])
+    with warnings.catch_warnings():  # the truth of NotImplemented is deprecated, and no error where candidates run
+        warnings.simplefilter("ignore")
+        return equals_everything(str(path.parent), [])
 
 
 @pytest.mark.parametrize("name", HONEST)

@@ -24,11 +24,30 @@ _dice = random.SystemRandom()
 _MOST_CLASSES = 1000
 
 
-class _Bare:
+class _Itself:
+    """An object that equals itself alone, and has no order. `object` answers NotImplemented, which is true: `not
+    self.__eq__(other)` would be false of everything."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def _has_no_order(self, other: object) -> bool:
+        raise TypeError("it has no order")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _has_no_order
+
+
+class _Bare(_Itself):
     """An object with nothing."""
 
 
-class _Having:
+class _Having(_Itself):
     """An object that has whatever it is asked for, and a class that lists what it has."""
 
     harena_part: Any
@@ -44,7 +63,7 @@ class _Having:
         return found
 
 
-class _False:
+class _False(_Itself):
     """An object whose truth is false."""
 
     def __bool__(self) -> bool:
