@@ -114,6 +114,15 @@ class UnservedError(TypeError):
     """The suite asks for something that cannot be had from another process."""
 
 
+class _EndError(RuntimeError):
+    """The candidate raised what would end a loop of the suite's as if all were well. If the candidate has asked for the
+    call in which it did so, this is what it raised again as soon as it comes back there."""
+
+    def __init__(self, raised: type[BaseException], arguments: tuple[Any, ...]) -> None:
+        super().__init__(f"the candidate raised {raised.__name__}")
+        self.raised = (raised, arguments)
+
+
 class Candidate(Border):
     """The candidate's process, as the suite's process sees it."""
 
@@ -419,12 +428,12 @@ class Candidate(Border):
                     raise StopIteration(roots[0])
                 if names_end(sources.values()):
                     self.note("the candidate raises StopIteration, which arrives as a RuntimeError")
-                raise RuntimeError("the candidate raised StopIteration")
+                raise _EndError(StopIteration, (roots[0],))
             raised = self.raised(*roots)
             if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[0] != "anext":
                 # it would end a loop of the suite's as if all were well
                 doubts.append(f"the candidate raises {type(raised).__name__}, which arrives as a RuntimeError")
-                raised = RuntimeError(f"the candidate raised {type(raised).__name__}")
+                raised = _EndError(type(raised), raised.args)
             raise raised
 
     def _packed(self, kind: str, roots: Any, more: Any) -> bytes:
@@ -501,8 +510,9 @@ class Candidate(Border):
             self._crossed.append(error)
         self._raised.append(error)
         number = len(self._raised) - 1
-        names = [cls.__name__ for cls in type(error).__mro__ if _is_builtin(cls)]
-        arguments = tuple(part for part in error.args if self.is_plain(part))
+        told: tuple[type, tuple[Any, ...]] = error.raised if isinstance(error, _EndError) else (type(error), error.args)
+        names = [cls.__name__ for cls in told[0].__mro__ if _is_builtin(cls)]
+        arguments = tuple(part for part in told[1] if self.is_plain(part))
         try:
             return self._packed("fail", (names[0], arguments, str(error), number), ())
         except UnservedError:
