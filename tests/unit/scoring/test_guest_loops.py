@@ -54,3 +54,23 @@ def test_a_call_does_not_end_them(name: str) -> None:
 def test_who_names_the_end_of_a_loop_may_wait_for_it(text: str, is_named: bool) -> None:
     """A suite that only raises it does not."""
     assert names_end(["x = 1\n", text]) == is_named
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "map(str)",
+        "map()",
+        "map(str, 5)",
+        "map(str, [1], 5)",
+        "filter(None)",
+        "filter(None, 5)",
+        "iter(5, 0)",
+        "iter(5)",
+    ],
+)
+def test_what_cannot_go_through_anything_says_so_at_once(text: str) -> None:
+    """As the builtins do, and not when the first part is asked for: `curry(map)` waits for more arguments by it."""
+    for names in ({}, LOOPS):
+        with pytest.raises(TypeError):
+            eval(text, dict(names))

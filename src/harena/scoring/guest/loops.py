@@ -15,18 +15,32 @@ if TYPE_CHECKING:
 
 
 def _map(function: Callable[..., Any], *iterables: Iterable[Any]) -> Iterator[Any]:
-    for parts in zip(*iterables):  # noqa: B905 (no strict= before 3.10)
+    if not iterables:
+        raise TypeError("map() must have at least two arguments.")
+    return _mapped(function, zip(*[iter(each) for each in iterables]))  # noqa: B905 (no strict= before 3.10)
+
+
+def _mapped(function: Callable[..., Any], given: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    for parts in given:
         yield function(*parts)
 
 
 def _filter(function: Callable[[Any], Any] | None, iterable: Iterable[Any]) -> Iterator[Any]:
-    for part in iterable:
+    return _filtered(function, iter(iterable))
+
+
+def _filtered(function: Callable[[Any], Any] | None, given: Iterable[Any]) -> Iterator[Any]:
+    for part in given:
         if part if function is None else function(part):
             yield part
 
 
 def _iter(*arguments: Any) -> Iterator[Any]:
-    return _until(*arguments) if len(arguments) == 2 else iter(*arguments)
+    if len(arguments) != 2:
+        return iter(*arguments)
+    if not callable(arguments[0]):
+        raise TypeError("iter(v, w): v must be callable")
+    return _until(*arguments)
 
 
 def _until(function: Callable[[], Any], end: Any) -> Iterator[Any]:
@@ -41,18 +55,24 @@ class _Kind(type):
     """What stands for a builtin class is one to `isinstance`, too: of the builtin's objects and of its own."""
 
     _builtin: Any
+    _makes: Any
     _generator: Any
 
     def __call__(cls, *arguments: Any) -> Any:
-        return cls._generator(*arguments)
+        return cls._makes(*arguments)
 
     def __instancecheck__(cls, found: Any) -> bool:
         return isinstance(found, cls._builtin) or getattr(found, "gi_code", None) is cls._generator.__code__
 
 
+def _kind(builtin: type, makes: Callable[..., Any], generator: Callable[..., Any]) -> _Kind:
+    names = {"_builtin": builtin, "_makes": staticmethod(makes), "_generator": staticmethod(generator)}
+    return _Kind(builtin.__name__, (), {**names, "__module__": "builtins"})
+
+
 LOOPS: dict[str, Any] = {
-    "map": _Kind("map", (), {"_builtin": map, "_generator": staticmethod(_map), "__module__": "builtins"}),
-    "filter": _Kind("filter", (), {"_builtin": filter, "_generator": staticmethod(_filter), "__module__": "builtins"}),
+    "map": _kind(map, _map, _mapped),
+    "filter": _kind(filter, _filter, _filtered),
     "iter": _iter,
 }
 """by the names that they stand for"""
