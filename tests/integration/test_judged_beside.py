@@ -58,6 +58,9 @@ HONEST = {
     "own classes": ("def f(x): return x\n", "    class Meter:\n        def __init__(s): s.asked = 0\n        def __sub__(s, o): s.asked += 1; return 0\n        def __lt__(s, o): s.asked += 1; return True\n    m = f(Meter())\n    assert m - 1 == 0 and m < 5\n"),
     "iterators": ("import itertools\ndef f():\n    a, b = 0, 1\n    while True:\n        yield a\n        a, b = b, a + b\ng = lambda n: itertools.islice(f(), n)\n",
         "    assert 13 in solution.g(10) and 4 not in solution.g(10) and 21 in map(abs, f())\n"),
+    "a name of operator's for something else": ("class C:\n    def __init__(s, f): s.f = f\n    def call(s, *a): return s.f(*a)\ndef f(g): return C(g)\n",
+        "    from operator import add, mul\n    assert mul(2, 3) == 6 and f(mul).call(2, 3) == 6\n"
+        "def test_b():\n    @f\n    def add(x, y): return x + y\n    assert add.call(1, 2) == 3\n"),
     "paths and dates": ("import datetime, pathlib\ndef f(): return pathlib.Path('a') / 'b'\ndef g(): return datetime.date(2024, 2, 28)\n", "    assert solution.f() / 'c' == solution.pathlib.Path('a/b/c') and solution.g() + solution.datetime.timedelta(days=1) == solution.datetime.date(2024, 2, 29)\n    assert solution.g() < solution.datetime.date.today()\n"),
 }  # fmt: skip
 

@@ -97,7 +97,7 @@ class _Names:
         self.packages: set[str] = set()
         """names that are modules"""
         self.operators: dict[str, str] = {}
-        """name -> the function of `operator` that it is"""
+        """name -> the function of `operator` that it is, wherever it stands"""
         classes: set[str] = set()
         bound: dict[str, list[ast.expr | None]] = {}
         """name -> what it is bound to, None where that is anything"""
@@ -108,6 +108,7 @@ class _Names:
                 classes.add(node.name)
             for name, value in _bindings(node):
                 bound.setdefault(name, []).append(value)
+        self.operators = {name: function for name, function in self.operators.items() if name not in bound}
         self._own = {*self.modules, *(classes - {name for name in classes if len(bound[name]) > 1})}
         self.builtins = set(vars(builtins)) - set(bound) - set(others) - set(self.modules)
         self._clean: set[str] = set()
