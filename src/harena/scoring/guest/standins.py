@@ -970,6 +970,16 @@ _JUDGED = {
 }  # fmt: skip
 
 
+class _Documentation:
+    """What `__doc__` says: of a class what it has told, and of an object what that says, which may have its own."""
+
+    def __init__(self, doc: Any) -> None:
+        self._doc = doc
+
+    def __get__(self, stand_in: Any, owner: Any = None) -> Any:
+        return self._doc if stand_in is None else stand_in._harena_candidate.ask("get", stand_in, "__doc__")
+
+
 def make_class(candidate: Any, number: int, name: str, qualified: str, module: str, doc: Any, bases: Any, special: Any,
                methods: Any, kind: str, unhashable: bool) -> Any:  # fmt: skip
     """A stand-in for a class that the candidate describes."""
@@ -1000,8 +1010,7 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
             names[each] = _describing(each)
         elif each not in _OWN:
             names[each] = _forwarded(each)
-    if module in ("builtins", "functools"):  # a property, say, has a documentation of its own
-        names["__doc__"] = property(lambda self: self._harena_candidate.ask("get", self, "__doc__"))
+    names["__doc__"] = _Documentation(doc)
     if "__bool__" in special or "__len__" in special:
         names["__bool__"] = _true
     return StandInClass(name, _lineage(bases, StandIn), names)
