@@ -1309,6 +1309,8 @@ def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
         own = _method_of(base, each)
         if each == "__missing__":
             names[each] = _missing
+        elif each == "__hash__" and own is None:  # of a list, say: it is a key somewhere, and judges nothing
+            names[each] = _hashed
         elif own is None and each in _JUDGED and each != "__bool__":  # what no such value does: an object's own
             names[each] = _JUDGED[each]
         elif each in _JUDGED_VALUE:
