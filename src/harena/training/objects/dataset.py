@@ -22,7 +22,7 @@ from harena.training.reading import apart
 
 Use = Literal["sft", "prompts", "trajectories"]
 MOST_SPLITS = 1000
-"""of one data set: each is read by itself, and has its place in what is stored of it"""
+"""splits of one data set: each is read by itself, and has its place in what is stored of it"""
 
 
 def read_dataset(folder: Path) -> dict[str, Any]:
