@@ -8,7 +8,9 @@ import pytest
 import pytest_asyncio
 from battery_world import Source, linux_runtime, scored_alone
 
+from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.results import RunResult
+from harena.runtime.host import execs
 from harena.scoring import load_scenarios
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -50,3 +52,20 @@ async def test_what_was_printed_before_the_end_is_there(source: Source, entry: s
     expected = "".join(f"{number}\n" for number in range(LINES))
     result = await scored(source, entry, PROGRAMS[entry], expected)
     assert result.score == 1.0, result.detail[-200:]
+
+
+async def test_few_outputs_are_wide_at_one_time(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pipes of an ordinary user have a limit together, beyond which new ones are tiny."""
+    monkeypatch.setattr(execs, "MOST_WIDE_OUTPUTS", 1)
+    program = "import fcntl, sys\nprint(fcntl.fcntl(1, 1032) // 1024, flush=True)\nsys.stdin.read()\n"
+    request = ExecRequest(argv=("python3", "-c", program), stdin_stream=True)
+    sandbox = await source.runtime.create(SandboxSpec())
+    try:
+        for _ in range(2):
+            running = [await sandbox.exec(request) for _ in range(2)]
+            for each in running:
+                each.close_stdin()
+            done = [await each.wait() for each in running]
+            assert [bytes(each.stdout) for each in done] == [b"256\n", b"64\n"]
+    finally:
+        await sandbox.destroy()

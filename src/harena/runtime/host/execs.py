@@ -45,6 +45,11 @@ _MEASURE_SECONDS = 0.5
 _LATE_SECONDS = 0.05
 """a deadline that is met later waits so long for what came before it"""
 _MICROSECONDS = 1e-6
+MOST_WIDE_OUTPUTS = 64
+"""programs whose standard output has a wide pipe at one time: what an ordinary user's pipes hold together is limited to
+64 MiB (fs.pipe-user-pages-soft), and beyond that new ones hold 8 KiB"""
+_wide_outputs: set[int] = set()
+"""the read ends of those pipes"""
 _OPENED_TO_READ, _OPENED_TO_WRITE = 0o644, 0o622
 """A pipe's modes: programs open their streams by name (/dev/stdin), as another user than the one that made them. A name
 leads through /proc, which shows a process's pipes to nobody who may not see its memory."""
@@ -89,6 +94,7 @@ class LinuxExec:
         except OSError as error:
             for descriptor in {*theirs, *self._readers, self._stdin, self._terminal} - {-1}:
                 os.close(descriptor)
+            _wide_outputs.difference_update(self._readers)
             self._readers.clear()
             self._stdin = self._terminal = -1
             raise box_files.no_more_descriptors(error) from None
@@ -109,8 +115,9 @@ class LinuxExec:
             os.set_blocking(self._stdin, False)
         for buffer in (self.stdout, self.stderr):
             read_end, write_end = os.pipe2(os.O_CLOEXEC)
-            if buffer is self.stdout:  # a program of Node's that calls process.exit() loses what does not fit in
-                box_files.widen(write_end)
+            if buffer is self.stdout and len(_wide_outputs) < MOST_WIDE_OUTPUTS:
+                box_files.widen(write_end)  # a program of Node's that calls process.exit() loses what does not fit in
+                _wide_outputs.add(read_end)
             self._readers[read_end] = buffer
             theirs.append(write_end)
             os.fchmod(write_end, _OPENED_TO_WRITE)
@@ -192,6 +199,7 @@ class LinuxExec:
         if self._listening is None:
             self._loop.remove_reader(descriptor)
         if descriptor != self._terminal:
+            _wide_outputs.discard(descriptor)
             os.close(descriptor)
         buffer.close()
 
@@ -415,6 +423,7 @@ class LinuxExec:
         held = {*self._readers, self._stdin, self._terminal} - {-1}
         self._readers.clear()
         self._stdin = self._terminal = -1
+        _wide_outputs.difference_update(held)
         for descriptor in held:
             os.close(descriptor)
 
