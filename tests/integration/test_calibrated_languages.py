@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from battery_world import Source, linux_runtime, scored_alone
+from battery_world import Source, scored_alone
+from real_sandboxes import source
 
 from harena.scoring import load_scenarios
 from harena.scoring.battery import Target, rendered
 from harena.scoring.battery.forgery import Forgery
 from harena.scoring.calibration import Calibration
 
+__all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CASES = [{"stdin": "1 2\n", "stdout": "yes\n"}, {"stdin": "2 4\n", "stdout": "yes\n"}]
@@ -26,14 +26,6 @@ GOLDS = {
 }
 CHECK = 'read -r w\n[ "$(sh ./run.sh </dev/null)" = yes ] || exit 1\necho "harena-proof $w"\n'
 PRINTS = Forgery(name="prints", family="nothing", tries="Prints.", body="return 'yes'")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
-    await runtime.start()
-    yield Source(runtime)
-    await runtime.close()
 
 
 def calibration(entry: str, text: str, scoring: dict[str, Any]) -> Calibration:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
-from battery_world import Source, linux_runtime, scored_alone
+from battery_world import Source, scored_alone
+from real_sandboxes import source
 
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios
 
+__all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LOADS = "read -r w\nnode -e \"require('./lib.js')\" </dev/null || exit 1\n"
@@ -18,14 +17,6 @@ ASKS = '[ "$(node -p "require(\'./lib.js\').f()" </dev/null)" = 42 ] || exit 1\n
 COUNTS = f"{LOADS}echo run >> log.txt\n[ $(wc -l < log.txt) = 1 ] || exit 1\n{ASKS}"
 HANGS = f"{LOADS}sleep 60\n{ASKS}"
 RIGHT, WRONG = "exports.f = () => 42\n", "exports.f = () => 41\n"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
-    await runtime.start()
-    yield Source(runtime)
-    await runtime.close()
 
 
 async def scored(source: Source, check: str, library: str, seconds: float) -> RunResult:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
-from battery_world import Source, linux_runtime, scored_alone
+from battery_world import Source, scored_alone
+from real_sandboxes import source
 
 from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.results import RunResult
 from harena.runtime.host import execs
 from harena.scoring import load_scenarios
 
+__all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LINES = 20_000
@@ -22,14 +21,6 @@ PROGRAMS = {
     "main.py": f"import os\nprint(*range({LINES}), sep='\\n', flush=True)\nos._exit(0)\n",
     "main.sh": f"seq 0 {LINES - 1}\nexit 0\n",
 }
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
-    await runtime.start()
-    yield Source(runtime)
-    await runtime.close()
 
 
 async def scored(source: Source, entry: str, program: str, expected: str) -> RunResult:

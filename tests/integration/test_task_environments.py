@@ -3,17 +3,17 @@ not."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
-from battery_world import Source, linux_runtime, scored_alone
+from battery_world import Source, scored_alone
+from real_sandboxes import source
 
 from harena.core.results import Validity
 from harena.scoring.formats import import_scenarios
 from harena.training.environments.tasks import task_of
 
+__all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 END = '\nif [ "$r" = 1 ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n'
@@ -67,14 +67,6 @@ TASKS: dict[str, tuple[str, str, str, Files]] = {
         "COPY a.txt a.txt\nRUN echo 42 > a.txt", IS_42, "cp a.txt answer.txt", {"environment/a.txt": "41\n"}
     ),
 }  # fmt: skip
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
-    await runtime.start()
-    yield Source(runtime)
-    await runtime.close()
 
 
 def made(folder: Path, name: str) -> Path:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
-from battery_world import Source, linux_runtime, scored_alone
+from battery_world import Source, scored_alone
+from real_sandboxes import source
 
 from harena.core.results import RunResult, Validity
 from harena.scoring import load_scenarios
 
+__all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MARKED = "import os, time\nn = int(input())\nif n % 2 == 0:\n    open('/tmp/mark', 'w').close()\n    print(n)\n"
 WAITS_ALONE = f"{MARKED}elif not os.path.exists('/tmp/mark'):\n    time.sleep(60)\n"
 FAILS_ALIKE = f"{MARKED}else:\n    time.sleep(0.5)\n"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
-    await runtime.start()
-    yield Source(runtime)
-    await runtime.close()
 
 
 async def scored(source: Source, program: str, *, cases: int, seconds: float) -> RunResult:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from battery_world import Source, linux_runtime, scored_alone
+from battery_world import Source, scored_alone
+from real_sandboxes import source
 
 from harena.core.results import Reason, RunResult
 from harena.scoring import load_scenarios
@@ -15,6 +14,7 @@ from harena.scoring.contracts.contract import WeightedContract
 from harena.scoring.scorers.weighted import combined
 from harena.scoring.verdict import Verdict, failed
 
+__all__ = ["source"]  # a fixture
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 RIGHT = {"type": "regex", "pattern": "answer is 42"}
@@ -27,14 +27,6 @@ WORDY = {
     "source": "def score(run):\n    return min(1.0, float(run.answer.split('words: ')[1].split()[0]) / 100)\n",
 }
 SPENT = {"type": "numeric", "source": {"file": "spent.txt"}, "range": [0, 10]}
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
-    await runtime.start()
-    yield Source(runtime)
-    await runtime.close()
 
 
 async def scored(source: Source, answer: str, costs: dict[str, Any]) -> RunResult:
