@@ -191,10 +191,12 @@ def _writer(hint: Any) -> _Translate | None:
     """How a value of this type becomes JSON types; None = it is one."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
+        if all(_is_record(argument) for argument in arguments if argument is not type(None)):
+            return lambda value: None if value is None else _record_to_dict(value)
         writers = [writer for argument in arguments if argument is not type(None) and (writer := _writer(argument))]
         if not writers:
             return None
-        write = writers[0]  # several are records, of which each writes itself
+        (write,) = writers
         plain = tuple(kind for argument in arguments if argument in _PLAIN for kind in _ACCEPTED[argument])
         return lambda value: value if value is None or isinstance(value, plain) else write(value)
     if origin in (list, Sequence):
