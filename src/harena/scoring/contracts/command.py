@@ -119,7 +119,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-16"
+        return "command-17"
 
     @property
     def suite(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import ast
 import opcode
 import sys
 
-from harena.scoring.guest.leaving import _CONDITIONS, _FUNCTIONS, _holds, _judges, _spans, _tree, sources
+from harena.scoring.guest.leaving import _CONDITIONS, _FUNCTIONS, _holds, _judges, _spans, sources, tree_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def judges_inside(function: ast.AST) -> bool:
 
 def _function(path: str, line: int, name: str) -> Any:
     """The innermost function of this name around a line."""
-    tree = _tree(path)
+    tree = tree_of(path)
     found = None
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, _FUNCTIONS) and _spans(node, line) and getattr(node, "name", "<lambda>") == name:

@@ -40,6 +40,7 @@ from __future__ import annotations
 import os
 import sys
 from os import getpid
+from sys import intern
 from time import perf_counter, process_time
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of the start of the interpreter
@@ -55,6 +56,8 @@ less. One that takes longer is told of at once, so that each has its own time"""
 MAX_DEPTH = 100
 MAX_PARTS = 250_000
 MAX_BYTES = 8 * 1024 * 1024
+MAX_INTERNED = 64
+"""bytes of a text that there is one object of"""
 TAGS: dict[Any, bytes] = {list: b"l", tuple: b"t", set: b"e", frozenset: b"z", dict: b"d"}
 WHOLE = slice(None)
 KEPT_FROM = 1 << 14
@@ -303,7 +306,9 @@ def decode(body: bytes, at: int, depth: int = 2 * MAX_DEPTH) -> tuple[Any, int]:
     if str(size) != head or size < 0:
         raise ValueError("a size that is not written as it should be")
     if tag == b"s":
-        return body[at : at + size].decode("utf-8", "surrogatepass"), at + size
+        text = body[at : at + size].decode("utf-8", "surrogatepass")
+        # one object, as a constant of a program is: `is` tells such texts apart by what they say
+        return intern(text) if size <= MAX_INTERNED and text.isidentifier() else text, at + size
     if tag == b"b":
         return body[at : at + size], at + size
     if depth == 0:

@@ -29,7 +29,7 @@ _STEP_METHODS = frozenset({"__next__", "__iter__", "__await__", "__aiter__", "__
 _STREAM = frozenset({
     "write", "writelines", "read", "read1", "readinto", "readline", "readlines", "getvalue", "seek", "tell", "truncate",
     "flush", "close", "closed", "readable", "writable", "seekable", "isatty", "encoding", "errors", "newlines", "name",
-    "mode", "peek", "line_buffering",
+    "mode", "peek", "line_buffering", "detach", "buffer",
 })  # fmt: skip
 _COMPARED = frozenset({"__eq__", "__ne__", "__hash__", "__repr__", "__str__"})
 _NEVER = (

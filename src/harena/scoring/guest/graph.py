@@ -19,17 +19,14 @@ optimisation, which a wrong count costs the identity of the object and nothing e
 
 from __future__ import annotations
 
-import builtins
 import collections
 import datetime
 import decimal
 import fractions
 import importlib
-import inspect
 import pathlib
 import re
 import sys
-import types
 import uuid
 
 from harena.scoring.guest.driver import UncarriedError, encode
@@ -44,6 +41,8 @@ MOST_PARTS = 4_000_000
 """largest number of parts of one message, whose bytes are limited, too"""
 MOST_SHARED = 20_000
 """objects that are told of in each message; more are forgotten, which costs them their identity"""
+_MOST_WATCHED = 256
+"""functions, the last ones that were given, whose attributes are seen when they get their first one"""
 
 
 LATE = ("asyncio", "zoneinfo")
@@ -187,6 +186,9 @@ class Border:
         self._gone: dict[int, Any] = {}
         """what was forgotten while a message is unpacked, which may speak of it"""
         self._alone = self._references()
+        self.attributes: dict[int, Any] = {}
+        """by the number of a function of the suite's, what it has as attributes; see `guest_functions`"""
+        self._watched: collections.deque[Any] = collections.deque(maxlen=_MOST_WATCHED)
 
     # What each side does in its own way.
 
@@ -220,12 +222,14 @@ class Border:
         """(items of the roots, states of what has changed or is new, numbers of what this side holds no more)."""
         items = [self.item(root) for root in roots]
         states: list[Any] = []
+        self._share_attributes()
         waiting = [number for number in self.shared if number not in self._arriving]
         self._fresh = []
         seen = set(waiting)
         while waiting:
             for number in waiting:
                 self._tell(number, states)
+            self._share_attributes()
             waiting = [number for number in self._fresh if number not in seen]
             seen.update(waiting)
             self._fresh = []
@@ -240,6 +244,16 @@ class Border:
         if self._told.get(number) != told:
             self._told[number] = told
             states.append((number, kind, state))
+
+    def watch(self, attributes: Any) -> None:
+        """Share a function's attributes as soon as it has one. Most have none, which then cost no message anything."""
+        self.attributes[attributes.number] = attributes
+        self._watched.append(attributes)
+
+    def _share_attributes(self) -> None:
+        for attributes in self._watched:
+            if attributes and id(attributes) not in self._numbers:
+                self.number_of(attributes)
 
     def item(self, value: Any) -> Any:
         """One value as an item."""
@@ -413,100 +427,3 @@ class Border:
             self._gone[number] = value
         if self._numbers.get(id(value)) == number:
             del self._numbers[id(value)]
-
-
-_PLAIN_DEFAULTS = (type(None), bool, int, float, str)
-_LONGEST_DEFAULT = 1000
-
-
-def text_of_function(value: Any) -> Any:
-    """Its docstring."""
-    doc = getattr(value, "__doc__", None)
-    return doc if type(doc) is str else None
-
-
-def signature_of(value: Any, *, with_defaults: bool = True) -> Any:
-    """((name, kind, default, annotation) of each parameter, annotation of what is returned); None where that is not
-    known. A default is () = none, (value,) of a plain one, (value, "...") of another; `describe` reads it."""
-    if getattr(value, "__code__", None) is None or isinstance(value, types.MethodType):
-        return None
-    return _told_signature(value, with_defaults=with_defaults)
-
-
-def signature_in(cls: Any, name: str) -> Any:
-    """The signature of a class (or a bound method), or of what it has by this name, as an object of it has
-    it; `__init__` is told with its `self`."""
-    if not name:
-        return _told_signature(cls)
-    found = inspect.getattr_static(cls, name, None)
-    is_method = isinstance(found, types.FunctionType)
-    told = _told_signature(getattr(cls, name))
-    return (told[0][1:], told[1]) if told is not None and is_method and name != "__init__" else told
-
-
-def _told_signature(value: Any, *, with_defaults: bool = True) -> Any:
-    def default(found: Any) -> Any:
-        if found is inspect.Parameter.empty:
-            return ()
-        is_told = with_defaults and type(found) in _PLAIN_DEFAULTS and len(repr(found)) <= _LONGEST_DEFAULT
-        return (found,) if is_told else (None, "...")
-
-    try:
-        found = inspect.signature(value)
-    except (TypeError, ValueError):
-        return None
-    parameters = tuple(
-        (p.name, int(p.kind), default(p.default), _annotation(p.annotation)) for p in found.parameters.values()
-    )
-    return (parameters, _annotation(found.return_annotation))
-
-
-def _annotation(value: Any) -> Any:
-    """() = none; ("b", name) of a class of Python's own; ("s", text); ("n",) of None; ("?",) of any other."""
-    if value is inspect.Parameter.empty:
-        return ()
-    if value is None:
-        return ("n",)
-    if type(value) is str:
-        return ("s", value[:_LONGEST_DEFAULT])
-    name = getattr(value, "__name__", None)
-    is_builtin = isinstance(value, type) and type(name) is str and getattr(builtins, name, None) is value
-    return ("b", name) if is_builtin else ("?",)
-
-
-def _annotated(told: Any) -> Any:
-    """What `_annotation` tells of."""
-    if not told or told[0] == "?":
-        return inspect.Parameter.empty
-    if told[0] == "b":
-        found = vars(builtins)[told[1]]
-        if not isinstance(found, type):
-            raise GraphError("no class of Python's own")
-        return found
-    return None if told[0] == "n" else told[1]
-
-
-def describe(function: Any, doc: Any, signature: Any) -> None:
-    """Give a function that speaks for another one that one's docstring, signature, defaults and annotations, as far as
-    they are told. Raises for what `signature_of` does not tell."""
-    function.__doc__ = doc if type(doc) is str else None
-    if signature is None:
-        return
-    empty = inspect.Parameter.empty
-    told, returned = signature
-    parameters, annotations = [], {}
-    for name, kind, default, annotation in told:
-        value = empty if not default else default[0] if len(default) == 1 else ...
-        meant = _annotated(annotation)
-        if meant is not empty:
-            annotations[name] = meant
-        parameters.append(inspect.Parameter(name, inspect._ParameterKind(kind), default=value, annotation=meant))
-    if _annotated(returned) is not empty:
-        annotations["return"] = _annotated(returned)
-    function.__signature__ = inspect.Signature(parameters, return_annotation=_annotated(returned))
-    function.__annotations__ = annotations
-    positional = [p.default for p in parameters if p.kind <= 1 and p.default is not empty]
-    named = {
-        p.name: p.default for p in parameters if p.kind == inspect.Parameter.KEYWORD_ONLY and p.default is not empty
-    }
-    function.__defaults__, function.__kwdefaults__ = tuple(positional) or None, named or None

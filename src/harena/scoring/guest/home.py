@@ -23,6 +23,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import functools
 import importlib
 import io
 import os
@@ -33,19 +34,22 @@ import time
 import types
 
 from harena.scoring.guest.driver import MOST_FILES, OWNER, PLAIN, decode, encode, is_forked_child, out_of_reach
-from harena.scoring.guest.given import is_data
-from harena.scoring.guest.graph import (
-    LATE,
-    MOST_PARTS,
-    MUTABLE,
-    VALUES,
-    Border,
-    describe,
-    late,
+from harena.scoring.guest.functions import (
+    Attributes,
+    Steps,
+    WithheldDefault,
+    alias,
+    alias_of,
+    count_as_streams,
+    fill_attributes,
     signature_in,
     signature_of,
+    speaker,
     text_of_function,
+    told_attributes,
 )
+from harena.scoring.guest.given import is_data
+from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +88,7 @@ _LOADED_AT_START = frozenset({
 })  # fmt: skip
 _IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, *_VALUE_CLASSES.values())
 _CONTAINERS = tuple(MUTABLE)
+_METHODS = (types.FunctionType, classmethod, staticmethod)
 _PLAIN_CLASSES = frozenset({object, type, *PLAIN, bool, bytearray, memoryview, property, type(None)})
 
 
@@ -177,7 +182,7 @@ class Proxy:
 
 
 def _special(name: str) -> Any:
-    def method(self: Proxy, *positional: Any, **keywords: Any) -> Any:
+    def method(self: Proxy, /, *positional: Any, **keywords: Any) -> Any:
         home, number = object.__getattribute__(self, "_harena")
         return home.ask_suite("special", number, name, positional, tuple(keywords.items()))
 
@@ -213,6 +218,8 @@ class Home(Border):
         self._had_pending = False
         self._open = self._waiting = 0
         """questions that the suite waits for an answer to; threads that wait for one"""
+        self._is_talking = 0
+        """messages that are being made or read"""
         self.has_input = False
         self._input_replaced = False
         sys.stdin = _Asked(self)
@@ -273,6 +280,13 @@ class Home(Border):
             return encode(("fail", [("b", "TypeError"), ("t", []), ("t", []), said[3], -1], [], [], ([], "")))
 
     def _heard(self, body: bytes) -> list[Any]:
+        self._is_talking += 1
+        try:
+            return self._read(body)
+        finally:
+            self._is_talking -= 1
+
+    def _read(self, body: bytes) -> list[Any]:
         kind, items, states, dropped, more = decode(body, 0)[0]
         if kind == "ask":
             self.has_input, self._input_replaced, seed, released = more
@@ -288,6 +302,13 @@ class Home(Border):
         )
 
     def _said(self, kind: str, roots: tuple[Any, ...]) -> bytes:
+        self._is_talking += 1
+        try:
+            return self._made_message(kind, roots)
+        finally:
+            self._is_talking -= 1
+
+    def _made_message(self, kind: str, roots: tuple[Any, ...]) -> bytes:
         items, states, dropped = self.pack(*roots)
         described: list[Any] = []
         telling: list[Any] = []
@@ -466,9 +487,13 @@ class Home(Border):
         number = self._proxy_numbers.get(id(value))
         if number is not None and self._proxies.get(number) is value:
             return ("c", number)
+        kind = type(value)
+        if kind is WithheldDefault:
+            return ("D", value.number, value.name)
+        if (told := alias_of(value)) is not None:
+            return ("T", told)
         if isinstance(value, type):
             return self._class_item(value)
-        kind = type(value)
         if isinstance(value, enum.Enum) and (value.name is None or isinstance(value.name, str)):  # None: no flag
             value_base = next((base for base in _IMMUTABLE if isinstance(value, base)), None)
             inner = None if value_base is None else self.item(_plain(value_base, value))
@@ -530,7 +555,7 @@ class Home(Border):
             name
             for part in lineage
             for name, value in vars(part).items()
-            if isinstance(value, types.FunctionType) and type(name) is str and name[:2] != "__"
+            if isinstance(value, _METHODS) and type(name) is str and name[:2] != "__"
         }
         kind = (
             "enum"
@@ -566,8 +591,26 @@ class Home(Border):
         if kind == "E":
             name, arguments, message, number, own = map(self.value, item[1])
             return self._errors.get(own) or _remade(name, arguments, message, number)
+        if kind == "T":
+            return alias(item[1])
+        if kind == "D":
+            return WithheldDefault(*item[1:])
+        if kind == "P":
+            return self._partial(*item[1:])
         assert kind == "c"
         return self._proxy(*item[1:])
+
+    def _partial(self, number: int, function: Any, positional: Any, keywords: Any) -> Any:
+        known = self._proxies.get(number)
+        if known is None:
+            operands = self.value(positional)
+            known = functools.partial(self.value(function), *operands, **dict(self.value(keywords)))
+            self._know(number, known)
+        return known
+
+    def _know(self, number: int, value: Any) -> None:
+        self._proxies[number] = value
+        self._proxy_numbers[id(value)] = number
 
     def _proxy(
         self,
@@ -575,28 +618,44 @@ class Home(Border):
         name: str = "",
         is_function: bool = False,
         special: Any = (),
-        doc: Any = None,
-        signature: Any = None,
+        streams: Any = (),
+        function: Any = None,
     ) -> Any:
         known = self._proxies.get(number)
         if known is None:
             if is_function:
-
-                def known(*positional: Any, **keywords: Any) -> Any:
-                    return self.ask_suite("call", number, positional, tuple(keywords.items()))
-
-                known.__name__ = known.__qualname__ = name
-                describe(known, doc, signature)
+                known = self._speaker(number, name, *function)
             else:
                 made: Any = type(name, (Proxy,), {each: _special(each) for each in special})
+                count_as_streams(made, streams)
                 known = made(self, number)
-            self._proxies[number] = known
-            self._proxy_numbers[id(known)] = number
+            self._know(number, known)
         return known
+
+    def _speaker(self, number: int, name: str, doc: Any, signature: Any, place: Any) -> Any:
+        def ask(positional: Any, keywords: Any) -> Any:
+            found = self.ask_suite("call", number, positional, tuple(keywords.items()))
+            return Steps(found, self._listens) if place[2] else found
+
+        known = speaker(name, doc, signature, place, ask, number)
+        known.__dict__ = self._attributes_of(number)
+        return known
+
+    def _listens(self) -> bool:
+        """The suite waits for an answer, and no message is being made or read."""
+        return self._open > 0 and not self._is_talking
+
+    def _attributes_of(self, number: int) -> Attributes:
+        if number not in self.attributes:
+            self.watch(Attributes(number))
+        found: Attributes = self.attributes[number]
+        return found
 
     def kind_of(self, value: Any) -> str | None:
         """See Border."""
         kind = type(value)
+        if kind is Attributes:
+            return "u"
         if isinstance(value, type) or kind.__module__ not in self._on_both_sides:
             return "y" if isinstance(value, _CONTAINERS) and not isinstance(value, enum.Enum) else None
         if isinstance(value, (BaseException, enum.Enum, *_IMMUTABLE, *_CONTAINERS, types.FunctionType)):
@@ -607,6 +666,8 @@ class Home(Border):
         """See Border."""
         if kind == "i":
             return state_of_instance(self, value)
+        if kind == "u":
+            return told_attributes(self, value)
         self._held[self._numbers[id(value)]] = value  # the suite could not make it anew, with all that it has
         base = next(cls for cls in _CONTAINERS if isinstance(value, cls))
         if base in (list, set):
@@ -631,10 +692,13 @@ class Home(Border):
 
     def make(self, kind: str, state: Any) -> Any:
         """See Border."""
-        return made_instance(state)
+        return self._attributes_of(state[0]) if kind == "u" else made_instance(state)
 
     def fill(self, kind: str, made: Any, state: Any) -> None:
         """See Border."""
+        if kind == "u":
+            fill_attributes(self, made, state)
+            return
         if kind == "i":
             fill_instance(self, made, state)
             return

@@ -82,7 +82,7 @@ def _trusted_steps(trace: Any) -> Iterator[tuple[str, int, bool]]:
 def _body_left(trace: Any) -> tuple[ast.stmt, list[ast.stmt]] | None:
     """(the statement of the body of the `with` that was left, what follows it there)."""
     path, line, with_line = trace.tb_frame.f_code.co_filename, trace.tb_lineno, trace.tb_frame.f_lineno
-    tree = _tree(path)
+    tree = tree_of(path)
     if tree is None:
         return None
     around = [node for node in ast.walk(tree) if isinstance(node, _WITHS) and _holds(node.body, line)]
@@ -96,7 +96,7 @@ def _body_left(trace: Any) -> tuple[ast.stmt, list[ast.stmt]] | None:
 
 def _is_raised_on_purpose(path: str, line: int, arose_there: bool) -> bool:
     """A `raise` of the suite's that depends on nothing between it and the `with`, or the function, that it is in."""
-    tree = _tree(path)
+    tree = tree_of(path)
     if not arose_there or tree is None:
         return False
     lineage = _lineage(tree, line)
@@ -155,14 +155,15 @@ def _fails(rest: list[ast.stmt]) -> bool:
 def _own_functions() -> frozenset[str]:
     found: frozenset[str] | None = _trees.get("")
     if found is None:
-        nodes = [node for path in sources for node in ast.walk(_tree(path) or ast.Module([], []))]
+        nodes = [node for path in sources for node in ast.walk(tree_of(path) or ast.Module([], []))]
         found = _trees[""] = frozenset(
             node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         )
     return found
 
 
-def _tree(path: str) -> Any:
+def tree_of(path: str) -> Any:
+    """The parsed text of a trusted file; None where it is none, or is no Python."""
     if path not in _trees:
         try:
             _trees[path] = ast.parse(sources.get(path, ""))

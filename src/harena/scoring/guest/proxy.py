@@ -13,6 +13,7 @@ from __future__ import annotations
 import builtins
 import collections
 import contextlib
+import functools
 import importlib.abc
 import importlib.machinery
 import inspect
@@ -28,6 +29,22 @@ import weakref
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.crossing import chain_of, crosses_a_judgement
 from harena.scoring.guest.driver import UncarriedError, decode, encode
+from harena.scoring.guest.functions import (
+    Attributes,
+    WithheldDefault,
+    alias,
+    alias_of,
+    describe,
+    fill_attributes,
+    kind_of_function,
+    literal_defaults,
+    signature_of,
+    streams_of,
+    text_of_function,
+    told_attributes,
+    with_defaults,
+    withheld_default,
+)
 from harena.scoring.guest.given import (
     OF_TESTS,
     is_called_only,
@@ -38,7 +55,7 @@ from harena.scoring.guest.given import (
     special_methods,
     write,
 )
-from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError, describe, signature_of, text_of_function
+from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError
 from harena.scoring.guest.home import (
     DESCRIBING,
     SPECIAL,
@@ -50,7 +67,7 @@ from harena.scoring.guest.home import (
     state_of_instance,
     write_frame,
 )
-from harena.scoring.guest.leaving import sources
+from harena.scoring.guest.leaving import sources, tree_of
 from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.loops import names_end
 from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
@@ -528,7 +545,8 @@ class Candidate(Border):
             if not callable(given) or not (is_called_only(given) or "__call__" in special_methods(given, SPECIAL)
                                            or isinstance(given, type)):  # fmt: skip
                 raise TypeError("an object of the suite's that cannot be called")
-            return given(*parts[1], **dict(parts[2]))
+            positional, keywords = with_defaults(given, parts[0], parts[1], parts[2])
+            return given(*positional, **keywords)
         if verb == "get":
             return read(given, parts[1])
         if verb == "set":
@@ -647,7 +665,7 @@ class Candidate(Border):
         namespace = {"__module__": module, "__qualname__": qualified, "__doc__": doc, "__str__": _error_text}
         candidate = self
 
-        def made_by_suite(self: Any, *arguments: Any, **keywords: Any) -> None:
+        def made_by_suite(self: Any, /, *arguments: Any, **keywords: Any) -> None:
             """The suite makes one: the candidate's class says what it is made of."""
             told = {cls: number for number, cls in candidate._classes.items()}
             number = next(told[part] for part in type(self).__mro__ if part in told)
@@ -672,6 +690,8 @@ class Candidate(Border):
         if kind is _Reference:
             item: tuple[Any, ...] = value.item
             return item
+        if kind is WithheldDefault:
+            return ("D", value.number, value.name)
         if kind is _Opaque:
             item = object.__getattribute__(value, "_harena_item")
             return item
@@ -694,6 +714,8 @@ class Candidate(Border):
                 return ("k", number)
         if isinstance(value, StandInModule):
             return ("M", value.__name__)
+        if (told := alias_of(value)) is not None:
+            return ("T", told)
         named = ("time", "sleep") if value is self._sleep else _standard_name(value)
         if named is not None:
             return ("b", *named)
@@ -721,9 +743,24 @@ class Candidate(Border):
         is_function = is_called_only(value)
         if not is_function and not is_mock(value) and not hasattr(cls, "__next__"):
             self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}", is_doubt=False)
+        if cls is functools.partial:
+            return ("P", number, *map(self.item, (value.func, value.args, tuple(value.keywords.items()))))
         name = str(getattr(value, "__name__", cls.__name__) if is_function or isinstance(value, type) else cls.__name__)
-        told = (text_of_function(value), signature_of(value, with_defaults=False)) if is_function else (None, None)
-        return ("c", number, name, is_function, special_methods(value, SPECIAL), *told)
+        function = self._told_function(number, value) if is_function else None
+        return ("c", number, name, is_function, special_methods(value, SPECIAL), streams_of(value), function)
+
+    def _told_function(self, number: int, value: Any) -> tuple[Any, ...]:
+        code = getattr(value, "__code__", None)
+        defaults = frozenset() if code is None else literal_defaults(value, tree_of(code.co_filename))
+        names = [getattr(value, each, None) for each in ("__qualname__", "__name__", "__module__")]
+        qualified = next((name for name in names[:2] if type(name) is str), "function")
+        module = names[2] if type(names[2]) is str else "builtins"
+        if type(value) is types.FunctionType and number not in self.attributes:
+            attributes = Attributes(number, value.__dict__)
+            value.__dict__ = attributes
+            self.watch(attributes)
+        place = (qualified, module, kind_of_function(value))
+        return (text_of_function(value), signature_of(value, defaults), place)
 
     def meet(self, item: tuple[Any, ...]) -> Any:
         """See Border."""
@@ -734,6 +771,10 @@ class Candidate(Border):
                 raise GraphError("no number of an object")
         if kind == "c":
             return self._given[item[1]]
+        if kind == "T":
+            return alias(item[1])
+        if kind == "D":
+            return withheld_default(self._given[item[1]], item[1], item[2])
         if kind == "k":
             carried(self._classes[item[1]])
             return self._classes[item[1]]
@@ -803,6 +844,8 @@ class Candidate(Border):
     def kind_of(self, value: Any) -> str | None:
         """See Border."""
         kind = type(value)
+        if kind is Attributes:
+            return "u"
         if isinstance(kind, StandInClass):
             return "y" if kind._harena_kind in _CONTAINERS else None
         if kind.__module__ not in self._on_both_sides or isinstance(value, (type, types.FunctionType, BaseException)):
@@ -817,6 +860,8 @@ class Candidate(Border):
         """See Border."""
         if kind == "i":
             return state_of_instance(self, value)
+        if kind == "u":
+            return told_attributes(self, value, is_compared=self._is_comparing)
         number, base = type(value)._harena_number, type(value)._harena_kind
         if base == "bytearray":
             return [number, "a", bytes(value)]
@@ -832,6 +877,11 @@ class Candidate(Border):
         """See Border."""
         if kind == "i" and state[0] in self._on_both_sides and state[0] in sys.modules:
             return made_instance(state)
+        if kind == "u":
+            found = self.attributes[state[0]]
+            if id(found) in self._numbers:
+                raise GraphError("attributes that are known by another number")
+            return found
         if kind != "y":
             raise GraphError("an instance of no class that both sides have")
         cls = self._classes[state[0]]
@@ -845,6 +895,9 @@ class Candidate(Border):
 
     def fill(self, kind: str, made: Any, state: Any) -> None:
         """See Border."""
+        if kind == "u":
+            fill_attributes(self, made, state)
+            return
         if kind == "i":
             fill_instance(self, made, state)
             without_judges(made)
@@ -911,7 +964,7 @@ class _Function:
         for name, value in parts:
             object.__setattr__(self, "_harena_" + name, value)
 
-    def __call__(self, *positional: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *positional: Any, **keywords: Any) -> Any:
         found = self._harena_candidate.ask("call", self, "", positional, tuple(keywords.items()))
         if self._harena_of_class is not None:
             mark_kin(found, self._harena_of_class)
@@ -1161,7 +1214,7 @@ def _methods_of_error(candidate: Candidate, special: Any) -> dict[str, Any]:
         if name in LEFT:
             return LEFT[name]
 
-        def method(self: Any, *positional: Any, **keywords: Any) -> Any:
+        def method(self: Any, /, *positional: Any, **keywords: Any) -> Any:
             return candidate.ask("special", self, name, positional, tuple(keywords.items()))
 
         return method
@@ -1288,22 +1341,40 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._theirs = theirs
         self._trusted = trusted
         self._exported = exported
+        self._met: dict[str, bool] = {}
+        """modules of the candidate's that are in none of its files, because its own import system has them, and which
+        of them are packages"""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
         """See MetaPathFinder."""
         is_package = any(known.startswith(name + ".") for known in (*self._theirs, *self._trusted))
+        is_package = is_package or self._theirs.get(name, "").endswith("/__init__.py")
         if name in self._trusted:
             spec = importlib.machinery.ModuleSpec(name, self, origin=self._trusted[name][0], is_package=is_package)
         elif name in self._theirs or is_package:
             spec = importlib.machinery.ModuleSpec(name, self, origin=self._theirs.get(name), is_package=is_package)
+        elif self._has(name):
+            spec = importlib.machinery.ModuleSpec(name, self, is_package=self._met[name])
         else:
             return None
         spec.has_location = spec.origin is not None
         return spec
 
+    def _has(self, name: str) -> bool:
+        """The candidate's own import system has such a module in a package of its own."""
+        parent = name.rpartition(".")[0]
+        if isinstance(self._candidate, Nobody) or not (parent in self._theirs or parent in self._met):
+            return False
+        try:
+            names, _, _ = self._candidate.ask("module", name)
+        except ImportError:
+            return False
+        self._met[name] = "__path__" in names
+        return True
+
     def create_module(self, spec: Any) -> ModuleType | None:
         """See Loader."""
-        if spec.name not in self._theirs or spec.name in self._trusted:
+        if (spec.name not in self._theirs and spec.name not in self._met) or spec.name in self._trusted:
             return None
         if isinstance(self._candidate, Nobody):
             return nobodys_module(spec.name, self._candidate, self._exported(spec.name))
@@ -1315,7 +1386,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name in self._trusted:
             path, text = self._trusted[name]
             exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (a trusted file)
-        elif name in self._theirs:
+        elif name in self._theirs or name in self._met:
             if "__harena_names__" in module.__dict__:
                 self._candidate.note(f"it reloads {name}")
             module.__dict__["__harena__"] = self._candidate

@@ -20,7 +20,8 @@ import functools
 import operator
 
 from harena.scoring.guest.belief import COMPARISONS, not_believed, others
-from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES, describe
+from harena.scoring.guest.functions import describe
+from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES
 from harena.scoring.guest.home import DESCRIBING
 from harena.scoring.guest.leaving import is_verdict, may_skip_what_is_judged, skips_a_judgement
 

@@ -25,6 +25,7 @@ from harena.scoring.guest import crossing as guest_crossing
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import executed as guest_executed
+from harena.scoring.guest import functions as guest_functions
 from harena.scoring.guest import given as guest_given
 from harena.scoring.guest import graph as guest_graph
 from harena.scoring.guest import home as guest_home
@@ -84,7 +85,7 @@ class TestOfNobody(unittest.TestCase):
         self.assertEqual(1, 2)
 """
 _WITHOUT_ITS_FOLDER = "import sys\nsys.path[:] = [path for path in sys.path if path]\n"
-_HOME = (guest_driver, guest_graph, guest_given, guest_home)
+_HOME = (guest_driver, guest_graph, guest_functions, guest_given, guest_home)
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
 
@@ -216,7 +217,7 @@ def suite_argv(
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
-    border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
+    border = (guest_driver, guest_graph, guest_functions, guest_given, guest_home, *judging)
     believing = (guest_asked, guest_sides, guest_judged, guest_matched, guest_compared, guest_compared_beside,
                  guest_begun, guest_swallowed, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)

@@ -1,0 +1,490 @@
+"""What is told of a function that lives in another process, and the function here that speaks for it. Standard library
+only, Python 3.8 and up.
+
+A decorator looks at what it is given: at the parameters and their defaults, at annotations, at attributes, at whether
+it is a coroutine function. So a function that the candidate is given has the suite's parameters, also in its code, and
+shares its attributes with the suite's. What it does not have is a body: a call is a question to the suite.
+
+The default of a parameter may be what a callback expects (`lambda got, want=want: check(got == want)`). A candidate is
+told those that a `def` of the suite writes as a literal, and None, True and False. For another default it has a
+`WithheldDefault`, which is the default again where it is handed to the same parameter, and nothing anywhere else.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import inspect
+import io
+import keyword
+import operator
+import sys
+import types
+
+from harena.scoring.guest.driver import UncarriedError
+from harena.scoring.guest.graph import GraphError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from typing import Any
+
+    from harena.scoring.guest.graph import Border
+
+_PLAIN_DEFAULTS = (type(None), bool, int, float, str)
+_LONGEST_DEFAULT = 1000
+_MOST_LEVELS = 6
+"""how deep an annotation may be; deeper ones are not told"""
+_MOST_ARGUMENTS = 32
+_KNOWN_MODULES = frozenset({
+    "abc", "collections", "collections.abc", "datetime", "decimal", "enum", "fractions", "functools", "io", "numbers",
+    "os", "pathlib", "re", "types", "typing", "uuid",
+})  # fmt: skip
+"""modules whose classes an annotation may name"""
+_GENERIC = frozenset({
+    "AsyncGenerator", "AsyncIterable", "AsyncIterator", "Awaitable", "Callable", "ChainMap", "Collection", "Container",
+    "Coroutine", "Counter", "DefaultDict", "Deque", "Dict", "FrozenSet", "Generator", "Iterable", "Iterator",
+    "KeysView", "List", "Literal", "Mapping", "MutableMapping", "MutableSequence", "MutableSet", "Optional",
+    "OrderedDict", "Sequence", "Set", "Tuple", "Type", "Union", "ValuesView",
+})  # fmt: skip
+"""names of `typing` that take parameters"""
+STREAMS = ("IOBase", "RawIOBase", "BufferedIOBase", "TextIOBase")
+"""classes of `io` that an object of the suite's may be of to a candidate"""
+
+
+def text_of_function(value: Any) -> Any:
+    """Its docstring."""
+    doc = getattr(value, "__doc__", None)
+    return doc if type(doc) is str else None
+
+
+# Telling.
+
+
+def signature_of(value: Any, told_defaults: Collection[str] | None = None) -> Any:
+    """((name, kind, default, annotation) of each parameter, annotation of what is returned); None where that is not
+    known. A default is () = none, (value,) of a plain one, (value, "...") of another; `describe` reads it.
+    `told_defaults`: the parameters whose plain defaults are told; None = all."""
+    code = getattr(value, "__code__", None)
+    if code is None or (isinstance(value, types.MethodType) and told_defaults is None):
+        return None
+    return _told_signature(value, told_defaults)
+
+
+def signature_in(cls: Any, name: str) -> Any:
+    """The signature of a class (or a bound method), or of what it has by this name, as an object of it has
+    it; `__init__` is told with its `self`."""
+    if not name:
+        return _told_signature(cls)
+    found = inspect.getattr_static(cls, name, None)
+    is_method = isinstance(found, types.FunctionType)
+    told = _told_signature(getattr(cls, name))
+    return (told[0][1:], told[1]) if told is not None and is_method and name != "__init__" else told
+
+
+def _told_signature(value: Any, told_defaults: Collection[str] | None = None) -> Any:
+    def default(parameter: inspect.Parameter) -> Any:
+        found = parameter.default
+        if found is inspect.Parameter.empty:
+            return ()
+        may_be_told = told_defaults is None or parameter.name in told_defaults or type(found) in (bool, type(None))
+        is_told = type(found) in _PLAIN_DEFAULTS and len(repr(found)) <= _LONGEST_DEFAULT and may_be_told
+        return (found,) if is_told else (None, "...")
+
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return None
+    parameters = tuple((p.name, int(p.kind), default(p), _annotation(p.annotation)) for p in found.parameters.values())
+    return (parameters, _annotation(found.return_annotation))
+
+
+def literal_defaults(function: Any, tree: ast.AST | None) -> frozenset[str]:
+    """The parameters of a function whose defaults its `def` writes as literals; `tree`: of the file that it is in."""
+    function = getattr(function, "__func__", function)
+    if tree is None or not (function.__defaults__ or function.__kwdefaults__):
+        return frozenset()
+    if tree not in _literals:
+        _literals[tree] = {
+            (node.name, line): frozenset(_with_literals(node.args))
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            for line in (node.lineno, *(decorator.lineno for decorator in node.decorator_list))
+        }
+    code = function.__code__
+    return _literals[tree].get((code.co_name, code.co_firstlineno), frozenset())
+
+
+_literals: dict[ast.AST, dict[tuple[str, int], frozenset[str]]] = {}
+
+
+def _with_literals(args: ast.arguments) -> Iterator[str]:
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(positional[::-1], args.defaults[::-1]), *zip(args.kwonlyargs, args.kw_defaults)]  # noqa: B905 (3.8)
+    for parameter, default in pairs:
+        plain = default.operand if isinstance(default, ast.UnaryOp) else default
+        if isinstance(plain, ast.Constant):
+            yield parameter.arg
+
+
+def _annotation(value: Any, levels: int = _MOST_LEVELS) -> Any:
+    """() = none; ("b", name) of a class of Python's own; ("s", text); ("n",) of None; ("N",) of its class; ("q",
+    module, name) of another class of the standard library; ("g", origin, parameters) of `list[int]`; ("t", name,
+    parameters) of a generic of `typing`; ("u", parameters) of `int | str`; ("v", value) and ("a", parameters) within
+    parameters; ("?",) of any other."""
+    if value is inspect.Parameter.empty:
+        return ()
+    if value is None:
+        return ("n",)
+    if value is type(None):
+        return ("N",)
+    if type(value) is str:
+        return ("s", value[:_LONGEST_DEFAULT])
+    name = getattr(value, "__name__", None) or getattr(value, "_name", None)
+    if isinstance(value, type) and type(name) is str and getattr(builtins, name, None) is value:
+        return ("b", name)
+    if levels:
+        told = _generic_annotation(value, levels - 1)
+        if told is not None:
+            return told
+    module = getattr(value, "__module__", None)
+    if type(module) is str and module in _KNOWN_MODULES and type(name) is str:
+        found = getattr(sys.modules.get(module), name, None)
+        return ("q", module, name) if found is value else ("?",)
+    return ("?",)
+
+
+def _generic_annotation(value: Any, levels: int) -> Any:
+    cls = type(value)
+    arguments = getattr(value, "__args__", None)
+    if type(arguments) is not tuple or len(arguments) > _MOST_ARGUMENTS:
+        return None
+    if cls.__module__ == "types" and cls.__name__ in ("GenericAlias", "UnionType"):
+        told = tuple(_argument(part, levels) for part in arguments)
+        return ("u", told) if cls.__name__ == "UnionType" else ("g", _annotation(value.__origin__, levels), told)
+    typing = sys.modules.get("typing")
+    if typing is None or cls.__module__ != "typing":
+        return None
+    name = "Union" if value.__origin__ is typing.Union else getattr(value, "_name", None)
+    name = name or getattr(value.__origin__, "_name", None)
+    if name not in _GENERIC:
+        return None
+    return ("t", name, tuple(_argument(part, levels) for part in typing.get_args(value)))
+
+
+def alias_of(value: Any) -> Any:
+    """What is told of `list[int]`, `Optional[str]`, the class of None and the like, which are values; None of any
+    other value."""
+    if value is type(None):
+        return ("N",)
+    if type(value).__module__ not in ("typing", "types") or isinstance(value, types.FunctionType):
+        return None
+    return _generic_annotation(value, _MOST_LEVELS)
+
+
+def alias(told: Any) -> Any:
+    """What `alias_of` tells of. Raises for anything else."""
+    if told[0] not in ("g", "t", "u", "N"):
+        raise GraphError("no alias of a type")
+    return _annotated(told)
+
+
+def _argument(value: Any, levels: int) -> Any:
+    if value is ...:
+        return ("v", ...)
+    if type(value) is list:  # of a Callable
+        return ("a", tuple(_argument(part, levels) for part in value))
+    if type(value) in (bool, int, bytes, str):  # of a Literal
+        return ("v", value)
+    return _annotation(value, levels)
+
+
+# Reading what was told.
+
+
+def _annotated(told: Any, levels: int = _MOST_LEVELS) -> Any:
+    """What `_annotation` tells of."""
+    if not told or told[0] == "?" or levels < 0:
+        return inspect.Parameter.empty
+    kind = told[0]
+    if kind == "b":
+        return _a_class(vars(builtins)[told[1]])
+    if kind == "q":
+        if told[1] not in _KNOWN_MODULES:
+            raise GraphError("no module that an annotation may name")
+        module = sys.modules.get(told[1])
+        return inspect.Parameter.empty if module is None else getattr(module, str(told[2]), inspect.Parameter.empty)
+    if kind in ("g", "t", "u"):
+        return _generic_annotated(kind, told, levels - 1)
+    if kind == "v":
+        return told[1]
+    if kind == "a":
+        return [_annotated(part, levels - 1) for part in told[1]]
+    return None if kind == "n" else type(None) if kind == "N" else told[1]
+
+
+def _a_class(found: Any) -> Any:
+    if not isinstance(found, type):
+        raise GraphError("no class of Python's own")
+    return found
+
+
+def _generic_annotated(kind: str, told: Any, levels: int) -> Any:
+    arguments = tuple(_annotated(part, levels) for part in told[-1])
+    if inspect.Parameter.empty in arguments or len(arguments) > _MOST_ARGUMENTS:
+        return inspect.Parameter.empty
+    if kind == "u":
+        return functools.reduce(operator.or_, arguments)
+    if kind == "g":
+        origin = _annotated(told[1], levels)
+        return origin if origin is inspect.Parameter.empty else origin[arguments]
+    if told[1] not in _GENERIC:
+        raise GraphError("no generic class")
+    import typing
+
+    generic: Any = getattr(typing, told[1])
+    return generic[arguments[0] if len(arguments) == 1 else arguments]
+
+
+def describe(function: Any, doc: Any, signature: Any, withheld: Callable[[str], Any] = lambda _: ...) -> None:
+    """Give a function that speaks for another one that one's docstring, signature, defaults and annotations, as far as
+    they are told; `withheld` gives the default of a parameter whose own is not. Raises for what `signature_of` does not
+    tell."""
+    function.__doc__ = doc if type(doc) is str else None
+    if signature is None:
+        return
+    empty = inspect.Parameter.empty
+    told, returned = signature
+    parameters, annotations = [], {}
+    for name, kind, default, annotation in told:
+        value = empty if not default else default[0] if len(default) == 1 else withheld(name)
+        meant = _annotated(annotation)
+        if meant is not empty:
+            annotations[name] = meant
+        parameters.append(inspect.Parameter(name, inspect._ParameterKind(kind), default=value, annotation=meant))
+    meant = _annotated(returned)
+    if meant is not empty:
+        annotations["return"] = meant
+    function.__signature__ = inspect.Signature(parameters, return_annotation=meant)
+    function.__annotations__ = annotations
+    positional = [p.default for p in parameters if p.kind <= 1 and p.default is not empty]
+    named = {
+        p.name: p.default for p in parameters if p.kind == inspect.Parameter.KEYWORD_ONLY and p.default is not empty
+    }
+    function.__defaults__, function.__kwdefaults__ = tuple(positional) or None, named or None
+
+
+# A function that speaks for one of the suite's.
+
+
+class WithheldDefault:
+    """What stands, where the candidate is, for the default of a parameter of the suite's."""
+
+    __slots__ = ("name", "number", "value")
+
+    def __init__(self, number: int, name: str, value: Any = ...) -> None:
+        """Number of the function, its parameter, and the default, which only the suite knows."""
+        self.number = number
+        self.name = name
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"<the default of {self.name}>"
+
+    def __copy__(self) -> WithheldDefault:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> WithheldDefault:
+        return self
+
+
+def with_defaults(function: Any, number: int, positional: Any, keywords: Any) -> tuple[list[Any], dict[str, Any]]:
+    """The operands of a call, where each default that was withheld is that default again if it is handed to its own
+    parameter, or is one of any number, as a function that wraps another one hands them on; and else nothing (`...`)."""
+    positional, keywords = list(positional), dict(keywords)
+    if not any(type(each) is WithheldDefault for each in (*positional, *keywords.values())):
+        return positional, keywords
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [parameter.name for parameter in parameters if parameter.kind <= 1]
+    named = {parameter.name for parameter in parameters if parameter.kind in (1, 3)}
+
+    def known(each: Any, name: str) -> Any:
+        if type(each) is not WithheldDefault:
+            return each
+        return each.value if name in ("", each.name if each.number == number else "") else ...
+
+    names += [""] * (len(positional) - len(names))
+    return (
+        [known(each, name) for each, name in zip(positional, names)],  # noqa: B905 (no strict= before 3.10)
+        {name: known(each, name if name in named else "") for name, each in keywords.items()},
+    )
+
+
+def withheld_default(function: Any, number: int, name: str) -> WithheldDefault:
+    """What the candidate hands back for the default of a parameter. Raises for a function without such a one."""
+    default = inspect.signature(function).parameters[name].default
+    return WithheldDefault(number, name, ... if default is inspect.Parameter.empty else default)
+
+
+def kind_of_function(function: Any) -> str:
+    """Whether it is a coroutine function, a generator function, or neither."""
+    if inspect.iscoroutinefunction(function):
+        return "coroutine"
+    return "generator" if inspect.isgeneratorfunction(function) else ""
+
+
+_WAYS = {"": ("", ""), "coroutine": ("async ", "await "), "generator": ("", "yield from ")}
+"""how the definition of a function of each kind begins, and its return"""
+_makers: dict[tuple[Any, ...], Any] = {}
+_MOST_MAKERS = 1000
+
+
+def speaker(name: str, doc: Any, signature: Any, place: Any, ask: Callable[..., Any], number: int) -> Any:
+    """A function that asks another one: of its name, docstring and parameters, and of its `place`: (qualified name,
+    module, kind of function). `ask` gets the positional operands and the keywords of each call."""
+    qualified, module, kind = place
+    shape = None if signature is None else tuple((each[0], each[1]) for each in signature[0])
+    if shape is not None and not all(_is_plain_name(each) for each, _ in shape):
+        shape = None
+    key = (shape, kind)
+    if key not in _makers:
+        if len(_makers) > _MOST_MAKERS:
+            _makers.clear()
+        _makers[key] = _maker(shape, *_WAYS[kind])
+    made = _makers[key](ask)
+    made.__code__ = made.__code__.replace(co_name=name)
+    made.__name__, made.__qualname__, made.__module__ = name, qualified, module
+    describe(made, doc, signature, lambda parameter: WithheldDefault(number, parameter))
+    return made
+
+
+def _is_plain_name(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_harena")
+
+
+def _maker(shape: Any, opening: str, waiting: str) -> Any:
+    """What makes a function of these parameters ((name, kind) each; None = any) that hands its operands on."""
+    by_kind: dict[int, list[str]] = {kind: [] for kind in range(5)}
+    for name, kind in shape if shape is not None else (("positional", 2), ("keywords", 4)):
+        by_kind[int(kind)].append(name)
+    only, free, rest, named, more = (by_kind[kind] for kind in range(5))
+    written = [*only, *(["/"] if only else []), *free]
+    written += ["*" + each for each in rest] or (["*"] if named else [])
+    written += [*named, *("**" + each for each in more)]
+    positional = "".join(f"{each}, " for each in (*only, *free, *("*" + each for each in rest)))
+    keywords = ", ".join([*(f"{each!r}: {each}" for each in named), *("**" + each for each in more)])
+    source = (
+        f"def _harena_maker(_harena_ask):\n"
+        f" {opening}def speaking({', '.join(written)}):\n"
+        f"  return ({waiting}_harena_ask(({positional}), {{{keywords}}}))\n"
+        f" return speaking\n"
+    )
+    names: dict[str, Any] = {"__name__": __name__}
+    exec(compile(source, "<a function of the suite's>", "exec", dont_inherit=True), names)  # noqa: S102 (written above, of names)
+    return names["_harena_maker"]
+
+
+class Steps:
+    """A coroutine or generator of the suite's, for one here that hands its steps on. Its end is told to the suite only
+    while that listens: the collector of garbage may end one at any time."""
+
+    def __init__(self, inner: Any, listens: Callable[[], bool]) -> None:
+        self._inner = inner
+        self._listens = listens
+
+    def __await__(self) -> Steps:
+        self._inner = self._inner.__await__()
+        return self
+
+    def __iter__(self) -> Steps:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._inner)
+
+    def send(self, value: Any) -> Any:
+        """See generators."""
+        return next(self._inner) if value is None else self._inner.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """See generators."""
+        return self._inner.throw(*error)
+
+    def close(self) -> None:
+        """See generators."""
+        if self._listens():
+            self._inner.close()
+
+
+# Attributes.
+
+
+class Attributes(dict):  # type: ignore[type-arg]
+    """The `__dict__` of a function of the suite's, and of the one that speaks for it: both have its attributes."""
+
+    __slots__ = ("heard", "number", "untold")
+
+    def __init__(self, number: int, held: Any = ()) -> None:
+        """Number of the function."""
+        super().__init__(held)
+        self.number = number
+        self.untold: set[str] = set()
+        """names whose values do not cross"""
+        self.heard: dict[str, Any] = {}
+        """values that the other side has told"""
+
+
+_UNCHANGED = ("=",)
+_NOTHING = object()
+
+
+def told_attributes(border: Border, attributes: Attributes, *, is_compared: bool = False) -> list[Any]:
+    """[number, name, item, name, item ...] of those that cross."""
+    state: list[Any] = [attributes.number]
+    untold = set()
+    for name, value in list(attributes.items()):
+        if not _crosses(name):
+            continue
+        try:
+            state += [name, _UNCHANGED if attributes.heard.get(name, _NOTHING) is value else border.item(value)]
+        except (TypeError, UncarriedError):  # what is withheld
+            untold.add(name)
+    if not is_compared:
+        attributes.untold = untold
+    return state
+
+
+def fill_attributes(border: Border, attributes: Attributes, state: Any) -> None:
+    """Make of the attributes that cross what the other side has."""
+    items = {state[index]: state[index + 1] for index in range(1, len(state), 2) if _crosses(state[index])}
+    told = {name: border.value(item) for name, item in items.items() if item != _UNCHANGED}
+    attributes.heard.update(told)
+    for name in [each for each in attributes if _crosses(each) and each not in attributes.untold and each not in items]:
+        del attributes[name]
+    attributes.update(told)
+
+
+def _crosses(name: Any) -> bool:
+    """Not an attribute by which Python or a test runner tells functions apart."""
+    return (
+        type(name) is str
+        and name.isidentifier()
+        and name[:2] != "__"
+        and name != "patchings"
+        and not any(word in name for word in ("pytest", "hypothesis", "unittest", "harena"))
+    )
+
+
+def streams_of(value: Any) -> list[str]:
+    """The classes of `io` that it is of."""
+    return [name for name in STREAMS if isinstance(value, getattr(io, name))]
+
+
+def count_as_streams(cls: Any, streams: Any) -> None:
+    """Make objects of a class be of classes of `io` to `isinstance`."""
+    for name in streams:
+        getattr(io, name).register(cls)
