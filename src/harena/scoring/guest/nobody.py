@@ -203,12 +203,12 @@ def _path_of(value: Any) -> str:
 
 def _kind_of_names(nobody: Nobody) -> Any:
     class Anything(type):
-        def __init__(cls, name: str, bases: Any, namespace: Any, **_: Any) -> None:
+        def __init__(cls, name: str, bases: Any, namespace: Any, /, **_: Any) -> None:
             super().__init__(name, bases, namespace)
             if "__harena_anything__" not in namespace:
                 nobody.asked += nobody.is_collected  # a test that derives a class asks what the base says to that
 
-        def __call__(cls, *_: Any, **__: Any) -> Any:
+        def __call__(cls, /, *_: Any, **__: Any) -> Any:
             nobody.ask()
 
         def __getattr__(cls, wanted: str) -> Any:

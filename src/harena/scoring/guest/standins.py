@@ -18,6 +18,7 @@ import decimal
 import fractions
 import functools
 import operator
+import types
 
 from harena.scoring.guest.belief import COMPARISONS, not_believed, others
 from harena.scoring.guest.functions import describe
@@ -276,7 +277,7 @@ class _Made:
     def __get__(self, owner: Any, cls: Any = None) -> Any:
         return _Made(cls)
 
-    def __call__(self, *positional: Any, **keywords: Any) -> None:
+    def __call__(self, /, *positional: Any, **keywords: Any) -> None:
         what = f"it calls {self._class.__name__}.__init__"
         self._class._harena_candidate.note(what)
         raise TypeError(f"{what}, and the object is elsewhere")
@@ -293,7 +294,7 @@ class Method:
         self.__self__ = owner
         self.__name__ = self.__qualname__ = name
 
-    def __call__(self, *positional: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *positional: Any, **keywords: Any) -> Any:
         owner = self.__self__
         candidate = (
             object.__getattribute__(owner, "_harena_candidate")
@@ -383,17 +384,17 @@ class StandInClass(type):
     __mro__ = _Told("__mro__")
     __dict__ = _Told("__dict__")  # type: ignore[misc]
 
-    def __new__(mcs, name: str, bases: Any, names: Any, **keywords: Any) -> Any:
+    def __new__(mcs, name: str, bases: Any, names: Any, /, **keywords: Any) -> Any:
         if "_harena_number" not in names:
             candidate = next(base._harena_candidate for base in bases if isinstance(base, StandInClass))
             candidate.note(f"it derives a class of its own from the candidate's {bases[0].__name__}")
             raise TypeError("a class of the suite's cannot derive from one of the candidate's in another process")
         return super().__new__(mcs, name, bases, names)
 
-    def __init__(cls, name: str, bases: Any, names: Any, **keywords: Any) -> None:
+    def __init__(cls, name: str, bases: Any, names: Any, /, **keywords: Any) -> None:
         super().__init__(name, bases, names)
 
-    def __call__(cls, *positional: Any, **keywords: Any) -> Any:
+    def __call__(cls, /, *positional: Any, **keywords: Any) -> Any:
         found = cls._harena_candidate.ask("call", cls, "", positional, tuple(keywords.items()))
         if cls._harena_is_named and cls._harena_kind != "enum" and isinstance(found, cls):
             if _times_carried(found) == 1:  # by this message, and by no other
@@ -563,7 +564,7 @@ def _is_sequence(stand_in: Any) -> bool:
 
 
 def _shown(name: str) -> Any:
-    def method(self: Any, *positional: Any) -> Any:
+    def method(self: Any, /, *positional: Any) -> Any:
         said = object.__getattribute__(self, "_harena_candidate").ask("special", self, name, positional)
         if type(said) is not str:
             raise TypeError(f"{name} returned non-string")
@@ -577,7 +578,7 @@ def _forwarded(name: str) -> Any:
         return _shown(name)
     if name in _ONE_SIDED:
 
-        def forwarded(self: Any, *positional: Any, **keywords: Any) -> Any:
+        def forwarded(self: Any, /, *positional: Any, **keywords: Any) -> Any:
             candidate = object.__getattribute__(self, "_harena_candidate")
             found = candidate.ask("special", self, name, positional, tuple(keywords.items()))
             if name in _NUMBERS and _origin(self) == "seen":
@@ -956,7 +957,7 @@ def _path(self: Any) -> str:
 def _describing(name: str) -> Any:
     """A method of a descriptor, which a class of the suite's has."""
 
-    def method(self: Any, *operands: Any) -> Any:
+    def method(self: Any, /, *operands: Any) -> Any:
         self._harena_candidate.note(f"a class of its own has a descriptor of the candidate's ({type(self).__name__})")
         return self._harena_candidate.ask("special", self, name, operands)
 
@@ -1117,7 +1118,7 @@ def _ordered(self: Any, compare: Any, name: str, other: Any) -> Any:
 def _of_member(name: str) -> Any:
     """Make a method of members: one that is made of a plain value answers as the value does, others as any object."""
 
-    def method(self: Any, *operands: Any) -> Any:
+    def method(self: Any, /, *operands: Any) -> Any:
         inner, cls = self._harena_inner, type(self)
         ask = self._harena_candidate.ask
         are_theirs = bool(operands) and all(map(_is_theirs, operands))
@@ -1196,6 +1197,10 @@ class _Valued:
     def __deepcopy__(self, memo: Any) -> Any:
         return object.__getattribute__(self, "_harena_candidate").ask("deepcopy", self, "")
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        object.__getattribute__(self, "_harena_candidate").note("it pickles an object of the candidate's")
+        return super().__reduce_ex__(protocol)
+
     if TYPE_CHECKING:
         _harena_kind: Any
     _harena_methods: Any = frozenset()
@@ -1247,7 +1252,7 @@ def _of_value(name: str, own: Any) -> Any:
     forwarded = _forwarded(name)
     is_number = name not in ("__str__", "__repr__", "__format__") and getattr(own, "__objclass__", None) in _SCALARS
 
-    def method(self: Any, *operands: Any, **keywords: Any) -> Any:
+    def method(self: Any, /, *operands: Any, **keywords: Any) -> Any:
         are_theirs = name not in _ONE_SIDED and all(map(_is_theirs, operands))
         is_free = name in _CHANGES or name in ("__str__", "__repr__", "__format__") or are_theirs
         if own is None or (is_free and not is_number) or type(self)._harena_is_named:
@@ -1276,18 +1281,23 @@ _JUDGED_VALUE = {
 
 
 def _of_made_value(name: str, own: Any) -> Any:
-    """The class's own method of what the suite made of a class that it names, because that is what it tests; a
-    comparison is so of two such objects. Else the plain value's."""
+    """The class's own method of what the suite made of a class that it names, because that is what it tests; so is a
+    comparison of two such objects. Beside a plain operand that the plain value does not equal, the class's `__eq__` is
+    asked, whose yes puts a pass in doubt. Else the plain value's."""
     judged = _JUDGED_VALUE[name]
     is_comparison = name in COMPARISONS or name in ("__eq__", "__ne__")
 
-    def method(self: Any, *operands: Any) -> Any:
+    def method(self: Any, /, *operands: Any) -> Any:
         judges = (self, *operands) if is_comparison else (self,)
         if all(_is_theirs(each) and type(each)._harena_is_named and _origin(each) == "made" for each in judges):
             return judged(self, *operands)
-        not_believed(self, name, operands)
         if own is not None:
-            return own(self, *operands)
+            plain = own(self, *operands)
+            if plain is (name == "__ne__") and _may_equal(self, *operands):
+                return _judged_plain(self, "__eq__", *operands) is (name == "__eq__")
+            not_believed(self, name, operands)
+            return plain
+        not_believed(self, name, operands)
         if name == "__bool__":
             return len(self) > 0
         raise TypeError(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
@@ -1295,9 +1305,32 @@ def _of_made_value(name: str, own: Any) -> Any:
     return method
 
 
+def _may_equal(self: Any, *operands: Any) -> bool:
+    """An object that the suite made, of a class that it names and that has an `__eq__`, beside a plain value that the
+    value which it is made of does not equal."""
+    cls = type(self)
+    is_asked = "__eq__" in cls._harena_special and cls._harena_is_named and _origin(self) == "made"
+    return is_asked and not any(map(_is_theirs, operands))
+
+
 def _method_of(base: type, name: str) -> Any:
     """The method that objects of a plain type have by this name; not one that the type itself has, as `__call__`."""
     return next((vars(part)[name] for part in base.__mro__ if name in vars(part)), None)
+
+
+class _OfClass:
+    """What a class of the candidate's has in place of a class method of the plain type that it derives from."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, stand_in: Any, owner: Any = None) -> Any:
+        return owner._harena_candidate.ask("get", owner, self._name)
+
+
+def _is_of_class(base: type, name: str) -> bool:
+    found = next((vars(part)[name] for part in base.__mro__ if name in vars(part)), None)
+    return isinstance(found, (classmethod, staticmethod, types.ClassMethodDescriptorType))
 
 
 def _missing(self: Any, key: Any) -> Any:
@@ -1318,6 +1351,7 @@ def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
             names[each] = _of_made_value(each, own)
         elif own is None or (each not in _VALUE_METHODS and each not in _OWN):
             names[each] = _of_value(each, own)
+    names.update((each, _OfClass(each)) for each in names["_harena_methods"] if _is_of_class(base, each))
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))
     made = _StandInNumber if isinstance(base, abc.ABCMeta) else StandInClass
     return made(name, kept or (_Valued, base), names)

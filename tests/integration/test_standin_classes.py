@@ -1,0 +1,125 @@
+"""Classes of a candidate's that a suite uses in ordinary ways, which stand-ins once refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from shared_sandboxes import SHARED
+from test_given_functions import replaced, suite_of
+from test_unittest_suites import scored
+
+pytestmark = SHARED
+
+FROZEN = """
+class Frozen(dict):
+    @classmethod
+    def fromkeys(cls, keys, value=None):
+        return cls({key: value for key in keys})
+    def __setitem__(self, key, value):
+        raise TypeError("frozen")
+"""
+CASELESS = """
+class Caseless(dict):
+    def __init__(self, items):
+        super().__init__({key.lower(): (key, value) for key, value in items.items()})
+    def __eq__(self, other):
+        return {key.lower(): value for key, value in other.items()} == {key: pair[1] for key, pair in dict.items(self)}
+    def __ne__(self, other):
+        return not self == other
+"""
+
+SERVED: dict[str, tuple[Any, str, tuple[str, str]]] = {
+    "operands that are called cls, self and name": (
+        """
+class Tag:
+    def __init__(this, kind, **attributes): this.kind, this.attributes = kind, attributes
+    def with_(this, **attributes): return Tag(this.kind, **attributes)
+def tag(kind, **attributes): return [kind, attributes]
+""",
+        """
+        made = Tag("a", cls="main", self=1, name="x")
+        assert made.attributes == {"cls": "main", "self": 1, "name": "x"}
+        assert made.with_(cls="b", self=2).attributes == {"cls": "b", "self": 2}
+        assert tag("a", cls="c", self=3, name=4) == ["a", {"cls": "c", "self": 3, "name": 4}]
+        """,
+        ("[kind, attributes]", "[kind]"),
+    ),
+    "a class method of a plain type's name": (
+        FROZEN,
+        """
+        frozen = Frozen.fromkeys(keys=["a"], value=3)
+        assert isinstance(frozen, Frozen) and frozen["a"] == 3
+        with pytest.raises(TypeError): frozen["b"] = 1
+        """,
+        ("key: value for", "key: None for"),
+    ),
+    "the equality of what is made of a dict": (
+        CASELESS,
+        """
+        made = Caseless({"Aa": 1})
+        assert made == {"aa": 1} and made == {"AA": 1} and made != {"aa": 2} and not made != {"aA": 1}
+        """,
+        ("key.lower(): value for", "key: value for"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SERVED)
+async def test_what_its_classes_do_is_the_candidates(name: str) -> None:
+    """A right program is paid, and a wrong one is not."""
+    candidate, body, edit = SERVED[name]
+    right = await scored(candidate, suite_of(body), kind="pytest")
+    assert (right.score, right.detail) == (1.0, "")
+    wrong = await scored(replaced(candidate, *edit), suite_of(body), kind="pytest")
+    assert (wrong.score, str(wrong.validity)) == (0.0, "valid")
+
+
+EQUAL_TO_ALL = """
+class Caseless(dict):
+    def __eq__(self, other): return isinstance(other, dict)
+    def __ne__(self, other): return not self == other
+"""
+
+
+async def test_a_dict_that_equals_every_dict_is_not_paid() -> None:
+    """What it says of a plain dict counts only where it tells dicts apart."""
+    body = """
+    assert Caseless({"Aa": 1}) == {"aa": 1}
+    """
+    result = await scored(EQUAL_TO_ALL, suite_of(body), kind="pytest")
+    assert (result.score, str(result.validity)) == (0.0, "valid")
+
+
+async def test_a_class_that_is_derived_from_with_a_keyword_called_name_is_not_served() -> None:
+    """It is told as what cannot be served, and is no error of the stand-in's."""
+    candidate = """
+class Plugin:
+    known = {}
+    def __init_subclass__(cls, name=None): Plugin.known[name] = cls
+"""
+    body = """
+    class Own(Plugin, name="own"): pass
+    assert Plugin.known == {"own": Own}
+    """
+    result = await scored(candidate, suite_of(body), kind="pytest")
+    assert (result.score, str(result.validity), "derives a class" in result.detail) == (None, "invalid", True)
+
+
+async def test_a_container_that_is_pickled_is_not_served() -> None:
+    """What is made of it anew is in the suite's process alone."""
+    candidate = """
+class Multi(dict):
+    def __init__(self, pairs=()):
+        super().__init__()
+        for key, value in pairs: super().setdefault(key, []).append(value)
+    def __reduce__(self): return Multi, ([(key, value) for key, values in super().items() for value in values],)
+    def __getitem__(self, key): return super().__getitem__(key)[-1]
+"""
+    body = """
+    import pickle
+    again = pickle.loads(pickle.dumps(Multi([("a", 1), ("a", 2)])))
+    assert (again["a"], type(again).__name__) == (2, "Multi")
+    """
+    result = await scored(candidate, suite_of(body), kind="pytest")
+    assert result.score is None or (result.score, str(result.trust)) == (1.0, "shared")
