@@ -61,4 +61,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "harbor-7"
+        return "harbor-8"

@@ -70,7 +70,7 @@ from harena.scoring.scorers.trusted_suite import (
     taking_part,
 )
 from harena.scoring.scorers.watched_files import content_of, folders_above
-from harena.scoring.slices import SLICE, aside, last_line
+from harena.scoring.slices import SLICE, aside, last_line, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
@@ -82,6 +82,8 @@ _IN_ONE_PROCESS = (
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024
+_SEARCHES = 16
+"""times that a text is read where it is looked through: texts of 1,024 characters are small"""
 _MAX_CHANGED_BYTES = 64 * 1024 * 1024
 _LINE_ENDS = (b"\n", b"\r")
 
@@ -168,7 +170,7 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
     if verdict.passed and ran.disk_is_full:
         return tampered("the disk was full when the command ended, so that what it compared may have been missing")
     if verdict.passed and not ran.changed:
-        return _with_words_in_sight(contract, verdict)
+        return await _with_words_in_sight(contract, verdict)
     if verdict.passed:
         idle = idle_bench(bench)
         theirs = {**idle.scenario.candidate.files, **bench.scenario.files}
@@ -179,15 +181,16 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
             again = await _run(bench, held, files, unread=touched)
             if _verdict(again.result, again.proven).passed:
                 touched = _unexplained(held, again, alone)
-        return _touched(contract, touched[0]) if touched else _with_words_in_sight(contract, verdict)
+        return _touched(contract, touched[0]) if touched else await _with_words_in_sight(contract, verdict)
     left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
     verdict = replace(verdict, detail=verdict.detail + told(left_out))
     return await _broken_without_candidate(bench, contract, result) or verdict
 
 
-def _with_words_in_sight(contract: CommandContract, verdict: Verdict) -> Verdict:
+async def _with_words_in_sight(contract: CommandContract, verdict: Verdict) -> Verdict:
     """A pass says by which line the candidate could have learned the word."""
-    given = words_in_sight(contract.command or (), contract.files)
+    command = contract.command or ()
+    given = await aside(_looked_at(contract), words_in_sight, command, contract.files)
     return replace(verdict, detail=f"{verdict.detail}{given[0].told}") if given else verdict
 
 
@@ -281,7 +284,7 @@ async def _run(
     is asked, too, whether somebody has read them since they were changed."""
     word = secrets.token_hex(16)
     async with AsyncExitStack() as stack:
-        guarded = _guarded(contract, files)
+        guarded = await aside(_looked_at(contract), _guarded, contract, files)
         sandbox = await stack.enter_async_context(bench.sandbox(hides_processes=guarded.hides_processes))
         await put_files(sandbox, files)
         await put_files(sandbox, guarded.files)
@@ -348,6 +351,11 @@ async def _is_full(sandbox: SandboxPort) -> bool:
             if error.reason == "IO_FAILED":
                 raise
     return False
+
+
+def _looked_at(contract: CommandContract) -> int:
+    """The characters that are read where the trusted texts are looked through."""
+    return _SEARCHES * (size_of(contract.files) + sum(map(len, contract.command or ())))
 
 
 def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:

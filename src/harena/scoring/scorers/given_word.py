@@ -36,8 +36,9 @@ _IN_SHELL = frozenset({
 _EXPORTS = re.compile(r"(?:export|(?:declare|typeset|local)[ \t]+-\w*x\w*)\b")
 _EXPORTS_ALL = re.compile(r"\bset[ \t]+(?:-\w*a\w*|-o[ \t]+allexport)\b")
 _READ = re.compile(r"(?<![\w-])read\b((?:[ \t]+-\w+(?:[ \t]+\d+)?)*)[ \t]*([A-Za-z_]\w*)?")
-_TAKEN = re.compile(r"([A-Za-z_]\w*)=[\"']?\$\((?:head|cat|sed|line|[ \t]*<[ \t]*/dev/stdin)")
-_COPIED = re.compile(r"([A-Za-z_]\w*)=[\"']?\$\{?([A-Za-z_]\w*)")
+_TAKEN = re.compile(r"(?<!\w)\d*+([A-Za-z_]\w*+)=[\"']?\$\((?:head|cat|sed|line|[ \t]*<[ \t]*/dev/stdin)")
+_COPIED = re.compile(r"(?<!\w)\d*+([A-Za-z_]\w*+)=[\"']?\$\{?([A-Za-z_]\w*)")
+"""from the begin of a word only: else each of its characters is tried as one, with all that follow"""
 _FUNCTION = re.compile(r"(?m)(?:^|[;\s])(?:function[ \t]+)?([\w-]+)[ \t]*\(\)")
 _POSITIONAL = frozenset("123456789")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=(?:\"[^\"]*\"|'[^']*'|\S*)[ \t]*")
@@ -210,11 +211,20 @@ def _names_in_shell(text: str) -> set[str]:
         if mask[found.start()] and not re.search(r"\b(?:while|until)\b[^;\n]*$", before):
             names.add(found[2] or "REPLY")
             break
-    while True:
-        copies = {found[1] for found in _COPIED.finditer(text) if found[2] in names} - names
-        if not copies:
-            return names
-        names |= copies
+    copies: dict[str, list[str]] = {}
+    for found in _COPIED.finditer(text):
+        copies.setdefault(found[2], []).append(found[1])
+    return _reached(names, copies)
+
+
+def _reached(names: set[str], copies: Mapping[str, Sequence[str]]) -> set[str]:
+    """The names, and all that copies of them are made under, each looked at once."""
+    waiting = [*names]
+    while waiting:
+        new = set(copies.get(waiting.pop(), ())) - names
+        names |= new
+        waiting += new
+    return names
 
 
 def _started(part: str) -> tuple[str, str]:

@@ -13,10 +13,11 @@ import asyncio
 import json
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+from typing import ParamSpec, TypeVar
 
 from harena.core.errors import SandboxFileError, SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
@@ -54,6 +55,9 @@ from harena.scoring.scorers.verifier_ground import (
 from harena.scoring.scorers.verifier_scripts import WatchedScripts, judging_scripts
 from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
 REWARD_FILES = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
@@ -109,6 +113,8 @@ _CLEAN_SECONDS = 60.0
 """for each command by which it is found what the candidate left, or removed"""
 CLEANING_SECONDS = (2 * _CLEAN_ROUNDS + 6) * _CLEAN_SECONDS
 """longest time that all of the cleaning takes"""
+_SEARCHES = 16
+"""times that a text is read where it is looked through: texts of 1,024 characters are small"""
 _MOST_LEFT = 5000
 """links, or files that steer tools: who leaves more means that no verifier follows"""
 
@@ -241,8 +247,13 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
     del real[:3]
     emptied = tuple(real) or places
     left, steering = await _left(sandbox, contract, emptied), await _steering(sandbox, contract)
-    absent = await _absent(sandbox, _targets(contract))
+    absent = await _absent(sandbox, await _looked(contract, _targets, contract))
     return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals)
+
+
+async def _looked(contract: HarborContract, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What `work`, which looks through the verifier's files for many words, gives."""
+    return await aside(_SEARCHES * size_of(contract.tests), work, *args, **kwargs)
 
 
 def _targets(contract: HarborContract) -> list[str]:
@@ -255,13 +266,22 @@ def _targets(contract: HarborContract) -> list[str]:
             if str(PurePosixPath(path).parent) == folder:
                 rules[PurePosixPath(path).name] = text
     texts = "\n".join(contract.tests.values())
+    made = words_behind_make(texts)
     names = []
-    for name in phony_targets(rules):
+    for name in [name for name in phony_targets(rules) if name in NAMES_OF_WORK or name in made][:_MOST_AT_ONCE]:
         word = re.escape(name)
-        is_folder = re.search(rf"(?<![\w-]){word}/|/{word}(?![\w.-])", texts)
-        if not is_folder and (name in NAMES_OF_WORK or re.search(rf"\bmake\b[^\n;&|]*[ \t]{word}(?![\w./-])", texts)):
+        if not re.search(rf"(?<![\w-]){word}/|/{word}(?![\w.-])", texts):
             names.append(name)
     return [f"{folder}/{name}" for folder in folders for name in sorted(names)][:_MOST_AT_ONCE]
+
+
+def words_behind_make(texts: str) -> set[str]:
+    """What `make` is told to make, as the lines say."""
+    words: set[str] = set()
+    for piece in re.split(r"[\n;&|]", texts):
+        if (make := re.search(r"\bmake\b", piece)) is not None:
+            words.update(re.findall(r"(?<=[ \t])[\w./-]+", piece[make.end() :]))
+    return words
 
 
 async def _absent(sandbox: SandboxPort, paths: list[str]) -> tuple[str, ...]:
@@ -292,9 +312,8 @@ async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple
     """What a verifier's files could be read, written or replaced through; see `left_links`."""
     places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
     argv = ("sh", "-c", FIND_LEFT, "sh", " ".join(elsewhere), *places)
-    environment = {
-        "NAMES": names_brought(contract.tests, written_paths(contract.tests, contract.workdir, places=("/",)))
-    }
+    written = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
+    environment = {"NAMES": names_brought(contract.tests, written)}
     return parsed_left(await _told(sandbox, argv, "/", environment, seconds=_CLEAN_SECONDS))
 
 
@@ -324,8 +343,9 @@ async def _clean(
 
 async def _make_writable(sandbox: SandboxPort, contract: HarborContract) -> None:
     """What the verifier writes or copies to. Unlike elsewhere, root in a sandbox is bound by the modes of files."""
-    everywhere = written_paths(contract.tests, contract.workdir, places=("/",))
-    targets = list(dict.fromkeys([*everywhere, *copied_paths(contract.tests, contract.workdir)]))[:_MOST_AT_ONCE]
+    everywhere = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
+    copied = await _looked(contract, copied_paths, contract.tests, contract.workdir)
+    targets = list(dict.fromkeys([*everywhere, *copied]))[:_MOST_AT_ONCE]
     places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
     argv = ("sh", "-c", MAKE_WRITABLE, "sh", str(len(targets)), *targets, *places)
     await _told(sandbox, argv, "/", {"NAMES": names_brought(contract.tests, everywhere)}, seconds=_CLEAN_SECONDS)
@@ -352,10 +372,11 @@ async def _verified(
             await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values(), most=_MOST_LEFT)
         except TooManyFilesError as error:
             raise EnvironmentFailedError(str(error)) from None
-    left = left_by_candidate(ground.steering, await _steering(sandbox, contract), contract.tests)
+    now = await _steering(sandbox, contract)
+    left = await _looked(contract, left_by_candidate, ground.steering, now, contract.tests)
     if len(left) > _MOST_LEFT:
         raise EnvironmentFailedError("the candidate leaves too many files that steer tools")
-    hiding = hiding_makefiles(ground.steering, left, contract.tests)
+    hiding = await _looked(contract, hiding_makefiles, ground.steering, left, contract.tests)
     for workdir, real in ground.reals.items():
         hiding += steering_above(left, real, workdir)
     left = [path for path in left if path not in hiding]
@@ -363,12 +384,14 @@ async def _verified(
     if hiding:
         given = b"".join(path.encode("utf-8", "replace") + b"\0" for path in hiding)
         await _told(sandbox, ("xargs", "-0", "rm", "-rf", "--"), "/", seconds=_CLEAN_SECONDS, stdin=given)
-    written = written_paths(contract.tests, contract.workdir)
+    written = await _looked(contract, written_paths, contract.tests, contract.workdir)
     if written:
         await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", {})
     await _make_writable(sandbox, contract)
     own = [f"{place}/{path}" for place in {TESTS, ground.emptied[1]} for path in contract.tests if path.endswith(".py")]
-    path, guarding, environment = guard(
+    path, guarding, environment = await _looked(
+        contract,
+        guard,
         TESTS,
         {**contract.env, **contract.verifier_env},
         contract.tests.values(),
@@ -378,14 +401,14 @@ async def _verified(
         copied=contract.tests,
     )
     place = str(PurePosixPath(path).parent)
-    texts = guarded_scripts(contract.tests, place)
+    texts = await _looked(contract, guarded_scripts, contract.tests, place)
     for name, text in texts.items():
         await _write(sandbox, f"{TESTS}/{name}", text)
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())
     states = await _states(sandbox, dangling)
-    names = await aside(size_of(contract.tests), judging_scripts, contract.tests, TESTS, contract.workdir)
+    names = await _looked(contract, judging_scripts, contract.tests, TESTS, contract.workdir)
     scripts = await WatchedScripts.begin(sandbox, ground.emptied[1], {name: texts[name] for name in names})
     try:
         done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
@@ -402,8 +425,10 @@ async def _verified(
         await asyncio.sleep(_STILL_SECONDS)
         if await fingerprints(sandbox, REWARD_FILES) != before:
             return Reward(None, rewritten=True)
-    if reward.value and states and has_led_somewhere(states, await _states(sandbox, dangling), contract.tests):
-        return replace(reward, by_links=True)
+    if reward.value and states:
+        after = await _states(sandbox, dangling)
+        if await _looked(contract, has_led_somewhere, states, after, contract.tests):
+            return replace(reward, by_links=True)
     return reward
 
 

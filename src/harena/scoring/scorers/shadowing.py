@@ -18,6 +18,7 @@ _RULE = re.compile(
     r"(?m)^(?P<targets>[\w./ -]+?)[ \t]*::?(?![=:])(?P<needs>[^\n;]*)(?P<same>;[^\n]*)?"
     r"(?P<recipe>(?:\n(?:\t[^\n]*|[ \t]*(?=\n)))*)"
 )
+_LONGEST_LINE = 10_000
 _NODE = (".js", ".json", ".node")
 """in the order in which `require` tries them"""
 _OF_NODE = (*_NODE, ".mjs", ".cjs", ".jsx", ".ts", ".tsx")
@@ -81,7 +82,9 @@ def phony_targets(files: Mapping[str, str]) -> dict[str, str]:
     for path, text in files.items():
         if PurePosixPath(path).name not in MAKEFILES and not path.endswith(".mk"):
             continue
-        text = text.replace("\\\n", " ")
+        # a rule may begin anywhere in a line and end anywhere: of a long one that takes the square of its length
+        lines = text.replace("\\\n", " ").split("\n")
+        text = "\n".join(line if len(line) <= _LONGEST_LINE else "" for line in lines)
         rules = list(_RULE.finditer(text))
         phony = {name for rule in rules if ".PHONY" in rule["targets"].split() for name in rule["needs"].split()}
         folder = path.rpartition("/")[0]

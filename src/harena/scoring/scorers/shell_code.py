@@ -17,13 +17,22 @@ _KEYWORDS = frozenset({
 })  # fmt: skip
 """words before a command"""
 _CODE, _TEXT, _PARENTHESIS, _BACKTICK = "code", '"', ")", "`"
+_LONGEST_LINE = 2000
+"""characters: a search that may begin anywhere in a line, and end anywhere, takes their square"""
+_MOST_SCRIPTS = 100
+"""here-documents of one text of which it is asked whether they are scripts that run: each answer reads the text"""
+_MOST_DEPTH = 20
+"""programs inside each other; what is deeper counts as commands"""
 
 
-def code_mask(text: str) -> bytearray:
+def code_mask(text: str, depth: int = 0) -> bytearray:
     """1 for each character that belongs to a command, 0 for the others."""
+    if depth > _MOST_DEPTH:
+        return bytearray(b"\1" * len(text))
     mask = bytearray(len(text))
     stack = [_CODE]
     waiting: list[tuple[str, bool, bool]] = []  # (end, tabs before it, it is a program) of here-documents
+    documents = 0
     at = 0
     while at < len(text):
         char, where = text[at], stack[-1]
@@ -43,7 +52,7 @@ def code_mask(text: str) -> bytearray:
         elif where == _TEXT:
             at += 1
         elif char in "\"'":
-            at = _after_quote(text, at, mask, stack)
+            at = _after_quote(text, at, mask, stack, depth)
         elif char == "(":
             stack.append(_PARENTHESIS)
             at += 1
@@ -55,20 +64,22 @@ def code_mask(text: str) -> bytearray:
             at += 3
         elif found := _HERE_DOCUMENT.match(text, at) if char == "<" else None:
             line = text[text.rfind("\n", 0, at) + 1 : (text.find("\n", at) + 1 or len(text) + 1) - 1]
-            waiting.append((found["end"], bool(found["tabs"]), _is_program(line, text)))
+            documents += 1
+            is_program = _is_program(line, text if documents <= _MOST_SCRIPTS else None)
+            waiting.append((found["end"], bool(found["tabs"]), is_program))
             mask[at : found.end()] = b"\1" * (found.end() - at)
             at = found.end()
         elif char == "\n" and waiting:
-            at = _after_documents(text, at + 1, mask, waiting)
+            at = _after_documents(text, at + 1, mask, waiting, depth)
             waiting.clear()
         else:
             at += 1
     return mask
 
 
-def _after_quote(text: str, at: int, mask: bytearray, stack: list[str]) -> int:
+def _after_quote(text: str, at: int, mask: bytearray, stack: list[str], depth: int) -> int:
     """Where it goes on after the quote that opens here; a text in double quotes may hold commands."""
-    line = text[max(text.rfind("\n", 0, at) + 1, at - 100) : at]
+    line = text[max(text.rfind("\n", max(0, at - 100), at) + 1, at - 100) : at]
     is_program = _PROGRAM_FOLLOWS.search(line) is not None
     if text[at] == '"' and not is_program:
         stack.append(_TEXT)
@@ -77,11 +88,11 @@ def _after_quote(text: str, at: int, mask: bytearray, stack: list[str]) -> int:
     while end < len(text) and text[end] != text[at]:
         end += 2 if text[end] == "\\" and has_escapes else 1
     if is_program:
-        mask[at + 1 : end] = code_mask(text[at + 1 : end])
+        mask[at + 1 : end] = code_mask(text[at + 1 : end], depth + 1)
     return end + 1
 
 
-def _after_documents(text: str, at: int, mask: bytearray, waiting: Iterable[tuple[str, bool, bool]]) -> int:
+def _after_documents(text: str, at: int, mask: bytearray, waiting: Iterable[tuple[str, bool, bool]], depth: int) -> int:
     for end, has_tabs, is_program in waiting:
         start = at
         while at < len(text):
@@ -92,27 +103,29 @@ def _after_documents(text: str, at: int, mask: bytearray, waiting: Iterable[tupl
                 break
             at = next_line
         if is_program:
-            mask[start:at] = code_mask(text[start:at])
+            mask[start:at] = code_mask(text[start:at], depth + 1)
         at = next_line if at < len(text) else at
     return at
 
 
-def _is_program(line: str, text: str) -> bool:
-    """The here-document of this line goes to a shell, or to a script that is run."""
+def _is_program(line: str, text: str | None) -> bool:
+    """The here-document of this line goes to a shell, or to a script that is run (`text`; None = that is not asked)."""
     if _READ_BY_SHELL.search(line.partition("<<")[0]):
         return True
-    script = _INTO_SCRIPT.search(line)
-    return script is not None and not is_data(script[1], [text.replace(line, "")])
+    script = None if text is None else _INTO_SCRIPT.search(line[:_LONGEST_LINE])
+    return text is not None and script is not None and not is_data(script[1], [text.replace(line, "")])
 
 
 def is_data(name: str, texts: Iterable[str]) -> bool:
-    """A script that is compared or read by all lines that name it, and run by none."""
+    """A script that is compared or read by all lines that name it, and run by none; a long line may run it."""
     word = re.escape(name)
     runs = re.compile(
         rf"(?<![\w.-])(?:ba|da|z|k)?sh\b[\"',]*[ \t]+(?:-\w+[ \t]+)*[\"'\w./${{}}-]*{word}"
         rf"|(?:\bsource|(?:^|[\s;&|(])\.)[ \t]+\S*{word}|(?:^|[;&|({{!]|\b(?:then|do|if|exec|sudo))[ \t]*\S*{word}"
     )
     lines = [line for text in texts for line in text.split("\n") if name in line]
+    if any(len(line) > _LONGEST_LINE for line in lines):
+        return False
     return bool(lines) and all(_ONLY_LOOKS.search(line) and not runs.search(line) for line in lines)
 
 

@@ -10,7 +10,8 @@ tests. What a verifier's own files name is left: the task may be about it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 _WRITES_TO = re.compile(
@@ -21,9 +22,17 @@ _WRITES_TO = re.compile(
 """a redirection of a shell, or an option of which it is known that it names a file that is written"""
 _ASSIGNED = re.compile(r"(?m)(?:^|[;&|({]|\b(?:export|local|readonly|then|do))[ \t]*(\w+)=[\"']?([\w./+${}-]+)")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_MAKES = re.compile(r"(?:>|\btee|-o|=)[ \t]*[\"']?$|\b(?:rm|mkdir|touch|trap|chmod)\b[^;&|]*$")
+_MAKES = re.compile(r"\b(?:rm|mkdir|touch|trap|chmod)\b")
+_REMOVES = re.compile(r"\brm\b")
+_ENDS_A_PIECE = re.compile(r"[;&|\n]")
 _FUNCTION = re.compile(r"\w[ \t]*\(\)|\bfunction\b")
 _MOST_VALUES = 20
+_MOST_TARGETS, _MOST_FOLDERS, _MOST_FOUND = 300, 20, 10_000
+"""files that scripts write to, folders that they go to, and paths that both together give: what is beyond that is not
+looked at, so that the time for a text grows with its length only"""
+_LONGEST_PATH = 4096
+_MOST_TEXT, _MOST_TEXTS = 256 * 1024, 1024 * 1024
+"""characters of one script, and of all, that are looked at: a search holds the interpreter for as long as it takes"""
 _SCRATCH = ("/tmp/", "/var/tmp/")
 _CHANGES_TO = re.compile(r"(?m)(?:^|[;&|(])[ \t]*(?:cd|pushd)[ \t]+[\"']?(/[\w./-]*)")
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -114,55 +123,168 @@ _COPIES = re.compile(
 
 def written_paths(texts: Mapping[str, str], workdir: str, *, places: tuple[str, ...] = _SCRATCH) -> list[str]:
     """Files below `places` that the lines of shell of a verifier write to, wherever it may be then; but for those that
-    it has read before, which are the candidate's."""
-    scripts = [_without_comments(text) for path, text in texts.items() if path.endswith((".sh", ".bash"))]
+    it has read before, which are the candidate's. Not for an event loop where the texts are long."""
+    scripts = _scripts(texts)
     shell = "\n".join(scripts)
-    folders = dict.fromkeys((workdir, *_CHANGES_TO.findall(shell)))
-    values: dict[str, list[str]] = {}
-    for name, value in _ASSIGNED.findall(shell):
-        values.setdefault(name, []).append(value)
+    folders, values = _folders(workdir, shell), _values(shell)
     found: dict[str, None] = {}
     for script in scripts:
-        for match in _WRITES_TO.finditer(script):
-            before, target = script[: match.start()], match["to"]
-            # what is added to a file that was not removed hides nothing of what was there
-            if _is_read(before, target) or (match["adds"] and not _is_removed(before, target)):
+        before = _Before(script)
+        done: set[str] = set()
+        for match in _first_targets(script):
+            target = match["to"]
+            if target in done:
                 continue
+            # what is added to a file that was not removed hides nothing of what was there
+            if before.reads(target, match.start()):
+                continue
+            if match["adds"] and not before.removes(target, match.start()):
+                continue
+            done.add(target)
             for path in _resolved(target, values):
                 if path.startswith("/"):
                     found[path] = None
                 elif path.strip("./"):
                     found.update(dict.fromkeys(str(PurePosixPath(folder) / path) for folder in folders))
+            if len(found) > _MOST_FOUND:
+                break
     return [path for path in found if path.startswith(places) and ".." not in path.split("/")]
 
 
 def copied_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
-    """Files that the lines of shell of a verifier copy or move something to, wherever they may be then."""
-    scripts = [_without_comments(text) for path, text in texts.items() if path.endswith((".sh", ".bash"))]
+    """Files that the lines of shell of a verifier copy or move something to, wherever they may be then. Not for an
+    event loop where the texts are long."""
+    scripts = _scripts(texts)
     shell = "\n".join(scripts)
-    values: dict[str, list[str]] = {}
-    for name, value in _ASSIGNED.findall(shell):
-        values.setdefault(name, []).append(value)
-    folders = dict.fromkeys((workdir, *_CHANGES_TO.findall(shell)))
+    folders, values = _folders(workdir, shell), _values(shell)
     names = dict.fromkeys(PurePosixPath(path).name for path in texts)
     found: dict[str, None] = {}
-    for copied in _COPIES.findall(shell):
-        words = [word.strip("\"'") for word in copied.split() if not word.startswith("-")]
-        sources = [name for word in words[:-1] for name in ((word.rpartition("/")[2],) if "*" not in word else names)]
-        for target in _resolved(words[-1], values) if len(words) > 1 else ():
-            for folder in folders if not target.startswith("/") else ("/",):
-                place = PurePosixPath(folder, target)
-                found.update(dict.fromkeys(str(path) for path in (place, *(place / name for name in sources if name))))
+    for copied in _COPIES.finditer(shell):
+        words = [word.strip("\"'") for word in copied[1].split() if not word.startswith("-")]
+        sources = dict.fromkeys(word.rpartition("/")[2] for word in words[:-1] if "*" not in word)
+        if any("*" in word for word in words[:-1]):
+            sources.update(names)
+        targets = _resolved(words[-1], values) if len(words) > 1 else ()
+        found.update(dict.fromkeys(_copied_to(targets, folders, [name for name in sources if name])))
+        if len(found) > _MOST_FOUND:
+            break
     return [path for path in found if ".." not in path.split("/") and path != "/"]
+
+
+def _scripts(texts: Mapping[str, str]) -> list[str]:
+    """The scripts of shell without comments, as far as they are looked at."""
+    scripts: list[str] = []
+    left = _MOST_TEXTS
+    for path, text in texts.items():
+        if path.endswith((".sh", ".bash")) and left:
+            scripts.append(_without_comments(text[: min(left, _MOST_TEXT)]))
+            left -= min(left, len(text), _MOST_TEXT)
+    return scripts
+
+
+def _copied_to(targets: Iterable[str], folders: Iterable[str], sources: Iterable[str]) -> Iterator[str]:
+    """A path of `targets` may be the file's, or that of its folder."""
+    for target in targets:
+        for folder in folders if not target.startswith("/") else ("/",):
+            place = PurePosixPath(folder, target)
+            yield str(place)
+            yield from (str(place / name) for name in sources)
+
+
+def _folders(workdir: str, shell: str) -> list[str]:
+    """Where a script may be, the first ones."""
+    return [*dict.fromkeys((workdir, *_CHANGES_TO.findall(shell)))][:_MOST_FOLDERS]
+
+
+def _values(shell: str) -> dict[str, list[str]]:
+    """What is assigned to each variable, the first ones."""
+    values: dict[str, list[str]] = {}
+    for match in _ASSIGNED.finditer(shell):
+        held = values.setdefault(match[1], [])
+        if len(held) < _MOST_VALUES and len(match[2]) <= _LONGEST_PATH:
+            held.append(match[2])
+    return values
+
+
+def _first_targets(script: str) -> Iterator[re.Match[str]]:
+    """Where the script writes, to the first of its files."""
+    seen: set[str] = set()
+    for match in _WRITES_TO.finditer(script):
+        if len(match["to"]) > _LONGEST_PATH:
+            continue
+        if len(seen) < _MOST_TARGETS:
+            seen.add(match["to"])
+        if match["to"] in seen:
+            yield match
+
+
+class _Before:
+    """What stands before a place of a script. Each file is looked for once, however many places are asked about: where
+    each place has the text before it searched anew, 1,500 characters of redirections take a minute."""
+
+    def __init__(self, script: str) -> None:
+        function = _FUNCTION.search(script)
+        self._script = script
+        self._function = len(script) + 1 if function is None else function.end()
+        self._ends = [match.start() for match in _ENDS_A_PIECE.finditer(script)]
+        self._verbs: dict[tuple[re.Pattern[str], int], int | None] = {}
+        """(which verbs, a piece) -> the end of its first one"""
+        self._first: dict[tuple[bool, str], int | None] = {}
+
+    def reads(self, target: str, end: int) -> bool:
+        """The lines before `end` name this file, and do not make or remove it. What a function does comes later."""
+        return self._function > end and self._is_before(end, True, target)
+
+    def removes(self, target: str, end: int) -> bool:
+        """The lines before `end` remove it."""
+        return self._is_before(end, False, target)
+
+    def _is_before(self, end: int, reads: bool, target: str) -> bool:
+        asked = (reads, target)
+        if asked not in self._first:
+            named = re.finditer(rf"(?<![\w./-]){re.escape(target)}(?![\w-])", self._script)
+            is_it = self._is_read if reads else self._is_removed
+            self._first[asked] = next((match.end() for match in named if is_it(match.start())), None)
+        first = self._first[asked]
+        return first is not None and first <= end
+
+    def _is_read(self, at: int) -> bool:
+        return not (self._is_made(at) or self._has_verb(_MAKES, at))
+
+    def _is_removed(self, at: int) -> bool:
+        return self._has_verb(_REMOVES, at)
+
+    def _has_verb(self, verbs: re.Pattern[str], at: int) -> bool:
+        """One of them stands before, in the same piece of a line."""
+        piece = bisect_left(self._ends, at)
+        if (verbs, piece) not in self._verbs:
+            ends = self._ends[piece] if piece < len(self._ends) else len(self._script)
+            found = verbs.search(self._script, self._ends[piece - 1] + 1 if piece else 0, ends)
+            self._verbs[verbs, piece] = None if found is None else found.end()
+        first = self._verbs[verbs, piece]
+        return first is not None and first <= at
+
+    def _is_made(self, at: int) -> bool:
+        """What stands right before says that the file is written, or that it is a value."""
+        script = self._script
+        if script[at - 1 : at] in ("'", '"'):
+            at -= 1
+        while at and script[at - 1] in " \t":
+            at -= 1
+        is_tee = script.endswith("tee", 0, at) and not re.match(r"\w", script[max(0, at - 4) : max(0, at - 3)])
+        return is_tee or script.endswith((">", "-o", "="), 0, at)
 
 
 def _without_comments(text: str) -> str:
     lines = []
     for line in text.split("\n"):
+        at = double = single = 0
         for match in re.finditer(r"(?:^|(?<=[ \t;]))#", line):
-            before = line[: match.start()]
-            if before.count('"') % 2 == 0 and before.count("'") % 2 == 0:
-                line = before
+            double += line.count('"', at, match.start())
+            single += line.count("'", at, match.start())
+            at = match.start()
+            if double % 2 == 0 and single % 2 == 0:
+                line = line[:at]
                 break
         lines.append(line)
     return "\n".join(lines)
@@ -182,18 +304,6 @@ def _resolved(target: str, values: Mapping[str, list[str]]) -> list[str]:
             named = values.get(variable[1] or variable[2], ())
             waiting += [word[: variable.start()] + value + word[variable.end() :] for value in named]
     return [word for word in found if "$" not in word and "{" not in word]
-
-
-def _is_removed(before: str, target: str) -> bool:
-    return re.search(rf"\brm\b[^;&|\n]*(?<![\w./-]){re.escape(target)}(?![\w-])", before) is not None
-
-
-def _is_read(before: str, target: str) -> bool:
-    """The lines that come before name this file, and do not make or remove it. What a function does comes later."""
-    if _FUNCTION.search(before):
-        return False
-    named = re.finditer(rf"(?<![\w./-]){re.escape(target)}(?![\w-])", before)
-    return any(not _MAKES.search(before[before.rfind("\n", 0, match.start()) + 1 : match.start()]) for match in named)
 
 
 def parsed(told: str) -> dict[str, str]:

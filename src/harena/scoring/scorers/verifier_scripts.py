@@ -24,11 +24,13 @@ _STARTED_BY = (
     r"(?:\b(?:python[\d.]*|bash|sh|dash|node|perl|ruby|source|exec)|(?:^|[\n;&|({])[ \t]*\.)[ \t]+(?:-\S+[ \t]+)*"
 )
 _AT = r"[\"']?(?:[\w./${}-]*/)?"
-_CHANGES = re.compile(
-    r"\b(?:sed|perl)\b[^\n]*?[ \t]-\w*i|\bopen\([^\n]*[\"'](?:[wax]|r?b?\+)"
-    r"|\b(?:mv|rm|patch|dos2unix|truncate|unlink|shred|rename|replace|write_text|write_bytes)\b"
+_CHANGES = re.compile(r"\b(?:mv|rm|patch|dos2unix|truncate|unlink|shred|rename|replace|write_text|write_bytes)\b")
+_CHANGES_BY_OPTION = (
+    (re.compile(r"\b(?:sed|perl)\b"), re.compile(r"[ \t]-\w*i")),
+    (re.compile(r"\bopen\("), re.compile(r"[\"'](?:[wax]|r?b?\+)")),
 )
-"""what a line of shell or Python changes a file with"""
+"""what a line of shell or Python changes a file with; of the latter the second behind the first. They are searched one
+after the other: one expression for both tries each place of the first with each of the second"""
 _PIECES = re.compile(r"[;&|\n]")
 
 
@@ -68,12 +70,22 @@ def judging_scripts(tests: Mapping[str, str], place: str, workdir: str) -> list[
     pytest and unittest load, and modules that its Python imports. Other files may be what the candidate's program is to
     change."""
     written = {*written_paths(tests, workdir, places=("/",)), *copied_paths(tests, workdir)}
-    changing = [piece for text in tests.values() for piece in _PIECES.split(text) if _CHANGES.search(piece)]
+    changing = [piece for text in tests.values() for piece in _PIECES.split(text) if _changes(piece)]
     return [
         path
         for path in tests
         if f"{place}/{path}" not in written and not _is_changed(path, changing) and _is_judging(path, tests)
     ]
+
+
+def _changes(piece: str) -> bool:
+    if _CHANGES.search(piece):
+        return True
+    for first, second in _CHANGES_BY_OPTION:
+        begin = first.search(piece)
+        if begin is not None and second.search(piece, begin.end()):
+            return True
+    return False
 
 
 def _is_judging(path: str, tests: Mapping[str, str]) -> bool:

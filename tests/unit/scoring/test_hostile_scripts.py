@@ -1,0 +1,68 @@
+"""Texts of a contract's author that are slow to look through: a search holds the interpreter, and so the server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from harena.scoring.scorers.given_word import hides_processes, words_in_sight
+from harena.scoring.scorers.harbor import words_behind_make
+from harena.scoring.scorers.left_links import names_brought
+from harena.scoring.scorers.shadowing import phony_targets
+from harena.scoring.scorers.shell_code import code_mask, is_data
+from harena.scoring.scorers.start_up_files import guard, guarded_scripts
+from harena.scoring.scorers.verifier_ground import copied_paths, written_paths
+from harena.scoring.scorers.verifier_scripts import judging_scripts
+from harena.scoring.scorers.weak_lines import weak_lines
+
+SECONDS = 3.0
+LENGTHS = (1500, 16_000)
+"""of which the first shows what grows with the third power of the length, before the second is tried"""
+LOOKS: dict[str, Callable[[str], object]] = {
+    "written": lambda text: written_paths({"test.sh": text}, "/app", places=("/",)),
+    "copied": lambda text: copied_paths({"test.sh": text}, "/app"),
+    "brought": lambda text: names_brought({"test.sh": text}, []),
+    "judging": lambda text: judging_scripts({"test.sh": text, "a.py": text}, "/tests", "/app"),
+    "phony": lambda text: phony_targets({"Makefile": text}),
+    "make": words_behind_make,
+    "mask": code_mask,
+    "data": lambda text: is_data("x.sh", [f"cat {text}x.sh", f"{text} x.sh"]),
+    "guard": lambda text: guard("/tmp/g", {}, [text]),
+    "guarded": lambda text: guarded_scripts({"x.sh": f"PYTHONPATH={text}", "y.sh": f"x.sh {text} x.sh"}, "/tmp/g"),
+    "hides": lambda text: hides_processes(["bash", "-c", f"read x\n{text}"], {"x.sh": text, "a.py": text}),
+    "sight": lambda text: words_in_sight(["bash", "-c", f"read x\n{text}"], {"x.sh": f"read x;{text}", "a.py": text}),
+    "weak": lambda text: weak_lines(["bash", "-c", text], {"x.sh": text}, {"a.py"}),
+}
+REPEATED = (
+    ">a;", ">a ", ">a\n", ">$x;x=$x$x;", "rm ", "cd /a;", "cp * a;", " #", '" #', "sed ", "open(", "make ", "a", "a1",
+    "a ", "a\n", " ", "\n", "\t", ";", "; ", '"', "'", "`", "(", "$(", "<<E ", "cat <<E >a.sh\nE\n", "sh <<E\n",
+    'sh -c "', 'eval "', "b=$a;", "read x;", "do ", "if ", "{ ", "PYTHONPATH=a ", "a=b ", "export x", "x=$(cat",
+    "x.sh ", "\\\n", " \\\n", "a: b\n", "a:b ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("repeated", REPEATED)
+def test_no_text_takes_the_square_of_its_length(repeated: str) -> None:
+    for length in LENGTHS:
+        text = repeated * (length // len(repeated))
+        for name, look in LOOKS.items():
+            began = time.thread_time()
+            look(text)
+            took = time.thread_time() - began
+            assert took < SECONDS, f"{name}: {took:.1f} s for {length} characters of {repeated!r}"
+
+
+def test_many_names_are_looked_for_once_each() -> None:
+    text = "".join(f">a{number};cat a{number};" for number in range(3000))
+    began = time.thread_time()
+    assert len(written_paths({"test.sh": text}, "/app", places=("/",))) == 300
+    assert time.thread_time() - began < SECONDS
+
+
+def test_names_that_are_copied_backwards_are_all_found() -> None:
+    text = "read a0\n" + "".join(f"a{number}=$a{number - 1}\n" for number in range(2000, 0, -1)) + "export a2000\n"
+    began = time.thread_time()
+    assert [given.way for given in words_in_sight(["bash", "-c", text], {})] == ["environment"]
+    assert time.thread_time() - began < SECONDS
