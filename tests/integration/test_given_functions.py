@@ -106,6 +106,48 @@ def parts(f):
 def twice(f, x):
     return f(f(x))
 """
+ERRORS = """
+def retry(f, times, on, nap):
+    for left in reversed(range(times)):
+        try:
+            return f()
+        except on as error:
+            if not left:
+                raise
+            nap(getattr(error, "code", 0), str(error), type(error).__name__)
+class Suppress:
+    def __init__(self, *kinds): self.kinds = kinds
+    def __enter__(self): return self
+    def __exit__(self, kind, error, trace): return kind is not None and issubclass(kind, self.kinds)
+def check(value, kind):
+    if not value: raise kind(value)
+    return value
+"""
+DEPRECATED = """
+def deprecated(note):
+    def decorated(f):
+        f.__deprecated__ = note
+        f.__doc__ = f"Deprecated: {note}. {f.__doc__ or ''}"
+        f.__name__ = "old_" + f.__name__
+        return f
+    return decorated
+"""
+PRIMED = """
+def coroutine(f):
+    def begun(*given):
+        steps = f(*given)
+        next(steps)
+        return steps
+    return begun
+@coroutine
+def average():
+    total, count = 0, 0
+    said = None
+    while True:
+        said = yield said
+        total, count = total + said, count + 1
+        said = total / count
+"""
 STREAMS = """
 import io
 def kind(f):
@@ -261,6 +303,56 @@ SERVED: dict[str, tuple[Any, str, tuple[str, str]]] = {
         """,
         ("*f.args", "1"),
     ),
+    "a docstring and a name that are set": (
+        DEPRECATED,
+        """
+        @deprecated("use g")
+        def f(): "Adds."
+        @deprecated("use h")
+        def g(): pass
+        assert (f.__doc__, f.__name__, f.__deprecated__) == ("Deprecated: use g. Adds.", "old_f", "use g")
+        assert g.__doc__ == "Deprecated: use h. "
+        """,
+        ('f"Deprecated: {note}.', 'f"{note}.'),
+    ),
+    "a generator that has begun": (
+        PRIMED,
+        """
+        got = []
+        @coroutine
+        def sink(prefix):
+            while True: got.append(prefix + (yield))
+        steps = sink("a:")
+        steps.send("x")
+        steps.send("y")
+        steps.close()
+        mean = average()
+        assert (got, mean.send(2), mean.send(4)) == (["a:x", "a:y"], 2, 3)
+        """,
+        ("total / count", "total"),
+    ),
+    "exceptions of its own": (
+        ERRORS,
+        """
+        failing, naps = [Low(7), Base(5)], []
+        def f():
+            if failing: raise failing.pop()
+            return "done"
+        assert retry(f, 3, (Base,), lambda *told: naps.append(told)) == "done"
+        assert naps == [(5, "base 5", "Base"), (7, "<low>", "Low")]
+        def g(): raise Low(9)
+        with pytest.raises(Base) as seen: retry(g, 2, Base, print)
+        assert (type(seen.value), seen.value.code) == (Low, 9)
+        def h(): raise KeyError("x")
+        with pytest.raises(KeyError): retry(h, 2, Base, print)
+        with Suppress(Base): raise Low(1)
+        with pytest.raises(ValueError):
+            with Suppress(Base): raise ValueError
+        with pytest.raises(Low) as seen: check(0, Low)
+        assert (seen.value.code, Low.level, check(1, Low)) == (0, 2, 1)
+        """,
+        ("except on", "except KeyError"),
+    ),
     "which kind of stream it is": (
         STREAMS,
         """
@@ -291,6 +383,15 @@ SERVED: dict[str, tuple[Any, str, tuple[str, str]]] = {
     ),
 }
 HEAD = "import asyncio, datetime, functools, io, operator, typing\nimport pytest, solution\nfrom solution import *\n"
+HEAD += """
+class Base(Exception):
+    def __init__(self, code):
+        super().__init__(f"base {code}")
+        self.code = code
+class Low(Base):
+    level = 2
+    def __str__(self): return "<low>"
+"""
 
 
 def suite_of(body: str) -> str:

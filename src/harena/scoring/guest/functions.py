@@ -426,7 +426,7 @@ class Steps:
 class Attributes(dict):  # type: ignore[type-arg]
     """The `__dict__` of a function of the suite's, and of the one that speaks for it: both have its attributes."""
 
-    __slots__ = ("heard", "number", "untold")
+    __slots__ = ("function", "heard", "names", "number", "untold")
 
     def __init__(self, number: int, held: Any = ()) -> None:
         """Number of the function."""
@@ -436,8 +436,30 @@ class Attributes(dict):  # type: ignore[type-arg]
         """names whose values do not cross"""
         self.heard: dict[str, Any] = {}
         """values that the other side has told"""
+        self.function: Any = None
+        self.names: dict[str, Any] = {}
+        """`_ASIDE` as both sides have it"""
+
+    def belong_to(self, function: Any) -> None:
+        """The function whose attributes these are, as both sides have it."""
+        self.function = function
+        for name in _ASIDE:
+            if name in self.names:  # told before the function was
+                setattr(function, name, self.names[name])
+            self.names[name] = getattr(function, name)
+
+    def has_changed(self) -> bool:
+        """There is something to tell."""
+        return bool(self) or bool(self.changed_names())
+
+    def changed_names(self) -> dict[str, Any]:
+        """Of `_ASIDE`, what this side has changed."""
+        now = {} if self.function is None else {name: getattr(self.function, name) for name in _ASIDE}
+        return {name: value for name, value in now.items() if type(value) is str and value != self.names.get(name)}
 
 
+_ASIDE = ("__doc__", "__name__")
+"""what a function has beside its attributes that a decorator may change"""
 _UNCHANGED = ("=",)
 _NOTHING = object()
 
@@ -445,6 +467,8 @@ _NOTHING = object()
 def told_attributes(border: Border, attributes: Attributes, *, is_compared: bool = False) -> list[Any]:
     """[number, name, item, name, item ...] of those that cross."""
     state: list[Any] = [attributes.number]
+    for name, value in {**attributes.names, **attributes.changed_names()}.items():
+        state += [name, value]
     untold = set()
     for name, value in list(attributes.items()):
         if not _crosses(name):
@@ -460,7 +484,13 @@ def told_attributes(border: Border, attributes: Attributes, *, is_compared: bool
 
 def fill_attributes(border: Border, attributes: Attributes, state: Any) -> None:
     """Make of the attributes that cross what the other side has."""
-    items = {state[index]: state[index + 1] for index in range(1, len(state), 2) if _crosses(state[index])}
+    pairs = {state[index]: state[index + 1] for index in range(1, len(state), 2)}
+    for name in _ASIDE:
+        if type(pairs.get(name)) is str:
+            attributes.names[name] = pairs[name]
+            if attributes.function is not None:
+                setattr(attributes.function, name, pairs[name])
+    items = {name: item for name, item in pairs.items() if _crosses(name)}
     told = {name: border.value(item) for name, item in items.items() if item != _UNCHANGED}
     attributes.heard.update(told)
     for name in [each for each in attributes if _crosses(each) and each not in attributes.untold and each not in items]:
@@ -473,10 +503,14 @@ def _crosses(name: Any) -> bool:
     return (
         type(name) is str
         and name.isidentifier()
-        and name[:2] != "__"
-        and name != "patchings"
+        and name not in _OF_PYTHON
         and not any(word in name for word in ("pytest", "hypothesis", "unittest", "harena"))
     )
+
+
+_OF_PYTHON = frozenset({
+    "__isabstractmethod__", "__signature__", "__test__", "__tracebackhide__", "__wrapped__", "patchings",
+})  # fmt: skip
 
 
 def streams_of(value: Any) -> list[str]:

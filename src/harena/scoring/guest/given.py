@@ -61,6 +61,23 @@ def is_outcome(error: BaseException) -> bool:
     )
 
 
+def is_own_error(value: Any) -> bool:
+    """A class of exceptions that the suite defines, and that is of nothing but exceptions."""
+    return type(value) is type and issubclass(value, BaseException) and _is_of_suite(value) and all(
+        is_own_error(base) or (base.__module__ == "builtins" and issubclass(base, BaseException))
+        for base in value.__bases__
+    )  # fmt: skip
+
+
+def plain_fields(value: Any) -> tuple[tuple[str, Any], ...]:
+    """Name and value of the plain data that an object or a class holds itself."""
+    return tuple(
+        (name, held)
+        for name, held in list(vars(value).items())
+        if type(name) is str and name[:1] != "_" and type(held) in _DATA
+    )
+
+
 def is_withheld(value: Any) -> bool:
     """It belongs to the interpreter or to the tests, and no candidate is given it."""
     cls = type(value)

@@ -252,7 +252,7 @@ class Border:
 
     def _share_attributes(self) -> None:
         for attributes in self._watched:
-            if attributes and id(attributes) not in self._numbers:
+            if attributes.has_changed() and id(attributes) not in self._numbers:
                 self.number_of(attributes)
 
     def item(self, value: Any) -> Any:

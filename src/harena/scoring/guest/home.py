@@ -25,6 +25,7 @@ import enum
 import fractions
 import functools
 import importlib
+import inspect
 import io
 import os
 import random
@@ -504,7 +505,7 @@ class Home(Border):
         if isinstance(value, BaseException):
             return ("E", [self.item(part) for part in self._told_error(value)])
         if isinstance(value, types.GeneratorType):
-            return ("G", self._export(value))
+            return ("G", self._export(value), inspect.getgeneratorstate(value) == inspect.GEN_SUSPENDED)
         if isinstance(value, types.AsyncGeneratorType):
             return ("B", self._export(value))
         if isinstance(value, types.CoroutineType):
@@ -589,8 +590,10 @@ class Home(Border):
                 found = getattr(found, name)
             return found
         if kind == "E":
-            name, arguments, message, number, own = map(self.value, item[1])
-            return self._errors.get(own) or _remade(name, arguments, message, number)
+            name, arguments, message, number, own, fields = map(self.value, item[1])
+            return self._errors.get(own) or _remade(name, arguments, message, number, fields)
+        if kind == "X":
+            return self._error_class(*item[1:])
         if kind == "T":
             return alias(item[1])
         if kind == "D":
@@ -605,6 +608,14 @@ class Home(Border):
         if known is None:
             operands = self.value(positional)
             known = functools.partial(self.value(function), *operands, **dict(self.value(keywords)))
+            self._know(number, known)
+        return known
+
+    def _error_class(self, number: int, name: str, qualified: str, module: str, bases: Any, fields: Any) -> Any:
+        known = self._proxies.get(number)
+        if known is None:
+            told = {"__module__": module, "__qualname__": qualified, "__str__": _text_of_error, **dict(fields)}
+            known = type(name, tuple(map(self.value, bases)), told)
             self._know(number, known)
         return known
 
@@ -638,7 +649,8 @@ class Home(Border):
             return Steps(found, self._listens) if place[2] else found
 
         known = speaker(name, doc, signature, place, ask, number)
-        known.__dict__ = self._attributes_of(number)
+        known.__dict__ = attributes = self._attributes_of(number)
+        attributes.belong_to(known)
         return known
 
     def _listens(self) -> bool:
@@ -790,7 +802,13 @@ def fill_instance(border: Border, made: Any, state: Any) -> None:
             made.__dict__[name] = held
 
 
-def _remade(name: Any, arguments: Any, message: str, number: int) -> BaseException:
+def _text_of_error(error: Any) -> str:
+    """What the suite's own class says of it, where the suite has made it."""
+    told = vars(error).get("_harena_text")
+    return BaseException.__str__(error) if told is None else str(told)
+
+
+def _remade(name: Any, arguments: Any, message: str, number: int, fields: Any = ()) -> BaseException:
     """An exception of the suite's, whose class may be the candidate's."""
     found = getattr(builtins, name, None) if isinstance(name, str) else name
     cls: Any = found if isinstance(found, type) and issubclass(found, BaseException) else Exception
@@ -798,7 +816,7 @@ def _remade(name: Any, arguments: Any, message: str, number: int) -> BaseExcepti
         made: BaseException = cls(*arguments)
     except TypeError:
         made = Exception(message)
-    made._harena_raised = number  # type: ignore[attr-defined]
+    vars(made).update(fields, _harena_raised=number, _harena_text=message)
     return made
 
 

@@ -50,7 +50,9 @@ from harena.scoring.guest.given import (
     is_called_only,
     is_mock,
     is_outcome,
+    is_own_error,
     is_withheld,
+    plain_fields,
     read,
     special_methods,
     write,
@@ -529,9 +531,11 @@ class Candidate(Border):
         number = len(self._raised) - 1
         told: tuple[type, tuple[Any, ...]] = error.raised if isinstance(error, _EndError) else (type(error), error.args)
         names = [cls.__name__ for cls in told[0].__mro__ if _is_builtin(cls)]
+        named = told[0] if is_own_error(told[0]) else names[0]
+        fields = plain_fields(error) if named is told[0] else ()
         arguments = tuple(part for part in told[1] if self.is_plain(part))
         try:
-            return self._packed("fail", (names[0], arguments, str(error), number), ())
+            return self._packed("fail", (named, arguments, str(error), number, fields), ())
         except UnservedError:
             return self._packed("fail", (names[0], (), "", number), ())
 
@@ -599,7 +603,7 @@ class Candidate(Border):
         cls = self._aliases.get(cls, cls)
         if not issubclass(cls, Exception) and issubclass(cls, _ENDS_ALL):
             return CandidateEndedError(f"the candidate raised {cls.__name__}: {text}")
-        made: BaseException = _made(cls, arguments, text, attributes)
+        made: BaseException = _made(cls, arguments, text, attributes, is_own=is_own_error(cls))
         made.__dict__["_harena_error"] = own
         cause, context, is_hidden = chain
         made.__cause__ = None if cause is None else self.raised(*cause)
@@ -725,7 +729,9 @@ class Candidate(Border):
             names = [cls.__name__ for cls in type(value).__mro__ if _is_builtin(cls)]
             known_class = next((("k", n) for n, cls in self._classes.items() if cls is type(value)), None)
             own = value.__dict__.get("_harena_error", -1)
-            told = [self.item(part) for part in (names[0], tuple(value.args), str(value), -1, own)]
+            cls = type(value) if is_own_error(type(value)) else names[0]
+            fields = plain_fields(value) if is_own_error(type(value)) else ()
+            told = [self.item(part) for part in (cls, tuple(value.args), str(value), -1, own, fields)]
             return ("E", [known_class or told[0], *told[1:]])
         return self._give(value)
 
@@ -740,6 +746,9 @@ class Candidate(Border):
             number = len(self._given)
             self._given[number] = value
             self._given_numbers[known_by] = number
+        if is_own_error(value):
+            bases = [self.item(base) for base in value.__bases__]
+            return ("X", number, value.__name__, value.__qualname__, value.__module__, bases, plain_fields(value))
         is_function = is_called_only(value)
         if not is_function and not is_mock(value) and not hasattr(cls, "__next__"):
             self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}", is_doubt=False)
@@ -757,6 +766,7 @@ class Candidate(Border):
         module = names[2] if type(names[2]) is str else "builtins"
         if type(value) is types.FunctionType and number not in self.attributes:
             attributes = Attributes(number, value.__dict__)
+            attributes.belong_to(value)
             value.__dict__ = attributes
             self.watch(attributes)
         place = (qualified, module, kind_of_function(value))
@@ -822,7 +832,9 @@ class Candidate(Border):
             return made
         reference = _Reference(("o", number))
         if kind == "G":
-            made = generator(self, reference, ahead=True)
+            made = generator(self, reference, ahead=True, has_begun=parts[1] is True)
+            if parts[1] is True:
+                next(made)
         elif kind == "A":
             made = _coroutine(self, reference)
         elif kind == "B":
@@ -1122,7 +1134,7 @@ def _error_text(self: Any) -> str:
     return said if said is not None else Exception.__str__(self)
 
 
-def _made(cls: Any, arguments: Any, message: str, attributes: Any = ()) -> BaseException:
+def _made(cls: Any, arguments: Any, message: str, attributes: Any = (), *, is_own: bool = False) -> BaseException:
     if any(map(_is_told, cls.__mro__)):
         made: BaseException = cls.__new__(cls)
         made.args = arguments
@@ -1132,7 +1144,7 @@ def _made(cls: Any, arguments: Any, message: str, attributes: Any = ()) -> BaseE
     try:
         made = cls(*arguments)
         _give_attributes(made, attributes)
-        if str(made) == message or not message:
+        if str(made) == message or not message or is_own:
             return made
     except Exception:  # noqa: BLE001, S110 (a class that wants other arguments than it keeps)
         pass

@@ -913,12 +913,22 @@ def _awaited(self: Any) -> Any:
     yield  # a generator, as what awaits needs
 
 
-def generator(candidate: Any, stand_in: Any, *, ahead: bool) -> Any:
+def generator(candidate: Any, stand_in: Any, *, ahead: bool, has_begun: bool = False) -> Any:
     """A generator of this process over one of the candidate's. The first items are asked for one by one, as they are
-    needed; many are asked for at once."""
+    needed; many are asked for at once. One that `has_begun` waits, after its first step, for what is sent."""
     count, given = 1, 0
     sent: Any = None
     thrown: Any = None
+    if has_begun:
+        try:
+            sent = yield
+        except GeneratorExit:
+            candidate.close(stand_in)
+            raise
+        except BaseException as error:
+            if is_verdict(error):
+                raise
+            thrown = error
     while True:
         try:
             if thrown is not None:
