@@ -24,6 +24,8 @@ from harena.core.threads import BODIES
 if TYPE_CHECKING:
     from fastapi._compat import ModelField
 
+    from harena.server.request_shares import Share
+
 JSON = "application/json"
 LINES = "application/x-ndjson"
 OCTETS = "application/octet-stream"
@@ -95,16 +97,29 @@ async def arriving(request: Request) -> AsyncIterator[bytes]:
             yield piece
 
 
-async def read_bounded(request: Request, most_bytes: int) -> bytes:
-    """The body; a longer one is not read to its end. Raises ValidationError (413)."""
+async def read_bounded(request: Request, most_bytes: int, room_bytes: int) -> bytes:
+    """The body; a longer one is not read to its end. It takes memory of its workspace, whose requests may have
+    `room_bytes` together. Raises ValidationError (413), LimitExceededError."""
+    share: Share = request.state.share
+    told = request.headers.get("content-length", "")
+    if told.isdecimal():
+        if int(told) > most_bytes:
+            raise _too_long(most_bytes)
+        await share.hold(int(told), room_bytes)
     pieces: list[bytes] = []
     size = 0
     async for piece in request.stream():
         pieces.append(piece)
         size += len(piece)
         if size > most_bytes:
-            raise ValidationError(f"give at most {most_bytes} bytes in one write", reason="TOO_LARGE")
+            raise _too_long(most_bytes)
+        if not told:
+            share.grow(len(piece), room_bytes)
     return b"".join(pieces)
+
+
+def _too_long(most_bytes: int) -> ValidationError:
+    return ValidationError(f"give at most {most_bytes} bytes in one write", reason="TOO_LARGE")
 
 
 def content_type(request: Request) -> str:

@@ -65,6 +65,21 @@ class Share:
             room.taken += needed
         self._bytes += needed
 
+    async def hold(self, body_bytes: int, most: int) -> None:
+        """Room for a body that is held whole, where it was not taken before. Raises as `take`."""
+        if self._bytes < body_bytes:
+            await self.take(body_bytes - self._bytes, most)
+
+    def has_room(self, needed: int, most: int) -> bool:
+        """Whether `grow` would take as much."""
+        return self._room.taken + needed <= most
+
+    def shrink(self, freed: int) -> None:
+        """Let others have a part of it."""
+        self._room.taken -= freed
+        self._bytes -= freed
+        self._room.admit()
+
     def grow(self, needed: int, most: int) -> None:
         """Take more at once. Raises LimitExceededError, and ValidationError where there can never be as much."""
         if self._bytes + needed > most:

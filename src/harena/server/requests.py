@@ -68,7 +68,7 @@ class Requests:
         try:
             try:
                 limits = await self._admit(scope, headers)
-                share = await self._share(scope, headers, limits)
+                share = scope["state"]["share"] = await self._share(scope, headers, limits)
             except HarenaError as refused:
                 await ProblemResponse(refused, request_id)(scope, receive, noted)
             else:
@@ -171,7 +171,7 @@ def _stranger(headers: dict[bytes, str]) -> AccessError | None:
 
 
 def _is_streamed(scope: Scope, headers: dict[bytes, str]) -> bool:
-    """Lines and files are never held as a whole."""
+    """Lines and files are not held as a whole; what of them is, takes its room where that is known."""
     kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
     return kind in (OCTETS, LINES) or scope["method"] == "PUT"
 

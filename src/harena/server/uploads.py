@@ -132,11 +132,15 @@ class Upload:
                 if lines is not None:
                     piece, self._ahead, lines = _first_lines(piece, lines)
                 waiting.append(piece)
-                size += len(piece)
-                if size >= WRITTEN_BYTES:
+                if has_room := self._memory.has_room(len(piece), self._limits.request_memory_bytes):
+                    self._memory.grow(len(piece), self._limits.request_memory_bytes)
+                    size += len(piece)
+                if size >= WRITTEN_BYTES or not has_room:
                     await UPLOADS.run(_put, file, waiting)
+                    self._memory.shrink(size)
                     waiting, size = [], 0
             await UPLOADS.run(_put, file, waiting)
+            self._memory.shrink(size)
         if lines:
             raise ValidationError(f"{field}.lines: {lines} more lines were to come when the body ended")
 

@@ -72,7 +72,8 @@ async def write_stdin(
 ) -> None:
     """Write the body to the command's standard input; answers when its pipe has taken it."""
     running = state.find_exec(caller.workspace, sandbox_id, exec_id)
-    await running.write_stdin(await read_bounded(request, MOST_STDIN_BYTES))
+    room_bytes = (await state.quotas.limits_of(caller.workspace)).request_memory_bytes
+    await running.write_stdin(await read_bounded(request, MOST_STDIN_BYTES, room_bytes))
 
 
 @routes.by_hand(table.CLOSE_STDIN)

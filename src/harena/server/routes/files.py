@@ -157,6 +157,9 @@ async def _write(
     length = request.headers.get("content-length", "")
     small = length.isdecimal() and int(length) <= AT_ONCE_BYTES
     await request.state.write_turn.come()
+    if small:
+        room_bytes = (await state.quotas.limits_of(caller.workspace)).request_memory_bytes
+        await request.state.share.hold(int(length), room_bytes)
     content: bytes | AsyncIterable[bytes] = await request.body() if small else await _arriving(request)
     await port.write_file(path, content, append=append, mode=mode)
 
