@@ -88,6 +88,19 @@ tried("mark", lambda: plain.setsockopt(socket.SOL_SOCKET, 36, 1))
 tried("transparent", lambda: plain.setsockopt(0, 19, 1))
 done()
 """,
+    "have the kernel load modules for bridges and VLANs": r"""
+import errno, fcntl, socket
+for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX):
+    plain = socket.socket(family, socket.SOCK_DGRAM)
+    for request in (0x8940, 0x8941, 0x8980, 0x8981, 0x8982, 0x8983, 0x89A0, 0x89A1, 0x89A2, 0x89A3):
+        try:
+            fcntl.ioctl(plain, request, bytearray(256))
+            escaped(hex(request))
+        except OSError as error:
+            if error.errno != errno.ENOTTY:  # the kernel has looked for who knows it
+                escaped(hex(request), errno.errorcode[error.errno])
+done()
+""",
     "a listener that the host can reach": r"""
 import socket
 listener = socket.create_server(("0.0.0.0", 0))

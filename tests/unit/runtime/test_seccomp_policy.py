@@ -167,6 +167,18 @@ def test_single_operations_that_are_refused(machine: str) -> None:
         assert verdict(machine, "personality", persona) == EPERM
 
 
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_no_request_of_a_socket_makes_the_kernel_load_a_module(machine: str) -> None:
+    """The kernel starts modprobe for those of bridges and VLANs, as root of the host, and asks for no privilege before.
+    What programs ask of sockets and interfaces goes on: owners, times, what /sbin/ifconfig shows."""
+    for low in (*range(0x8939, 0x8942), 0x8943, 0x894A, 0x894C, *range(0x8980, 0x8A00), 0x8B01, 0x9401):
+        for request in (low, 1 << 32 | low, 0x80100000 | low):
+            assert verdict(machine, "ioctl", 3, request) == ENOTTY, hex(request)
+    known = (*range(0x8901, 0x8908), *range(0x8910, 0x8936), 0x8942, 0x8946, 0x894B, 0x8970, 0x80108906, 0x80108907)
+    for request in known:
+        assert verdict(machine, "ioctl", 3, request) == ALLOW, hex(request)
+
+
 DANGEROUS = (
     *("mount", "umount2", "pivot_root", "chroot", "unshare", "setns", "open_tree", "move_mount", "fsopen", "fsmount"),
     *("mount_setattr", "ptrace", "process_vm_readv", "process_vm_writev", "bpf", "perf_event_open", "userfaultfd"),

@@ -14,7 +14,8 @@ more closely:
     poll, ppoll, select, pselect6   at most 1,024 descriptors at one time: the kernel keeps 72 bytes for each while the
                  call waits, also for one that is named again and again, and counts them for nobody
     ioctl        terminals, sockets and what all files have (FIONREAD ...) only: those of file systems set what they
-                 keep of a file, or of themselves, beyond the sandbox (state, keys), also through a read-only mount.
+                 keep of a file, or of themselves, beyond the sandbox (state, keys), also through a read-only mount, and
+                 for those of bridges and VLANs the kernel loads modules.
                  Not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
     fcntl        not leases, directory notices and write hints: they belong to the file, which others may have open; nor
@@ -247,27 +248,28 @@ def _fcntl() -> list[Instruction]:
 
 
 def _ioctl() -> list[Instruction]:
-    """(descriptor, request, ...): of terminals and of sockets, by the letter in the request's second byte. What else
-    there is answers as a file does that does not know it."""
-    return [
-        (_LOAD, 0, 0, _low(1)),
-        (_EQUAL, 8, 0, _TIOCSTI),
-        (_EQUAL, 7, 0, _TIOCLINUX),
-        (_EQUAL, 6, 0, _TIOCSETD),
-        (_EQUAL, 3, 0, _FIOASYNC),
-        (_AND, 0, 0, 0xFF00),
-        (_EQUAL, 2, 0, 0x5400),
-        (_EQUAL, 1, 0, 0x8900),
-        _return(_ERRNO | _ENOTTY),
-        _return(_ALLOW),
-        _return(_ERRNO | _EPERM),
-    ]
+    """(descriptor, request, ...): of terminals and of sockets, by the letter in the request's second byte; of the
+    latter what asks a socket and its interfaces, and none for which the kernel would load a module. What else there is
+    answers as a file does that does not know it."""
+    unknown, allow, refuse = _return(_ERRNO | _ENOTTY), _return(_ALLOW), _return(_ERRNO | _EPERM)
+    answers: dict[int, Instruction] = {}  # the first request that gets it
+    for first, last in ((0x5400, 0x54FF), (0x8900, _FIRST_OF_DRIVERS - 1), *((one, one) for one in _OTHERS_OF_SOCKETS)):
+        answers |= {first: allow, last + 1: unknown}
+    for request, answer in ((_TIOCSTI, refuse), (_TIOCLINUX, refuse), (_TIOCSETD, refuse), (_FIOASYNC, unknown)):
+        answers |= {request: answer, request + 1: allow}
+    segments = [(0, [unknown]), *((first, [answers[first]]) for first in sorted(answers))]
+    return [(_LOAD, 0, 0, _low(1)), (_AND, 0, 0, 0xFFFF), *_search(segments)]
 
 
 MOST_POLLED = 1024
 """the number of descriptors that a process has by default; epoll, which is counted, has no such bound"""
 _INIT = 1
 _TIOCSTI, _TIOCLINUX, _TIOCSETD, _FIOASYNC = 0x5412, 0x541C, 0x5423, 0x5452
+_FIRST_OF_DRIVERS = 0x8939
+"""from here on requests of sockets belong to drivers: the kernel starts modprobe for those of bridges (SIOCGIFBR,
+SIOCBRADDBR) and VLANs (SIOCGIFVLAN), outside every cgroup, before it asks for a privilege"""
+_OTHERS_OF_SOCKETS = (0x8942, 0x8946, 0x894B, 0x8970)
+"""SIOCGIFTXQLEN, SIOCETHTOOL, SIOCOUTQNSD, SIOCGIFMAP"""
 _F_SETFL, _O_ASYNC = 4, 0x2000
 _MSG_MORE = 0x8000
 _RESET_ON_FORK = 0x40000000
