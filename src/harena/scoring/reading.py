@@ -15,7 +15,7 @@ import yaml
 from yaml.composer import ComposerError
 
 from harena.core.errors import ValidationError
-from harena.core.rows import RowsFile
+from harena.core.rows import MOST_BITS, RowsFile
 
 LINE_ENDINGS = (".jsonl", ".ndjson")
 Place = tuple[str | int, ...]
@@ -348,9 +348,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 def _construct_int(loader: Any, node: yaml.ScalarNode) -> int:
     text = node.value
-    if text.startswith("0x"):
-        return int(text[2:], 16)
-    return int(text[2:], 8) if text.startswith("0o") else int(text)
+    if not text.startswith(("0x", "0o")):
+        return int(text)  # which refuses what nothing could write as a decimal number again
+    if len(text) > MOST_BITS or (number := int(text[2:], 16 if text[1] == "x" else 8)).bit_length() > MOST_BITS:
+        raise ValueError(f"a whole number of more than {MOST_BITS} bits is too long")
+    return number
 
 
 def _construct_float(loader: Any, node: yaml.ScalarNode) -> float:

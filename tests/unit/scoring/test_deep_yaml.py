@@ -78,3 +78,16 @@ def _told(node: yaml.Node | None, above: set[int]) -> object:
             for item in node.value
         ]
     return type(node), node.tag, where, value
+
+
+@pytest.mark.parametrize("number", [f"0x{'f' * 4000}", f"0o{'7' * 6000}", f"0x{'f' * 5_000_000}", "9" * 5000])
+@pytest.mark.parametrize("text", ["- {}", "scenarios:\n- id: {}\n", "- id: x\n  metadata: {{a: {}}}\n"])
+def test_a_number_that_cannot_be_written_again_is_refused_in_words(text: str, number: str) -> None:
+    """Python writes no whole number of more than 4,300 digits, and reads such a one where its digits are not tens."""
+    with pytest.raises(ValidationError) as refused:
+        read_yaml(text.format(number), "a.yaml")
+    assert len(str(refused.value)) < 1000
+
+
+def test_numbers_of_other_bases_are_read() -> None:
+    assert read_yaml("[0xff, 0o17, 010, 0x0]", "a.yaml").content == [255, 15, 10, 0]
