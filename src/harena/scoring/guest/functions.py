@@ -211,10 +211,7 @@ def _annotated(told: Any, levels: int = _MOST_LEVELS) -> Any:
     if kind == "b":
         return _a_class(vars(builtins)[told[1]])
     if kind == "q":
-        if told[1] not in _KNOWN_MODULES:
-            raise GraphError("no module that an annotation may name")
-        module = sys.modules.get(told[1])
-        return inspect.Parameter.empty if module is None else getattr(module, str(told[2]), inspect.Parameter.empty)
+        return _of_a_known_module(*told[1:])
     if kind in ("g", "t", "u"):
         return _generic_annotated(kind, told, levels - 1)
     if kind == "v":
@@ -222,6 +219,15 @@ def _annotated(told: Any, levels: int = _MOST_LEVELS) -> Any:
     if kind == "a":
         return [_annotated(part, levels - 1) for part in told[1]]
     return None if kind == "n" else type(None) if kind == "N" else told[1]
+
+
+def _of_a_known_module(module: Any, name: Any) -> Any:
+    """A class, or a form of `typing`; nothing else that a module has may be looked at in this way."""
+    if module not in _KNOWN_MODULES or type(name) is not str or name[:1] == "_":
+        raise GraphError("no class that an annotation may name")
+    found = getattr(sys.modules.get(module), name, None)
+    is_known = isinstance(found, type) or type(found).__module__ == "typing"
+    return found if is_known else inspect.Parameter.empty
 
 
 def _a_class(found: Any) -> Any:
@@ -237,8 +243,9 @@ def _generic_annotated(kind: str, told: Any, levels: int) -> Any:
     if kind == "u":
         return functools.reduce(operator.or_, arguments)
     if kind == "g":
-        origin = _annotated(told[1], levels)
-        return origin if origin is inspect.Parameter.empty else origin[arguments]
+        origin: Any = _annotated(told[1], levels)
+        is_class = isinstance(origin, type)
+        return origin[arguments] if is_class else inspect.Parameter.empty
     if told[1] not in _GENERIC:
         raise GraphError("no generic class")
     import typing
@@ -453,7 +460,7 @@ class Attributes(dict):  # type: ignore[type-arg]
         return bool(self) or bool(self.changed_names())
 
     def changed_names(self) -> dict[str, Any]:
-        """Of `_ASIDE`, what this side has changed."""
+        """What this side has changed of `_ASIDE`."""
         now = {} if self.function is None else {name: getattr(self.function, name) for name in _ASIDE}
         return {name: value for name, value in now.items() if type(value) is str and value != self.names.get(name)}
 
