@@ -34,6 +34,8 @@ _FOR_CALLERS = ("/v1/", "/metrics")
 
 BODY_SECONDS = 120.0
 """for which nothing of a body may come before its connection is closed"""
+MOST_LOGGED = 512
+"""characters of a path that the log holds: it may have 32 Ki, also of who has no key or exceeds its rate"""
 _MOST_DIGITS = 19
 """most digits of a content length; the protocol refuses longer ones"""
 
@@ -141,7 +143,7 @@ class Requests:
             "request",
             request_id=request_id,
             method=scope["method"],
-            path=scope["path"],
+            path=scope["path"][:MOST_LOGGED],
             status=status,
             duration_seconds=round(seconds, 6),
             workspace=workspace,

@@ -115,6 +115,15 @@ async def test_the_log_has_one_line_per_request(http: aiohttp.ClientSession) -> 
     assert "secret" not in str(lines)
 
 
+async def test_the_log_holds_a_part_of_a_long_path(http: aiohttp.ClientSession) -> None:
+    """Whoever sends requests, with a key or without one, would write 32 KiB for each of them to the host's disk."""
+    with structlog.testing.capture_logs() as lines:
+        async with http.get(f"/v1/sandboxes/{'x' * 30_000}") as answer:
+            assert answer.status in (404, 422)
+    assert [len(line["path"]) for line in lines] == [requests.MOST_LOGGED]
+    assert len(str(lines)) < 2 * requests.MOST_LOGGED
+
+
 async def test_metrics_count_by_route_not_by_path(http: aiohttp.ClientSession) -> None:
     """Paths that somebody makes up must not fill the memory."""
     for number in range(3):
