@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from harena.core.clock import SystemClock
-from harena.core.errors import SandboxUnavailableError
-from harena.core.models import SandboxSpec
+from harena.core.errors import HarenaError, SandboxUnavailableError
+from harena.core.frames import Frame, frames
+from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.reconnecting import MOST_AWAY_SECONDS
+from harena.sdk.http.execs import RemoteExec
 from harena.sdk.http.operations import HttpOperations
 
 MOST_REQUESTS = 60
@@ -35,7 +38,9 @@ class FlyingTime(SystemClock):
 
 
 @asynccontextmanager
-async def answering(body: bytes, kind: str = "application/json") -> AsyncIterator[tuple[HttpOperations, FlyingTime]]:
+async def answering(
+    body: bytes, kind: str = "application/json", *, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})
+) -> AsyncIterator[tuple[HttpOperations, FlyingTime]]:
     """A client of a server that answers every request so; after too many requests it ends the test."""
     requests = 0
 
@@ -45,7 +50,7 @@ async def answering(body: bytes, kind: str = "application/json") -> AsyncIterato
         await request.read()
         if requests > MOST_REQUESTS:
             return web.json_response({"status": 418, "detail": "asked without an end"}, status=418)
-        return web.Response(body=body, content_type=kind)
+        return web.Response(body=body, content_type=kind, status=status, headers=headers)
 
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)
@@ -68,6 +73,12 @@ async def _events(client: HttpOperations) -> None:
 async def _training_events(client: HttpOperations) -> None:
     async for _ in client.training_job_events("j"):
         pass
+
+
+async def _run(client: HttpOperations) -> None:
+    running = RemoteExec(client._connection, "s")
+    await running.start(ExecRequest(argv=("true",)))
+    await running.wait()
 
 
 ASKED: dict[str, Ask] = {
@@ -105,6 +116,8 @@ NONSENSE = {
     "not text": b"\xff\xfe\x00",
     "events of nothing": b"event: x\ndata: {}\n\n",
     "events of no JSON": b"event: x\ndata: {\n\n",
+    "a problem that is none": b"event: problem\ndata: []\n\n",
+    "deep events": b"event: x\ndata: " + b"[" * 100_000 + b"\n\n",
 }
 
 
@@ -132,3 +145,21 @@ async def test_events_that_come_again_are_an_error() -> None:
     async with answering(event, "text/event-stream") as (client, _):
         with pytest.raises(SandboxUnavailableError, match="come again"):
             await _events(client)
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b"1" * 5000, b"[]", b"null", b"x", b"\xff", b'{"usage": 3}'])
+@pytest.mark.parametrize("kind", [Frame.STARTED, Frame.RESULT, Frame.PROBLEM])
+@pytest.mark.parametrize("begun", [b"", frames(Frame.STARTED, b'{"exec_id": "e"}')])
+async def test_a_command_whose_frames_are_nonsense_ends(begun: bytes, kind: Frame, content: bytes) -> None:
+    """Also where the task that follows it meets what it does not expect: nobody waits for ever."""
+    async with answering(begun + frames(kind, content), "application/octet-stream") as (client, _):
+        with pytest.raises(SandboxUnavailableError if content[:1] != b"{" else HarenaError):
+            await asyncio.wait_for(_run(client), 10)
+
+
+@pytest.mark.parametrize("seconds", ["9" * 5000, "9" * 20, "-1", "1e9"])
+@pytest.mark.parametrize("body", [b"busy", b"[" * 100_000])
+async def test_a_refusal_that_is_nonsense_is_an_error_of_the_server(body: bytes, seconds: str) -> None:
+    async with answering(body, "text/plain", status=503, headers={"retry-after": seconds}) as (client, _):
+        with pytest.raises(HarenaError):
+            await client.get_sandbox("s")

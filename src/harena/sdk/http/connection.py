@@ -27,6 +27,8 @@ CONNECT_SECONDS = 10.0
 KEEP_ALIVE_SECONDS = 30.0
 """shorter than the server's, so that no request is sent on a connection that it closes in the same moment"""
 MOST_OF_A_PROBLEM = 1024 * 1024
+MOST_DIGITS = 9
+"""of the seconds after which a server wants to be asked again"""
 CLOSED = "CLOSED"
 """reason of an error: this client was closed"""
 
@@ -145,12 +147,16 @@ class Connection:
         except (ValueError, RecursionError):
             raise self.broken(f"an answer is no JSON ({text[:80]!r})") from None
 
+    def problem(self, written: Any) -> HarenaError:
+        """The error that a problem inside an answer stands for."""
+        return from_problem(written) if isinstance(written, dict) else self.broken("a problem is no object")
+
     @contextmanager
     def understanding(self, what: str) -> Iterator[None]:
         """Raises SandboxUnavailableError where an answer lacks what is read of it, or has another shape."""
         try:
             yield
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise self.broken(f"{what} cannot be understood ({error!r})") from error
 
     async def pause(self, seconds: float) -> None:
@@ -222,11 +228,12 @@ async def _problem(response: aiohttp.ClientResponse) -> HarenaError:
     text = await response.content.read(MOST_OF_A_PROBLEM)
     try:
         written = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         written = None
     if not isinstance(written, dict):
         shown = text[:200].decode("utf-8", "replace")
         written = {"status": response.status, "detail": f"something that is no harena server says {shown!r}"}
-        if (seconds := response.headers.get("retry-after", "")).isdecimal():  # a proxy, for a server that is away
+        seconds = response.headers.get("retry-after", "")
+        if seconds.isdecimal() and len(seconds) <= MOST_DIGITS:  # a proxy, for a server that is away
             written["retry_after_seconds"] = int(seconds)
     return from_problem(written)

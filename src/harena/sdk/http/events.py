@@ -8,11 +8,12 @@ from contextlib import aclosing
 from typing import Any, TypeVar
 
 from harena.core.errors import SandboxUnavailableError
-from harena.core.problems import from_problem
 from harena.core.reconnecting import Pauses
 from harena.core.records.benchmark_jobs import BenchmarkEvent
 from harena.core.records.training_jobs import TrainingEvent
 from harena.sdk.http.connection import Connection
+
+MOST_LINE_BYTES = 64 * 1024 * 1024
 
 E = TypeVar("E", BenchmarkEvent, TrainingEvent)
 
@@ -24,6 +25,8 @@ async def read_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[tuple[str,
     async for piece in pieces:
         lines = (rest + piece).split(b"\n")
         rest = lines.pop()
+        if len(rest) > MOST_LINE_BYTES:
+            raise ValueError(f"a line of more than {MOST_LINE_BYTES} bytes")
         for line in lines:
             if line.startswith(b"data:"):
                 written += line[5:].strip()
@@ -49,7 +52,7 @@ async def followed(
                     if kind == "end":
                         return
                     if kind == "problem":
-                        raise from_problem(event)
+                        raise connection.problem(event)
                     happened = connection.read(kind_of_record, event)
                     if happened.cursor <= cursor:
                         raise connection.broken("events come again")

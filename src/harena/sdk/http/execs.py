@@ -16,7 +16,6 @@ from harena.core.models import ExecRequest, ExecResult
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
 from harena.core.output import OutputBuffer
-from harena.core.problems import from_problem
 from harena.core.wire import request_to_json, result_from_json
 from harena.sdk.http.connection import Connection, address
 
@@ -58,7 +57,7 @@ class RemoteExec:
             )
             kind, content = await self._next(response.content)
             if kind is Frame.PROBLEM:
-                raise from_problem(json.loads(content))
+                raise self._connection.problem(self._connection.parsed(content))
             if kind is not Frame.STARTED:
                 raise self._connection.broken(f"a command's output begins with frame {kind.name}")
             with self._connection.understanding("the begin of a command"):
@@ -139,11 +138,11 @@ class RemoteExec:
                     self._take(*await self._next(content))
         except HarenaError as error:
             self._fail(error)
-        except (ValueError, KeyError, TypeError) as error:
-            self._fail(self._connection.broken(f"a command's result cannot be understood ({error})"))
         except asyncio.CancelledError:
             self._fail(self._connection.broken("the command was given up"))
             raise
+        finally:
+            self._fail(self._connection.broken("a command's output cannot be followed"))  # unless there is an end
 
     def _take(self, kind: Frame, content: bytes) -> None:
         if kind is Frame.STDOUT:
@@ -151,12 +150,13 @@ class RemoteExec:
         elif kind is Frame.STDERR:
             self.stderr.append(content)
         elif kind is Frame.RESULT:
-            read = json.loads(content)
-            result = result_from_json(read, stdout=self.stdout.getvalue(), stderr=self.stderr.getvalue())
+            read = self._connection.parsed(content)
+            with self._connection.understanding("a command's result"):
+                result = result_from_json(read, stdout=self.stdout.getvalue(), stderr=self.stderr.getvalue())
             self._close_output()
             self._end.set_result(result)
         elif kind is Frame.PROBLEM:
-            self._fail(from_problem(json.loads(content)))
+            self._fail(self._connection.problem(self._connection.parsed(content)))
 
     async def _next(self, content: aiohttp.StreamReader) -> tuple[Frame, bytes]:
         try:
