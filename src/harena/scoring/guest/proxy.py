@@ -174,6 +174,7 @@ class Candidate(Border):
         self._released: list[int] = []
         self._given: dict[int, Any] = {}
         self._given_numbers: dict[Any, int] = {}
+        self._told_functions: dict[int, tuple[Any, ...]] = {}
         self._raised: list[BaseException] = []
         self._met: list[Any] = []
         """objects that the suite has made, in the message that came last"""
@@ -759,6 +760,12 @@ class Candidate(Border):
         return ("c", number, name, is_function, special_methods(value, SPECIAL), streams_of(value), function)
 
     def _told_function(self, number: int, value: Any) -> tuple[Any, ...]:
+        """As it was when it was given first: a list of functions that both sides have is told in each message."""
+        if number not in self._told_functions:
+            self._told_functions[number] = self._description(number, value)
+        return self._told_functions[number]
+
+    def _description(self, number: int, value: Any) -> tuple[Any, ...]:
         code = getattr(value, "__code__", None)
         defaults = frozenset() if code is None else literal_defaults(value, tree_of(code.co_filename))
         names = [getattr(value, each, None) for each in ("__qualname__", "__name__", "__module__")]
