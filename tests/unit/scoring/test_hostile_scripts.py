@@ -66,3 +66,12 @@ def test_names_that_are_copied_backwards_are_all_found() -> None:
     began = time.thread_time()
     assert [given.way for given in words_in_sight(["bash", "-c", text], {})] == ["environment"]
     assert time.thread_time() - began < SECONDS
+
+
+def test_files_without_number_are_not_all_looked_for_in_each_line() -> None:
+    text = "".join(f">a{number};" for number in range(800)) + "cand.py;" + "x;" * 800 + "cat a7"
+    began = time.thread_time()
+    told = weak_lines(["bash", "-c", text], {}, ["cand.py"])
+    assert time.thread_time() - began < SECONDS
+    assert len(told) == 1
+    assert "makes a7 before the candidate runs" in told[0]

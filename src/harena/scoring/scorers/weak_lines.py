@@ -26,6 +26,8 @@ _SCRIPT = re.compile(r"(?:\S*/)?python[\d.]*[ \t]+(?:-[^c\s]\S*[ \t]+)*[\"']?(?:
 _PROOF = "harena-proof"
 _MOST_TEXT = 50_000
 """characters of a text that is looked at"""
+_MOST_MADE = 100
+"""files that a text makes of which it is looked whether later lines use them"""
 _Part = tuple[int, int, str]
 """(where a simple command begins, its line, its text)"""
 
@@ -72,6 +74,8 @@ def _shell_texts(command: Sequence[str], files: Mapping[str, str]) -> Iterator[t
 class _Made:
     line: int
     before_candidate: bool
+    named: re.Pattern[str]
+    """where a line uses it"""
 
 
 def _prepared(place: str, parts: Sequence[_Part], candidate: Collection[str]) -> Iterator[str]:
@@ -90,11 +94,13 @@ def _prepared(place: str, parts: Sequence[_Part], candidate: Collection[str]) ->
             )
         elif has_run:
             for name, how in list(made.items()):
-                if how.before_candidate and re.search(rf"(?<![\w.>/-]){re.escape(name)}(?![\w.-])", part):
+                if how.before_candidate and how.named.search(part):
                     del made[name]
                     yield (
                         f"line {how.line} of {place} makes {name} before the candidate runs, and line {line} uses it "
                         "later: the candidate can read and replace it; use a trusted file, or make it when it has ended"
                     )
         for found in _WRITES.finditer(part):
-            made.setdefault(found[1], _Made(line, not has_run))
+            if found[1] not in made and len(made) < _MOST_MADE:
+                named = re.compile(rf"(?<![\w.>/-]){re.escape(found[1])}(?![\w.-])")
+                made[found[1]] = _Made(line, not has_run, named)
