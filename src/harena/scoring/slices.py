@@ -11,12 +11,14 @@ from __future__ import annotations
 import codecs
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from itertools import repeat
 from typing import Any, ParamSpec, TypeVar
 
-from harena.core.threads import VERDICTS
+from harena.core.threads import VERDICTS, work_for
 
 SLICE = 1 << 16
 """characters or bytes: a step over them takes about a millisecond"""
@@ -28,7 +30,48 @@ _MOST_ASIDE = 2
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_turns = threading.Semaphore(_MOST_ASIDE)
+
+class Turns:
+    """So many at one time, for threads; a free turn goes to the owner that has fewest, of these to who waited longest:
+    an owner whose work takes long holds up its own."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[object, str]] = []
+        self._running: Counter[str] = Counter()
+
+    @contextmanager
+    def one(self, owner: str) -> Iterator[None]:
+        """Waits for a turn, and gives it back."""
+        ticket = object()
+        with self._changed:
+            self._waiting.append((ticket, owner))
+            self._changed.wait_for(lambda: self._next() is ticket)
+            self._waiting.remove((ticket, owner))
+            self._running[owner] += 1
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running[owner] -= 1
+                if not self._running[owner]:
+                    del self._running[owner]
+                self._changed.notify_all()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    def _next(self) -> object:
+        if self._running.total() >= self._most:
+            return None
+        return min(self._waiting, key=lambda waiter: self._running[waiter[1]])[0]
+
+
+_turns = Turns(_MOST_ASIDE)
 
 
 async def aside(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -40,7 +83,7 @@ async def aside(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwar
 
 def _in_turn(work: Callable[[], T]) -> T:
     """The turn is taken by a thread that has it to itself: one is never held while a queue of threads is waited for."""
-    with _turns:
+    with _turns.one(work_for.get()):
         return work()
 
 

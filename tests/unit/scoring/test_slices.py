@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
 import tracemalloc
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from harena.core.threads import VERDICTS, work_for
 from harena.scoring import slices
 from harena.scoring.compare import OutputComparison, Tolerance, compare_output
-from harena.scoring.slices import aside, decoded, json_parts, last_line, lines, sliced, text_of, words
+from harena.scoring.slices import Turns, aside, decoded, json_parts, last_line, lines, sliced, text_of, words
 
 MIB = 1 << 20
 EVERYTHING = 10**9
@@ -218,3 +219,38 @@ def test_text_of_any_size_is_the_same() -> None:
     content = "aé\U0001f600".encode() * 30_000 + b"\xf0\x9f"
     make: Callable[[bytes], str] = partial(bytes.decode, encoding="utf-8", errors="replace")
     assert text_of(content) == make(content)
+
+
+def test_a_free_turn_goes_to_the_owner_that_has_fewest() -> None:
+    """One who waits with much work of its own before another one comes gets no more than the other one."""
+    turns, ran = Turns(2), []
+    ends = [threading.Event() for _ in range(5)]
+    begun = [threading.Event() for _ in range(5)]
+
+    def work(number: int, owner: str) -> None:
+        with turns.one(owner):
+            ran.append(owner)
+            begun[number].set()
+            ends[number].wait(10)
+
+    threads = [threading.Thread(target=work, args=(number, "long")) for number in range(4)]
+    for number, thread in enumerate(threads):
+        thread.start()
+        if number < 2:
+            assert begun[number].wait(10)
+        else:
+            while turns.waiting < number - 1:
+                os.sched_yield()
+    threads.append(threading.Thread(target=work, args=(4, "other")))
+    threads[4].start()
+    while turns.waiting < 3:
+        os.sched_yield()
+    ends[0].set()
+    assert begun[4].wait(10)
+    assert ran == ["long", "long", "other"]
+    for end in ends:
+        end.set()
+    for thread in threads:
+        thread.join(10)
+    assert sorted(ran) == ["long"] * 4 + ["other"]
+    assert turns.waiting == 0

@@ -27,11 +27,11 @@ _REMOVES = re.compile(r"\brm\b")
 _ENDS_A_PIECE = re.compile(r"[;&|\n]")
 _FUNCTION = re.compile(r"\w[ \t]*\(\)|\bfunction\b")
 _MOST_VALUES = 20
-_MOST_TARGETS, _MOST_FOLDERS, _MOST_FOUND = 300, 20, 10_000
+_MOST_TARGETS, _MOST_FOLDERS, _MOST_FOUND = 100, 20, 10_000
 """files that scripts write to, folders that they go to, and paths that both together give: what is beyond that is not
 looked at, so that the time for a text grows with its length only"""
 _LONGEST_PATH = 4096
-_MOST_TEXT, _MOST_TEXTS = 256 * 1024, 1024 * 1024
+_MOST_TEXT, _MOST_TEXTS = 64 * 1024, 256 * 1024
 """characters of one script, and of all, that are looked at: a search holds the interpreter for as long as it takes"""
 _SCRATCH = ("/tmp/", "/var/tmp/")
 _CHANGES_TO = re.compile(r"(?m)(?:^|[;&|(])[ \t]*(?:cd|pushd)[ \t]+[\"']?(/[\w./-]*)")
