@@ -28,7 +28,7 @@ KEEP_ALIVE_SECONDS = 30.0
 """shorter than the server's, so that no request is sent on a connection that it closes in the same moment"""
 MOST_OF_A_PROBLEM = 1024 * 1024
 MOST_DIGITS = 9
-"""of the seconds after which a server wants to be asked again"""
+"""most digits of the seconds after which a server wants to be asked again"""
 CLOSED = "CLOSED"
 """reason of an error: this client was closed"""
 
