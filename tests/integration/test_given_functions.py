@@ -101,8 +101,8 @@ def kinds(f):
     return [parameter.kind.name for parameter in inspect.signature(f).parameters.values()]
 """
 PARTIAL = """
-def parts(f):
-    return f.func(*f.args, **f.keywords), type(f).__name__
+def name_of(f):
+    return type(f).__name__
 def twice(f, x):
     return f(f(x))
 """
@@ -198,6 +198,8 @@ SERVED: dict[str, tuple[Any, str, tuple[str, str]]] = {
         assert (counted(f), counted(f), f.calls) == (1, 2, 2)
         f.calls = 10
         assert counted(f) == 11
+        f.on = True
+        assert counted(f) == 12
         """,
         ("+ 1", "+ 2"),
     ),
@@ -297,11 +299,11 @@ SERVED: dict[str, tuple[Any, str, tuple[str, str]]] = {
     "a partial function": (
         PARTIAL,
         """
-        assert parts(functools.partial(pow, 2, mod=5, exp=3)) == (3, "partial")
-        assert parts(functools.partial(lambda *xs: xs, [1], 2)) == (([1], 2), "partial")
+        assert name_of(functools.partial(pow, 2)) == "partial"
         assert twice(functools.partial(operator.add, 3), 1) == 7
+        assert twice(functools.partial(lambda xs, x, y=0: xs + [x, y], [1], y=2), 3) == [1, [1, 3, 2], 2]
         """,
-        ("*f.args", "1"),
+        ("f(f(x))", "f(x)"),
     ),
     "a docstring and a name that are set": (
         DEPRECATED,
@@ -433,8 +435,40 @@ FORGED = {
     "a default, as another operand": CALLBACK.format("return tell(tell.__defaults__[0])"),
     "a default, by another name": CALLBACK.format("return tell(got=tell.__defaults__[0], want=1)"),
     "a default, in a list": CALLBACK.format("return tell([tell.__defaults__[0]])[0]"),
+    "what stands for a default": CALLBACK.format("d = tell.__defaults__[0]; return getattr(d, '_harena_value', d)"),
     "a default, in an attribute": CALLBACK.format("tell.a = tell.__defaults__[0]; return tell.a"),
 }
+
+
+SOLVE = "def solve(tell): return 0\n"
+MADE = "from typing import Optional\nclass Made:\n    __annotations__ = {'tell': TYPE}\n"
+EVALUATED = {
+    "of a function": SOLVE + "solve.__annotations__ = {'tell': PROGRAM}\n",
+    "within a list": SOLVE + "solve.__annotations__ = {'tell': list[PROGRAM], 'return': str}\n",
+    "of a class": SOLVE + MADE.replace("TYPE", "PROGRAM"),
+    "within an alias": SOLVE + MADE.replace("TYPE", "Optional[PROGRAM]"),
+}
+PROGRAM = "\"(setattr(__import__('builtins'), 'found', 42), int)[1]\""
+ASKED = """
+import builtins, inspect
+def annotations(f): inspect.get_annotations(f, eval_str=True)
+def signature(f): inspect.signature(f, eval_str=True)
+for asked in (solve, getattr(solution, "Made", solve)):
+    for ask in (typing.get_type_hints, annotations, signature):
+        try: ask(asked)
+        except (NameError, TypeError, ValueError): pass
+assert builtins.found == 42
+"""
+
+
+@pytest.mark.parametrize("isolate", ["sandbox", True])
+@pytest.mark.parametrize("name", EVALUATED)
+async def test_no_annotation_runs_beside_the_suite(name: str, isolate: Any) -> None:
+    """Whoever asks for the types of a candidate's annotations evaluates texts that the candidate wrote."""
+    candidate = EVALUATED[name].replace("PROGRAM", PROGRAM)
+    result = await scored(candidate, suite_of(ASKED), kind="pytest", isolate=isolate)
+    assert result.score in (0.0, None)
+    assert "found" in result.detail or result.score is None
 
 
 @pytest.mark.parametrize("name", FORGED)

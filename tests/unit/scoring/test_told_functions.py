@@ -19,6 +19,7 @@ from harena.scoring.guest.functions import (
     alias_of,
     describe,
     fill_attributes,
+    is_plain_annotation,
     literal_defaults,
     signature_of,
     speaker,
@@ -103,6 +104,31 @@ def test_a_withheld_default_is_itself_only_where_it_belongs() -> None:
         withheld_default(tell, 3, "none")
 
 
+PLAIN = [
+    "int", "list[int]", "Optional['Node']", "a.b.C | None", "Callable[[int, str], bool]", "Literal['a b', -1]",
+    "Annotated[int, 'any text (even this)']", "tuple[int, ...]", "dict[str, 'list[Node]']",
+]  # fmt: skip
+PROGRAMS = [
+    "f()", "(exec('1'), int)[1]", "[x for x in y]", "lambda: 1", "a.__class__", "__import__", "(x := 1)", "f'{x}'",
+    "a if b else c", "Optional['f()']", "Optional['Optional[\"f()\"]']", "a._b", "a + b", "not a", "int; f()", "",
+    "x" * 2000, "{f(): 1}", "await a", "Literal[f()]", "Annotated[int, f()]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*PLAIN, *PROGRAMS])
+def test_an_annotation_that_is_a_program_is_not_evaluated(text: str) -> None:
+    """Names of types are."""
+    assert is_plain_annotation(text) == (text in PLAIN)
+
+
+def test_a_text_within_an_annotation_is_no_program() -> None:
+    """`get_type_hints` evaluates texts that stand in `list[...]` and the like."""
+    for told in (("g", ("b", "list"), (("v", "f()"),)), ("t", "Optional", (("s", "f()"),)), ("u", (("s", "f()"),))):
+        with pytest.raises(GraphError):
+            alias(told)
+    assert alias(("t", "Literal", (("v", "f()"),))) == typing.Literal["f()"]
+
+
 ALIASES = [
     list[int], dict[str, list[int]], typing.List[int], typing.Optional[str], typing.Union[int, str, None], int | str,  # noqa: UP006, UP007, UP045
     typing.Callable[[int, str], bool], typing.Callable[..., Any], typing.Literal["x", 2], tuple[int, ...], type(None),
@@ -152,11 +178,33 @@ def test_no_annotation_names_what_is_no_class(told: Any) -> None:
 
 
 def test_an_annotation_that_is_nested_without_end_is_none() -> None:
-    """Of what is too deep nothing is read."""
+    """It is refused, however deep."""
     told: Any = ("b", "int")
     for _ in range(80):
         told = ("g", ("b", "list"), (told,))
-    assert alias(told) is inspect.Parameter.empty or isinstance(alias(told), type(list[int]))
+    with pytest.raises(GraphError):
+        alias(told)
+
+
+def test_an_attribute_that_comes_back_is_told_again() -> None:
+    """True, False, True: the third is no value that the other side still has."""
+    border = Border(0)
+    suites, candidates = Attributes(1, is_suites=True), Attributes(1)
+    for owner, value in ((candidates, True), (suites, False), (suites, True), (candidates, False), (suites, True)):
+        owner["on"] = value
+        other = suites if owner is candidates else candidates
+        fill_attributes(border, other, told_attributes(border, owner))
+        assert other["on"] is value
+
+
+def test_what_the_suite_counts_by_is_not_the_candidates_to_set() -> None:
+    """A name stays what the suite says where it has set it first, and is both's where the candidate has."""
+    border = Border(0)
+    suites = Attributes(1, {"calls": 2}, is_suites=True)
+    fill_attributes(border, suites, [1, "calls", 1, "seen", 1])
+    assert suites == {"calls": 2, "seen": 1}
+    fill_attributes(border, suites, [1])
+    assert suites == {"calls": 2}
 
 
 def test_attributes_keep_what_steers_tests() -> None:
@@ -166,7 +214,7 @@ def test_attributes_keep_what_steers_tests() -> None:
         """Adds."""
 
     border = Border(0)
-    held = Attributes(1, {"own": object(), "told": 3, "pytestmark": [1]})
+    held = Attributes(1, {"own": object(), "told": 3, "pytestmark": [1]}, is_suites=True)
     held.belong_to(f)
     f.__dict__ = held
     border.refer = lambda value: (_ for _ in ()).throw(TypeError("withheld"))  # type: ignore[method-assign]

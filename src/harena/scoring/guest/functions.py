@@ -180,14 +180,79 @@ def alias_of(value: Any) -> Any:
         return ("N",)
     if type(value).__module__ not in ("typing", "types") or isinstance(value, types.FunctionType):
         return None
-    return _generic_annotation(value, _MOST_LEVELS)
+    told = _generic_annotation(value, _MOST_LEVELS)
+    try:
+        return told if told is not None and _annotated(told) == value else None
+    except (GraphError, KeyError, TypeError, IndexError):  # the other side could not read it, either
+        return None
 
 
 def alias(told: Any) -> Any:
     """What `alias_of` tells of. Raises for anything else."""
-    if told[0] not in ("g", "t", "u", "N"):
+    found = _annotated(told) if told[0] in ("g", "t", "u", "N") else None
+    if told[0] != "N" and type(found).__module__ not in ("typing", "types"):
         raise GraphError("no alias of a type")
-    return _annotated(told)
+    return found
+
+
+_PLAIN_NODES = (
+    ast.Expression, ast.Name, ast.Attribute, ast.Load, ast.Subscript, ast.Tuple, ast.List, ast.Constant, ast.Starred,
+    ast.BinOp, ast.BitOr, ast.UnaryOp, ast.USub, getattr(ast, "Index", ast.Load),
+)  # fmt: skip
+_QUOTING = frozenset({"Annotated", "Literal"})
+
+
+def is_plain_annotation(text: Any, levels: int = _MOST_LEVELS) -> bool:
+    """An annotation that is a text may be evaluated: it names types, and calls and computes nothing."""
+    if type(text) is not str or len(text) > _LONGEST_DEFAULT or levels < 0:
+        return False
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    quoted: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and getattr(node.value, "attr", getattr(node.value, "id", "")) in _QUOTING:
+            quoted.update(each for each in ast.walk(node.slice) if isinstance(each, ast.Constant))
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if not isinstance(node, _PLAIN_NODES) or name[:1] == "_":
+            return False
+        within = node.value if isinstance(node, ast.Constant) and node not in quoted else None
+        if type(within) is str and not is_plain_annotation(within, levels - 1):
+            return False
+    return True
+
+
+def guard_annotations() -> None:
+    """Have this process evaluate no annotation that is more than names of types: whoever asks for the types of a
+    candidate's function or class has its texts evaluated, which the candidate writes."""
+    import typing
+
+    def evaluating(really: Any) -> Any:
+        def evaluate(self: Any, *positional: Any, **keywords: Any) -> Any:
+            if not is_plain_annotation(self.__forward_arg__):
+                raise NameError(_NO_TYPE)
+            return really(self, *positional, **keywords)
+
+        return evaluate
+
+    for name in ("_evaluate", "evaluate"):  # the second since Python 3.14
+        if hasattr(typing.ForwardRef, name):
+            setattr(typing.ForwardRef, name, evaluating(getattr(typing.ForwardRef, name)))
+    annotations_of: Any = getattr(inspect, "get_annotations", None)  # since Python 3.10
+
+    def get_annotations(value: Any, **keywords: Any) -> Any:
+        if keywords.get("eval_str"):
+            told = annotations_of(value, **{**keywords, "eval_str": False})
+            if any(isinstance(each, str) and not is_plain_annotation(each) for each in told.values()):
+                raise NameError(_NO_TYPE)
+        return annotations_of(value, **keywords)
+
+    if annotations_of is not None:
+        inspect.get_annotations = get_annotations  # type: ignore[assignment]
+
+
+_NO_TYPE = "an annotation that is more than names of types is not evaluated"
 
 
 def _argument(value: Any, levels: int) -> Any:
@@ -214,8 +279,8 @@ def _annotated(told: Any, levels: int = _MOST_LEVELS) -> Any:
         return _of_a_known_module(*told[1:])
     if kind in ("g", "t", "u"):
         return _generic_annotated(kind, told, levels - 1)
-    if kind == "v":
-        return told[1]
+    if kind == "v" or (kind == "s" and levels < _MOST_LEVELS):
+        return told[1] if type(told[1]) is not str or is_plain_annotation(told[1]) else inspect.Parameter.empty
     if kind == "a":
         return [_annotated(part, levels - 1) for part in told[1]]
     return None if kind == "n" else type(None) if kind == "N" else told[1]
@@ -237,7 +302,8 @@ def _a_class(found: Any) -> Any:
 
 
 def _generic_annotated(kind: str, told: Any, levels: int) -> Any:
-    arguments = tuple(_annotated(part, levels) for part in told[-1])
+    is_literal = kind == "t" and told[1] == "Literal"
+    arguments = tuple(part[1] if is_literal and part[0] == "v" else _annotated(part, levels) for part in told[-1])
     if inspect.Parameter.empty in arguments or len(arguments) > _MOST_ARGUMENTS:
         return inspect.Parameter.empty
     if kind == "u":
@@ -288,16 +354,16 @@ def describe(function: Any, doc: Any, signature: Any, withheld: Callable[[str], 
 class WithheldDefault:
     """What stands, where the candidate is, for the default of a parameter of the suite's."""
 
-    __slots__ = ("name", "number", "value")
+    __slots__ = ("_harena_name", "_harena_number", "_harena_value")
 
     def __init__(self, number: int, name: str, value: Any = ...) -> None:
         """Number of the function, its parameter, and the default, which only the suite knows."""
-        self.number = number
-        self.name = name
-        self.value = value
+        self._harena_number = number
+        self._harena_name = name
+        self._harena_value = value
 
     def __repr__(self) -> str:
-        return f"<the default of {self.name}>"
+        return f"<the default of {self._harena_name}>"
 
     def __copy__(self) -> WithheldDefault:
         return self
@@ -322,7 +388,8 @@ def with_defaults(function: Any, number: int, positional: Any, keywords: Any) ->
     def known(each: Any, name: str) -> Any:
         if type(each) is not WithheldDefault:
             return each
-        return each.value if name in ("", each.name if each.number == number else "") else ...
+        is_its_own = (each._harena_number, each._harena_name) == (number, name)
+        return each._harena_value if is_its_own or not name else ...
 
     names += [""] * (len(positional) - len(names))
     return (
@@ -433,16 +500,21 @@ class Steps:
 class Attributes(dict):  # type: ignore[type-arg]
     """The `__dict__` of a function of the suite's, and of the one that speaks for it: both have its attributes."""
 
-    __slots__ = ("function", "heard", "names", "number", "untold")
+    __slots__ = ("function", "heard", "is_suites", "names", "number", "own", "theirs", "untold")
 
-    def __init__(self, number: int, held: Any = ()) -> None:
-        """Number of the function."""
+    def __init__(self, number: int, held: Any = (), *, is_suites: bool = False) -> None:
+        """Number of the function; whether this is the suite's side."""
         super().__init__(held)
+        self.is_suites = is_suites
+        self.own: set[str] = set()
+        """names that the suite has set first, which may be what it counts by: those are not the candidate's to set"""
         self.number = number
         self.untold: set[str] = set()
         """names whose values do not cross"""
         self.heard: dict[str, Any] = {}
-        """values that the other side has told"""
+        """values that the other side has told, and was not told other ones since"""
+        self.theirs: set[str] = set()
+        """names that the other side has told"""
         self.function: Any = None
         self.names: dict[str, Any] = {}
         """`_ASIDE` as both sides have it"""
@@ -459,6 +531,11 @@ class Attributes(dict):  # type: ignore[type-arg]
         """There is something to tell."""
         return bool(self) or bool(self.changed_names())
 
+    def see_own(self) -> None:
+        """Keep what the suite has set before the candidate has."""
+        if self.is_suites:
+            self.own.update(name for name in self if name not in self.theirs)
+
     def changed_names(self) -> dict[str, Any]:
         """What this side has changed of `_ASIDE`."""
         now = {} if self.function is None else {name: getattr(self.function, name) for name in _ASIDE}
@@ -474,14 +551,18 @@ _NOTHING = object()
 def told_attributes(border: Border, attributes: Attributes, *, is_compared: bool = False) -> list[Any]:
     """[number, name, item, name, item ...] of those that cross."""
     state: list[Any] = [attributes.number]
+    attributes.see_own()
     for name, value in {**attributes.names, **attributes.changed_names()}.items():
         state += [name, value]
     untold = set()
     for name, value in list(attributes.items()):
         if not _crosses(name):
             continue
+        is_as_heard = attributes.heard.get(name, _NOTHING) is value
+        if not (is_as_heard or is_compared):
+            attributes.heard.pop(name, None)  # from now on the other side has this one
         try:
-            state += [name, _UNCHANGED if attributes.heard.get(name, _NOTHING) is value else border.item(value)]
+            state += [name, _UNCHANGED if is_as_heard else border.item(value)]
         except (TypeError, UncarriedError):  # what is withheld
             untold.add(name)
     if not is_compared:
@@ -491,7 +572,8 @@ def told_attributes(border: Border, attributes: Attributes, *, is_compared: bool
 
 def fill_attributes(border: Border, attributes: Attributes, state: Any) -> None:
     """Make of the attributes that cross what the other side has."""
-    pairs = {state[index]: state[index + 1] for index in range(1, len(state), 2)}
+    attributes.see_own()
+    pairs = {state[index]: state[index + 1] for index in range(1, len(state), 2) if state[index] not in attributes.own}
     for name in _ASIDE:
         if type(pairs.get(name)) is str:
             attributes.names[name] = pairs[name]
@@ -500,7 +582,9 @@ def fill_attributes(border: Border, attributes: Attributes, state: Any) -> None:
     items = {name: item for name, item in pairs.items() if _crosses(name)}
     told = {name: border.value(item) for name, item in items.items() if item != _UNCHANGED}
     attributes.heard.update(told)
-    for name in [each for each in attributes if _crosses(each) and each not in attributes.untold and each not in items]:
+    attributes.theirs.update(told)
+    kept = attributes.untold | attributes.own
+    for name in [each for each in attributes if _crosses(each) and each not in kept and each not in items]:
         del attributes[name]
     attributes.update(told)
 
@@ -516,7 +600,7 @@ def _crosses(name: Any) -> bool:
 
 
 _OF_PYTHON = frozenset({
-    "__isabstractmethod__", "__signature__", "__test__", "__tracebackhide__", "__wrapped__", "patchings",
+    "__isabstractmethod__", "__signature__", "__test__", "__tracebackhide__", "__wrapped__", "patchings", "place_as",
 })  # fmt: skip
 
 

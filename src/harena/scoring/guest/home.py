@@ -490,7 +490,7 @@ class Home(Border):
             return ("c", number)
         kind = type(value)
         if kind is WithheldDefault:
-            return ("D", value.number, value.name)
+            return ("D", value._harena_number, value._harena_name)
         if (told := alias_of(value)) is not None:
             return ("T", told)
         if isinstance(value, type):
@@ -603,11 +603,10 @@ class Home(Border):
         assert kind == "c"
         return self._proxy(*item[1:])
 
-    def _partial(self, number: int, function: Any, positional: Any, keywords: Any) -> Any:
+    def _partial(self, number: int, name: str, is_function: Any, special: Any, streams: Any, function: Any) -> Any:
         known = self._proxies.get(number)
         if known is None:
-            operands = self.value(positional)
-            known = functools.partial(self.value(function), *operands, **dict(self.value(keywords)))
+            known = functools.partial(self._speaker(number, name, *function))
             self._know(number, known)
         return known
 

@@ -558,7 +558,12 @@ class Candidate(Border):
             write(given, *parts[1:])
             return None
         if verb == "special" and parts[1] in special_methods(given, SPECIAL):
-            found = getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
+            try:
+                found = getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
+            except RuntimeError as error:
+                if str(error) == "no running event loop":
+                    self.waited = "it gives the candidate a coroutine that waits"
+                raise
             if hasattr(found, "_asyncio_future_blocking"):
                 self.waited = "it gives the candidate a coroutine that waits"
             return found
@@ -696,7 +701,7 @@ class Candidate(Border):
             item: tuple[Any, ...] = value.item
             return item
         if kind is WithheldDefault:
-            return ("D", value.number, value.name)
+            return ("D", value._harena_number, value._harena_name)
         if kind is _Opaque:
             item = object.__getattribute__(value, "_harena_item")
             return item
@@ -753,14 +758,15 @@ class Candidate(Border):
         is_function = is_called_only(value)
         if not is_function and not is_mock(value) and not hasattr(cls, "__next__"):
             self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}", is_doubt=False)
-        if cls is functools.partial:
-            return ("P", number, *map(self.item, (value.func, value.args, tuple(value.keywords.items()))))
+        if cls is functools.partial:  # whose operands may be what a callback expects
+            self.note("it gives the candidate a functools.partial", is_doubt=False)
         name = str(getattr(value, "__name__", cls.__name__) if is_function or isinstance(value, type) else cls.__name__)
         function = self._told_function(number, value) if is_function else None
-        return ("c", number, name, is_function, special_methods(value, SPECIAL), streams_of(value), function)
+        kind = "P" if cls is functools.partial else "c"
+        return (kind, number, name, is_function, special_methods(value, SPECIAL), streams_of(value), function)
 
     def _told_function(self, number: int, value: Any) -> tuple[Any, ...]:
-        """As it was when it was given first: a list of functions that both sides have is told in each message."""
+        """The description of a function that is given, made once: a list of functions is told in each message."""
         if number not in self._told_functions:
             self._told_functions[number] = self._description(number, value)
         return self._told_functions[number]
@@ -772,7 +778,7 @@ class Candidate(Border):
         qualified = next((name for name in names[:2] if type(name) is str), "function")
         module = names[2] if type(names[2]) is str else "builtins"
         if type(value) is types.FunctionType and number not in self.attributes:
-            attributes = Attributes(number, value.__dict__)
+            attributes = Attributes(number, value.__dict__, is_suites=True)
             attributes.belong_to(value)
             value.__dict__ = attributes
             self.watch(attributes)

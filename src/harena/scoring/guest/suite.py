@@ -32,6 +32,7 @@ from harena.scoring.guest.absent import AS_IT_IS, Absent
 from harena.scoring.guest.believed import Believed
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.equals import equals_everything
+from harena.scoring.guest.functions import guard_annotations
 from harena.scoring.guest.home import write_frame
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
@@ -340,6 +341,7 @@ class Run:
 
     def _isolate(self, theirs: list[str], on_both_sides: list[str]) -> None:
         """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
+        guard_annotations()
         texts = _sources(self._ours)
         sources.update((os.path.join(self.here, path), text) for path, text in texts.items())
         trusted = {module_name(path): (os.path.join(self.here, path), text) for path, text in texts.items()}
