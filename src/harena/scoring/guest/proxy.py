@@ -175,6 +175,8 @@ class Candidate(Border):
         self._given: dict[int, Any] = {}
         self._given_numbers: dict[Any, int] = {}
         self._told_functions: dict[int, tuple[Any, ...]] = {}
+        self.heard: Any = None
+        """what keeps the candidate's messages, see `guest_evaluated`"""
         self._raised: list[BaseException] = []
         self._met: list[Any] = []
         """objects that the suite has made, in the message that came last"""
@@ -474,6 +476,8 @@ class Candidate(Border):
             if body is None:
                 raise CandidateEndedError("the candidate's process has ended")
             self._heard_bytes += len(body)
+            if self.heard is not None:
+                self.heard.keep(body)
             self._heard_tuples += sum(map(body.count, _NESTING))
             kind, items, states, dropped, (described, printed) = decode(body, 0)[0]
             for description in described:

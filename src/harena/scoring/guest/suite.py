@@ -32,7 +32,7 @@ from harena.scoring.guest.absent import AS_IT_IS, Absent
 from harena.scoring.guest.believed import Believed
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.equals import equals_everything
-from harena.scoring.guest.functions import guard_annotations
+from harena.scoring.guest.evaluated import guard
 from harena.scoring.guest.home import write_frame
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
@@ -341,7 +341,6 @@ class Run:
 
     def _isolate(self, theirs: list[str], on_both_sides: list[str]) -> None:
         """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
-        guard_annotations()
         texts = _sources(self._ours)
         sources.update((os.path.join(self.here, path), text) for path, text in texts.items())
         trusted = {module_name(path): (os.path.join(self.here, path), text) for path, text in texts.items()}
@@ -365,6 +364,8 @@ class Run:
             program = (self._home, ",".join(shared))
             self.candidate = Candidate(self._caught, program=program, on_both_sides=shared)
             self._empty_files(frozenset(os.path.join(self.here, path) for path in on_both_sides))
+        if self._home != NOWHERE:
+            guard(self.candidate, {os.path.join(self.here, path): text for path, text in texts.items()})
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         import unittest

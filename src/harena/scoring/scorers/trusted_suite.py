@@ -24,6 +24,7 @@ from harena.scoring.guest import compared_beside as guest_compared_beside
 from harena.scoring.guest import crossing as guest_crossing
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import equals as guest_equals
+from harena.scoring.guest import evaluated as guest_evaluated
 from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import functions as guest_functions
 from harena.scoring.guest import given as guest_given
@@ -222,7 +223,7 @@ def suite_argv(
                  guest_begun, guest_swallowed, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
-    program = guest_argv((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
+    program = guest_argv((*border, guest_evaluated, guest_watch, *beside, *asserted, guest_suite, runner), "main")
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
