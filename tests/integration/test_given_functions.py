@@ -317,6 +317,17 @@ SERVED: dict[str, tuple[Any, str, tuple[str, str]]] = {
         """,
         ('f"Deprecated: {note}.', 'f"{note}.'),
     ),
+    "an attribute that is set back": (
+        "def feature(f):\n    f.on = True\n    return lambda x: f(x) if f.on else None\n",
+        """
+        def f(x): return x + 1
+        g, said = feature(f), []
+        for f.on in (True, False, True, False):
+            said.append(g(1))
+        assert said == [2, None, 2, None]
+        """,
+        ("else None", "else f(x)"),
+    ),
     "a generator that has begun": (
         PRIMED,
         """
@@ -492,3 +503,36 @@ async def test_attributes_that_say_what_a_test_is_are_not_the_candidates_to_set(
     """
     result = await scored(candidate, suite_of(body), kind="pytest", isolate="sandbox")
     assert (result.score, result.detail) == (1.0, "")
+
+
+NOT_SERVED = {
+    "a loop of its own": (
+        "import asyncio\ndef sync(f): return lambda *given: asyncio.run(f(*given))\n",
+        """
+        @sync
+        async def f(x):
+            await asyncio.sleep(0.001)
+            return x
+        assert f(3) == 3
+        """,
+        ("f(*given)", "f(0)"),
+        "coroutine that waits",
+    ),
+    "what is printed": (
+        "import contextlib, io\ndef grab(f):\n    held = io.StringIO()\n"
+        "    with contextlib.redirect_stdout(held): f()\n    return held.getvalue()\n",
+        "assert grab(lambda: print('a')) == 'a\\n'",
+        ("return held", "return '' and held"),
+        "prints",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_SERVED)
+async def test_what_a_function_cannot_be_in_another_process_is_no_failure(name: str) -> None:
+    """A right program has no score, and a reason; a wrong one has 0."""
+    candidate, body, edit, why = NOT_SERVED[name]
+    right = await scored(candidate, suite_of(body), kind="pytest")
+    assert (right.score, str(right.reason), why in right.detail) == (None, "scorer_error", True)
+    wrong = await scored(replaced(candidate, *edit), suite_of(body), kind="pytest")
+    assert (wrong.score, str(wrong.validity)) == (0.0, "valid")

@@ -517,6 +517,7 @@ class Candidate(Border):
     def _served(self, roots: list[Any]) -> bytes:
         self._serving += 1
         self.looks.forget()
+        printed = _printed_so_far()
         try:
             try:
                 with self.trust.computing(False):
@@ -526,6 +527,8 @@ class Candidate(Border):
                 return self._told_failure(error)
         finally:
             self._serving -= 1
+            if _printed_so_far() != printed:
+                self.waited = self.waited or "a function that it gives the candidate prints, which that may capture"
 
     def _told_failure(self, error: BaseException) -> bytes:
         if is_outcome(error):
@@ -951,6 +954,14 @@ class Candidate(Border):
             dict.clear(made)
             for index in range(0, len(parts), 2):
                 dict.__setitem__(made, parts[index], parts[index + 1])
+
+
+def _printed_so_far() -> Any:
+    """Where standard output stands; None where it does not tell."""
+    try:
+        return sys.stdout.tell()
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def _identity(value: Any) -> Any:
