@@ -18,12 +18,20 @@ class Point:
 """
 DUMP = "import pickle\ndef dump(x): return pickle.dumps(x)\n"
 EVALUATES = """
+import ast, dataclasses, inspect, timeit
 from solution import Point
+@dataclasses.dataclass
+class Own:
+    a: int
 def test():
     p = Point(1, 2)
     assert eval(repr(p)) == p and eval("p.x + 1") == 2 and eval(f"{p.x} + {p.y}") == 3
     names = {}
     exec("a = 1\\nb = a + 1", names)
+    exec("def f(x: int): return x", names)
+    assert names["f"].__annotations__ == {"x": int}
+    assert inspect.signature(Own).parameters["a"].annotation is int and Own.__init__.__annotations__["a"] is int
+    assert timeit.timeit("p.x", globals={"p": p}, number=1) >= 0 and ast.parse(repr(p))
     assert names["b"] == 2 and [eval(text) for text in ("1", "[2]")] == [1, [2]]
 """
 UNPICKLES = """
@@ -53,6 +61,16 @@ FORGED = {
         SHOWN,
         "from solution import Point\ndef check(a, b): assert a == b\n"
         "def test():\n    p = Point(1, 2)\n    assert eval(f'[{p!r}]') == [p]\n    check(p.x, 1)\n",
+    ),
+    "code that is compiled first": (
+        f'def make(): return "{PROGRAM}"\n',
+        "from solution import make\ndef check(a, b): assert a == b\n"
+        "def test():\n    exec(compile(make(), '<made>', 'exec'), {})\n    check(make(), 'def f(): pass')\n",
+    ),
+    "code that is timed": (
+        f'def make(): return "{PROGRAM}"\n',
+        "import timeit\nfrom solution import make\ndef check(a, b): assert a == b\n"
+        "def test():\n    timeit.timeit(make(), number=1)\n    check(make(), 'pass')\n",
     ),
     "a pickle": (
         "import pickle\nclass Made:\n"

@@ -27,11 +27,22 @@ def test_a_value_calls_classes_only(text: str) -> None:
 def test_a_text_is_known_again_in_and_around_what_was_told() -> None:
     """The whole, a part, and a text that was put into another one; not what nobody has told."""
     heard = Heard()
-    heard.keep(encode(("give", [("m", 1)], [(1, "d", ["__doc__", ">>> run(1)\n>>> run(2)"])], [], ([], "printed()"))))
+    heard.keep(
+        encode(
+            (
+                "give",
+                [("m", 1)],
+                [(1, "d", ["__doc__", "__init__", "x", ">>> run(1)\n>>> run(2)"])],
+                [],
+                ([], "printed()"),
+            )
+        )
+    )
     assert heard.has_told("run(2)\n")
     assert heard.has_told("x = [>>> run(1)\n>>> run(2)]")
     assert heard.has_told("printed()")
     assert not heard.has_told("other(2)")
+    assert not heard.has_told("def __init__(self): given.__doc__")
     assert heard.has_sent(b"run(1)")
     assert not heard.has_sent(b"run(3)")
 

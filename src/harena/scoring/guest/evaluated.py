@@ -7,6 +7,7 @@ came from the candidate are evaluated if they state a value, and refused, as wha
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import builtins
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _MOST_HEARD_BYTES = 16 * 1024 * 1024
 _SHORTEST = 8
 """characters of a text of the candidate's that is looked for within a longer one"""
+_OF_LIBRARIES = "<string> "
+"""the file that code has which a library evaluates, as `dataclasses` does"""
 _WITHHELD = "it evaluates a text of the candidate's, which does more than state a value"
 _PLAIN_CALLS = frozenset({
     "bool", "bytearray", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "range", "set", "slice",
@@ -35,6 +38,8 @@ _STARTS = frozenset({
     "LambdaType", "MethodType",
 })  # fmt: skip
 """classes that begin something when they are called"""
+_FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names} - {0x10})
+"""flags of code that is compiled with `from __future__ import`; 0x10 is that of any nested function"""
 _VALUE_NODES = (
     ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Load, ast.UnaryOp, ast.USub, ast.UAdd,
     ast.BinOp, ast.Add, ast.Sub, ast.BitOr, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.Starred,
@@ -67,7 +72,9 @@ class Heard:
         """The text is, or is in, or holds a text of the candidate's that does more than state a value."""
         stripped = text.strip()
         for told in self._texts():
-            if stripped in told or (len(told) >= _SHORTEST and told in text and not states_a_value(told)):
+            if stripped in told:
+                return True
+            if len(told) >= _SHORTEST and told in text and not (told.isidentifier() or states_a_value(told)):
                 return True
         return False
 
@@ -128,22 +135,26 @@ def guard(candidate: Any, trusted: dict[str, str]) -> None:
         candidate.note(_WITHHELD)
         return TypeError(_WITHHELD)
 
-    def guarded(really: Any) -> Any:
+    def guarded(really: Any, mode: str) -> Any:
         def evaluate(source: Any, globals: Any = None, locals: Any = None, /, **more: Any) -> Any:  # noqa: A002 (as `eval` has it)
             frame = sys._getframe(1)
-            if frame.f_code.co_filename in trusted and is_refused(source):
-                raise refuse()
             if globals is None:
                 globals, locals = frame.f_globals, frame.f_locals if locals is None else locals  # noqa: A001
+            if type(source) in (str, bytes):  # by the `from __future__ import` of who asks, and not of this file
+                text = source.strip(" \t" if type(source) is str else b" \t") if mode == "eval" else source
+                is_suites = frame.f_code.co_filename in trusted  # and not of a library that writes code of its own
+                name = "<string>" if is_suites else _OF_LIBRARIES
+                source = compile(text, name, mode, frame.f_code.co_flags & _FUTURES, True)
             return really(source, globals, globals if locals is None else locals, **more)
 
         return evaluate
 
     def heard_event(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "compile" and str(arguments[1]).startswith("<doctest ") and is_refused(arguments[0]):
+        # whoever compiles: the suite, doctest, timeit; `ast.parse`, which runs nothing, says "<unknown>"
+        if event == "compile" and arguments[1] not in ("<unknown>", _OF_LIBRARIES) and is_refused(arguments[0]):
             raise refuse()
 
-    builtins.eval, builtins.exec = guarded(builtins.eval), guarded(builtins.exec)
+    builtins.eval, builtins.exec = guarded(builtins.eval, "eval"), guarded(builtins.exec, "exec")
     sys.addaudithook(heard_event)
     _guard_pickles(heard, refuse)
 
