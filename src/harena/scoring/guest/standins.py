@@ -1303,7 +1303,7 @@ def _of_made_value(name: str, own: Any) -> Any:
             return judged(self, *operands)
         if own is not None:
             plain = own(self, *operands)
-            if plain is (name == "__ne__") and _may_equal(self, *operands):
+            if name in ("__eq__", "__ne__") and plain is (name == "__ne__") and _may_equal(self, *operands):
                 return _judged_plain(self, "__eq__", *operands) is (name == "__eq__")
             not_believed(self, name, operands)
             return plain
