@@ -96,9 +96,12 @@ def _filled_part(hint: Any, value: Any) -> Any:
     kinds = [kind for kind in (hint, *get_args(hint)) if isinstance(kind, type) and issubclass(kind, TypedRecord)]
     if not kinds or value is None:
         return value
+    if get_origin(hint) is dict:
+        return {name: filled(kinds[0], part).to_dict() for name, part in value.items()}
     if isinstance(value, list):
         return [filled(kinds[0], part).to_dict() for part in value]
-    return filled(kinds[0], value).to_dict()
+    fitting = (kind for kind in kinds if value.keys() <= {field.name for field in fields(kind)})  # type: ignore[arg-type]
+    return filled(next(fitting, kinds[0]), value).to_dict()
 
 
 def _nothing(hint: Any) -> Any:

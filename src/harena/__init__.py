@@ -154,8 +154,6 @@ if TYPE_CHECKING:
     from harena.core.records.catalog import DefinitionsPage as DefinitionsPage
     from harena.core.records.catalog import ScenariosPage as ScenariosPage
     from harena.core.records.catalog import ScoringContract as ScoringContract
-    from harena.core.records.catalog import StoredObject as StoredObject
-    from harena.core.records.catalog import StoredObjectsPage as StoredObjectsPage
     from harena.core.records.catalog import StoredScenarios as StoredScenarios
     from harena.core.records.catalog import WebhookOutline as WebhookOutline
     from harena.core.records.job_diff import ComparedAttempts as ComparedAttempts
@@ -166,9 +164,21 @@ if TYPE_CHECKING:
     from harena.core.records.job_diff import McNemar as McNemar
     from harena.core.records.job_diff import PairedDifference as PairedDifference
     from harena.core.records.job_diff import ScenarioChange as ScenarioChange
+    from harena.core.records.objects import AdapterDescription as AdapterDescription
+    from harena.core.records.objects import CapabilityDescription as CapabilityDescription
+    from harena.core.records.objects import DatasetDescription as DatasetDescription
+    from harena.core.records.objects import ModelDescription as ModelDescription
+    from harena.core.records.objects import ResolvedReference as ResolvedReference
+    from harena.core.records.objects import ShippedModel as ShippedModel
+    from harena.core.records.objects import ShippedModelDescription as ShippedModelDescription
+    from harena.core.records.objects import SkippedRows as SkippedRows
+    from harena.core.records.objects import SplitDescription as SplitDescription
+    from harena.core.records.objects import StoredObject as StoredObject
+    from harena.core.records.objects import StoredObjectsPage as StoredObjectsPage
+    from harena.core.records.objects import TaskDescription as TaskDescription
+    from harena.core.records.objects import UsedSplit as UsedSplit
     from harena.core.records.result_rows import ColumnKind as ColumnKind
     from harena.core.records.training_jobs import CapabilityReference as CapabilityReference
-    from harena.core.records.training_jobs import ResolvedReference as ResolvedReference
     from harena.core.records.training_jobs import TrainingArtifacts as TrainingArtifacts
     from harena.core.records.training_jobs import TrainingEvent as TrainingEvent
     from harena.core.records.training_jobs import TrainingFile as TrainingFile
@@ -267,17 +277,21 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "harena.core.records.catalog": (
         *("ArchivedVersions", "BenchmarkJobDef", "CalibrationJob", "CalibrationOutline", "CatalogEntry"),
         *("CatalogPage", "ContractsPage", "DefinitionsPage", "ScenariosPage", "ScoringContract"),
-        *("StoredObject", "StoredObjectsPage", "StoredScenarios", "WebhookOutline"),
+        *("StoredScenarios", "WebhookOutline"),
     ),
     "harena.core.records.job_diff": (
         *("ComparedAttempts", "ComparedJob", "ComparedJobs", "FlakyScenarios", "JobDiff", "McNemar"),
         *("PairedDifference", "ScenarioChange"),
     ),
+    "harena.core.records.objects": (
+        *("AdapterDescription", "CapabilityDescription", "DatasetDescription", "ModelDescription"),
+        *("ResolvedReference", "ShippedModel", "ShippedModelDescription", "SkippedRows", "SplitDescription"),
+        *("StoredObject", "StoredObjectsPage", "TaskDescription", "UsedSplit"),
+    ),
     "harena.core.records.result_rows": ("ColumnKind",),
     "harena.core.records.training_jobs": (
-        *("CapabilityReference", "ResolvedReference", "TrainingArtifacts", "TrainingEvent", "TrainingFile"),
-        *("TrainingJob", "TrainingJobsPage", "TrainingLog", "TrainingLogsPage", "TrainingMetrics"),
-        *("TrainingProgress",),
+        *("CapabilityReference", "TrainingArtifacts", "TrainingEvent", "TrainingFile", "TrainingJob"),
+        *("TrainingJobsPage", "TrainingLog", "TrainingLogsPage", "TrainingMetrics", "TrainingProgress"),
     ),
     "harena.core.records.training_plans": (
         *("LossSpec", "RLPlan", "RewardPlan", "SFTPlan", "TrainingPlan", "TuningPlan"),

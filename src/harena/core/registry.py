@@ -79,8 +79,8 @@ def version_order(version: str) -> tuple[tuple[int, ...], str]:
     return numbers, version
 
 
-Description = Mapping[str, Any]
-"""what was read of an object when it was published; its keys are those of its kind, see `harena.training.objects`"""
+StoredDescription = Mapping[str, Any]
+"""what was read of an object when it was published, as JSON of its kind's record in `harena.core.records.objects`"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class NewObject:
     bytes: int
     folders: int
     """each counts as a block; 0 for what was published before they were counted"""
-    described: Description
+    described: StoredDescription
     created_at: str
 
 

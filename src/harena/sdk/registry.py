@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harena.core.checked import checked_count, checked_text
 from harena.core.errors import PlatformError, ValidationError
-from harena.core.records.catalog import StoredObject
+from harena.core.records.objects import StoredObject
 from harena.core.registry import KINDS, SEMANTIC, ObjectKind, checked_kind, checked_version, parse_object_ref
 from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.twins import Twin

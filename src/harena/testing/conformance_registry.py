@@ -15,7 +15,7 @@ import pytest
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of, unpack
 from harena.core.ports import Operations
-from harena.core.records.catalog import StoredObject
+from harena.core.records.objects import CapabilityDescription, StoredObject
 from harena.core.registry import VERSION_TAKEN, ObjectKind
 
 CAPABILITY = "schema: 1\nname: solver\nversion: '{}'\ndescription: Solves sums.\n"
@@ -104,9 +104,9 @@ class RegistryConformance:
         (place / "tools" / f"{long}.py").chmod(0o755)
         made = await push(operations, "capability", place, "solver@1.0.0")
         assert (made["ref"], made["kind"], made["files"]) == ("solver@1.0.0", "capability", 4)
-        assert made["described"] == {
-            "description": "Solves sums.", "entry_agent": "main", "prompt": "You add numbers.", "agents": ["main"],
-        }  # fmt: skip
+        assert made.described == CapabilityDescription(
+            description="Solves sums.", entry_agent="main", prompt="You add numbers.", agents=["main"]
+        )
         assert await operations.get_object("capability", "solver") == made
         back = await pulled(operations, "capability", "solver@1.0.0", tmp_path / "back")
         assert tree_of(files_of(back)).digest == made["digest"]

@@ -17,7 +17,8 @@ from harena.core.records.benchmark_jobs import (
     JobSummary,
     ResultsPage,
 )
-from harena.core.records.catalog import BenchmarkJobDef, ScoringContract, StoredObjectsPage, StoredScenarios
+from harena.core.records.catalog import BenchmarkJobDef, ScoringContract, StoredScenarios
+from harena.core.records.objects import StoredObjectsPage
 from harena.core.records.record import Record
 from harena.core.records.training_jobs import TrainingJobsPage
 from harena.core.results import RunResult

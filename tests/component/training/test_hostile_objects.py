@@ -44,8 +44,8 @@ MINE = "mine"
 READ_APART = {
     "harena.training.data.model_files:check_model_directory",
     "harena.training.objects:describe",
-    "harena.training.objects.dataset:read_part",
-    "harena.training.objects.model:read_model",
+    "harena.training.objects.dataset:_part_read",
+    "harena.training.objects.model:_model_read",
     "harena.training.data.row_files:_rows_told",
     "harena.training.data.row_files:names_stored_contracts",
     "harena.training.data.row_files:splits_of",

@@ -11,13 +11,14 @@ import json
 import os
 import random
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harena.core.errors import ValidationError
+from harena.core.records.objects import ModelDescription
 from harena.training.data.tokenizer_files import tokenizer_facts
 from harena.training.objects.model import read_model
 
@@ -88,7 +89,7 @@ def outcome(work: Any) -> str:
     return "taken"
 
 
-def told(folder: Path) -> Mapping[str, Any] | None:
+def told(folder: Path) -> ModelDescription:
     """What a server asks of a model's files."""
     described = read_model(folder, may_be_adapter=True)
     facts = tokenizer_facts(folder, None)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
+from harena.core.records.objects import AdapterDescription
 from harena.training.data.model_files import check_model_directory
 from harena.training.data.names_inside import check_names_inside, is_name_inside
 from harena.training.data.row_files import read_rows, splits_of
@@ -119,7 +120,7 @@ def test_an_adapter_alone_may_say_what_it_was_trained_on(tmp_path: Path) -> None
     folder.mkdir()
     (folder / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "/data/base"}))
     (folder / "adapter_model.safetensors").write_bytes(TENSORS)
-    assert read_model(folder, may_be_adapter=True)["adapter"] == {"base_model": "/data/base"}
+    assert read_model(folder, may_be_adapter=True).adapter == AdapterDescription(base_model="/data/base")
 
 
 @pytest.mark.parametrize("name", ["../other", "/etc", "..", "a/b", "a\\b"])

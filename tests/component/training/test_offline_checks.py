@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import ResolvedReference, UsedSplit
 from harena.core.records.training_plans import RLPlan
 from harena.training.requests.offline_checks import check_offline
 from harena.training.requests.plan import plan_of
@@ -29,7 +29,7 @@ def check(folder: Path, *rows: dict[str, Any], **config: Any) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     ref = ResolvedReference(
         where="config.trajectory_dataset_refs[0]", kind="dataset", name="d", version="1", digest="0", path=str(path),
-        described={"rows": len(rows), "split": None},
+        described=UsedSplit(rows=len(rows), split=None, uses=[], reward_recipe=None),
     )  # fmt: skip
     asked = {"algorithm": "grpo", "offline": True, "trajectory_dataset_refs": ["d"], **config}
     resolved = ResolvedReferences(refs=(ref,))

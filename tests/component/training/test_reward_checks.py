@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import NotFoundError, ValidationError
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import ResolvedReference, UsedSplit
 from harena.core.records.training_plans import RLPlan
 from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
@@ -31,7 +31,7 @@ def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
     config = {"algorithm": "grpo", "prompt_dataset_ref": "p", "reward_recipe": recipe}
     found = ResolvedReference(
         where="config.prompt_dataset_ref", kind="dataset", name="p", version="1", digest="0", path=str(path),
-        described={"rows": len(rows), "split": None},
+        described=UsedSplit(rows=len(rows), split=None, uses=[], reward_recipe=None),
     )  # fmt: skip
     resolved = ResolvedReferences(refs=(found,))
     plan = plan_of(parse_request({"trainer_type": "rl", "model": "tiny-llama", "config": config}), resolved)

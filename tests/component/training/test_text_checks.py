@@ -10,7 +10,13 @@ import pytest
 from transformers import AutoTokenizer
 
 from harena.core.errors import ValidationError
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import (
+    ModelDescription,
+    ResolvedReference,
+    ShippedModel,
+    ShippedModelDescription,
+    UsedSplit,
+)
 from harena.core.records.training_plans import RewardPlan, RLPlan
 from harena.training.data.tokenizer_files import tokenizer_facts
 from harena.training.engines.tiny import byte_pair_tokenizer
@@ -36,6 +42,14 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
+def model_description(model: Path | None, context: int) -> ModelDescription | ShippedModelDescription:
+    """Of a directory; None = of a model of single characters that comes with harena."""
+    if model is not None:
+        return ModelDescription(architecture=None, context_length=context, adapter=None)
+    made = ShippedModel(alphabet="adeno x+1", width=96, layers=3, heads=4, context_length=context)
+    return ShippedModelDescription(shipped=made, context_length=context)
+
+
 def check(
     model: Path | None, kind: str, rows: list[dict[str, Any]], *, also: tuple[str, ...] = (), **more: Any
 ) -> None:
@@ -46,12 +60,11 @@ def check(
     field = "dataset_ref" if kind == "sft" else "prompt_dataset_ref"
     config = {"algorithm": "grpo", "max_new_tokens": MOST_NEW, field: "d"} if kind == "rl" else {field: "d"}
     body = {"trainer_type": kind, "model": "tiny-llama", "config": {**config, **more}}
-    described = {"rows": len(rows), "split": None}
-    shipped = {"shipped": {"alphabet": "adeno x+1"}} if model is None else {}
+    described = UsedSplit(rows=len(rows), split=None, uses=[], reward_recipe=None)
     refs = [
         ResolvedReference(
             where="model", kind="model", name="m", version=None, digest="0", path=None if model is None else str(model),
-            described={"context_length": CONTEXT, **shipped},
+            described=model_description(model, CONTEXT),
         ),
         ResolvedReference(
             where=f"config.{field}", kind="dataset", name="d", version="1", digest="0", path=str(path),
@@ -135,12 +148,11 @@ def planned(model: Path | None, rows: list[dict[str, Any]], folder: Path, *, con
     """The plan of an RL job over these rows, and what is warned of."""
     path = folder / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    shipped = {"shipped": {"alphabet": "adeno x+1"}} if model is None else {}
-    described = {"rows": len(rows), "split": None, "reward_recipe": "code_tests_v1"}
+    described = UsedSplit(rows=len(rows), split=None, uses=["prompts"], reward_recipe="code_tests_v1")
     refs = (
         ResolvedReference(
             where="model", kind="model", name="m", version=None, digest="0", path=None if model is None else str(model),
-            described={"context_length": context, **shipped},
+            described=model_description(model, context),
         ),
         ResolvedReference(
             where="config.prompt_dataset_ref", kind="dataset", name="d", version="1", digest="0", path=str(path),

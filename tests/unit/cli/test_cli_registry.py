@@ -13,11 +13,11 @@ from fake_face import Harena
 from fake_answers import filled
 from harena.cli import face
 from harena.core.errors import ValidationError
-from harena.core.records.catalog import StoredObject
+from harena.core.records.objects import StoredObject
 
 OBJECT = {
     "ref": "sums@2", "kind": "dataset", "name": "sums", "version": "2", "digest": "0123456789abcdef0123", "files": 1,
-    "bytes": 77, "described": {}, "created_at": "2030-01-02T03:04:05.678+00:00",
+    "bytes": 77, "described": {"path": "", "parts": {}}, "created_at": "2030-01-02T03:04:05.678+00:00",
 }  # fmt: skip
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,3 +106,37 @@ def test_records_of_several_kinds_are_told_apart() -> None:
     for wrong in ({**common, "trainer_type": "dpo"}, {**common, "trainer_type": "rl"}, [], 1):
         with pytest.raises(ValueError, match=r"TrainingJob\.plan"):
             harena.TrainingJob.from_dict({**rest, **job, "plan": wrong})
+
+
+def reference(**described: Any) -> dict[str, Any]:
+    """A reference as it is stored."""
+    there = {"where": "model", "kind": "model", "name": "m", "version": None, "digest": "d", "path": "/m"}
+    return {**there, **({"described": described} if described else {})}
+
+
+def test_descriptions_are_told_apart_by_their_fields() -> None:
+    """Each kind of object has a description of its own, which says what it is by the fields that it must have."""
+    model = harena.ResolvedReference.from_dict(
+        reference(architecture="LlamaForCausalLM", context_length=64, adapter=None)
+    )
+    assert (type(model.described), model.context_length, model.rows) == (harena.ModelDescription, 64, 0)
+    data = harena.ResolvedReference.from_dict(
+        reference(rows=3, split="train", uses=["sft"], reward_recipe=None, left_out={"rows": 1, "of": 4, "told": ["a"]})
+    )
+    assert (data.rows, data.split, data.context_length) == (3, "train", None)
+    assert data.used is not None
+    assert data.used.left_out == harena.SkippedRows(rows=1, of=4, told=["a"])
+    for each in (model, data):
+        assert harena.ResolvedReference.from_dict(each.to_dict()) == each
+    assert harena.ResolvedReference.from_dict(reference()).described is None
+    with pytest.raises(ValueError, match="must have the fields of CapabilityDescription or TaskDescription"):
+        harena.ResolvedReference.from_dict(reference(rows=3))
+    with pytest.raises(ValueError, match=r"described: UsedSplit\.rows: must be a whole number"):
+        harena.ResolvedReference.from_dict(reference(rows="3", split=None, uses=[], reward_recipe=None))
+
+
+def test_the_recipe_of_a_shipped_model_keeps_its_digest() -> None:
+    """Jobs that ended name it."""
+    made = harena.ShippedModel(alphabet="ab", width=8, layers=1, heads=2, context_length=16)
+    written = '{"alphabet": "ab", "context_length": 16, "heads": 2, "layers": 1, "width": 8}'
+    assert made.digest == hashlib.sha256(written.encode()).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import ResolvedReference
 from harena.core.registry import ObjectKind
 from harena.training.requests.references import ResolvedReferences
 

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import ResolvedReference, ShippedModelDescription, TaskDescription, UsedSplit
 from harena.core.records.training_plans import RewardPlan, RLPlan, SFTPlan, plan_from_dict
 from harena.training.requests.plan import plan_of, sft_settings
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import RLConfig, RLRequest, SFTConfig, backend_aliases, parse_request
+from harena.training.shipped_models import SHIPPED_MODELS
 
 CAPABILITY = {"name": "solver", "version": "1.0.0"}
 PROMPTS = {"name": "sums", "version": "2"}
@@ -58,21 +59,22 @@ def changed(body: dict[str, Any], **config: Any) -> dict[str, Any]:
     return {**body, "config": {name: value for name, value in fields.items() if value is not None}}
 
 
-def resolved(method: str | None = None, **described: Any) -> ResolvedReferences:
+def resolved(method: str | None = None) -> ResolvedReferences:
     """A shipped model and 3000 prompts, or rows; a task that is verified by `method`."""
     model = ResolvedReference(
         where="model", kind="model", name="tiny-llama", version=None, digest="0" * 64, path=None,
-        described={"shipped": {}, "context_length": 256, **described},
+        described=ShippedModelDescription(shipped=SHIPPED_MODELS["tiny-llama"], context_length=256),
     )  # fmt: skip
+    used = UsedSplit(rows=3000, split=None, uses=["sft", "prompts"], reward_recipe=None)
     rows = [
         ResolvedReference(
-            where=where, kind="dataset", name="d", version="1", digest="1" * 64, path="/d", described={"rows": 3000}
+            where=where, kind="dataset", name="d", version="1", digest="1" * 64, path="/d", described=used
         )
         for where in ("config.dataset_ref", "config.prompt_dataset_ref")
     ]
     task = ResolvedReference(
         where="config.task_ref", kind="task", name="add", version="1.0.0", digest="2" * 64, path="/t",
-        described={"method": method},
+        described=TaskDescription(instruction="Add.", variables=[], inputs={}, method=method or "", blueprint=None),
     )  # fmt: skip
     return ResolvedReferences(refs=(model, *rows) if method is None else (model, *rows, task))
 

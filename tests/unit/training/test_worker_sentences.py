@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import ResolvedReference
 from harena.training.worker.job import told_by_field
 from harena.training.worker.sentences import (
     UNTAUGHT_STEPS,

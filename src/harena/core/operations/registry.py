@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harena.core.operations.operation import READ, WRITE, Operation
 from harena.core.ports import RegistryOperations as Port
-from harena.core.records.catalog import StoredObject, StoredObjectsPage
+from harena.core.records.objects import StoredObject, StoredObjectsPage
 
 NOUN = "objects"
 _OBJECTS = "/v1/objects"

@@ -9,7 +9,7 @@ from harena.core.parameters import MOST_WORD, Bounds, Cursor, Id, Limit, Optiona
 from harena.core.registry import NAME_PATTERN, VERSION_PATTERN, ObjectKind
 
 if TYPE_CHECKING:
-    from harena.core.records.catalog import StoredObject, StoredObjectsPage
+    from harena.core.records.objects import StoredObject, StoredObjectsPage
 
 
 class RegistryOperations(Protocol):

@@ -216,39 +216,3 @@ class CalibrationJob(Record):
     """null until it has ended, and where its job did not complete"""
     report: CalibrationReport | None
     """null until it has completed"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredObject(Record):
-    """One version of what training refers to: a capability, a task, a data set, a model or a checkpoint."""
-
-    ref: str
-    """the version, as NAME@VERSION"""
-    kind: str
-    """an `ObjectKind`"""
-    name: str
-    """chosen by who published the first version; unique in its workspace for its kind"""
-    version: str
-    """X.Y.Z of a capability or a task; of other kinds any word"""
-    digest: str
-    """sha256 of its tree of files"""
-    files: int
-    """number of files in its tree"""
-    bytes: int
-    """size of these files together"""
-    described: Mapping[str, Any]
-    """what was read of it; see `harena.training.objects`"""
-    created_at: str
-    """when this version was published"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredObjectsPage(Record):
-    """One page of objects: every version, newest first."""
-
-    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"objects": 1000}
-
-    objects: list[StoredObject]
-    """up to as many as were asked for"""
-    next_cursor: int | None
-    """asks for what follows; null = this was the last page"""

@@ -8,6 +8,7 @@ ValueError, which names the field, for what it cannot understand.
 
 from __future__ import annotations
 
+import itertools
 import operator
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -229,9 +230,12 @@ def _record_to_dict(record: Record) -> dict[str, Any]:
 
 
 def _record_of(kinds: Sequence[type[Record]]) -> _Translate:
-    """Tells records apart by the field for which each of them has one word of its own (`Literal["sft"]`)."""
+    """Tells records apart by the field for which each has one word of its own (`Literal["sft"]`); without such a field,
+    by the fields that they cannot be made without."""
     words = [_single_words(kind) for kind in kinds]
-    telling = next(name for name in words[0] if all(name in told for told in words))
+    telling = next((name for name in words[0] if all(name in told for told in words)), None)
+    if telling is None:
+        return _record_with_fields(kinds)
     known = {told[telling]: kind for told, kind in zip(words, kinds, strict=True)}
 
     def translate(given: Any) -> Any:
@@ -241,6 +245,22 @@ def _record_of(kinds: Sequence[type[Record]]) -> _Translate:
         if word not in known:
             raise TypeError(f"its {telling} must be {' or '.join(known)}")
         return known[word].from_dict(given)
+
+    return translate
+
+
+def _record_with_fields(kinds: Sequence[type[Record]]) -> _Translate:
+    required = [frozenset(_shape(kind).required) for kind in kinds]
+    assert not any(one <= other for one, other in itertools.permutations(required, 2)), "they cannot be told apart"
+
+    def translate(given: Any) -> Any:
+        if given is None:
+            return None
+        for kind, names in zip(kinds, required, strict=True):
+            if isinstance(given, Mapping) and names <= given.keys():
+                return kind.from_dict(given)
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"must have the fields of {wanted} (got {_short(given)})")
 
     return translate
 

@@ -6,12 +6,12 @@ Times of day are ISO 8601 in UTC.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from harena.core.records.objects import ResolvedReference
 from harena.core.records.record import Record
 from harena.core.records.training_plans import RLPlan, SFTPlan
-from harena.core.registry import ObjectKind
 from harena.core.training_jobs import ArtifactPaths, MetricValue
 
 
@@ -33,33 +33,6 @@ class CapabilityReference(Record):
     """name of the stored capability"""
     version: str
     """its version"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedReference(Record):
-    """What a reference of a request named when the job was accepted."""
-
-    where: str
-    """the field of the request: "model", "capability_ref", "config.trajectory_dataset_refs[0]" ..."""
-    kind: ObjectKind
-    """kind of the object; a model's also where it was given as a path"""
-    name: str
-    """name of the stored object or model; for a model's path, the path as it was given"""
-    version: str | None
-    """for a data set that was given as a path, one named by its content; null = a model's path, or a shipped model"""
-    digest: str
-    """sha256 over the content, in hexadecimal digits"""
-    path: str | None
-    """the directory (of a data set of one file: that file) on the machine that trains; null from a server, and for a
-    shipped model"""
-    described: Mapping[str, Any] = field(default_factory=dict)
-    """What was read of it, as in `harena.training.objects`: {rows, split, uses, reward_recipe} of a data set's split,
-    or {shipped: the fields of its recipe, context_length} of a shipped model."""
-
-    @property
-    def ref(self) -> str:
-        """The reference that users know: NAME@VERSION, or what was given."""
-        return self.name if self.version is None else f"{self.name}@{self.version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_jobs import (
     CapabilityReference,
-    ResolvedReference,
     TrainingEvent,
     TrainingJob,
     TrainingLog,

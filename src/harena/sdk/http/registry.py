@@ -7,7 +7,7 @@ from typing import Any
 
 from harena.core.operations import registry as table
 from harena.core.operations.sandboxes import OCTETS
-from harena.core.records.catalog import StoredObject
+from harena.core.records.objects import StoredObject
 from harena.core.registry import ObjectKind, checked_kind, checked_version, parse_object_ref
 from harena.sdk.http.calls import Calls, over_http
 

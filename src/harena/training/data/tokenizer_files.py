@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.records.objects import ShippedModel
 from harena.training.reading import apart
 
 Counts = Callable[[Sequence[str]], list[int]]
@@ -26,8 +27,8 @@ class TokenizerFacts:
     counts: Counts | None
 
 
-def tokenizer_facts(folder: Path | None, shipped: Mapping[str, Any] | None) -> TokenizerFacts:
-    """Facts about the tokenizer in a model's directory, or of a shipped model (the fields of its recipe)."""
+def tokenizer_facts(folder: Path | None, shipped: ShippedModel | None) -> TokenizerFacts:
+    """Facts about the tokenizer in a model's directory, or of a shipped model."""
     if shipped is not None:
         return TokenizerFacts(False, lambda texts: [len(text) for text in texts])  # a token is a character
     if folder is None:

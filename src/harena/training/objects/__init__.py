@@ -1,11 +1,4 @@
-"""What is looked at when an object is published, and what is said of it from then on.
-
-capability  {description, entry_agent, prompt, agents}
-task        {instruction, variables, inputs, method, blueprint}
-dataset     {parts: {split: {rows, uses, cannot, reward_recipe}}, path}
-model       {architecture, context_length, adapter}
-checkpoint  the same
-"""
+"""Reads what is pushed: an object's files are checked and described when it is published (`core.records.objects`)."""
 
 from __future__ import annotations
 
@@ -14,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.records.objects import Description
 from harena.core.registry import ObjectKind
 from harena.training.reading import apart
 
@@ -23,8 +17,9 @@ MOST_DESCRIBED = 1024 * 1024
 
 @apart
 def describe(folder: Path, *, kind: ObjectKind, name: str, version: str) -> dict[str, Any]:
-    """What is said of the object in this directory. Raises ValidationError, which lists what is wrong with it."""
-    described = _described(folder, kind=kind, name=name, version=version)
+    """The description of the object in this directory, as JSON types. Raises ValidationError, which lists what is wrong
+    with it."""
+    described = _described(folder, kind=kind, name=name, version=version).to_dict()
     if (size := len(json.dumps(described, default=str))) > MOST_DESCRIBED:
         longest = max(described, key=lambda field: len(json.dumps(described[field], default=str)))
         raise ValidationError(
@@ -34,7 +29,7 @@ def describe(folder: Path, *, kind: ObjectKind, name: str, version: str) -> dict
     return described
 
 
-def _described(folder: Path, *, kind: ObjectKind, name: str, version: str) -> dict[str, Any]:
+def _described(folder: Path, *, kind: ObjectKind, name: str, version: str) -> Description:
     if kind == "capability":
         from harena.training.objects.capability import read_capability
 

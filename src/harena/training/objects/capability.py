@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 from harena.core.checked import shown
+from harena.core.records.objects import CapabilityDescription
 from harena.training.objects.manifest import Manifest
 
 FILE = "capability.yaml"
@@ -18,9 +18,8 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTA
 _AGENT_ENDINGS = (".md", ".txt")
 
 
-def read_capability(folder: Path, *, name: str, version: str) -> dict[str, Any]:
-    """{description, entry_agent, prompt, agents}; the last three are None and [] where it has no agent. Raises
-    ValidationError that lists every mistake."""
+def read_capability(folder: Path, *, name: str, version: str) -> CapabilityDescription:
+    """What capability.yaml and the agents' files say. Raises ValidationError that lists every mistake."""
     manifest = Manifest(folder, FILE, what="capability")
     manifest.known(_FIELDS)
     schema = manifest.fields.get("schema")
@@ -34,12 +33,12 @@ def read_capability(folder: Path, *, name: str, version: str) -> dict[str, Any]:
     entry = _entry(manifest, agents)
     prompt = None if entry is None else _prompt(manifest, entry)
     manifest.check()
-    return {
-        "description": description,
-        "entry_agent": None if entry is None else entry.stem,
-        "prompt": prompt,
-        "agents": [path.stem for path in agents],
-    }
+    return CapabilityDescription(
+        description=description,
+        entry_agent=None if entry is None else entry.stem,
+        prompt=prompt,
+        agents=[path.stem for path in agents],
+    )
 
 
 def _check_list(manifest: Manifest, field: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
+from harena.core.records.objects import DatasetDescription, SplitDescription
 from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.row_files import Mistakes, Row, rows_of, splits_of
@@ -25,10 +26,8 @@ MOST_SPLITS = 1000
 """splits of one data set: each is read by itself, and has its place in what is stored of it"""
 
 
-def read_dataset(folder: Path) -> dict[str, Any]:
-    """{path, parts}: `path` is the data set's only file, or "" for the directory; of each part {rows, uses, cannot:
-    {use: where and why not}, reward_recipe}. The only part of a data set without splits is "". Raises
-    ValidationError."""
+def read_dataset(folder: Path) -> DatasetDescription:
+    """The splits of a data set. Raises ValidationError."""
     files = [entry for entry in folder.iterdir() if entry.name != ".gitattributes"]
     only = files[0] if len(files) == 1 and files[0].is_file() else None
     place = only or folder
@@ -39,12 +38,16 @@ def read_dataset(folder: Path) -> dict[str, Any]:
             f"name), and may have {MOST_SPLITS}: put files of one split into one folder"
         )
     parts = {split or "": read_part(place, split=split) for split in splits}
-    return {"path": only.name if only else "", "parts": parts}
+    return DatasetDescription(path=only.name if only else "", parts=parts)
+
+
+def read_part(place: Path, *, split: str | None) -> SplitDescription:
+    """What the rows of one split can be used for; None = of rows that have none. Raises ValidationError."""
+    return SplitDescription.from_dict(_part_read(place, split=split))
 
 
 @apart
-def read_part(place: Path, *, split: str | None) -> dict[str, Any]:
-    """What is said of one split; None = of rows that have none. Raises ValidationError."""
+def _part_read(place: Path, *, split: str | None) -> dict[str, Any]:
     unread = Mistakes(str(place))
     rows = rows_of(place, unread, split=split)
     if unread.count:  # all that has to be corrected is told at once

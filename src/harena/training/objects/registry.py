@@ -18,14 +18,14 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import MOST_BYTES, TOO_LARGE, Tree, files_of, packed, remove_tree, tree_of, unpack
 from harena.core.home import private_folder, private_opener
-from harena.core.records.catalog import StoredObject, StoredObjectsPage
+from harena.core.records.objects import Description, StoredObject, StoredObjectsPage, description_of
 from harena.core.registry import (
     IN_USE,
     SEMANTIC,
@@ -266,11 +266,11 @@ class Registry:
                 files=made.files,
                 bytes=made.bytes,
                 folders=made.folders,
-                described=described,
+                described=described.to_dict(),
                 created_at=self._clock.utcnow().isoformat(),
             )
             if self._check_room is not None:
-                await self._check_room(workspace, len(json.dumps(described)))
+                await self._check_room(workspace, len(json.dumps(new.described)))
             async with self._adding.setdefault(workspace, asyncio.Lock()):  # waits for its own threads
                 if await self._room(workspace) < made.disk_bytes:
                     raise _no_room("bytes", "object_bytes")
@@ -356,11 +356,11 @@ def object_answer(found: ObjectVersion) -> StoredObject:
     return StoredObject.from_dict({**asdict(found), "ref": found.ref})
 
 
-def _described(kind: ObjectKind, name: str, version: str, folder: Path) -> dict[str, Any]:
+def _described(kind: ObjectKind, name: str, version: str, folder: Path) -> Description:
     from harena.training.objects import describe
 
     try:
-        return describe(folder, kind=kind, name=name, version=version)
+        return description_of(kind, describe(folder, kind=kind, name=name, version=version))
     except ValidationError as error:  # which may name files of a directory that nobody knows
         message = str(error).replace(f"{folder}/", "").replace(str(folder), f"{name}@{version}")
         raise ValidationError(message, reason=error.reason) from None

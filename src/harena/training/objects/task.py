@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.records.objects import TaskDescription
 from harena.training.environments.tasks import Verification
 from harena.training.environments.tasks import read_task as read_files
 from harena.training.objects.manifest import Manifest
@@ -15,8 +15,8 @@ FILE = "task.yaml"
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
-def read_task(folder: Path, *, name: str, version: str) -> dict[str, Any]:
-    """{instruction, variables, inputs, method, blueprint}. Raises ValidationError that lists every mistake."""
+def read_task(folder: Path, *, name: str, version: str) -> TaskDescription:
+    """What task.yaml says. Raises ValidationError that lists every mistake."""
     manifest = Manifest(folder, FILE, what="task")
     manifest.identity(name, version)
     try:
@@ -27,13 +27,13 @@ def read_task(folder: Path, *, name: str, version: str) -> dict[str, Any]:
         raise
     manifest.mistakes += _wrong_contract(task.verification)
     manifest.check()
-    return {
-        "instruction": task.instruction,
-        "variables": sorted(set(_VARIABLE.findall(task.instruction))),
-        "inputs": dict(task.inputs),
-        "method": task.verification.method,
-        "blueprint": task.blueprint,
-    }
+    return TaskDescription(
+        instruction=task.instruction,
+        variables=sorted(set(_VARIABLE.findall(task.instruction))),
+        inputs=dict(task.inputs),
+        method=task.verification.method,
+        blueprint=task.blueprint,
+    )
 
 
 def _wrong_contract(how: Verification) -> list[str]:

@@ -81,7 +81,7 @@ def _check_room(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> None:
     model = resolved.find("model")
     if model is None or not isinstance(plan, RLPlan):
         return
-    context = model.described.get("context_length")
+    context = model.context_length
     if context is not None and plan.max_new_tokens >= context:
         raise ValidationError(
             f"{HEADING}\n  config.max_new_tokens: {plan.max_new_tokens} leaves no room for a prompt in the {context} "

@@ -29,7 +29,7 @@ def check_offline(plan: RLPlan, resolved: ResolvedReferences) -> None:
     rewards: dict[str, list[float]] = {}
     rows, unrecorded = 0, 0
     for ref in refs:
-        for row in rows_of(Path(ref.path or ""), mistakes, split=ref.described.get("split")):
+        for row in rows_of(Path(ref.path or ""), mistakes, split=ref.split):
             rows += 1
             try:
                 conversation = recorded_conversation(row.values)

@@ -31,6 +31,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from harena.core.records.objects import TaskDescription
 from harena.core.records.training_plans import (
     AdvantageRule,
     AlgorithmName,
@@ -134,7 +135,7 @@ def _sft_plan(request: SFTRequest, resolved: ResolvedReferences) -> SFTPlan:
     epochs = 1 if config.steps is None and config.epochs is None else config.epochs
     sources = [*filter(None, [resolved.find("config.dataset_ref")])]
     sources += resolved.all_of("config.trajectory_dataset_refs")
-    passes = math.ceil(sum(_rows(ref.described) for ref in sources) / (batch * accumulated)) * (epochs or 1)
+    passes = math.ceil(sum(ref.rows for ref in sources) / (batch * accumulated)) * (epochs or 1)
     steps = passes if config.steps is None else min(config.steps, passes) if epochs else config.steps
     context = _context_length(resolved)
     return SFTPlan(
@@ -192,7 +193,7 @@ def _for_every_plan(
     config: TrainingConfig, resolved: ResolvedReferences, trainer: str, share: float, *, steps: int, most_warm_up: int
 ) -> dict[str, Any]:
     model = resolved.find("model")
-    shipped = model is not None and "shipped" in model.described
+    shipped = model is not None and model.shipped is not None
     kind: TuningKind = config.tuning or ("full" if shipped and not _asks_for_adapters(config) else "lora")
     rank = config.lora_rank or 16
     modules = config.lora_target_modules
@@ -234,12 +235,12 @@ def _reward(config: RLConfig, resolved: ResolvedReferences) -> RewardPlan | None
 
 def _recipe_of(config: RLConfig, resolved: ResolvedReferences) -> str:
     if (task := resolved.find("config.task_ref")) is not None:
-        in_environment = str(task.described.get("method", "")).startswith("env_")
+        in_environment = isinstance(task.described, TaskDescription) and task.described.method.startswith("env_")
         return "task_env_verifier_v1" if in_environment else "task_verifier_v1"
     if config.trajectory_dataset_refs:
         return "trajectory_imitation_v1"
     prompts = resolved.prompts
-    return str(prompts.described.get("reward_recipe", "row_reward_v1")) if prompts else "row_reward_v1"
+    return (prompts and prompts.used and prompts.used.reward_recipe) or "row_reward_v1"
 
 
 def _answer_length(resolved: ResolvedReferences, texts: TextFacts) -> int:
@@ -270,14 +271,9 @@ def _part_with_extraction(part: Mapping[str, Any]) -> Mapping[str, Any]:
 def _prompts(resolved: ResolvedReferences) -> int:
     prompts = resolved.prompts
     refs = resolved.all_of("config.trajectory_dataset_refs") if prompts is None else (prompts,)
-    return sum(_rows(ref.described) for ref in refs)
-
-
-def _rows(described: Any) -> int:
-    return int(described.get("rows", 0))
+    return sum(ref.rows for ref in refs)
 
 
 def _context_length(resolved: ResolvedReferences) -> int | None:
     model = resolved.find("model")
-    length = None if model is None else model.described.get("context_length")
-    return None if length is None else int(length)
+    return None if model is None else model.context_length

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harena.core.errors import NotFoundError, ValidationError
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_plans import RLPlan
 from harena.scoring.scorers.judge import missing_judge
 from harena.training.data.datasets import prompt_row_of
@@ -53,7 +53,7 @@ def _learnt_from(resolved: ResolvedReferences) -> list[PromptRow]:
 
 
 def _rows(ref: ResolvedReference) -> list[Row]:
-    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"), most=MOST_ROWS)
+    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.split, most=MOST_ROWS)
 
 
 def _check_rows(recipe: RewardRecipe, ref: ResolvedReference) -> None:

@@ -5,13 +5,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import (
+    CapabilityDescription,
+    DatasetDescription,
+    ModelDescription,
+    ResolvedReference,
+    ShippedModelDescription,
+    SkippedRows,
+    SplitDescription,
+    TaskDescription,
+    UsedSplit,
+    description_of,
+)
 from harena.core.registry import ObjectKind, ObjectVersion
 from harena.core.spool import spooled
 from harena.core.threads import OBJECTS
@@ -90,7 +101,7 @@ class References:
         kind = model_name_kind(model)
         if kind == "shipped":
             shipped = SHIPPED_MODELS[model]
-            described = {"shipped": asdict(shipped), "context_length": shipped.context_length}
+            described = ShippedModelDescription(shipped=shipped, context_length=shipped.context_length)
             return _ref("model", model, None, shipped.digest, None, described)
         if kind == "path":
             folder = Path(model).expanduser().absolute()
@@ -112,10 +123,10 @@ class References:
                 ) from None
 
     async def _capability(self, asked: VersionRef) -> ResolvedReference:
-        row = await self._version("capability", asked)
-        if row.described["prompt"] is None:
+        ref = self._stored("capability", await self._version("capability", asked))
+        if isinstance(ref.described, CapabilityDescription) and ref.described.prompt is None:
             raise ValidationError(f"{asked.name}@{asked.version} has no agent: training uses its entry agent's prompt")
-        return self._stored("capability", row)
+        return ref
 
     async def _task(self, ref: str) -> ResolvedReference:
         return self._stored("task", await self._registry.find(self._workspace, "task", self._own(ref)))
@@ -137,14 +148,16 @@ class References:
             place, name = Path(source).expanduser().absolute(), Path(source).stem
         else:
             row = await self._version("dataset", source)
-            place, name = self._registry.place(row.digest) / row.described["path"], row.name
+            place, name = self._registry.place(row.digest) / _dataset_of(row).path, row.name
         good, bad = await OBJECTS.run(self._sorted_out, place, use, split)
         if not good:
             bad.check()
             raise ValidationError(f"{place} has no rows")
         found = await self._made_of(name, good, use)
-        left_out = {"rows": bad.count, "of": bad.count + len(good), "told": bad.told}
-        return replace(found, described={**found.described, "left_out": left_out}) if bad.count else found
+        if found.used is None or not bad.count:
+            return found
+        left_out = SkippedRows(rows=bad.count, of=bad.count + len(good), told=list(bad.told))
+        return replace(found, described=replace(found.used, left_out=left_out))
 
     def _sorted_out(self, place: Path, use: Use, split: str | None) -> tuple[list[Mapping[str, Any]], Mistakes]:
         bad, stored = Mistakes(str(place)), StoredScorings(self._reader)
@@ -167,8 +180,8 @@ class References:
     async def _usable(self, source: DatasetSource, use: Use, split: str | None) -> ResolvedReference:
         row = await (self._of_path(source) if isinstance(source, str) else self._version("dataset", source))
         ref = row.ref if not isinstance(source, str) else source
-        place = self._registry.place(row.digest) / row.described["path"]
-        parts = row.described["parts"]
+        described = _dataset_of(row)
+        place, parts = self._registry.place(row.digest) / described.path, described.parts
         if split is not None and set(parts) == {""}:  # the rows of one file may say which split they are of
             parts = {split: await OBJECTS.run(_part_of, ref, place, split)}
         wanted = split or (DEFAULT_SPLIT if DEFAULT_SPLIT in parts else next(iter(parts)) if len(parts) == 1 else None)
@@ -177,15 +190,15 @@ class References:
             what = "name one (prompt_split)" if wanted is None else f"it has no split {wanted!r}"
             raise ValidationError(f"{ref} has the splits {there}: {what}")
         part = parts[wanted]
-        if use == "prompts" and part["reward_recipe"] not in ("code_tests_v1", "exact_match_v1"):
+        if use == "prompts" and part.reward_recipe not in ("code_tests_v1", "exact_match_v1"):
             # it may have been published before rows of its form were read with their tests
             part = await OBJECTS.run(_part_of, ref, place, wanted or None)
-        if use not in part["uses"]:
-            raise ValidationError(f"{ref} cannot be used {USES[use]}: {part['cannot'][use]}")
-        described = {name: part[name] for name in ("rows", "uses", "reward_recipe")}
+        if use not in part.uses:
+            raise ValidationError(f"{ref} cannot be used {USES[use]}: {part.cannot[use]}")
         if use == "prompts" and (pinned := await OBJECTS.run(self._pinned, ref, place, wanted or None)):
             return await self._made_of(row.name, pinned)
-        return _ref("dataset", row.name, row.version, row.digest, str(place), {**described, "split": wanted or None})
+        used = UsedSplit(rows=part.rows, split=wanted or None, uses=part.uses, reward_recipe=part.reward_recipe)
+        return _ref("dataset", row.name, row.version, row.digest, str(place), used)
 
     def _pinned(self, ref: str, place: Path, split: str | None) -> list[Mapping[str, Any]] | None:
         """The rows, with what is stored in place of what they name; None = they name nothing that is stored. Not for
@@ -250,7 +263,9 @@ class References:
 
     def _stored(self, kind: ObjectKind, row: ObjectVersion) -> ResolvedReference:
         place = str(self._registry.place(row.digest))
-        return _ref(kind, row.name, row.version, row.digest, place, row.described)
+        described = description_of(row.kind, row.described)
+        assert not isinstance(described, DatasetDescription), "of a data set one split is used"
+        return _ref(kind, row.name, row.version, row.digest, place, described)
 
 
 def _check_prompt(values: Mapping[str, Any], origin: str, ids: dict[str, str]) -> None:
@@ -264,11 +279,22 @@ def _check_prompt(values: Mapping[str, Any], origin: str, ids: dict[str, str]) -
 
 
 def _ref(
-    kind: ObjectKind, name: str, version: str | None, digest: str, path: str | None, described: Mapping[str, Any]
+    kind: ObjectKind,
+    name: str,
+    version: str | None,
+    digest: str,
+    path: str | None,
+    described: CapabilityDescription | TaskDescription | UsedSplit | ModelDescription | ShippedModelDescription,
 ) -> ResolvedReference:
     return ResolvedReference(
-        where="", kind=kind, name=name, version=version, digest=digest, path=path, described=dict(described)
+        where="", kind=kind, name=name, version=version, digest=digest, path=path, described=described
     )
+
+
+def _dataset_of(row: ObjectVersion) -> DatasetDescription:
+    described = description_of(row.kind, row.described)
+    assert isinstance(described, DatasetDescription), "the version was looked up among data sets"
+    return described
 
 
 def _model_at(name: str, version: str | None, folder: Path) -> ResolvedReference:
@@ -276,7 +302,7 @@ def _model_at(name: str, version: str | None, folder: Path) -> ResolvedReference
     return _ref("model", name, version, tree_of(files_of(folder)).digest, str(folder), described)
 
 
-def _part_of(ref: str, place: Path, split: str | None) -> dict[str, Any]:
+def _part_of(ref: str, place: Path, split: str | None) -> SplitDescription:
     try:
         return read_part(place, split=split)
     except ValidationError as error:

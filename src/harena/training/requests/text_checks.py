@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_plans import RLPlan, SFTPlan
 from harena.training.data.conversations import (
     ANSWER_FIELDS,
@@ -68,9 +68,9 @@ def text_warnings(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> list[
 
 def _left_out(resolved: ResolvedReferences) -> Iterator[str]:
     for ref in resolved.refs:
-        if left_out := ref.described.get("left_out"):
-            named = "; ".join(left_out["told"])
-            yield f"{ref.where}: {left_out['rows']} of {left_out['of']} rows are left out (skip_bad_rows): {named}"
+        if ref.used is not None and (left_out := ref.used.left_out) is not None:
+            named = "; ".join(left_out.told)
+            yield f"{ref.where}: {left_out.rows} of {left_out.of} rows are left out (skip_bad_rows): {named}"
 
 
 def _cut_off(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> list[str]:
@@ -134,7 +134,7 @@ def _without_template(resolved: ResolvedReferences) -> Iterator[str]:
 
 def _room(plan: RLPlan, model: ResolvedReference) -> tuple[float, str]:
     """(tokens that a prompt may have, what they come of)."""
-    context = model.described.get("context_length")
+    context = model.context_length
     left = math.inf if context is None else context - plan.max_new_tokens
     return left, f"the model's {context}, less max_new_tokens {plan.max_new_tokens}"
 
@@ -169,11 +169,11 @@ def _prompt_mistake(facts: TokenizerFacts, room: tuple[float, str], row: Row) ->
 
 
 def _facts(model: ResolvedReference) -> TokenizerFacts:
-    return tokenizer_facts(None if model.path is None else Path(model.path), model.described.get("shipped"))
+    return tokenizer_facts(None if model.path is None else Path(model.path), model.shipped)
 
 
 def _first_rows(ref: ResolvedReference) -> list[Row]:
-    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"), most=MOST_ROWS)
+    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.split, most=MOST_ROWS)
 
 
 def _least_tokens(facts: TokenizerFacts, values: Mapping[str, Any]) -> int:

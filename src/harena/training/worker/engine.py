@@ -16,7 +16,6 @@ from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, load_model, with_adapter
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.requests.references import ResolvedReferences
-from harena.training.shipped_models import ShippedModel
 
 
 def open_engine(
@@ -30,8 +29,8 @@ def open_engine(
     if ref is None:
         raise ValidationError("the plan names no model: submit the job again")
     torch.manual_seed(seed)
-    if ref.path is None:
-        shipped = ShippedModel(**ref.described["shipped"])
+    shipped = ref.shipped
+    if shipped is not None:
         tokenizer = character_tokenizer(shipped.alphabet)
         model = tiny_llama(
             len(tokenizer),
@@ -43,7 +42,7 @@ def open_engine(
         )
     else:
         half = device == "cuda" and tuning.kind == "lora"
-        model, tokenizer = load_model(Path(ref.path), dtype=torch.bfloat16 if half else torch.float32)
+        model, tokenizer = load_model(Path(ref.path or ""), dtype=torch.bfloat16 if half else torch.float32)
         # exported models and adapters say it: not where this node keeps its objects
         stored = ref.version is not None and "/" not in ref.name
         model.name_or_path = tokenizer.name_or_path = f"{ref.name}@{ref.version}" if stored else ref.name

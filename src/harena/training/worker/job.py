@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harena.core.errors import PlatformError, ValidationError
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import CapabilityDescription, ResolvedReference
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
 from harena.training.ports import Engine
 from harena.training.requests.references import ResolvedReferences, in_words
@@ -64,7 +64,8 @@ class TrainingWork:
     def capability_prompt(self) -> str | None:
         """What stands before every conversation."""
         capability = self.resolved.find("capability_ref")
-        return None if capability is None else capability.described.get("prompt")
+        described = None if capability is None else capability.described
+        return described.prompt if isinstance(described, CapabilityDescription) else None
 
     def path_of(self, where: str) -> Path | None:
         """Where the data set of this field is; None = the request has none."""

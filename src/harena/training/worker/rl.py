@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_plans import RLPlan
 from harena.core.training_jobs import TrainingEventKind
 from harena.training.data.datasets import prompt_rows
@@ -146,7 +146,7 @@ def _prompts_of(
             engine.tokenizer,
             template=template,
             max_prompt_tokens=engine.context_length - plan.max_new_tokens,
-            split=ref.described.get("split"),
+            split=ref.split,
             room=f"the model's {engine.context_length}, less max_new_tokens {plan.max_new_tokens}",
         )
     return rows

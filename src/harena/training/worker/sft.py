@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from harena.core.records.training_jobs import ResolvedReference
+from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_plans import LossSpec, SFTPlan
 from harena.training.data.datasets import training_rows
 from harena.training.engines.local import LocalEngine
@@ -37,7 +37,7 @@ async def train_rows(work: TrainingWork, plan: SFTPlan) -> Mapping[str, Any]:
                     template=template,
                     max_length=min(plan.max_sequence_length, engine.context_length),
                     too_long=plan.too_long,
-                    split=ref.described.get("split"),
+                    split=ref.split,
                 )
             made += rows
             counted = {name: counted.get(name, 0) + count for name, count in report.as_json().items()}
