@@ -148,3 +148,47 @@ def test_a_star_beside_the_suite_may_bring_anything() -> None:
     star = "from solution import *\ndef test_b(): assert mul(1, 2) == 2\n"
     assert not _found(star)
     assert _found(star, is_beside=True).conditional == {"test_b"}
+
+
+CONDITIONAL = "import solution\nif hasattr(solution, 'mul'):\n    def test_more(): pass\n"
+LOADED = {
+    "nothing": ("def test_a(): pass\n", {}, False),
+    "the module": ("import test_more\n", {}, True),
+    "a name of the module": ("from test_more import *\n", {}, True),
+    "the module by another": ("import helper\n", {"helper.py": "from test_more import test_more\n"}, True),
+    "the module by conftest.py": ("def test_a(): pass\n", {"conftest.py": "import test_more\n"}, True),
+    "a name that is told later": ("import importlib\nimportlib.import_module('test_' + 'more')\n", {}, True),
+    "a plugin": ("def test_a(): pass\n", {"conftest.py": "pytest_plugins = ['test_more']\n"}, True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LOADED)
+def test_a_file_that_is_not_loaded_decides_nothing(case: str) -> None:
+    """Else nobody would be paid for one file's tests because of a condition in another."""
+    text, more, is_loaded = LOADED[case]
+    files = {"test_it.py": text, "test_more.py": CONDITIONAL, **more}
+    assert bool(dependence(files, {"pytest"}, started={"test_it.py"}).conditional) is is_loaded
+    assert dependence(files, {"pytest"}).conditional == {"test_more"}
+    assert dependence(files, {"pytest"}, started={"test_gone.py"}).conditional == {"test_more"}
+
+
+def test_packages_and_relative_imports_are_followed() -> None:
+    """A package is loaded with each of its modules."""
+    files = {
+        "tests/__init__.py": "",
+        "tests/test_it.py": "from . import test_more\n",
+        "tests/test_more.py": CONDITIONAL,
+    }
+    assert dependence(files, {"pytest"}, started={"tests/test_it.py"}).conditional == {"test_more"}
+    files["tests/test_it.py"] = "def test_a(): pass\n"
+    assert not dependence(files, {"pytest"}, started={"tests/test_it.py"})
+    files["tests/__init__.py"] = "from tests.test_more import test_more\n"
+    assert dependence(files, {"pytest"}, started={"tests/test_it.py"}).conditional == {"test_more"}
+
+
+def test_a_method_is_not_taken_for_the_function_of_its_name() -> None:
+    """Nearly every suite compiles a pattern."""
+    files = {"test_it.py": "import re\nP = re.compile('a')\ndef test_a(): pass\n", "test_more.py": CONDITIONAL}
+    assert not dependence(files, {"pytest"}, started={"test_it.py"})
+    files["test_it.py"] += "exec('import test_more')\n"
+    assert dependence(files, {"pytest"}, started={"test_it.py"}).conditional == {"test_more"}

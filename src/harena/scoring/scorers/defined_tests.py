@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from harena.scoring.python_source import syntax_tree
+from harena.scoring.scorers.loaded_files import imported_from, loaded_files
 from harena.scoring.scorers.suite_syntax import (
     BLOCKS,
     DEFINITIONS,
@@ -86,11 +87,16 @@ class Dependence:
 
 
 def dependence(
-    trusted: Mapping[str, str], of_image: Collection[str], *, folders: Collection[str] = (), is_beside: bool = False
+    trusted: Mapping[str, str],
+    of_image: Collection[str],
+    *,
+    started: Collection[str] | None = None,
+    folders: Collection[str] = (),
+    is_beside: bool = False,
 ) -> Dependence:
-    """What the definitions in the trusted files depend on. `of_image`: modules that no candidate brings. `folders`:
-    those in which the suite's modules are looked for, beside the working directory. `is_beside`: a star import brings
-    whatever the candidate lists, `__test__` too."""
+    """What the definitions in the trusted files depend on. `of_image`: modules that no candidate brings. `started`: the
+    files that the suite names; None = any may be loaded. `folders`: those in which the suite's modules are looked for,
+    beside the working directory. `is_beside`: a star import brings whatever the candidate lists, `__test__` too."""
     trees = {path: _tree(text) for path, text in trusted.items() if path.endswith(".py")}
     names = {path: _names_of(path, folders) for path in trees}
     libraries = frozenset({*of_image, *sys.stdlib_module_names})
@@ -104,8 +110,9 @@ def dependence(
     )
     known = _Modules(libraries, of_suite)
     found = Dependence()
+    loaded = trees.keys() if started is None else loaded_files(trees, names, started)
     for path, tree in trees.items():
-        if tree is not None:  # one that cannot be parsed fails for everybody
+        if tree is not None and path in loaded:  # one that cannot be parsed fails for everybody
             file = _File(path, tree, known, everybodys, found, is_beside=is_beside)
             file.judge()
             if line := file.unheard_skip():
@@ -139,14 +146,6 @@ def _tops(names: frozenset[str]) -> frozenset[str]:
     return frozenset(name.partition(".")[0] for name in names)
 
 
-def _imported_from(node: ast.ImportFrom, path: str) -> str:
-    """The whole name of the module that names are imported from, in the file of this path."""
-    if not node.level:
-        return node.module or ""
-    parts = path.split("/")[: -node.level]
-    return ".".join([*parts, *([node.module] if node.module else [])])
-
-
 def _tree(text: str) -> ast.Module | None:
     try:
         found = syntax_tree(text)
@@ -157,7 +156,7 @@ def _tree(text: str) -> ast.Module | None:
 
 def _foreign(node: ast.Import | ast.ImportFrom, path: str, known: _Modules) -> Iterator[ast.alias]:
     """What is imported of modules that are none of the known ones."""
-    module = _imported_from(node, path) if isinstance(node, ast.ImportFrom) else ""
+    module = imported_from(node, path) if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         whole = f"{module}.{alias.name}" if module else alias.name
         if not (known.has(whole) or (module and known.has(module))):
@@ -205,7 +204,7 @@ class _File:
         }
         """functions by which a statement may define tests, and what trusted modules bring"""
         for node in tree.body:
-            if isinstance(node, ast.ImportFrom) and _imported_from(node, path) in ours.of_suite:
+            if isinstance(node, ast.ImportFrom) and imported_from(node, path) in ours.of_suite:
                 self._makers.update(import_names(node))
 
     # What comes from the candidate.

@@ -25,6 +25,8 @@ from harena.scoring.scorers.trusted_suite import not_theirs
 from harena.scoring.slices import aside, size_of
 
 _dependences = Remembered()
+_QUIET_OPTIONS = frozenset({"-q", "-v", "-vv", "-s", "-x", "-b", "-f"})
+"""options of pytest and unittest that choose no tests"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +45,30 @@ async def dependence_of(bench: Bench, contract: CommandContract, *, is_beside: b
     async def found() -> Dependence:
         trusted = {**bench.scenario.files, **contract.files}
         of_image = not_theirs(contract)
-        started = {*contract.test_files.values(), *(path for path in trusted if path.endswith("conftest.py"))}
-        tests = {path.rpartition("/")[0] for path in started}
+        named = set(contract.test_files.values())
+        beside = {path for path in trusted if path.endswith("conftest.py")}
+        tests = {path.rpartition("/")[0] for path in named | beside}
         folders = {folder for folder in tests if f"{folder}/__init__.py" not in trusted}
         return await aside(
-            size_of(trusted), lambda: dependence(trusted, of_image, folders=folders, is_beside=is_beside)
+            size_of(trusted),
+            lambda: dependence(
+                trusted,
+                of_image,
+                started=named if _names_files(contract, trusted) else None,
+                folders=folders,
+                is_beside=is_beside,
+            ),
         )
 
     return await _dependences.get(suite_key(bench, contract, "defined", is_beside), found)
+
+
+def _names_files(contract: CommandContract, trusted: Mapping[str, str]) -> bool:
+    """The suite runs the files that it names, and no folder, plugin or option may add to them."""
+    others = (each for index, each in enumerate(contract.suite) if index not in contract.test_files)
+    if any(each not in _QUIET_OPTIONS for each in others):
+        return False
+    return not any("addopts" in text for path, text in trusted.items() if path.endswith((".ini", ".cfg", ".toml")))
 
 
 def may_lack(told: Report, on: Dependence) -> bool:
