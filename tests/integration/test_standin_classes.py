@@ -29,7 +29,45 @@ class Caseless(dict):
         return not self == other
 """
 
+MULTI = """
+class Multi(dict):
+    def __init__(self, pairs):
+        super().__init__(pairs)
+        self.pairs = list(pairs)
+    def items(self, multi=False):
+        return list(self.pairs if multi else super().items())
+    def inverted(self):
+        return Multi([(value, key) for key, value in self.pairs])
+"""
+
 SERVED: dict[str, tuple[Any, str, tuple[str, str]]] = {
+    "a method of a plain type's name with a parameter more": (
+        MULTI,
+        """
+        found = Multi([("a", 1), ("b", 1)]).inverted()
+        assert len(found.items(multi=True)) == 2 and len(found.items(True)) == 2
+        assert list(found.items()) == [(1, "b")]
+        """,
+        ("self.pairs if multi else", "() if multi else"),
+    ),
+    "attributes between underscores": (
+        """
+class Many(dict):
+    __slots__ = ("z",)
+class Abstract:
+    def __init__(self): self.__isabstractmethod__ = True
+    __version__ = "3"
+def made(): return [Abstract(), Many()]
+""",
+        """
+        import abc
+        found, many = made()
+        assert found.__version__ == "3" and many.__slots__ == ("z",)
+        wanting = abc.ABCMeta("Wanting", (), {"method": found})
+        with pytest.raises(TypeError): wanting()
+        """,
+        ("= True", "= False"),
+    ),
     "operands that are called cls, self and name": (
         """
 class Tag:

@@ -261,8 +261,11 @@ class Judged:
             return False
         if type(value) in ATOMS or type(value) in CONTAINERS or value.__class__ is type(value) or self._is_made(value):
             return True
+        said = value.__class__
+        if not issubclass(type(said), type):  # then it is not a class that Python would believe
+            return True
         plain = [kind for kind in (kinds if type(kinds) is tuple else (kinds,)) if type(kind) is type]
-        claimed = [kind for kind in plain if issubclass(value.__class__, kind) and not issubclass(type(value), kind)]
+        claimed = [kind for kind in plain if issubclass(said, kind) and not issubclass(type(value), kind)]
         rest = tuple(kind for kind in (kinds if type(kinds) is tuple else (kinds,)) if kind not in claimed)
         return bool(rest) and _really_isinstance(value, rest)
 

@@ -18,6 +18,7 @@ import decimal
 import fractions
 import functools
 import operator
+import re
 import types
 
 from harena.scoring.guest.belief import COMPARISONS, not_believed, others
@@ -197,16 +198,19 @@ class StandIn:
         return f"<{type(self).__name__} object of the candidate's>"
 
 
+_TOLD_ATTRIBUTES = frozenset({
+    "__dict__", "__name__", "__doc__", "__wrapped__", "__qualname__", "__module__", "__func__", "__self__", "__slots__",
+    "__isabstractmethod__", "__annotations__", "__version__", "__author__",
+})  # fmt: skip
+"""names between underscores that no code in C takes for a method by which it judges"""
+
+
 def attribute(stand_in: Any, name: str) -> Any:
     """What the candidate's object has under a name."""
     if name == "__signature__" and "__call__" in type(stand_in)._harena_special:
         candidate = object.__getattribute__(stand_in, "_harena_candidate")
         return signature_here(candidate, type(stand_in), "__call__")
-    if name.startswith(_PROBED_PREFIXES) or (
-        name[:2] == "__" == name[-2:]
-        and name
-        not in ("__dict__", "__name__", "__doc__", "__wrapped__", "__qualname__", "__module__", "__func__", "__self__")
-    ):
+    if name.startswith(_PROBED_PREFIXES) or (name[:2] == "__" == name[-2:] and name not in _TOLD_ATTRIBUTES):
         raise AttributeError(f"{type(stand_in).__name__!r} object has no attribute {name!r}")
     cls = type(stand_in)
     if name in cls._harena_methods or (not cls._harena_is_named and name in (*_JUDGES, "get")):
@@ -1192,10 +1196,22 @@ def _plain_method(self: Any, name: str, own: Any) -> Any:
 
     @functools.wraps(own)
     def method(*positional: Any, **keywords: Any) -> Any:
+        try:
+            answer = own(*positional, **keywords)
+        except TypeError as error:
+            is_refused = error.__traceback__ is not None and error.__traceback__.tb_next is None
+            if is_refused and _OF_PARAMETERS.search(str(error)):  # no plain value has a method with these
+                return Method(self, name)(*positional, **keywords)
+            not_believed(self, name, positional)
+            raise
         not_believed(self, name, positional)
-        return own(*positional, **keywords)
+        return answer
 
     return method
+
+
+_OF_PARAMETERS = re.compile(r"\b(takes|expected|unexpected|got|invalid)\b.*\b(argument|arguments)\b")
+"""what Python's own methods say of arguments that they have no parameters for"""
 
 
 class _Valued:
