@@ -161,3 +161,52 @@ class Multi(dict):
     """
     result = await scored(candidate, suite_of(body), kind="pytest")
     assert result.score is None or (result.score, str(result.trust)) == (1.0, "shared")
+
+
+STARRED = {
+    "test_it.py": "from solution import *\ndef test_add(): assert compose(1, 2) == 3\n",
+    "test_other.py": "from solution import compose\ndef test_it(): assert compose(1, 1) == 2\n",
+    "helper.py": "from solution import *\n",
+    "test_more.py": "def wanted(): return 4\nfrom helper import *\ndef test_more(): assert compose(2, 2) == wanted()\n",
+}
+
+
+@pytest.mark.parametrize("named", [["test_it.py"], ["test_more.py"], ["test_it.py", "test_more.py", "test_other.py"]])
+async def test_a_star_import_brings_what_another_file_imports_by_name(named: list[str]) -> None:
+    """It once brought no name that any trusted file bound, though only its own file's names may not be taken."""
+    right = "def compose(a, b): return a + b\n"
+    found = await scored(right, "", kind="pytest", pytest=named, files=STARRED)
+    assert (found.score, found.detail) == (1.0, "")
+    for wrong in (right.replace("a + b", "a - b"), "def compose(a, b): return 9\ndef wanted(): return 9\n"):
+        found = await scored(wrong, "", kind="pytest", pytest=named, files=STARRED)
+        assert (found.score, str(found.validity)) == (0.0, "valid")
+
+
+HANGING = """
+import os, tempfile
+from solution import Store
+def test_it():
+    place = tempfile.mkdtemp()  # of which the candidate notices nothing
+    store = Store(place)
+    store.write("x")
+    while not os.path.exists(os.path.join(place, "x")):
+        pass
+"""
+STORE = """
+import os
+class Store:
+    def __init__(self, place): self.place = place
+    def write(self, name):
+        os.makedirs(self.place, exist_ok=True)
+        open(os.path.join(self.place, name), "w").close()
+"""
+
+
+async def test_a_suite_that_is_cut_off_counts_what_it_did_in_its_test() -> None:
+    """What stand-ins cannot serve in the test under way excuses it as it does when the test fails; where the candidate
+    fails it in the suite's process, too, it is the candidate's doing."""
+    found = await scored(STORE, HANGING, kind="pytest", scorer_timeout_seconds=1.0, timeout_seconds=1.0)
+    assert (found.score, str(found.validity)) == (None, "invalid"), found.detail
+    wrong = STORE.replace('os.path.join(self.place, name), "w"', 'os.path.join(self.place, name + "y"), "w"')
+    found = await scored(wrong, HANGING, kind="pytest", scorer_timeout_seconds=1.0, timeout_seconds=1.0)
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail

@@ -449,20 +449,47 @@ def _is_taken(name: str) -> bool:
 
 
 def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
-    """What star imports may bring: names that the trusted files use and nothing there binds, and no builtin."""
-    used: set[str] = set()
-    bound: set[str] = {*vars(builtins)}
-    for text in texts.values():
+    """What star imports of a module may bring: names that the trusted files use that import so, and that none of these
+    binds, and no builtin."""
+    used: dict[str, set[str]] = {}
+    bound: dict[str, set[str]] = {}
+    stars: dict[str, set[str]] = {}
+    for path, text in texts.items():
         try:
             nodes = list(ast.walk(ast.parse(text)))
         except (SyntaxError, ValueError):
             continue
+        used[path], bound[path], stars[path] = set(), set(_bound(nodes, texts)), set(_starred(nodes))
         for node in nodes:
             if isinstance(node, ast.Name):
-                (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+                (used if isinstance(node.ctx, ast.Load) else bound)[path].add(node.id)
             class_names.update(_classes_of(node))
-        bound.update(_bound(nodes, texts))
-    return lambda module: frozenset(used - bound)
+
+    def exported(module: str) -> frozenset[str]:
+        modules: set[str] = {module, ""}
+        importers: set[str] = set()
+        before = -1
+        while before != len(importers):  # what a trusted module has imported so, another one may import of it
+            before = len(importers)
+            importers |= {path for path, names in stars.items() if names & modules}
+            modules.update(name for path in importers for name in _names_of(path))
+        wanted = {name for path in importers for name in used[path]}
+        return frozenset(wanted.difference(vars(builtins), *(bound[path] for path in importers)))
+
+    return exported
+
+
+def _names_of(path: str) -> list[str]:
+    """By which the module of this path may be imported: `a/b.py` as a.b, and from within its folder as b."""
+    parts = module_name(path).split(".")
+    return [".".join(parts[place:]) for place in range(len(parts))]
+
+
+def _starred(nodes: list[Any]) -> Iterator[str]:
+    """Modules of star imports; "" for one that is told by its place in a package."""
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            yield "" if node.level else node.module or ""
 
 
 def _bound(nodes: list[Any], texts: dict[str, str]) -> Iterator[str]:

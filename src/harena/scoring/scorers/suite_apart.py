@@ -227,12 +227,12 @@ async def score_apart(
     if found.heard.proven and found.suite.outcome is ExecOutcome.EXITED and found.suite.returncode == 0:
         passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
         return Attempt(passed, report.doubted, report)
+    # a suite that was cut off makes no report: what it did in the test that it did not outlive counts
+    unserved = report.unserved if found.heard.report is not None else found.heard.note
     if (failure := _candidate_failure(found)) is not None:
-        # a suite that was cut off makes no report: what it did in the test that the candidate did not outlive counts
-        unserved = report.unserved if found.heard.report is not None else found.heard.note
         return Attempt(failed(*failure, observation=observation), unserved)
     if found.suite.outcome is not ExecOutcome.EXITED or found.suite.returncode in _NOT_STARTED:
-        return Attempt(await _broken_suite(bench, contract, found, observation))
+        return Attempt(await _broken_suite(bench, contract, found, observation), unserved)
     if found.suite.returncode == 0:
         detail = "exit code 0 without the proof that every test has run and passed"
         return Attempt(failed(Reason.EXITED_EARLY, detail, observation=observation))
