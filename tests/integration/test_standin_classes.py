@@ -57,12 +57,14 @@ class Many(dict):
 class Abstract:
     def __init__(self): self.__isabstractmethod__ = True
     __version__ = "3"
+    __annotations__ = {"x": int}
 def made(): return [Abstract(), Many()]
 """,
         """
         import abc
         found, many = made()
         assert found.__version__ == "3" and many.__slots__ == ("z",)
+        assert found.__annotations__ == {"x": int} and not hasattr(many, "__annotations__")
         wanting = abc.ABCMeta("Wanting", (), {"method": found})
         with pytest.raises(TypeError): wanting()
         """,

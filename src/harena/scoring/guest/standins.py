@@ -1406,3 +1406,7 @@ _TIMES: dict[type, Any] = {
 """what such a value is made of"""
 _SCALARS = frozenset({int, float, complex, decimal.Decimal, fractions.Fraction, *_TIMES})
 """types whose arithmetic is the value's, unless the suite names the class"""
+for _part in (StandIn, _Valued):
+    if "__annotations__" in vars(_part):  # they are no annotations of an object of the candidate's
+        del _part.__annotations__
+del _part
