@@ -131,7 +131,7 @@ async def norm_of_nobody(
     trusted = {**bench.scenario.files, **contract.files}
     size = size_of(trusted)
     files = await aside(size, _files_named, trusted) if sees_files else ()
-    anything = sorted({*theirs, *await aside(size, imported_paths, contract, trusted)})
+    anything = sorted({*theirs, *await aside(size, _candidates_paths, contract, trusted)})
     certain = await aside(size, _certain_paths, contract, trusted)
 
     async def granting(answers: Mapping[str, bool]) -> Report:
