@@ -38,6 +38,15 @@ def crosses_a_judgement(trace: Any) -> bool:
     return False
 
 
+def is_carried_past_a_judgement(trace: Any) -> bool:
+    """As `crosses_a_judgement`, but not for what the tests themselves have raised: the innermost frame is theirs."""
+    last = trace
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    is_of_tests = last is not None and last.tb_frame.f_code.co_filename in sources
+    return not is_of_tests and crosses_a_judgement(trace)
+
+
 def is_of_a_call(error: BaseException, trace: Any, is_own: Callable[[str], bool]) -> bool:
     """A call that goes out from the first frame of this traceback has raised the error. It may be thrown into what is
     suspended instead, by whoever closes or cancels that."""

@@ -27,7 +27,7 @@ import types
 import weakref
 
 from harena.scoring.guest.caught import Caught
-from harena.scoring.guest.crossing import chain_of, crosses_a_judgement
+from harena.scoring.guest.crossing import chain_of, is_carried_past_a_judgement
 from harena.scoring.guest.driver import UncarriedError, decode, encode
 from harena.scoring.guest.functions import (
     Attributes,
@@ -533,17 +533,19 @@ class Candidate(Border):
     def _told_failure(self, error: BaseException) -> bytes:
         if is_outcome(error):
             self._failed.append(error)
-        elif "_harena_error" in vars(error) and crosses_a_judgement(error.__traceback__):
+        elif "_harena_error" in vars(error) and is_carried_past_a_judgement(error.__traceback__):
             self._crossed.append(error)
         self._raised.append(error)
         number = len(self._raised) - 1
         told: tuple[type, tuple[Any, ...]] = error.raised if isinstance(error, _EndError) else (type(error), error.args)
         names = [cls.__name__ for cls in told[0].__mro__ if _is_builtin(cls)]
-        named = told[0] if is_own_error(told[0]) else names[0]
-        fields = plain_fields(error) if named is told[0] else ()
+        is_theirs = any(cls is told[0] for cls in self._classes.values())
+        named = told[0] if is_theirs or is_own_error(told[0]) else names[0]
+        fields = plain_fields(error) if named is told[0] and not is_theirs else ()
+        own = vars(error).get("_harena_error", -1)
         arguments = tuple(part for part in told[1] if self.is_plain(part))
         try:
-            return self._packed("fail", (named, arguments, str(error), number, fields), ())
+            return self._packed("fail", (named, arguments, str(error), number, fields, own), ())
         except UnservedError:
             return self._packed("fail", (names[0], (), "", number), ())
 
