@@ -50,6 +50,85 @@ SERVED: dict[str, tuple[Any, str, tuple[str, str]]] = {
         """,
         ("self.pairs if multi else", "() if multi else"),
     ),
+    "an attribute in the place of a plain type's method": (
+        """
+class Munch(dict):
+    def __setattr__(self, name, value):
+        try: object.__getattribute__(self, name)
+        except AttributeError: self[name] = value
+        else: object.__setattr__(self, name, value)
+""",
+        """
+        found = Munch(a=1)
+        assert callable(found.values)
+        found.values = 3
+        assert found.values == 3 and "values" not in found
+        del found.values
+        assert list(found.values()) == [1]
+        """,
+        ("object.__setattr__(self, name, value)", "self[name] = value"),
+    ),
+    "the end of a with is handled as the exception is": (
+        """
+import sys, traceback
+class Logs:
+    def __init__(self, told): self.told = told
+    def __enter__(self): return self
+    def __exit__(self, kind, error, trace):
+        if kind is not None:
+            self.told(traceback.format_exc())
+            self.told(traceback.format_exception(kind, error, trace)[0])
+            self.told(sys.exc_info()[1] is error and trace.tb_lineno > 0)
+        return kind is ZeroDivisionError
+""",
+        """
+        told = []
+        with Logs(told.append): 1 / 0
+        assert told[0].startswith("Traceback") and "ZeroDivisionError: division by zero" in told[0]
+        assert told[1].startswith("Traceback") and told[2] is True
+        with pytest.raises(ValueError):
+            with Logs(told.append): int("x")
+        assert len(told) == 6
+        """,
+        ("is ZeroDivisionError", "is ValueError"),
+    ),
+    "its exceptions, raised by a function of the suite's": (
+        """
+class Skip(Exception):
+    def __init__(self, value=None): self.value = value
+class Retry(Exception): pass
+def memoize(function):
+    memory = {}
+    def inner(key):
+        if key not in memory:
+            try: memory[key] = function(key)
+            except Skip as skip: return skip.value
+        return memory[key]
+    return inner
+memoize.skip = Skip
+def retried(function, times=3):
+    for left in reversed(range(times)):
+        try: return function()
+        except Retry:
+            if not left: raise
+def fails(): raise Retry("again")
+""",
+        """
+        calls = []
+        @memoize
+        def inc(x):
+            calls.append(x)
+            if x == 2: raise memoize.skip
+            if x == 3: raise memoize.skip(42)
+            if x == 4: raise Skip(43)
+            return x + 1
+        assert [inc(x) for x in (1, 1, 2, 2, 3, 4)] == [2, 2, None, None, 42, 43] and calls == [1, 2, 2, 3, 4]
+        left = [fails, fails]
+        assert retried(lambda: left.pop()() if left else "done") == "done"
+        with pytest.raises(Retry, match="again"): retried(lambda: fails())
+        """,
+        ("return skip.value", "return 0"),
+    ),
     "attributes between underscores": (
         """
 class Many(dict):

@@ -1231,8 +1231,11 @@ class _Valued:
         _harena_kind: Any
     _harena_methods: Any = frozenset()
     _harena_is_named = False
+    _harena_assigned: Any = frozenset()
 
     def __getattribute__(self, name: str) -> Any:
+        if name[:1] != "_" and name in object.__getattribute__(self, "_harena_assigned"):
+            return attribute(self, name)
         if name[:2] != "__" and name[:8] != "_harena_" and name in type(self)._harena_methods:
             cls = type(self)
             if (
@@ -1253,9 +1256,15 @@ class _Valued:
             object.__setattr__(self, name, value)  # Fraction sets them as it makes one
             return
         object.__getattribute__(self, "_harena_candidate").ask("set", self, name, value)
+        if hasattr(_BASES[type(self)._harena_kind], name):  # the suite has put something in a method's place
+            assigned = object.__getattribute__(self, "_harena_assigned")
+            object.__setattr__(self, "_harena_assigned", assigned | {name})
 
     def __delattr__(self, name: str) -> None:
         object.__getattribute__(self, "_harena_candidate").ask("del", self, name)
+        assigned = object.__getattribute__(self, "_harena_assigned")
+        if name in assigned:
+            object.__setattr__(self, "_harena_assigned", assigned - {name})
 
 
 _OF_FRACTION = frozenset({"_numerator", "_denominator"})
