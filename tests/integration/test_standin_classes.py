@@ -112,6 +112,14 @@ def retried(function, times=3):
         except Retry:
             if not left: raise
 def fails(): raise Retry("again")
+def counted(function):
+    error = None
+    for count in (1, 2, 3):
+        try: return function()
+        except Retry as found:
+            found.count, found.args = count, (f"{count} times",)
+            error = found
+    raise error
 """,
         """
         calls = []
@@ -126,6 +134,8 @@ def fails(): raise Retry("again")
         left = [fails, fails]
         assert retried(lambda: left.pop()() if left else "done") == "done"
         with pytest.raises(Retry, match="again"): retried(lambda: fails())
+        with pytest.raises(Retry, match="3 times") as found: counted(lambda: fails())
+        assert found.value.count == 3
         """,
         ("return skip.value", "return 0"),
     ),

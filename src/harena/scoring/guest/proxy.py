@@ -609,7 +609,12 @@ class Candidate(Border):
                chain: Any = (None, None, True)) -> BaseException:  # fmt: skip
         """What the candidate raised, as it is raised here."""
         if type(number) is int and 0 <= number < len(self._raised):
-            return self._raised[number]
+            known = self._raised[number]
+            if any(map(_is_told, type(known).__mro__)):  # the candidate may have written on its own one meanwhile
+                known.args = arguments
+                _give_attributes(known, attributes)
+                vars(known)["_harena_message"] = message if type(message) is str else ""
+            return known
         text = message if type(message) is str else ""
         if own == -1 and cls is TypeError and text.startswith(UNCROSSED):
             self.note(f"the candidate answers {text}", is_doubt=False)
