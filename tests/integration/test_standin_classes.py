@@ -139,6 +139,23 @@ def counted(function):
         """,
         ("return skip.value", "return 0"),
     ),
+    "what both sides have, given and had back": (
+        """
+class Cache(dict):
+    def __init__(self, choice=max, kind=list):
+        super().__init__(a=1)
+        self.choice, self.kind = choice, kind
+    def chosen(self): return self.choice(3, 1)
+""",
+        """
+        import collections, math
+        cache = Cache(min, collections.OrderedDict)
+        assert cache.choice is min and cache.kind is collections.OrderedDict and cache.chosen() == 1
+        assert Cache(math.gcd).chosen() == 1 and Cache(math.gcd).choice is math.gcd
+        assert vars(cache) == cache.__dict__ == {"choice": min, "kind": collections.OrderedDict}
+        """,
+        ("self.choice(3, 1)", "self.choice(3, 3)"),
+    ),
     "attributes between underscores": (
         """
 class Many(dict):

@@ -202,6 +202,8 @@ class Home(Border):
         self._exported: dict[int, Any] = {}
         self._export_numbers: dict[int, int] = {}
         self._exports = 0
+        self._lent: dict[int, tuple[Any, str, str]] = {}
+        """what the suite has given that both sides have: object, module, name"""
         self._held: dict[int, Any] = {}
         """objects of classes that derive from a container, until the suite holds them no more"""
         self._classes: dict[int, int] = {}
@@ -495,6 +497,9 @@ class Home(Border):
         number = self._proxy_numbers.get(id(value))
         if number is not None and self._proxies.get(number) is value:
             return ("c", number)
+        lent = self._lent.get(id(value))
+        if lent is not None and lent[0] is value:  # it comes back as what it was
+            return ("s", *lent[1:])
         kind = type(value)
         if kind is WithheldDefault:
             return ("D", value._harena_number, value._harena_name)
@@ -595,6 +600,7 @@ class Home(Border):
             found: Any = importlib.import_module(item[1])
             for name in item[2].split("."):
                 found = getattr(found, name)
+            self._lent[id(found)] = (found, item[1], item[2])
             return found
         if kind == "E":
             name, arguments, message, number, own, fields = map(self.value, item[1])

@@ -187,6 +187,8 @@ class Candidate(Border):
         self._heard_bytes = self._heard_tuples = 0
         self._failed: list[BaseException] = []
         self._crossed: list[BaseException] = []
+        self._lent: dict[tuple[str, str], Any] = {}
+        """functions and classes that both sides have, and that the candidate was given, by module and name"""
         """errors of the candidate's that have left a function of the suite's before it has judged"""
         self.looks = Looks()
         self._seen_states: list[Any] = []
@@ -742,6 +744,7 @@ class Candidate(Border):
             return ("T", told)
         named = ("time", "sleep") if value is self._sleep else _standard_name(value)
         if named is not None:
+            self._lent[named] = value
             return ("b", *named)
         if isinstance(value, types.ModuleType):
             return ("M", value.__name__)
@@ -815,6 +818,8 @@ class Candidate(Border):
         if kind == "k":
             carried(self._classes[item[1]])
             return self._classes[item[1]]
+        if kind == "s":  # of what both sides have, only what the suite has given
+            return self._lent[item[1], item[2]]
         if kind == "b":
             found = _builtin_class(item[1])
             return _OWN_ERRORS.get(found, found)

@@ -19,13 +19,14 @@ import fractions
 import functools
 import operator
 import re
+import sys
 import types
 
 from harena.scoring.guest.belief import COMPARISONS, not_believed, others
 from harena.scoring.guest.functions import describe
 from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES
 from harena.scoring.guest.home import DESCRIBING
-from harena.scoring.guest.leaving import is_verdict, may_skip_what_is_judged, skips_a_judgement
+from harena.scoring.guest.leaving import is_verdict, may_skip_what_is_judged, skips_a_judgement, sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -1234,7 +1235,9 @@ class _Valued:
     _harena_assigned: Any = frozenset()
 
     def __getattribute__(self, name: str) -> Any:
-        if name[:1] != "_" and name in object.__getattribute__(self, "_harena_assigned"):
+        if (name == "__dict__" and sys._getframe(1).f_code.co_filename in sources) or (
+            name[:1] != "_" and name in object.__getattribute__(self, "_harena_assigned")
+        ):
             return attribute(self, name)
         if name[:2] != "__" and name[:8] != "_harena_" and name in type(self)._harena_methods:
             cls = type(self)
