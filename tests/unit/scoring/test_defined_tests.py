@@ -158,6 +158,9 @@ LOADED = {
     "the module by another": ("import helper\n", {"helper.py": "from test_more import test_more\n"}, True),
     "the module by conftest.py": ("def test_a(): pass\n", {"conftest.py": "import test_more\n"}, True),
     "a name that is told later": ("import importlib\nimportlib.import_module('test_' + 'more')\n", {}, True),
+    "what is skipped without": ("import pytest\ntest_it = pytest.importorskip('test_more').test_more\n", {}, True),
+    "a package that is skipped without": ("import pytest\nnumpy = pytest.importorskip('numpy')\n", {}, False),
+    "a name of it that is computed": ("import pytest\nX = pytest.importorskip('test_' + 'more')\n", {}, True),
     "a plugin": ("def test_a(): pass\n", {"conftest.py": "pytest_plugins = ['test_more']\n"}, True),
 }  # fmt: skip
 
@@ -182,6 +185,8 @@ def test_packages_and_relative_imports_are_followed() -> None:
     assert dependence(files, {"pytest"}, started={"tests/test_it.py"}).conditional == {"test_more"}
     files["tests/test_it.py"] = "def test_a(): pass\n"
     assert not dependence(files, {"pytest"}, started={"tests/test_it.py"})
+    star = {**files, "test_all.py": "from tests import *\n", "tests/__init__.py": "__all__ = ['test_more']\n"}
+    assert dependence(star, {"pytest"}, started={"test_all.py"}).conditional == {"test_more"}
     files["tests/__init__.py"] = "from tests.test_more import test_more\n"
     assert dependence(files, {"pytest"}, started={"tests/test_it.py"}).conditional == {"test_more"}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping
 
-from harena.scoring.scorers.suite_syntax import word_of
+from harena.scoring.scorers.suite_syntax import is_star, word_of
 
 _IMPORTS_UNTOLD = frozenset({
     "__import__", "import_module", "importlib", "runpy", "run_path", "run_module", "pytest_plugins", "load_tests",
@@ -46,7 +46,13 @@ def loaded_files(
         for node in ast.walk(tree):
             if word_of(node) in _IMPORTS_UNTOLD or (isinstance(node, ast.Name) and node.id in _EXECUTES):
                 return set(trees)
-            waiting += [each for name in _imported(node, path) for each in paths_of.get(name, ())]
+            if isinstance(node, ast.ImportFrom) and is_star(node):  # `__all__` of a package may name its modules
+                start = imported_from(node, path) + "."
+                waiting += [each for name, found in paths_of.items() if name.startswith(start) for each in found]
+            named = _sought(node)
+            if named is None:
+                return set(trees)
+            waiting += [each for name in (*named, *_imported(node, path)) for each in paths_of.get(name, ())]
     return loaded
 
 
@@ -56,6 +62,14 @@ def imported_from(node: ast.ImportFrom, path: str) -> str:
         return node.module or ""
     parts = path.split("/")[: -node.level]
     return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def _sought(node: ast.AST) -> list[str] | None:
+    """What `pytest.importorskip` is asked for; None where the text does not tell."""
+    if not isinstance(node, ast.Call) or word_of(node.func) != "importorskip":
+        return []
+    name = node.args[0] if node.args else None
+    return list(_and_parents(name.value)) if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
 
 
 def _imported(node: ast.AST, path: str) -> Iterator[str]:
