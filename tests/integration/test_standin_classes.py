@@ -290,6 +290,30 @@ async def test_a_star_import_brings_what_another_file_imports_by_name(named: lis
         assert (found.score, str(found.validity)) == (0.0, "valid")
 
 
+CHECKED = {
+    "helper.py": "def check(a, b): assert a == b\n",
+    "pack/__init__.py": "",
+    "pack/helper.py": "def check(a, b): assert a == b\n",
+    "pack/other.py": "from .helper import *\n",
+}
+HELPED = ["from helper import *", "from pack.helper import *", "from pack.other import *"]
+
+
+@pytest.mark.parametrize("helped", HELPED)
+@pytest.mark.parametrize("is_last", [True, False])
+async def test_a_star_import_takes_no_name_of_a_trusted_module(helped: str, is_last: bool) -> None:
+    """What a test has of a helper by a star import stays the helper's, whatever the candidate lists."""
+    lines = [helped, "from solution import *"] if is_last else ["from solution import *", helped]
+    suite = "\n".join([*lines, "def test_it(): check(add(1, 2), 3)\n"])
+    files = {**CHECKED, "test_it.py": suite}
+    right = await scored("def add(a, b): return a + b\n", "", kind="pytest", files=files)
+    assert (right.score, right.detail) == (1.0, "")
+    forged = "def add(a, b): return 9\ndef check(a, b): pass\n__all__ = ['add', 'check']\n"
+    for isolate in ("sandbox", "auto"):
+        wrong = await scored(forged, "", kind="pytest", files=files, isolate=isolate)
+        assert (wrong.score, str(wrong.validity)) == (0.0, "valid")
+
+
 HANGING = """
 import os, tempfile
 from solution import Store

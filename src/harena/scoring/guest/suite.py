@@ -449,8 +449,8 @@ def _is_taken(name: str) -> bool:
 
 
 def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
-    """What star imports of a module may bring: names that the trusted files use that import so, and that none of these
-    binds, and no builtin."""
+    """What star imports of a module may bring: names that the trusted files use that import so, and no builtin nor what
+    one of these files binds, or has of another trusted file by a star import."""
     used: dict[str, set[str]] = {}
     bound: dict[str, set[str]] = {}
     stars: dict[str, set[str]] = {}
@@ -474,7 +474,14 @@ def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
             importers |= {path for path, names in stars.items() if names & modules}
             modules.update(name for path in importers for name in _names_of(path))
         wanted = {name for path in importers for name in used[path]}
-        return frozenset(wanted.difference(vars(builtins), *(bound[path] for path in importers)))
+        trusted: set[str] = set(importers)
+        waiting = list(importers)
+        while waiting:
+            names = stars.get(waiting.pop(), set())
+            more = {path for path in bound if path not in trusted and ("" in names or names & set(_names_of(path)))}
+            trusted |= more
+            waiting += more
+        return frozenset(wanted.difference(vars(builtins), *(bound[path] for path in trusted)))
 
     return exported
 
