@@ -39,7 +39,7 @@ def crosses_a_judgement(trace: Any) -> bool:
 
 
 def is_carried_past_a_judgement(trace: Any) -> bool:
-    """As `crosses_a_judgement`, but not for what the tests themselves have raised: the innermost frame is theirs."""
+    """It crosses a judgement, and is nothing that the tests themselves have raised: the innermost frame is another."""
     last = trace
     while last is not None and last.tb_next is not None:
         last = last.tb_next

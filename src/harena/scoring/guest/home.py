@@ -832,12 +832,12 @@ def _remade(name: Any, arguments: Any, message: str, number: int, fields: Any = 
     return made
 
 
-def _left(manager: Any, name: str, error: BaseException) -> Any:
+def _left(context: Any, name: str, error: BaseException) -> Any:
     """The end of a `with` by an exception, which is being handled and has a traceback, as whoever logs it expects."""
     try:
         raise error
     except BaseException:  # noqa: BLE001 (it is raised for this)
-        return getattr(type(manager), name)(manager, type(error), error, error.__traceback__)
+        return getattr(type(context), name)(context, type(error), error, error.__traceback__)
 
 
 def _give_up_names(files: list[str]) -> None:
