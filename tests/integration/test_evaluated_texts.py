@@ -18,7 +18,7 @@ class Point:
 """
 DUMP = "import pickle\ndef dump(x): return pickle.dumps(x)\n"
 EVALUATES = """
-import ast, dataclasses, inspect, timeit
+import ast, dataclasses, inspect, textwrap, timeit
 from solution import Point
 @dataclasses.dataclass
 class Own:
@@ -26,6 +26,7 @@ class Own:
 def test():
     p = Point(1, 2)
     assert eval(repr(p)) == p and eval("p.x + 1") == 2 and eval(f"{p.x} + {p.y}") == 3
+    assert eval(f"{p.x} * ({p.y} - 3) / 2") == -0.5 and eval(textwrap.dedent("    p.x + 1")) == 2
     names = {}
     exec("a = 1\\nb = a + 1", names)
     exec("def f(x: int): return x", names)
@@ -85,6 +86,46 @@ FORGED = {
         "def test():\n    doctest.run_docstring_examples(solution.f, {})\n    check(solution.f(1), 1)\n",
     ),
 }
+
+
+CHANGED = {
+    "its indent is taken off": ("'\\n        x = 1\\n        ' + P + '\\n    '", "exec(textwrap.dedent(make()), {})"),
+    "it comes in pieces": ("list(P)", "eval(''.join(make()))"),
+    "it is a format": ("P.replace('sys', '{name}')", "eval(make().format(name='sys'))"),
+    "a part is replaced": ("P.replace('update', 'print')", "eval(make().replace('print', 'update'))"),
+    "it is put into a function": ("P", "exec('def f():\\n' + textwrap.indent(make(), '    ') + '\\nf()', {})"),
+    "it was compressed": ("zlib.compress(P.encode())", "exec(zlib.decompress(make()), {})"),
+    "it was parsed": ("P", "exec(ast.unparse(ast.parse(make())), {})"),
+    "its tree is compiled": ("P", "exec(compile(ast.parse(make()), '<made>', 'exec'), {})"),
+    "it is compiled": ("P[::-1]", "exec(compile(make()[::-1], '<made>', 'exec'), {})"),
+}
+
+
+@pytest.mark.parametrize("isolate", ["auto", "sandbox", True])
+@pytest.mark.parametrize("way", CHANGED)
+async def test_a_text_that_was_changed_on_its_way_is_known_again(way: str, isolate: Any) -> None:
+    """What a suite evaluates stands in its own files or states a value, wherever it comes from."""
+    made, evaluated = CHANGED[way]
+    candidate = f"import zlib\nP = {PROGRAM!r}\ndef make(): return {made}\n"
+    suite = "import ast, textwrap, zlib\nfrom solution import make\ndef check(a, b): assert a == b\n"
+    suite += f"def test():\n    {evaluated}\n    check(1, 2)\n"
+    assert (await scored(candidate, suite, kind="pytest", isolate=isolate)).score in (0.0, None)
+
+
+NAMED = {
+    "a name of the suite's": ("WANT = [1, 2]\n", "assert eval(show([1])) == WANT", "WANT"),
+    "what equals everything": ("from unittest.mock import ANY\n", "assert eval(show([1])) == [1, 2]", "ANY"),
+    "a parameter": ("", "x = [3, 4]\n    assert eval(show(x[:1])) == x", "x"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+async def test_no_name_of_the_suites_is_a_value(name: str) -> None:
+    """It may be what the suite expects."""
+    head, check, said = NAMED[name]
+    suite = f"{head}from solution import show\ndef test():\n    {check}\n"
+    found = await scored(f"def show(x): return {said!r}\n", suite, kind="pytest")
+    assert found.score in (0.0, None)
 
 
 @pytest.mark.parametrize("name", HONEST)

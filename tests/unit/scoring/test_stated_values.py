@@ -8,13 +8,16 @@ from harena.scoring.guest.driver import encode
 from harena.scoring.guest.evaluated import Heard, states_a_value
 
 VALUES = [
-    "1", "-1.5", "'a'", "[1, (2, {3})]", "{'a': b}", "Point(1, y=[2])", "datetime.date(2024, 1, 2)", "nan", "1 + 2j",
-    "Node(1, Node(2, None))", "set()", "frozenset({1})", "Color.RED", "Decimal('1')", "A | B", "Box(*[1])",
+    "1", "-1.5", "'a'", "[1, (2, {3})]", "{'a': nan}", "Point(1, y=[2])", "datetime.date(2024, 1, 2)", "nan", "1 + 2j",
+    "Node(1, Node(2, None))", "set()", "frozenset({1})", "Color.RED", "Decimal('1')", "Mode.A | Mode.B", "Box(*[1])",
+    "3 * (4 - 1.5) / -2", "7 // 2 % 3",
 ]  # fmt: skip
 PROGRAMS = [
     "f()", "exec('x')", "__import__('os')", "(lambda: 1)()", "[x for x in y]", "a.b()", "os.system('x')", "Popen('x')",
     "Point(1).__class__", "(x := 1)", "x if y else z", "Point(1)(2)", "subprocess.Popen('x')", "import os", "",
     "f'{x()}'", "Thread(target=f)", "x[0]", "1 * 10**9", "getattr(a, 'b')", "Point(f())",
+    "WANT", "x", "[x]", "A | B", "{'a': b}", "ANY", "Point(EXPECTED)", "EXPECTED.value", "mock.ANY", "'a' * 9",
+    "Point(1) * 2", "[1] * 9",
 ]  # fmt: skip
 
 

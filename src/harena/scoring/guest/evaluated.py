@@ -2,8 +2,11 @@
 
 A suite may evaluate what it was told: `eval(repr(point)) == point`, `pickle.loads(dump(x))`, the examples of a
 docstring. In one process that is as good or bad as any call of the candidate's. Where the candidate is elsewhere, such
-a text would be the only code of it that runs beside the suite, and could change what judges. So a text, or bytes, that
-came from the candidate are evaluated if they state a value, and refused, as what cannot be served, if they do more.
+a text would be the only code of it that runs beside the suite, and could change what judges. A text may also have been
+changed on its way (`textwrap.dedent`, `format`, `"".join`), so what counts is where else it could come from: the suite
+evaluates what states a value, and what stands in its own files, line by line. All else is refused as what cannot be
+served. Of texts that a library evaluates (`doctest`, `timeit`), and of bytes, those are refused that are known again
+as the candidate's.
 """
 
 from __future__ import annotations
@@ -42,8 +45,12 @@ _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.a
 """flags of code that is compiled with `from __future__ import`; 0x10 is that of any nested function"""
 _VALUE_NODES = (
     ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Load, ast.UnaryOp, ast.USub, ast.UAdd,
-    ast.BinOp, ast.Add, ast.Sub, ast.BitOr, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.Starred,
+    ast.BinOp, ast.Add, ast.Sub, ast.BitOr, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Name, ast.Attribute, ast.Call,
+    ast.keyword, ast.Starred,
 )  # fmt: skip
+_OF_NUMBERS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
+"""operators that mean something else of texts"""
+_PLAIN_NAMES = frozenset({"nan", "inf"})
 _VALUE_CLASSES = {
     "builtins": ("bytearray", "complex", "frozenset", "range", "set", "slice"),
     "collections": ("Counter", "OrderedDict", "defaultdict", "deque"),
@@ -67,6 +74,10 @@ class Heard:
         self._bytes += len(body)
         while self._bytes > _MOST_HEARD_BYTES and len(self._bodies) > 1:
             self._bytes -= len(self._bodies.popleft())
+
+    def has_heard(self) -> bool:
+        """There is a message of the candidate's."""
+        return bool(self._bodies)
 
     def has_told(self, text: str) -> bool:
         """The text is, or is in, or holds a text of the candidate's that does more than state a value."""
@@ -98,18 +109,43 @@ class Heard:
 
 
 def states_a_value(text: str) -> bool:
-    """Literals, names, and calls of classes (`Point(1, 2)`, `datetime.date(2024, 1, 1)`), nothing else."""
+    """Literals, arithmetic with numbers, calls of classes (`Point(1, 2)`, `datetime.date(2024, 1, 1)`) and what a class
+    has (`Color.RED`). A name alone may be that of what the suite expects."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    used = {id(part): node for node in nodes for part in _used_by(node)}
+    if any(isinstance(node, _OF_NUMBERS) for node in nodes) and not all(map(_is_numeric, nodes)):
+        return False
+    for node in nodes:
         if not isinstance(node, _VALUE_NODES):
+            return False
+        if isinstance(node, ast.Name) and node.id not in _PLAIN_NAMES and not _is_owner(node.id, used.get(id(node))):
             return False
         name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
         if name[:1] == "_" or (isinstance(node, ast.Call) and not _is_of_class(node.func)):
             return False
     return True
+
+
+def _used_by(node: ast.AST) -> tuple[ast.AST, ...]:
+    """What is called, or of which something is asked for."""
+    return (node.func,) if isinstance(node, ast.Call) else (node.value,) if isinstance(node, ast.Attribute) else ()
+
+
+def _is_numeric(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return type(node.value) in (int, float, complex)
+    return isinstance(node, (ast.Expression, ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator))
+
+
+def _is_owner(name: str, of: ast.AST | None) -> bool:
+    """The name is called, or something of it is asked for that a class or a module may have."""
+    if isinstance(of, ast.Attribute):
+        return name in _ROOTS or (name[:1].isupper() and not name.isupper())
+    return of is not None
 
 
 def _is_of_class(called: ast.expr) -> bool:
@@ -118,18 +154,39 @@ def _is_of_class(called: ast.expr) -> bool:
     return isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id in _ROOTS
 
 
+def _lines_of(text: str) -> Iterator[str]:
+    """The lines of a trusted file, and of the texts that it writes."""
+    yield ""
+    yield from text.splitlines()
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from node.value.splitlines()
+        elif isinstance(node, ast.Constant) and isinstance(node.value, bytes):
+            yield from node.value.decode("utf-8", "replace").splitlines()
+
+
 def guard(candidate: Any, trusted: dict[str, str]) -> None:
     """From here on nothing of the candidate's is evaluated in this process that does more than state a value.
     `trusted`: path and text of each file of the suite's. What is refused is noted, and raises TypeError."""
     guard_annotations()
     candidate.heard = heard = Heard()
 
-    def is_refused(text: Any) -> bool:
+    lines = {line.strip() for own in trusted.values() for line in _lines_of(own)}
+
+    def is_refused(text: Any, is_of_suite: bool) -> bool:
         if type(text) is bytes:
             text = text.decode("utf-8", "replace")
-        if type(text) is not str or states_a_value(text) or any(text.strip() in own for own in trusted.values()):
+        if type(text) is not str or states_a_value(text):
             return False
-        return heard.has_told(text)
+        if not is_of_suite or not heard.has_heard():
+            return not any(text.strip() in own for own in trusted.values()) and heard.has_told(text)
+        if not all(line.strip() in lines for line in text.splitlines()):
+            return True
+        return text.strip().isidentifier() and heard.has_told(text)  # else a word of the suite's may be the candidate's
 
     def refuse() -> TypeError:
         candidate.note(_WITHHELD)
@@ -143,6 +200,8 @@ def guard(candidate: Any, trusted: dict[str, str]) -> None:
             if type(source) in (str, bytes):  # by the `from __future__ import` of who asks, and not of this file
                 text = source.strip(" \t" if type(source) is str else b" \t") if mode == "eval" else source
                 is_suites = frame.f_code.co_filename in trusted  # and not of a library that writes code of its own
+                if is_suites and is_refused(text, True):
+                    raise refuse()
                 name = "<string>" if is_suites else _OF_LIBRARIES
                 source = compile(text, name, mode, frame.f_code.co_flags & _FUTURES, True)
             return really(source, globals, globals if locals is None else locals, **more)
@@ -151,8 +210,11 @@ def guard(candidate: Any, trusted: dict[str, str]) -> None:
 
     def heard_event(event: str, arguments: tuple[Any, ...]) -> None:
         # whoever compiles: the suite, doctest, timeit; `ast.parse`, which runs nothing, says "<unknown>"
-        if event == "compile" and arguments[1] not in ("<unknown>", _OF_LIBRARIES) and is_refused(arguments[0]):
-            raise refuse()
+        if event == "compile" and arguments[1] not in ("<unknown>", _OF_LIBRARIES):
+            is_of_suite = sys._getframe(1).f_code.co_filename in trusted and arguments[1] not in trusted
+            is_tree = isinstance(arguments[0], ast.AST) and is_of_suite and heard.has_heard()
+            if is_tree or is_refused(arguments[0], is_of_suite):
+                raise refuse()
 
     builtins.eval, builtins.exec = guarded(builtins.eval, "eval"), guarded(builtins.exec, "exec")
     sys.addaudithook(heard_event)
