@@ -5,8 +5,8 @@ docstring. In one process that is as good or bad as any call of the candidate's.
 a text would be the only code of it that runs beside the suite, and could change what judges. A text may also have been
 changed on its way (`textwrap.dedent`, `format`, `"".join`), so what counts is where else it could come from: the suite
 evaluates what states a value, and what stands in its own files, line by line. All else is refused as what cannot be
-served. Of texts that a library evaluates (`doctest`, `timeit`), and of bytes, those are refused that are known again
-as the candidate's.
+served. Of texts that a library evaluates (`doctest`, `timeit`), those are refused that are known again as the
+candidate's. A pickle that this process has not made itself makes values only, and objects of the suite's classes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import ast
 import builtins
 import collections
 import sys
+import types
 
 from harena.scoring.guest.driver import decode
 from harena.scoring.guest.functions import guard_annotations
@@ -59,6 +60,14 @@ _VALUE_CLASSES = {
     "pathlib": ("PosixPath", "PurePosixPath", "PurePath", "Path"),
     "pathlib._local": ("PosixPath", "PurePosixPath", "PurePath", "Path"),
 }  # fmt: skip
+_PARTS = {
+    "builtins": ("object",), "copyreg": ("_reconstructor",), "numpy": ("ndarray", "dtype"),
+    **dict.fromkeys(("numpy.core.multiarray", "numpy._core.multiarray"), ("_reconstruct", "scalar")),
+}  # fmt: skip
+"""of what pickles are made that the suite has written in another way than by `dumps`"""
+_MOST_OWN_PICKLES = 100_000
+_FAR = ("multiprocessing", "concurrent")
+"""packages whose pickles come from processes of the suite's own"""
 
 
 class Heard:
@@ -108,11 +117,11 @@ class Heard:
                     waiting += [*part, *part.values()]
 
 
-def states_a_value(text: str) -> bool:
+def states_a_value(text: str | bytes) -> bool:
     """Literals, arithmetic with numbers, calls of classes (`Point(1, 2)`, `datetime.date(2024, 1, 1)`) and what a class
     has (`Color.RED`). A name alone may be that of what the suite expects."""
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = ast.parse(text.strip(), mode="eval")  # bytes may name an encoding, by which they are read then, too
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
     nodes = list(ast.walk(tree))
@@ -178,10 +187,9 @@ def guard(candidate: Any, trusted: dict[str, str]) -> None:
     lines = {line.strip() for own in trusted.values() for line in _lines_of(own)}
 
     def is_refused(text: Any, is_of_suite: bool) -> bool:
-        if type(text) is bytes:
-            text = text.decode("utf-8", "replace")
-        if type(text) is not str or states_a_value(text):
+        if type(text) not in (str, bytes) or states_a_value(text):
             return False
+        text = text.decode("utf-8", "replace") if type(text) is bytes else text
         if not is_of_suite or not heard.has_heard():
             return not any(text.strip() in own for own in trusted.values()) and heard.has_told(text)
         if not all(line.strip() in lines for line in text.splitlines()):
@@ -218,42 +226,134 @@ def guard(candidate: Any, trusted: dict[str, str]) -> None:
 
     builtins.eval, builtins.exec = guarded(builtins.eval, "eval"), guarded(builtins.exec, "exec")
     sys.addaudithook(heard_event)
-    _guard_pickles(heard, refuse)
+    _guard_pickles(heard, refuse, trusted)
 
 
-def _guard_pickles(heard: Heard, refuse: Any) -> None:
+class _Own:
+    """The pickles that this process has made by itself, known again by length and hash."""
+
+    def __init__(self) -> None:
+        self._made: set[int] = set()
+        self._lengths: set[int] = set()
+
+    def keep(self, data: bytes) -> bytes:
+        """Remember one."""
+        if len(self._made) < _MOST_OWN_PICKLES:
+            self._made.add(hash(data))
+            self._lengths.add(len(data))
+        return data
+
+    def begins(self, data: bytes) -> bool:
+        """The data begin with such a pickle."""
+        return any(length <= len(data) and hash(data[:length]) in self._made for length in self._lengths)
+
+
+def _guard_pickles(heard: Heard, refuse: Any, trusted: Any) -> None:
+    import _pickle
     import io
+    import marshal
     import pickle
 
+    own = _Own()
+    really_dumps, really_dump, really_loads, really_load = pickle.dumps, pickle.dump, pickle.loads, pickle.load
+    really_made, really_made_of = marshal.load, marshal.loads
+
+    def is_free(data: bytes) -> bool:
+        """Nothing in it can be the candidate's: the suite has made it, here or in a process of its own."""
+        asker = str(sys._getframe(2).f_globals.get("__name__", ""))
+        return not heard.has_heard() or own.begins(data) or asker.partition(".")[0] in _FAR
+
     class Restricted(pickle._Unpickler):
-        """Makes values, and objects of the candidate's classes."""
+        """Makes values, and objects of the candidate's classes; of what the candidate has not sent as it is, those of
+        the suite's, too."""
+
+        dispatch: Any = dict(pickle._Unpickler.dispatch)  # type: ignore[misc]
+
+        def __init__(self, file: Any, **keywords: Any) -> None:
+            super().__init__(file, **keywords)
+            self._harena_file = file
+
+        def load(self) -> Any:
+            """See Unpickler."""
+            data = _rest_of(self._harena_file)
+            self._harena_is_free = data is not None and is_free(data)
+            self._harena_is_sent = data is not None and heard.has_sent(data)
+            return super().load()
 
         def find_class(self, module: str, name: str) -> Any:
             """See Unpickler."""
-            if name in _VALUE_CLASSES.get(module, ()):
+            if self._harena_is_free or name in _VALUE_CLASSES.get(module, ()):
                 return super().find_class(module, name)
             found: Any = sys.modules.get(module)
             for part in name.split("."):
                 found = getattr(found, part, None)
             if type(found).__name__ == "StandInClass":
                 return found
+            is_suites = isinstance(found, type) and (found.__module__, found.__qualname__) == (module, name)
+            file = getattr(sys.modules.get(module), "__file__", None)
+            if not self._harena_is_sent and ((is_suites and file in trusted) or name in _PARTS.get(module, ())):
+                return super().find_class(module, name)
             raise refuse()
 
-    really_loads, really_load = pickle.loads, pickle.load
+        def load_build(self) -> None:
+            """What a pickle sets is never an attribute of a class or of a function, by which others would be judged."""
+            if isinstance(self.stack[-2], (type, types.ModuleType, types.FunctionType)) and not self._harena_is_free:  # type: ignore[attr-defined]
+                raise refuse()
+            super().load_build()  # type: ignore[misc]
+
+        dispatch[pickle.BUILD[0]] = load_build
+
+    def dumps(*positional: Any, **keywords: Any) -> bytes:
+        return own.keep(really_dumps(*positional, **keywords))
+
+    def dump(obj: Any, file: Any, *positional: Any, **keywords: Any) -> None:
+        if keywords.get("buffer_callback") is not None:
+            really_dump(obj, file, *positional, **keywords)
+        else:
+            file.write(dumps(obj, *positional, **keywords))
 
     def loads(data: Any, /, **keywords: Any) -> Any:
-        if not heard.has_sent(bytes(data)):
+        if is_free(bytes(data)):
             return really_loads(data, **keywords)
         return Restricted(io.BytesIO(data), **keywords).load()
 
     def load(file: Any, **keywords: Any) -> Any:
-        try:
-            at = file.tell()
-            data = file.read()
-            file.seek(at)
-        except (AttributeError, OSError):
+        data = _rest_of(file)
+        if data is not None and is_free(data):
             return really_load(file, **keywords)
-        is_theirs = type(data) is bytes and heard.has_sent(data)
-        return Restricted(file, **keywords).load() if is_theirs else really_load(file, **keywords)
+        return Restricted(file, **keywords).load()
 
-    pickle.loads, pickle.load = loads, load
+    def without_code(found: Any, caller: Any) -> Any:
+        waiting = [found]
+        while waiting and heard.has_heard() and not caller.f_code.co_filename.startswith("<frozen importlib"):
+            part = waiting.pop()
+            if isinstance(part, types.CodeType):
+                raise refuse()
+            waiting += part if isinstance(part, (tuple, list, set, frozenset)) else ()
+            waiting += [*part, *part.values()] if isinstance(part, dict) else ()
+        return found
+
+    def made_of(*given: Any) -> Any:
+        return without_code(really_made_of(*given), sys._getframe(1))
+
+    def made(*given: Any) -> Any:
+        return without_code(really_made(*given), sys._getframe(1))
+
+    exchanged: dict[int, Any] = {id(really_loads): loads, id(really_load): load, id(pickle.Unpickler): Restricted}
+    for module in (pickle, _pickle, sys.modules.get("shelve")):
+        for name, value in list(vars(module).items()) if module is not None else ():
+            if id(value) in exchanged:
+                setattr(module, name, exchanged[id(value)])
+    pickle.dumps, pickle.dump = dumps, dump
+    marshal.load, marshal.loads = made, made_of
+
+
+def _rest_of(file: Any) -> bytes | None:
+    """What a file still holds, which is left there; None if nobody can know."""
+    try:
+        at = file.tell()
+        data = file.read()
+        file.seek(at)
+    except (AttributeError, OSError, ValueError):
+        return None
+    return data if type(data) is bytes else None
