@@ -615,6 +615,9 @@ def _forwarded(name: str) -> Any:
             if found is NotImplemented:
                 return found
             kind = type(found)._harena_kind if _is_theirs(found) else None
+            if found is self and name[:3] == "__i":  # a change by what it is given, which is no question
+                doubts.append(f"an object that a call gave back is changed by {name} with a plain operand")
+                return found
             if kind not in ("", "list", "tuple", "dict", "set") or kind != type(self)._harena_kind:
                 return _unbelieved(self, name, operands)
             if not _origin(found):
