@@ -64,7 +64,7 @@ _PARTS = {
     "builtins": ("object",), "copyreg": ("_reconstructor",), "numpy": ("ndarray", "dtype"),
     **dict.fromkeys(("numpy.core.multiarray", "numpy._core.multiarray"), ("_reconstruct", "scalar")),
 }  # fmt: skip
-"""of what pickles are made that the suite has written in another way than by `dumps`"""
+"""what makes the parts of a pickle that the suite has written in another way than by `dumps`"""
 _MOST_OWN_PICKLES = 100_000
 _FAR = ("multiprocessing", "concurrent")
 """packages whose pickles come from processes of the suite's own"""
