@@ -187,9 +187,9 @@ class Candidate(Border):
         self._heard_bytes = self._heard_tuples = 0
         self._failed: list[BaseException] = []
         self._crossed: list[BaseException] = []
+        """errors of the candidate's that have left a function of the suite's before it has judged"""
         self._lent: dict[tuple[str, str], Any] = {}
         """functions and classes that both sides have, and that the candidate was given, by module and name"""
-        """errors of the candidate's that have left a function of the suite's before it has judged"""
         self.looks = Looks()
         self._seen_states: list[Any] = []
         self._is_comparing = False

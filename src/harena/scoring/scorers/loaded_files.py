@@ -1,4 +1,4 @@
-"""Which of the trusted files a suite loads, as far as their text tells.
+"""Finds the trusted files that a suite loads, as far as their text tells.
 
 A contract often holds all tests of a library and names one file of them. The others are not run: pytest and unittest
 load what is named, `conftest.py`, and what these import. A file that imports in a way that its text does not tell, or a
