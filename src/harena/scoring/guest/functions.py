@@ -174,10 +174,12 @@ def _generic_annotation(value: Any, levels: int) -> Any:
 
 
 def alias_of(value: Any) -> Any:
-    """What is told of `list[int]`, `Optional[str]`, the class of None and the like, which are values; None of any
-    other value."""
+    """What is told of `list[int]`, `Optional[str]`, the class of None and the like, which are values, and of
+    `dataclasses.MISSING`; None of any other value."""
     if value is type(None):
         return ("N",)
+    if value is getattr(sys.modules.get("dataclasses"), "MISSING", _NOTHING):
+        return ("S",)
     if type(value).__module__ not in ("typing", "types") or isinstance(value, types.FunctionType):
         return None
     told = _generic_annotation(value, _MOST_LEVELS)
@@ -189,12 +191,17 @@ def alias_of(value: Any) -> Any:
 
 def alias(told: Any) -> Any:
     """What `alias_of` tells of. Raises for anything else."""
+    if told == ("S",):
+        import dataclasses
+
+        return dataclasses.MISSING
     found = _annotated(told) if told[0] in ("g", "t", "u", "N") else None
     if told[0] != "N" and type(found).__module__ not in ("typing", "types"):
         raise GraphError("no alias of a type")
     return found
 
 
+_NOTHING = object()
 _PLAIN_NODES = (
     ast.Expression, ast.Name, ast.Attribute, ast.Load, ast.Subscript, ast.Tuple, ast.List, ast.Constant, ast.Starred,
     ast.BinOp, ast.BitOr, ast.UnaryOp, ast.USub, getattr(ast, "Index", ast.Load),

@@ -204,6 +204,10 @@ _TOLD_ATTRIBUTES = frozenset({
     "__isabstractmethod__", "__annotations__", "__version__", "__author__",
 })  # fmt: skip
 """names between underscores that no code in C takes for a method by which it judges"""
+_TOLD_OF_CLASSES = frozenset({
+    "__members__", "__match_args__", "__abstractmethods__", "__dataclass_fields__", "__dataclass_params__",
+})  # fmt: skip
+"""such names of classes"""
 
 
 def attribute(stand_in: Any, name: str) -> Any:
@@ -414,10 +418,7 @@ class StandInClass(type):
         if (
             name.startswith(_PROBED_PREFIXES)
             or name[:8] == "_harena_"
-            or (
-                name[:2] == "__" == name[-2:]
-                and name not in ("__members__", "__match_args__", "__abstractmethods__", "__dataclass_fields__")
-            )
+            or (name[:2] == "__" == name[-2:] and name not in _TOLD_OF_CLASSES)
         ):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         asked = cls._harena_candidate.asked

@@ -8,11 +8,12 @@ A suite that writes a file which the candidate shall read, that sets a variable 
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import sys
 import types
 
-from harena.scoring.guest.standins import Method, StandInClass
+from harena.scoring.guest.standins import Method, StandInClass, refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +30,17 @@ _LISTS = frozenset({"os.listdir", "os.scandir"})
 _ELSEWHERE = ("/dev/", "/proc/", "/sys/", "/usr/", "/etc/", sys.prefix, sys.base_prefix)
 """where nothing is that the candidate has written"""
 _TRANSPARENT = ("<frozen os>", "<frozen _collections_abc>", os.__file__)
+_DESCRIBED_THERE: dict[str, dict[str, Any]] = {
+    "dataclasses": {"replace": object, "asdict": object, "astuple": object, "fields": tuple, "is_dataclass": bool},
+    "typing": {"get_type_hints": dict},
+    "inspect": {"isabstract": bool, "iscoroutinefunction": bool, "isasyncgenfunction": bool,
+                "isgeneratorfunction": bool},
+}  # fmt: skip
+"""functions that describe an object, and that the candidate's process calls where the object is the candidate's:
+{module: {function: class of its results}}. The result is no more than the candidate's statement, as an attribute is."""
 _DESCRIBES = {
-    "dataclasses": ("replace", "asdict", "astuple", "fields", "is_dataclass"),
-    "typing": ("get_type_hints",),
-    "inspect": ("getsource", "getsourcelines", "getsourcefile", "getfile", "getmembers", "getattr_static",
-                "isabstract", "iscoroutinefunction", "isasyncgenfunction", "isgeneratorfunction",
-                "getmro", "getmodule"),
+    "inspect": ("getsource", "getsourcelines", "getsourcefile", "getfile", "getmembers", "getattr_static", "getmro",
+                "getmodule"),
 }  # fmt: skip
 """functions that look at an object itself, which a stand-in is not"""
 _OWN_OF_PROCESS = {
@@ -279,13 +285,29 @@ def _describing(candidate: Any, is_of_suite: Callable[[], bool]) -> dict[Any, An
     import importlib
 
     exchanged = {}
-    for module_name, names in _DESCRIBES.items():
-        module = importlib.import_module(module_name)
-        for name in names:
+    for module_name in ("dataclasses", "typing", "inspect"):
+        module, there = importlib.import_module(module_name), _DESCRIBED_THERE.get(module_name, {})
+        for name in (*there, *_DESCRIBES.get(module_name, ())):
             really = getattr(module, name)
-            setattr(module, name, _describes(candidate, is_of_suite, really, f"{module_name}.{name}"))
-            exchanged[really] = getattr(module, name)
+            if name in there:
+                instead = _described_there(candidate, is_of_suite, really, there[name])
+            else:
+                instead = _describes(candidate, is_of_suite, really, f"{module_name}.{name}")
+            setattr(module, name, instead)
+            exchanged[really] = instead
     return exchanged
+
+
+def _described_there(candidate: Any, is_of_suite: Callable[[], bool], really: Any, kind: Any) -> Any:
+    def described(*positional: Any, **keywords: Any) -> Any:
+        if not positional or not _is_stand_in(candidate, positional[0]) or not is_of_suite():
+            return really(*positional, **keywords)
+        found = candidate.ask("call", really.__module__, f"@{really.__name__}", positional, tuple(keywords.items()))
+        if kind is not object and type(found) is not kind:
+            raise refused(f"{really.__module__}.{really.__name__} has another result than a {kind.__name__}")
+        return found
+
+    return functools.wraps(really)(described)
 
 
 def _describes(candidate: Any, is_of_suite: Callable[[], bool], really: Any, name: str) -> Any:
