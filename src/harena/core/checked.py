@@ -5,13 +5,11 @@ Every function raises SandboxValidationError, which names the field and shows wh
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harena.core.errors import SandboxValidationError
-from harena.core.models import MIB, Limits
 
 MOST_SECONDS = 1e9
 """about 31 years: beyond it, deadlines cannot be written as dates"""
@@ -19,6 +17,9 @@ MOST_PIDS = 4_194_304
 """the kernel's own limit for process numbers"""
 MOST_MODE = 0o7777
 MOST_BYTES = 1 << 60
+LEAST_CORES, MOST_CORES = 0.001, 4096
+MOST_CELLS = 65535
+"""columns or rows of a terminal"""
 
 
 def checked_seconds(value: Any, name: str) -> float:
@@ -97,50 +98,82 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
-@dataclass(frozen=True, slots=True)
-class _Range:
-    least: int
-    most: int
-    why: str
-    may_be_none: bool = False
-
-
-_WHOLE = {
-    "memory_bytes": _Range(8 * MIB, MOST_BYTES, "bytes; a sandbox needs 8 MiB to start", may_be_none=True),
-    "pids": _Range(4, MOST_PIDS, "processes and threads; a sandbox needs 4", may_be_none=True),
-    "disk_bytes": _Range(MIB, MOST_BYTES, "bytes, at least 1 MiB"),
-    "inodes": _Range(100, 1 << 40, "files, directories and links"),
-    "output_bytes": _Range(0, MOST_BYTES, "bytes; 0 keeps nothing"),
-    "open_files": _Range(64, 1_048_576, "descriptors per process"),
-}
-LEAST_CORES, MOST_CORES = 0.001, 4096
-
-
-def check_limits(limits: Limits) -> None:
-    """Types and ranges of everything that a sandbox may use; see `Limits` for the meaning and the units."""
-    for name, allowed in _WHOLE.items():
-        value = getattr(limits, name)
-        if value is None and allowed.may_be_none:
-            continue
-        if type(value) is not int or not allowed.least <= value <= allowed.most:
-            none = ", or None" if allowed.may_be_none else ""
-            raise SandboxValidationError(
-                f"limits: {name} must be a whole number from {allowed.least} to {allowed.most}{none} "
-                f"({allowed.why}); got {shown(value)}"
-            )
-    cpu = limits.cpu
-    if cpu is not None and (
-        isinstance(cpu, bool)
-        or not isinstance(cpu, int | float)
-        or not math.isfinite(cpu)
-        or not LEAST_CORES < cpu <= MOST_CORES
-    ):
+def words_of(command: Any) -> tuple[str, ...]:
+    """A command's words, of any list of them, which UTF-8 can carry; `ExecRequest` says which words are good."""
+    if isinstance(command, str | bytes):
         raise SandboxValidationError(
-            f"limits: cpu must be a number of cores above {LEAST_CORES} and up to {MOST_CORES}, or None "
-            f"(no limit); got {shown(cpu)}"
+            f"command must be a list of words, not text: for a shell's line use ['bash', '-c', {command!r}]"
         )
-    if limits.lifetime_seconds is not None:
-        checked_seconds(limits.lifetime_seconds, "limits: lifetime_seconds")
+    if not isinstance(command, Iterable) or isinstance(command, Mapping):
+        raise SandboxValidationError(f"command must be a list of words, as ['ls', '-l'] (got {shown(command)})")
+    return tuple(encodable(word, "command") if isinstance(word, str) else word for word in command)
 
 
-LIMIT_NAMES = frozenset(field.name for field in fields(Limits))
+def check_words(argv: tuple[Any, ...]) -> None:
+    """A command's words."""
+    if not argv:
+        raise SandboxValidationError("command is empty: give the program to run as its first word")
+    for word in argv:
+        if not isinstance(word, str):
+            raise SandboxValidationError(f"command: every word must be text, and {word!r} is {type(word).__name__}")
+        if "\0" in word:
+            raise SandboxValidationError("command: a word holds a NUL character, which no program can be given")
+        _check_given(word, "command")
+
+
+def _check_given(text: str, name: str) -> None:
+    """Text that the kernel can give to a program: UTF-8, or bytes that are no UTF-8 as Python writes them."""
+    if not text.isascii():
+        try:
+            os.fsencode(text)
+        except UnicodeEncodeError:
+            raise SandboxValidationError(
+                f"{name}: {shown(text)} holds characters that no program can be given (halves of surrogate pairs)"
+            ) from None
+
+
+def checked_command(command: Any) -> tuple[str, ...]:
+    """A command's words, of any list of them."""
+    argv = words_of(command)
+    check_words(argv)
+    return argv
+
+
+def check_environment(env: Mapping[str, str], name: str) -> None:
+    """Environment variables of a program."""
+    for key, value in env.items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise SandboxValidationError(f"{name}: names and values must be text (got {shown(key)}: {shown(value)})")
+        if not key or "=" in key or "\0" in key or "\0" in value:
+            raise SandboxValidationError(f"{name}: {key!r} cannot be the name of an environment variable, or holds NUL")
+        _check_given(key, name)
+        _check_given(value, name)
+
+
+def checked_environment(env: Any, name: str) -> dict[str, str]:
+    """Environment variables which UTF-8 can carry; None is none."""
+    variables = checked_texts(env, name)
+    check_environment(variables, name)
+    return variables
+
+
+def checked_timeout(seconds: float | None, name: str = "timeout_seconds") -> float | None:
+    """A positive number of seconds or None."""
+    return None if seconds is None else checked_seconds(seconds, name)
+
+
+def check_size(width: Any, height: Any) -> None:
+    """A terminal's size."""
+    for name, number in (("width", width), ("height", height)):
+        checked_count(number, name, least=1, most=MOST_CELLS)
+
+
+def check_absolute(path: Any, name: str) -> None:
+    """An absolute path inside a sandbox, or None."""
+    if path is None:
+        return
+    if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
+        is_relative = isinstance(path, str) and path and not path.startswith(("/", ".", "~")) and "\0" not in path
+        example = f", as {shown('/workspace/' + path)}" if is_relative else ""
+        raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox{example} (got {shown(path)})")
+    encodable(path, name)

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
+
+from harena.core.checked import (
+    LEAST_CORES,
+    MOST_BYTES,
+    MOST_CORES,
+    MOST_PIDS,
+    check_absolute,
+    check_environment,
+    check_size,
+    check_words,
+    checked_count,
+    checked_seconds,
+    checked_timeout,
+    shown,
+)
+from harena.core.errors import SandboxValidationError
 
 MIB = 1024 * 1024
 
@@ -41,9 +58,30 @@ class SandboxStatus(StrEnum):
 _TERMINAL = frozenset({SandboxStatus.COMPLETED, SandboxStatus.FAILED, SandboxStatus.TERMINATED})
 
 
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """Whole numbers that a limit may be."""
+
+    least: int
+    most: int
+    why: str
+    may_be_none: bool = False
+
+
+_WHOLE = {
+    "memory_bytes": _Range(8 * MIB, MOST_BYTES, "bytes; a sandbox needs 8 MiB to start", may_be_none=True),
+    "pids": _Range(4, MOST_PIDS, "processes and threads; a sandbox needs 4", may_be_none=True),
+    "disk_bytes": _Range(MIB, MOST_BYTES, "bytes, at least 1 MiB"),
+    "inodes": _Range(100, 1 << 40, "files, directories and links"),
+    "output_bytes": _Range(0, MOST_BYTES, "bytes; 0 keeps nothing"),
+    "open_files": _Range(64, 1_048_576, "descriptors per process"),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one sandbox may use. None = no limit of that kind."""
+    """What one sandbox may use. None = no limit of that kind. Raises SandboxValidationError for other types and for
+    numbers that no sandbox can have."""
 
     memory_bytes: int | None = 512 * MIB
     """all processes of the sandbox and its files together (its files live in memory)"""
@@ -61,6 +99,33 @@ class Limits:
     """descriptors per process"""
     lifetime_seconds: float | None = 24 * 3600.0
     """wall time after which the sandbox is ended"""
+
+    def __post_init__(self) -> None:
+        for name, allowed in _WHOLE.items():
+            value = getattr(self, name)
+            if value is None and allowed.may_be_none:
+                continue
+            if type(value) is not int or not allowed.least <= value <= allowed.most:
+                none = ", or None" if allowed.may_be_none else ""
+                raise SandboxValidationError(
+                    f"limits: {name} must be a whole number from {allowed.least} to {allowed.most}{none} "
+                    f"({allowed.why}); got {shown(value)}"
+                )
+        if self.cpu is not None and (
+            isinstance(self.cpu, bool)
+            or not isinstance(self.cpu, int | float)
+            or not math.isfinite(self.cpu)
+            or not LEAST_CORES < self.cpu <= MOST_CORES
+        ):
+            raise SandboxValidationError(
+                f"limits: cpu must be a number of cores above {LEAST_CORES} and up to {MOST_CORES}, or None "
+                f"(no limit); got {shown(self.cpu)}"
+            )
+        if self.lifetime_seconds is not None:
+            checked_seconds(self.lifetime_seconds, "limits: lifetime_seconds")
+
+
+LIMIT_NAMES = frozenset(each.name for each in fields(Limits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +173,8 @@ class SandboxInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecRequest:
-    """One command. `argv` is executed as it is, without a shell."""
+    """One command. `argv` is executed as it is, without a shell. Raises SandboxValidationError for what no sandbox
+    can start, and for times and sizes that are none."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
@@ -135,6 +201,21 @@ class ExecRequest:
     guarded: bool = False
     """python, sh and bash are started so that no other process in the sandbox can trace them or open their memory:
     for a trusted command that starts a candidate's programs"""
+
+    def __post_init__(self) -> None:
+        check_words(self.argv)
+        check_environment(self.env, "env")
+        check_absolute(self.cwd, "cwd")
+        checked_timeout(self.timeout_seconds)
+        checked_timeout(self.cpu_seconds, "cpu_seconds")
+        if self.output_bytes is not None:
+            checked_count(self.output_bytes, "output_bytes", least=0)
+        if self.terminal is not None:
+            check_size(*self.terminal)
+        if self.warm is not None and not isinstance(self.warm, bool):
+            raise SandboxValidationError(
+                f"warm must be True, False or None: as the blueprint says (got {shown(self.warm)})"
+            )
 
 
 class ExecOutcome(StrEnum):

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harena.core.checked import checked_count, checked_text, shown
+from harena.core.checked import checked_count, checked_text, checked_timeout, shown
 from harena.core.errors import SandboxTimeoutError, ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint
@@ -30,7 +30,6 @@ from harena.core.records.job_diff import JobDiff
 from harena.sdk import job_reading
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
-from harena.sdk.process import checked_timeout
 from harena.sdk.result_files import format_of
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.streams import BatchSource, IteratorSource, StreamReader

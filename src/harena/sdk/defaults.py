@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harena.core.checked import checked_text
+from harena.core.checked import check_absolute, checked_text, checked_timeout
 from harena.core.errors import SandboxValidationError
 from harena.core.models import Blueprint, Limits
 from harena.sdk import options
 from harena.sdk.options import ResourceOptions
-from harena.sdk.process import checked_timeout
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +63,8 @@ class SandboxDefaults:
         options.checked_blueprint(self.blueprint)
         checked_timeout(self.request_timeout_seconds, "request_timeout_seconds")
         options.combined_limits(self.limits, self.resources, self.max_lifetime_seconds)
-        options.check_absolute(self.working_dir, "working_dir")
-        options.check_absolute(self.temp_dir, "temp_dir")
+        check_absolute(self.working_dir, "working_dir")
+        check_absolute(self.temp_dir, "temp_dir")
 
     def merge_tags(self, additional: Iterable[str] | None) -> list[str]:
         """These tags, then `additional`, each once."""

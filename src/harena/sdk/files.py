@@ -11,13 +11,12 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from harena.core.checked import checked_count, checked_mode, content_bytes
+from harena.core.checked import checked_count, checked_mode, checked_timeout, content_bytes
 from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, SandboxValidationError
 from harena.core.models import FileInfo
 from harena.sdk import archive
 from harena.sdk.options import check_path
 from harena.sdk.portal import Portal, in_thread
-from harena.sdk.process import checked_timeout
 from harena.sdk.refs import OperationRef
 from harena.sdk.streams import IteratorSource, StreamReader
 

@@ -8,12 +8,12 @@ import uuid
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
+from harena.core.checked import check_absolute, checked_timeout
 from harena.core.errors import FunctionError, SandboxExecutionError, SandboxFileError
 from harena.core.models import ProcessResult
 from harena.sdk.function_source import FunctionSource
-from harena.sdk.options import SandboxOptions, check_absolute, mounted, plan
+from harena.sdk.options import SandboxOptions, mounted, plan
 from harena.sdk.portal import current_portal
-from harena.sdk.process import checked_timeout
 from harena.sdk.refs import OperationRef
 
 if TYPE_CHECKING:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from harena.core import settings
 from harena.core.checked import (
-    LIMIT_NAMES,
-    check_limits,
+    check_absolute,
+    checked_command,
+    checked_environment,
     checked_text,
     checked_texts,
+    checked_timeout,
     content_bytes,
-    encodable,
     shown,
 )
 from harena.core.errors import SandboxValidationError
-from harena.core.models import Blueprint, Limits, SandboxSpec, SandboxStatus
+from harena.core.models import LIMIT_NAMES, Blueprint, Limits, SandboxSpec, SandboxStatus
 from harena.sdk.keywords import nearest_name
-from harena.sdk.process import checked_command, checked_environment, checked_timeout
 from harena.sdk.quantities import cores, size_bytes
 
 if TYPE_CHECKING:
@@ -231,10 +231,7 @@ def combined_limits(
         changes.update(amounts)
     if lifetime_seconds is not None:
         changes["lifetime_seconds"] = checked_timeout(lifetime_seconds, "max_lifetime_seconds")
-    combined = dataclasses.replace(base, **changes) if changes else base
-    if combined is not _NO_LIMITS_STATED:
-        check_limits(combined)
-    return combined
+    return dataclasses.replace(base, **changes) if changes else base
 
 
 def mounted(files: Iterable[Mapping[str, Any]] | Mapping[str, bytes | str] | None) -> dict[str, bytes]:
@@ -249,17 +246,6 @@ def mounted(files: Iterable[Mapping[str, Any]] | Mapping[str, bytes | str] | Non
         check_absolute(path, "mounted_files: mount_path")
         entries[path] = content_bytes(content, f"mounted_files: the content of {path}")
     return entries
-
-
-def check_absolute(path: str | None, name: str) -> None:
-    """Raises SandboxValidationError unless `path` is an absolute path inside a sandbox (or None)."""
-    if path is None:
-        return
-    if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
-        is_relative = isinstance(path, str) and path and not path.startswith(("/", ".", "~")) and "\0" not in path
-        example = f", as {shown('/workspace/' + path)}" if is_relative else ""
-        raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox{example} (got {shown(path)})")
-    encodable(path, name)
 
 
 def check_path(path: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from harena.core.checked import checked_count, checked_seconds, checked_texts, encodable, shown
-from harena.core.errors import SandboxCommandTimeoutError, SandboxExecutionError, SandboxValidationError
+from harena.core.checked import check_size
+from harena.core.errors import SandboxCommandTimeoutError, SandboxExecutionError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ProcessResult
 from harena.core.output import OutputBuffer
 from harena.sdk.portal import Portal
@@ -264,46 +264,6 @@ def process_result(result: ExecResult, argv: Sequence[str]) -> ProcessResult:
         outcome=result.outcome,
         warm=result.warm,
     )
-
-
-def checked_command(command: Sequence[str]) -> tuple[str, ...]:
-    """The words of a command. Raises SandboxValidationError."""
-    if isinstance(command, str | bytes):
-        raise SandboxValidationError(
-            f"command must be a list of words, not text: for a shell's line use ['bash', '-c', {command!r}]"
-        )
-    if not isinstance(command, Iterable) or isinstance(command, Mapping):
-        raise SandboxValidationError(f"command must be a list of words, as ['ls', '-l'] (got {shown(command)})")
-    argv = tuple(command)
-    if not argv:
-        raise SandboxValidationError("command is empty: give the program to run as its first word")
-    for word in argv:
-        if not isinstance(word, str):
-            raise SandboxValidationError(f"command: every word must be text, and {word!r} is {type(word).__name__}")
-        if "\0" in word:
-            raise SandboxValidationError("command: a word holds a NUL character, which no program can be given")
-        encodable(word, "command")
-    return argv
-
-
-def checked_timeout(seconds: float | None, name: str = "timeout_seconds") -> float | None:
-    """A positive number of seconds or None. Raises SandboxValidationError."""
-    return None if seconds is None else checked_seconds(seconds, name)
-
-
-def checked_environment(env: Mapping[str, str] | None, name: str) -> dict[str, str]:
-    """Environment variables. Raises SandboxValidationError."""
-    variables = checked_texts(env, name)
-    for key, value in variables.items():
-        if not key or "=" in key or "\0" in key or "\0" in value:
-            raise SandboxValidationError(f"{name}: {key!r} cannot be the name of an environment variable, or holds NUL")
-    return variables
-
-
-def check_size(width: int, height: int) -> None:
-    """A terminal's size. Raises SandboxValidationError."""
-    for name, number in (("width", width), ("height", height)):
-        checked_count(number, name, least=1, most=65535)
 
 
 def _cancelled() -> SandboxExecutionError:

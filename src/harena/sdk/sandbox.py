@@ -10,23 +10,25 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from harena.core.checked import MOST_PIDS, checked_count, checked_seconds, checked_text, content_bytes, shown
+from harena.core.checked import (
+    MOST_PIDS,
+    checked_count,
+    checked_seconds,
+    checked_text,
+    checked_texts,
+    checked_timeout,
+    content_bytes,
+    words_of,
+)
 from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, SandboxTimeoutError, SandboxValidationError
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
 from harena.sdk.keywords import hinting
 from harena.sdk.metrics import ExecStats
-from harena.sdk.options import SandboxOptions, check_absolute, checked_main, checked_statuses, checked_tags, plan
+from harena.sdk.options import SandboxOptions, checked_main, checked_statuses, checked_tags, plan
 from harena.sdk.portal import Portal, current_portal
-from harena.sdk.process import (
-    Process,
-    TerminalSession,
-    check_size,
-    checked_command,
-    checked_environment,
-    checked_timeout,
-)
+from harena.sdk.process import Process, TerminalSession
 from harena.sdk.refs import OperationRef
 from harena.sdk.sandbox_lifecycle import SandboxLifecycle, start_all
 from harena.sdk.session import Session
@@ -224,18 +226,15 @@ class Sandbox(FileVerbs):
         `warm=False` asks for a real interpreter start where the blueprint has a warm one. `check=True` makes anything
         but exit code 0 a SandboxExecutionError.
         """
-        check_absolute(cwd, "cwd")
-        if warm is not None and not isinstance(warm, bool):
-            raise SandboxValidationError(f"warm must be True, False or None: as the blueprint says (got {shown(warm)})")
         request = ExecRequest(
-            argv=checked_command(command),
-            env=checked_environment(env, "env"),
+            argv=words_of(command),
+            env=checked_texts(env, "env"),
             cwd=cwd,
-            timeout_seconds=checked_timeout(timeout_seconds),
+            timeout_seconds=timeout_seconds,
             stdin=None if isinstance(stdin, bool) else content_bytes(stdin, "stdin, where it is not True or False,"),
             stdin_stream=stdin is True,
-            output_bytes=None if output_bytes is None else checked_count(output_bytes, "output_bytes", least=0),
-            cpu_seconds=checked_timeout(cpu_seconds, "cpu_seconds"),
+            output_bytes=output_bytes,
+            cpu_seconds=cpu_seconds,
             warm=warm,
         )
         lifecycle = self._lifecycle
@@ -250,8 +249,7 @@ class Sandbox(FileVerbs):
     ) -> TerminalSession:
         """Start a command (`/bin/bash`) on a pseudo-terminal of `width` columns (80) and `height` rows (24)."""
         size = (80 if width is None else width, 24 if height is None else height)
-        check_size(*size)
-        argv = ("/bin/bash",) if command is None else checked_command(command)
+        argv = ("/bin/bash",) if command is None else words_of(command)
         terminal = TerminalSession(
             self._lifecycle.portal, self._lifecycle, ExecRequest(argv=argv, terminal=size, stdin_stream=True)
         )

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harena.core.checked import checked_count, checked_text, shown
+from harena.core.checked import checked_count, checked_text, checked_timeout, shown
 from harena.core.errors import SandboxTimeoutError, ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.records.training_jobs import (
@@ -27,7 +27,6 @@ from harena.core.records.training_jobs import (
 from harena.core.training_jobs import RetryFrom, merge_metrics
 from harena.core.whole_files import replaced
 from harena.sdk.portal import current_portal, in_thread
-from harena.sdk.process import checked_timeout
 from harena.sdk.streams import BatchSource, StreamReader
 from harena.sdk.training_plots import check_plot, draw
 from harena.sdk.twins import Twin

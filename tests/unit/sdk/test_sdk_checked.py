@@ -10,7 +10,6 @@ from sdk_fake_node import NodeControl
 
 import harena
 from harena import Limits, Sandbox, SandboxDefaults, Session, benchmark_jobs, blueprints
-from harena.core.checked import check_limits
 from harena.core.errors import SandboxError, SandboxValidationError, ValidationError
 from harena.core.models import MIB, Blueprint
 from harena.sdk.keywords import keyword_names, refuse_unknown
@@ -104,11 +103,11 @@ def test_bad_input_is_named_and_nothing_is_sent(node: NodeControl, field: str, v
 def test_limits(name: str, good: list[Any], bad: list[Any]) -> None:
     """Types and ranges, the same for the object and for a mapping of its fields."""
     for value in good:
-        check_limits(Limits(**{name: value}))
+        Limits(**{name: value})
         SandboxDefaults(limits={name: value})
     for value in bad:
         with pytest.raises(SandboxValidationError, match=name):
-            check_limits(Limits(**{name: value}))
+            Limits(**{name: value})
         with pytest.raises(SandboxValidationError, match=name):
             SandboxDefaults(limits={name: value})
 

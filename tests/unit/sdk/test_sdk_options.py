@@ -150,7 +150,10 @@ def test_resources_in_each_form() -> None:
         ({"resources": {"limits": {}, "gpu": {"count": 1}}}, "gpu is not supported"),
         ({"resources": "2"}, "must be a mapping"),
         ({"limits": {"pids": 0}}, "pids must be"),
-        ({"limits": {"memory_bytes": MIB}, "resources": {"memory": "2Mi"}}, "different things about memory_bytes"),
+        (
+            {"limits": {"memory_bytes": 64 * MIB}, "resources": {"memory": "128Mi"}},
+            "different things about memory_bytes",
+        ),
         ({"max_lifetime_seconds": -1}, "max_lifetime_seconds"),
         ({"working_dir": "data"}, "working_dir"),
         ({"container_image": ""}, "container_image"),

@@ -31,7 +31,7 @@ from types import MappingProxyType
 from typing import Any
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
-from harena.core.checked import check_limits, checked_seconds
+from harena.core.checked import checked_seconds
 from harena.core.clock import Clock, Timer
 from harena.core.errors import (
     HarenaError,
@@ -305,7 +305,6 @@ class Sandboxes:
     async def _planned(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxSpec, Blueprint | None]:
         """(what is made, of which blueprint)."""
         self._check_open()
-        check_limits(spec.limits)
         if (noted := _noted(spec)) > MOST_NOTED:
             raise SandboxValidationError(
                 f"tags and annotations have {noted} characters; a sandbox may have {MOST_NOTED}: keep what is larger "

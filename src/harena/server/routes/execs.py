@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import Request
 
+from harena.core.checked import checked_texts, words_of
 from harena.core.errors import HarenaError, SandboxValidationError
 from harena.core.frames import MEDIA_TYPE, MOST_BYTES, Frame, frames
 from harena.core.models import ExecRequest, ExecResult
@@ -17,8 +18,6 @@ from harena.core.operations import sandboxes as table
 from harena.core.output import OutputBuffer
 from harena.core.ports import RunningExec
 from harena.core.wire import result_to_json
-from harena.sdk.options import check_absolute
-from harena.sdk.process import check_size, checked_command, checked_environment, checked_timeout
 from harena.server import shapes
 from harena.server.answers import StreamAnswer, begun, problem_of
 from harena.server.bodies import read_bounded
@@ -163,19 +162,15 @@ class _Stream:
 
 
 async def _request(asked: shapes.ExecBody) -> ExecRequest:
-    if asked.cwd is not None:
-        check_absolute(asked.cwd, "cwd")
-    if asked.terminal is not None:
-        check_size(*asked.terminal)
     return ExecRequest(
-        argv=checked_command(asked.argv),
-        env=checked_environment(asked.env, "env"),
+        argv=words_of(asked.argv),
+        env=checked_texts(asked.env, "env"),
         cwd=asked.cwd,
-        timeout_seconds=checked_timeout(asked.timeout_seconds),
+        timeout_seconds=asked.timeout_seconds,
         stdin=None if asked.stdin is None else await decoded(asked.stdin, "stdin"),
         stdin_stream=asked.stdin_stream,
         output_bytes=asked.output_bytes,
-        cpu_seconds=checked_timeout(asked.cpu_seconds, "cpu_seconds"),
+        cpu_seconds=asked.cpu_seconds,
         terminal=None if asked.terminal is None else (asked.terminal[0], asked.terminal[1]),
         warm=asked.warm,
         guarded=asked.guarded,

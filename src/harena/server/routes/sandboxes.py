@@ -10,7 +10,7 @@ from fastapi import Path as InPath
 from fastapi import Query, Response
 from pydantic import Field
 
-from harena.core.checked import MOST_PIDS
+from harena.core.checked import MOST_PIDS, check_absolute, checked_environment
 from harena.core.errors import SandboxFailedError, SandboxValidationError
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
 from harena.core.operations import sandboxes as table
@@ -18,8 +18,6 @@ from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
 from harena.core.wire import info_to_json, process_to_json
-from harena.sdk.options import check_absolute
-from harena.sdk.process import checked_environment
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
 from harena.server.bounds import MOST_SHORT, Id, OptionalWord
