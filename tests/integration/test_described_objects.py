@@ -131,3 +131,71 @@ async def test_descriptions_that_equal_everything(name: str) -> None:
         f"def test_one():\n    {tests[name]}\n"
     )
     assert (await scored(forged, suite, kind="pytest", isolate="sandbox")).score == 0.0
+
+
+NAMED = """
+class Table:
+    __tablename__ = "users"
+    __slots__ = ("a", "b")
+    def __init__(self): self.a, self.b = 1, 2
+class Row(Table):
+    __slots__ = ("c",)
+    __tablename__ = "rows"
+"""
+NAMES = """
+from solution import Row, Table
+def test_names_between_underscores():
+    assert Table.__tablename__ == "users" == Table().__tablename__ and Row.__tablename__ == "rows"
+    assert getattr(Table, "__labels__", None) is None and not hasattr(Row(), "__labels__")
+    assert Table.__slots__ == ("a", "b") == Table().__slots__ and Row().__slots__ == ("c",)
+    assert not hasattr(Table(), "__dict__")
+"""
+
+
+@pytest.mark.parametrize("isolate", ["auto", "sandbox"])
+async def test_names_that_only_their_author_means(isolate: str) -> None:
+    """A suite may ask for `__tablename__`, and an object for the `__slots__` of its class."""
+    result = await scored(NAMED, NAMES, kind="pytest", isolate=isolate)
+    assert (result.score, result.trust) == (1.0, Trust.SEPARATE), result.detail
+    for edit in (('"users"', '"user"'), ('("c",)', '("d",)'), ('    __slots__ = ("a", "b")\n', "")):
+        assert (await scored(NAMED.replace(*edit), NAMES, kind="pytest", isolate=isolate)).score == 0.0
+
+
+CONTAINERS = """
+import enum, typing
+class Stack:
+    def __len__(self): return 0
+    def __iter__(self): return iter(())
+class Empty: pass
+class Listed(type):
+    def __len__(cls): return 3
+    def __iter__(cls): return iter("abc")
+class Counted(metaclass=Listed): pass
+class Color(enum.Enum):
+    RED = 1
+T = typing.TypeVar("T")
+class Box(typing.Generic[T]):
+    def __contains__(self, item): return False
+"""
+HAVE = """
+from solution import Box, Color, Counted, Empty, Stack
+def test_what_classes_have():
+    for name in ("__len__", "__iter__"):
+        assert hasattr(Stack, name) and hasattr(Stack(), name) and hasattr(Counted, name) and hasattr(Color, name)
+        assert not hasattr(Empty, name) and not hasattr(Empty(), name) and not hasattr(Counted(), name)
+    assert hasattr(Box, "__contains__") and not hasattr(Stack, "__contains__") and not hasattr(Empty, "__getitem__")
+    assert len(Counted) == 3 and list(Counted) == ["a", "b", "c"] and len(Color) == 1 and Color["RED"] in Color
+    assert Box[int] is not None and bool(Empty) and Empty and not len(Stack())
+"""
+
+
+@pytest.mark.parametrize("isolate", ["auto", "sandbox"])
+async def test_special_methods_that_classes_have(isolate: str) -> None:
+    """A class has those of its own and of its metaclass, and none of its stand-in's."""
+    result = await scored(CONTAINERS, HAVE, kind="pytest", isolate=isolate)
+    assert result.score == 1.0, result.detail
+    for edit in (("def __len__(self)", "def size(self)"), ("def __iter__(cls)", "def items(cls)"),
+                 ("class Empty: pass", "class Empty:\n    def __len__(self): return 1")):  # fmt: skip
+        assert CONTAINERS.count(edit[0]) == 1
+        wrong = await scored(CONTAINERS.replace(*edit), HAVE, kind="pytest", isolate=isolate)
+        assert wrong.score == 0.0

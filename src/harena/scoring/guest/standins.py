@@ -11,6 +11,7 @@ objects of the candidate's are compared by its methods, which must not call an o
 from __future__ import annotations
 
 import abc
+import builtins
 import collections
 import collections.abc
 import datetime
@@ -88,6 +89,24 @@ doubts: list[str] = []
 """what this process did in the candidate's place, by which a test may have passed"""
 class_names: set[str] = set()
 """what the suite's text uses as a class, beside names that begin with a capital letter"""
+
+written_names: set[str] = set()
+"""names of attributes between underscores that the suite's text has, and that are no names of Python's"""
+_NAMES_OF_PYTHON = frozenset(
+    name
+    for kind in (object, type, *vars(builtins).values(), types.FunctionType, types.MethodType, types.ModuleType,
+                 types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+    if isinstance(kind, type)
+    for name in dir(kind)
+)  # fmt: skip
+_NAMES_OF_TOOLS = ("__array", "__cuda", "__dataframe", "__jax", "__length_hint", "__pytest", "__test", "__torch",
+                   "__trace", "__unittest", "__await", "__aiter", "__anext", "__aenter", "__aexit", "__enter", "__exit",
+                   "__fspath", "__missing", "__set_name", "__index", "__bytes", "__complex", "__signature")  # fmt: skip
+
+
+def is_written_name(name: str) -> bool:
+    """A name between underscores that only its author can mean: neither Python nor a tool asks for it."""
+    return name[:2] == "__" == name[-2:] and name not in _NAMES_OF_PYTHON and not name.startswith(_NAMES_OF_TOOLS)
 
 
 def names_a_class(name: str) -> bool:
@@ -199,6 +218,8 @@ class StandIn:
         return f"<{type(self).__name__} object of the candidate's>"
 
 
+del StandIn.__slots__  # as of the classes that derive from it
+
 _TOLD_ATTRIBUTES = frozenset({
     "__dict__", "__name__", "__doc__", "__wrapped__", "__qualname__", "__module__", "__func__", "__self__", "__slots__",
     "__isabstractmethod__", "__annotations__", "__version__", "__author__",
@@ -215,7 +236,9 @@ def attribute(stand_in: Any, name: str) -> Any:
     if name == "__signature__" and "__call__" in type(stand_in)._harena_special:
         candidate = object.__getattribute__(stand_in, "_harena_candidate")
         return signature_here(candidate, type(stand_in), "__call__")
-    if name.startswith(_PROBED_PREFIXES) or (name[:2] == "__" == name[-2:] and name not in _TOLD_ATTRIBUTES):
+    if name.startswith(_PROBED_PREFIXES) or (
+        name[:2] == "__" == name[-2:] and name not in _TOLD_ATTRIBUTES and name not in written_names
+    ):
         raise AttributeError(f"{type(stand_in).__name__!r} object has no attribute {name!r}")
     cls = type(stand_in)
     if name in cls._harena_methods or (not cls._harena_is_named and name in (*_JUDGES, "get")):
@@ -381,17 +404,42 @@ class _Told:
             return type.__dict__[self._name].__get__(cls)
         return candidate.ask("get", cls, self._name)
 
+
+class _ToldAndSet(_Told):
+    """What a class of the candidate's says of itself, also where its stand-in has such a name of its own."""
+
     def __set__(self, cls: Any, value: Any) -> None:
         cls._harena_candidate.ask("set", cls, self._name, value)
+
+
+class _OfMetaclass:
+    """A special method of a metaclass. A class of the candidate's has it, for who asks, where its own metaclass does
+    (`hasattr(Stack, "__len__")` of a class without one)."""
+
+    def __init__(self, method: Any) -> None:
+        self._method = method
+
+    def __get__(self, cls: Any, meta: Any = None) -> Any:
+        if cls is None:
+            return self._method
+        if cls._harena_is_named and cls._harena_kind != "enum":
+            name = self._method.__name__
+            try:
+                cls._harena_candidate.ask("get", cls, name)
+            except AttributeError:
+                if name != "__getitem__":
+                    raise
+                cls._harena_candidate.ask("get", cls, "__class_getitem__")
+        return self._method.__get__(cls, meta)
 
 
 class StandInClass(type):
     """A class of the candidate's."""
 
     _harena_candidate: Any
-    __bases__ = _Told("__bases__")
-    __mro__ = _Told("__mro__")
-    __dict__ = _Told("__dict__")  # type: ignore[misc]
+    __bases__ = _ToldAndSet("__bases__")
+    __mro__ = _ToldAndSet("__mro__")
+    __dict__ = _ToldAndSet("__dict__")  # type: ignore[misc]
 
     def __new__(mcs, name: str, bases: Any, names: Any, /, **keywords: Any) -> Any:
         if "_harena_number" not in names:
@@ -402,6 +450,8 @@ class StandInClass(type):
 
     def __init__(cls, name: str, bases: Any, names: Any, /, **keywords: Any) -> None:
         super().__init__(name, bases, names)
+        if "__slots__" in names:  # an object is asked for its class's own, as the class is
+            type.__delattr__(cls, "__slots__")
 
     def __call__(cls, /, *positional: Any, **keywords: Any) -> Any:
         found = cls._harena_candidate.ask("call", cls, "", positional, tuple(keywords.items()))
@@ -418,7 +468,7 @@ class StandInClass(type):
         if (
             name.startswith(_PROBED_PREFIXES)
             or name[:8] == "_harena_"
-            or (name[:2] == "__" == name[-2:] and name not in _TOLD_OF_CLASSES)
+            or (name[:2] == "__" == name[-2:] and name not in _TOLD_OF_CLASSES and name not in written_names)
         ):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         asked = cls._harena_candidate.asked
@@ -452,10 +502,12 @@ class StandInClass(type):
         if cls._harena_kind != "enum" and not cls._harena_is_named:
             raise refused(f"a class of the candidate's has no {name} that a suite could believe")
 
+    @_OfMetaclass
     def __iter__(cls) -> Any:
         cls._harena_checked("__iter__")
         return iter(cls._harena_candidate.ask("special", cls, "__iter__"))
 
+    @_OfMetaclass
     def __len__(cls) -> int:
         cls._harena_checked("__len__")
         return int(cls._harena_candidate.ask("special", cls, "__len__"))
@@ -477,12 +529,14 @@ class StandInClass(type):
     def __subclasscheck__(cls, subclass: Any) -> bool:
         return type.__subclasscheck__(cls, subclass) or (isinstance(subclass, type) and _derives(subclass, cls))
 
+    @_OfMetaclass
     def __contains__(cls, item: Any) -> bool:
         if cls._harena_kind != "enum":
             what = f"it asks the metaclass of the candidate's {cls.__name__} what is in it"
             cls._harena_candidate.note(what, is_doubt=False)
         return any(item is member or item == member for member in cls)
 
+    @_OfMetaclass
     def __getitem__(cls, key: Any) -> Any:
         if cls._harena_kind != "enum":
             try:
@@ -503,8 +557,9 @@ def _derives(cls: type, wanted: type) -> bool:
     return any(base is wanted or _derives(base, wanted) for base in bases if base not in lineage or base is wanted)
 
 
-for _name in ("__annotations__", "__slots__"):  # which mean something else while a class is made
-    setattr(StandInClass, _name, _Told(_name))
+# names that mean something else while a class is made
+StandInClass.__annotations__ = _ToldAndSet("__annotations__")  # type: ignore[assignment]
+StandInClass.__slots__ = _Told("__slots__")  # type: ignore[attr-defined]
 
 
 class _StandInNumber(StandInClass, abc.ABCMeta):

@@ -38,7 +38,7 @@ from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
 from harena.scoring.guest.proxy import Candidate, Finder
-from harena.scoring.guest.standins import StandIn, class_names, items_as_set
+from harena.scoring.guest.standins import StandIn, class_names, is_written_name, items_as_set, written_names
 from harena.scoring.guest.swallowed import Swallowed
 from harena.scoring.guest.tools import Tools, imported
 from harena.scoring.guest.watch import ask_for_kinds, watch
@@ -464,6 +464,7 @@ def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
             if isinstance(node, ast.Name):
                 (used if isinstance(node.ctx, ast.Load) else bound)[path].add(node.id)
             class_names.update(_classes_of(node))
+            written_names.update(filter(is_written_name, _attributes_of(node)))
 
     def exported(module: str) -> frozenset[str]:
         modules: set[str] = {module, ""}
@@ -523,6 +524,14 @@ def _classes_of(node: Any) -> Iterator[str]:
         for part in place.elts if isinstance(place, ast.Tuple) else [place]:
             if isinstance(part, (ast.Name, ast.Attribute)):
                 yield part.id if isinstance(part, ast.Name) else part.attr
+
+
+def _attributes_of(node: Any) -> Iterator[str]:
+    """Names of attributes that this part of a text has, also as a text (`hasattr(x, "name")`)."""
+    if isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
 
 
 def _star_names(module: str, texts: dict[str, str]) -> Iterator[str]:
