@@ -23,6 +23,7 @@ from harena.core.home import harena_home
 from harena.core.workspace import WorkspaceLimits
 from harena.node import open_for_server
 from harena.node.node import Node
+from harena.server.fault_text import fault_text
 from harena.server.identity import OpenAccess
 from harena.server.keys import Keys
 from harena.server.keys_at_home import access_at_home
@@ -139,7 +140,7 @@ def _log_as_json() -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(fault_text),
     ]
     structlog.configure(
         processors=[*stamped, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
