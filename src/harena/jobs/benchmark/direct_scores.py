@@ -18,6 +18,7 @@ from harena.core.errors import HarenaError, ValidationError
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust
+from harena.core.threads import SCENARIOS
 from harena.jobs.benchmark.job_acceptance import Sandboxes, ScoreScenario, base_spec, scoring_room
 from harena.jobs.retry import GiveUp, RetryPolicy, decide
 from harena.jobs.slots import Slots
@@ -51,11 +52,8 @@ class DirectScores:
         """The envelope (`harena.core.results.RunResult` as a dict) of what `harena.jobs.models.ScoreRequest` asks for.
         After the last retry its validity is "infra" and its score None. Raises ValidationError, NotFoundError
         (blueprint) before anything runs."""
-        from harena.jobs.models import parse_score_request
-        from harena.scoring.load import load_scenarios
-
-        asked = parse_score_request(request)
-        scenario = load_scenarios([asked.scenario]).scenarios[0]
+        # what a user wrote may take long to read (its patterns are compiled, its formulas tried), so a thread does it
+        asked, scenario = await SCENARIOS.run(_read, request)
         spec = await base_spec(self._blueprints, workspace, asked.blueprint_id)
         if (turns := self._turns.get(workspace)) is None:
             turns = self._turns[workspace] = _Turns(self._slots, workspace)
@@ -91,6 +89,14 @@ class DirectScores:
                     return infra_result(scenario, error, platform_retries=failures - 1)
                 alone = error.reason == Reason.STARVED
             await self._clock.sleep(decision.delay_seconds)
+
+
+def _read(request: Mapping[str, Any]) -> tuple[ScoreRequest, Scenario]:
+    from harena.jobs.models import parse_score_request
+    from harena.scoring.load import load_scenarios
+
+    asked = parse_score_request(request)
+    return asked, load_scenarios([asked.scenario]).scenarios[0]
 
 
 class _Turns:

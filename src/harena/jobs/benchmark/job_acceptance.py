@@ -153,7 +153,7 @@ class Acceptance:
         made = {field: rows for field, rows in request.items() if isinstance(rows, Iterator)}
         with spool_folder("harena-rows-") if made else nullcontext("") as folder:
             files = {field: RowsFile(Path(folder, field), field) for field in made}
-            parsed = parse_request({**request, **files})
+            parsed = await SCENARIOS.run(parse_request, {**request, **files})
             named = None
             if parsed.blueprint_id is not None:
                 named = await base_spec(self.blueprints, workspace, parsed.blueprint_id)

@@ -35,7 +35,7 @@ async def accepted(
 ) -> dict[str, Any]:
     """{name, trainer_type, request, resolved, plan, warnings}, as JSON types; `missing` says what has to be installed
     before a job can run here. Raises ValidationError that lists every mistake, NotFoundError, PlatformError."""
-    request = parse_request(body, aliases=backend_aliases())
+    request = await TRAINING.run(_parsed, body)
     if (advice := missing()) is not None:
         raise ValidationError(f"{HEADING}\n  {advice}")
     resolved = await resolve(workspace, request)
@@ -53,6 +53,10 @@ async def accepted(
         "resolved": resolved.to_json(),
         "plan": plan.to_dict(),
     }
+
+
+def _parsed(body: Mapping[str, Any]) -> SFTRequest | RLRequest:
+    return parse_request(body, aliases=backend_aliases())
 
 
 def _check_texts(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> None:
