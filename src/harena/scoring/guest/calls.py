@@ -36,6 +36,18 @@ MAPPINGS = {"Counter": ("Counter", "most_common", "elements", "subtract"), "defa
 """class -> words of tests that need it as it is"""
 
 
+class UnansweredError(BaseException):
+    """A call has no answer that could cross, or the candidate has ended. No tests can expect this: it is no Exception,
+    and where they catch it all the same, `unanswered` keeps it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        unanswered.append(self)
+
+
+unanswered: list[UnansweredError] = []
+
+
 class Callee:
     """One function of the candidate, in a process of its own that starts with the first call."""
 
@@ -65,11 +77,11 @@ class Callee:
             return answer
         if kind == b"r":
             raise remade(*value)
-        raise TypeError("the candidate returned a " + str(value))
+        raise UnansweredError("the candidate returned a " + str(value))
 
     def start(self, question: Any) -> None:
         """Load the candidate and ask the first question: the driver reads both before the candidate runs. Raises
-        RuntimeError for whatever keeps it from loading."""
+        UnansweredError for whatever keeps it from loading."""
         command = [sys.executable, "-c", self.request["driver"] + "\n\nmain()\n"]
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         path = self.request["path"]
@@ -81,7 +93,7 @@ class Callee:
         self.send(b"C", question)
         kind, value = self.answer()
         if kind != b"o":
-            raise RuntimeError("the candidate could not be loaded: " + ": ".join(map(str, value[0][:1] + value[1:])))
+            raise UnansweredError("the candidate could not be loaded: " + ": ".join(map(str, value[0][:1] + value[1:])))
 
     def end(self) -> None:
         """End its process and wait for it: the time that it used counts from then on."""
@@ -90,7 +102,7 @@ class Callee:
             self.child.wait()
 
     def send(self, kind: bytes, question: Any) -> None:
-        """One frame to the candidate's process. Raises RuntimeError where it has ended."""
+        """One frame to the candidate's process. Raises UnansweredError where it has ended."""
         assert self.child is not None
         assert self.child.stdin is not None
         body = kind + TOKEN + self.codec["encode"](question, "exact")
@@ -98,7 +110,7 @@ class Callee:
             self.child.stdin.write(b"%08x" % len(body) + body)
             self.child.stdin.flush()
         except BrokenPipeError:
-            raise RuntimeError("the candidate ended by itself") from None
+            raise UnansweredError("the candidate ended by itself") from None
 
     def answer(self) -> tuple[bytes, Any]:
         """(kind, value) of the next answer."""
@@ -106,13 +118,13 @@ class Callee:
         return answer[16:17], self.codec["decode"](answer, 17)[0] if len(answer) > 17 else None
 
     def read(self) -> bytes:
-        """One frame. Raises RuntimeError where the candidate has ended."""
+        """One frame. Raises UnansweredError where the candidate has ended."""
         assert self.child is not None
         assert self.child.stdout is not None
         header = self.child.stdout.read(8)
         body = self.child.stdout.read(int(header, 16)) if len(header) == 8 else b""
         if not body:
-            raise RuntimeError("the candidate ended by itself")
+            raise UnansweredError("the candidate ended by itself")
         return body
 
 
@@ -251,6 +263,8 @@ def main() -> None:
     tests = executed.visit(ast.fix_missing_locations(Statements(request["calls"], tree).visit(tree)))
     try:
         exec(compile(tests, "<asserts>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
+        if unanswered:
+            raise unanswered[0]
         if failures.has_judged:
             os.write(1, b"\nharena-proof " + word.encode() + b"\n")
         else:

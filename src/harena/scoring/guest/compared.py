@@ -214,6 +214,12 @@ class Comparisons(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """One comparison. A chain becomes pairs that are joined by `and`, each side of which is computed once."""
+        if all(isinstance(sign, (ast.Is, ast.IsNot)) for sign in node.ops):
+            # a function that is asked for its identity is itself, and judges nothing
+            node.left, *node.comparators = [
+                side if any(self._function_of(side)) else self.visit(side) for side in (node.left, *node.comparators)
+            ]
+            return node
         sides = [node.left, *node.comparators]
         clean = [self._are_clean(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007 (Python 3.8)
         owns = [self._own(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007
@@ -279,19 +285,27 @@ class Comparisons(ast.NodeTransformer):
             node.value = call_at(node.value, _NUMBER, [node.value])
         return node
 
+    def _function_of(self, node: ast.expr) -> tuple[str, str]:
+        """(kind, sign) of a function of `operator`, by its own name or that of its module; two empty texts if this is
+        none."""
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            return _BY_NAME.get(self._names.operators.get(node.id, ""), ("", ""))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
+            is_one = self._names.modules.get(node.value.id) == "operator"
+            return _BY_NAME.get(node.attr, ("", "")) if is_one else ("", "")
+        return "", ""
+
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """A function of `operator` that is given to another one (`map(eq, found, wanted)`)."""
-        kind, sign = _BY_NAME.get(self._names.operators.get(node.id, ""), ("", ""))
-        is_used = kind and isinstance(node.ctx, ast.Load)
-        return call_at(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if is_used else node
+        kind, sign = self._function_of(node)
+        return call_at(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if kind else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """One by the name of its module."""
-        self.generic_visit(node)
-        is_one = isinstance(node.value, ast.Name) and self._names.modules.get(node.value.id) == "operator"
-        kind, sign = _BY_NAME.get(node.attr, ("", "")) if is_one else ("", "")
-        is_used = kind and isinstance(node.ctx, ast.Load)
-        return call_at(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if is_used else node
+        kind, sign = self._function_of(node)
+        if kind:
+            return call_at(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)])
+        return self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         """One operator with one operand."""

@@ -501,6 +501,36 @@ class Steps:
             self._inner.close()
 
 
+# Functions written in C, which both sides have.
+
+_PURE_BUILTINS = (
+    "abs", "all", "any", "ascii", "bin", "chr", "divmod", "hex", "len", "max", "min", "oct", "ord", "pow", "print",
+    "repr", "round", "sorted", "sum",
+)  # fmt: skip
+_PURE_OPERATORS = (
+    "abs", "add", "and_", "concat", "contains", "countOf", "eq", "floordiv", "ge", "getitem", "gt", "index", "indexOf",
+    "inv", "invert", "is_", "is_not", "le", "lshift", "lt", "matmul", "mod", "mul", "ne", "neg", "not_", "or_", "pos",
+    "pow", "rshift", "sub", "truediv", "truth", "xor",
+)  # fmt: skip
+
+
+def pure_functions() -> dict[tuple[str, str], Any]:
+    """(module, name) -> a function of Python's own in C that changes nothing but what it is given, so that a candidate
+    may hand it to a suite as itself: `OPERATORS["+"] is operator.add`."""
+    import math
+
+    found = {("builtins", name): getattr(builtins, name) for name in _PURE_BUILTINS}
+    found.update((("operator", name), getattr(operator, name)) for name in _PURE_OPERATORS)
+    for name, function in vars(math).items():
+        if isinstance(function, types.BuiltinFunctionType):
+            found["math", name] = function
+    for kind in (str, bytes, int, float, tuple, frozenset):
+        for name, method in vars(kind).items():
+            if name[:1] != "_" and isinstance(method, types.MethodDescriptorType):
+                found["builtins", f"{kind.__name__}.{name}"] = method
+    return found
+
+
 # Attributes.
 
 

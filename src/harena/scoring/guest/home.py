@@ -43,6 +43,7 @@ from harena.scoring.guest.functions import (
     alias_of,
     count_as_streams,
     fill_attributes,
+    pure_functions,
     signature_in,
     signature_of,
     speaker,
@@ -203,7 +204,10 @@ class Home(Border):
         self._export_numbers: dict[int, int] = {}
         self._exports = 0
         self._lent: dict[int, tuple[Any, str, str]] = {}
-        """what the suite has given that both sides have: object, module, name"""
+        """what the suite has given that both sides have, and what the candidate may hand out as itself: object, module,
+        name"""
+        for (module, name), function in pure_functions().items():
+            self._lent[id(function)] = (function, module, name)
         self._held: dict[int, Any] = {}
         """objects of classes that derive from a container, until the suite holds them no more"""
         self._classes: dict[int, int] = {}
@@ -214,6 +218,8 @@ class Home(Border):
         self._ended_iterators: dict[int, BaseException] = {}
         self._errors: dict[int, BaseException] = {}
         """the last ones that the suite was told of, which it may hand back"""
+        self._error_numbers: dict[int, int] = {}
+        """their numbers, by their ids"""
         self._errors_told = self._chained = 0
         self._loop: Any = None
         self._printed = _Printed()
@@ -373,9 +379,13 @@ class Home(Border):
             for name, value in (*_builtin_fields(error), *getattr(error, "__dict__", {}).items())
             if isinstance(name, str) and (name[:2] != "__" or name == "__notes__") and name[:8] != "_harena_"
         )
-        own = self._errors_told = self._errors_told + 1
-        self._errors[own] = error
-        self._errors.pop(own - _MOST_ERRORS, None)
+        own = self._error_numbers.get(id(error), 0)
+        if not own:  # what was told before is the same one there
+            own = self._errors_told = self._errors_told + 1
+            self._errors[own] = error
+            self._error_numbers[id(error)] = own
+            forgotten = self._errors.pop(own - _MOST_ERRORS, None)
+            self._error_numbers.pop(id(forgotten), None)
         told = (type(error), tuple(error.args), attributes, "".join(message),
                 number if type(number) is int else -1, own, self._chain(error))  # fmt: skip
         error.__traceback__ = None

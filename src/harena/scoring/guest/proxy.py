@@ -38,6 +38,7 @@ from harena.scoring.guest.functions import (
     fill_attributes,
     kind_of_function,
     literal_defaults,
+    pure_functions,
     signature_of,
     streams_of,
     text_of_function,
@@ -125,8 +126,9 @@ _OWN_ERRORS = {
 """what the candidate calls by these names are its own: a test that catches them must not catch what the tests raise"""
 
 
-class CandidateEndedError(Exception):
-    """The candidate's process has ended, or said something that it may not say."""
+class CandidateEndedError(BaseException):
+    """The candidate's process has ended, or its answer is none that can be had here. No test can expect this: it is no
+    Exception, and where a test catches it all the same, `Candidate.unanswered` keeps it."""
 
 
 class UnservedError(TypeError):
@@ -190,6 +192,7 @@ class Candidate(Border):
         """errors of the candidate's that have left a function of the suite's before it has judged"""
         self._lent: dict[tuple[str, str], Any] = {}
         """functions and classes that both sides have, and that the candidate was given, by module and name"""
+        self._pure = pure_functions()
         self.looks = Looks()
         self._seen_states: list[Any] = []
         self._is_comparing = False
@@ -205,6 +208,10 @@ class Candidate(Border):
         self.notes: list[str] = []
         """what the suite did that cannot be served, in its order"""
         self.trust = Trust(doubts)
+        self.made_errors: dict[int, tuple[type, BaseException]] = {}
+        """those that stand for exceptions of the candidate's in the present test, by their numbers there"""
+        self.unanswered = ""
+        """what a question of the present test had instead of an answer; empty = each had one"""
         self.replaced: list[str] = []
         """what the suite has replaced for now in modules that the candidate has, too"""
         self.is_changed = False
@@ -454,6 +461,8 @@ class Candidate(Border):
                     self.note("the candidate raises StopIteration, which arrives as a RuntimeError")
                 raise _EndError(StopIteration, (roots[0],))
             raised = self.raised(*roots)
+            if "_harena_error" in vars(raised):  # where it was raised before says nothing of this time
+                raised.__traceback__ = None
             if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[0] != "anext":
                 # it would end a loop of the suite's as if all were well
                 doubts.append(f"the candidate raises {type(raised).__name__}, which arrives as a RuntimeError")
@@ -476,7 +485,7 @@ class Candidate(Border):
                 write_frame(questions, said)
             body = read_frame(answers)
             if body is None:
-                raise CandidateEndedError("the candidate's process has ended")
+                raise self._no_answer("the candidate's process has ended")
             self._heard_bytes += len(body)
             if self.heard is not None:
                 self.heard.keep(body)
@@ -494,7 +503,7 @@ class Candidate(Border):
         except CandidateEndedError:
             raise
         except Exception as error:  # noqa: BLE001 (hostile bytes may raise anything: whatever it is, they are no answer)
-            raise CandidateEndedError(f"the candidate's process does not answer: {error!r}") from None
+            raise self._no_answer(f"the candidate's process does not answer: {error!r}") from None
         if type(printed) is str and printed:
             sys.stdout.write(printed)
         return kind, roots
@@ -607,6 +616,10 @@ class Candidate(Border):
 
     # Exceptions.
 
+    def _no_answer(self, what: str) -> CandidateEndedError:
+        self.unanswered = self.unanswered or what
+        return CandidateEndedError(what)
+
     def raised(self, cls: Any, arguments: Any, attributes: Any, message: Any, number: Any, own: Any = -1,
                chain: Any = (None, None, True)) -> BaseException:  # fmt: skip
         """What the candidate raised, as it is raised here."""
@@ -620,18 +633,49 @@ class Candidate(Border):
         text = message if type(message) is str else ""
         if own == -1 and cls is TypeError and text.startswith(UNCROSSED):
             self.note(f"the candidate answers {text}", is_doubt=False)
+            return self._no_answer(f"the candidate answers {text}")
         if not isinstance(cls, type) or not issubclass(cls, BaseException):
-            return CandidateEndedError(f"the candidate raised what is no exception: {text}")
+            return self._no_answer(f"the candidate raised what is no exception: {text}")
         cls = self._aliases.get(cls, cls)
         if not issubclass(cls, Exception) and issubclass(cls, _ENDS_ALL):
-            return CandidateEndedError(f"the candidate raised {cls.__name__}: {text}")
-        made: BaseException = _made(cls, arguments, text, attributes, is_own=is_own_error(cls))
-        made.__dict__["_harena_error"] = own
+            return self._no_answer(f"the candidate raised {cls.__name__}: {text}")
+        made = self._made_before(own, cls, arguments, text, attributes)
+        if made is None:
+            made = _made(cls, arguments, text, attributes, is_own=is_own_error(cls))
+            made.__dict__["_harena_error"] = own
+            if type(own) is int and own > 0:
+                self.made_errors[own] = (cls, made)
         cause, context, is_hidden = chain
         made.__cause__ = None if cause is None else self.raised(*cause)
         made.__context__ = None if context is None else self.raised(*context)
         made.__suppress_context__ = bool(is_hidden)
         return made
+
+    def _number_of(self, error: BaseException) -> int:
+        """The number by which an exception of the suite's is itself when the candidate raises it or hands it back; -1
+        for one that decides what becomes of a test or a loop."""
+        if not _is_builtin(type(error)) or isinstance(error, (AssertionError, StopIteration, StopAsyncIteration)):
+            return -1
+        if not isinstance(error, Exception):
+            return -1
+        known = next((number for number, each in enumerate(self._raised) if each is error), None)
+        if known is None:
+            self._raised.append(error)
+            known = len(self._raised) - 1
+        return known
+
+    def _made_before(self, own: Any, cls: Any, arguments: Any, text: str, attributes: Any) -> BaseException | None:
+        """The exception that stands for this one of the candidate's since the test began, as it is now."""
+        told, known = self.made_errors.get(own, (None, None)) if type(own) is int else (None, None)
+        if known is None or told is None or told is not cls:
+            return None
+        if any(map(_is_told, told.__mro__)):
+            known.args = arguments
+            vars(known)["_harena_message"] = text
+        elif known.args != arguments or str(known) != text:
+            return None
+        _give_attributes(known, attributes)
+        return known
 
     def alias(self, found: Any) -> Any:
         """A builtin exception that the candidate gives a name of its own is the candidate's, and so is what it raises
@@ -754,7 +798,8 @@ class Candidate(Border):
             own = value.__dict__.get("_harena_error", -1)
             cls = type(value) if is_own_error(type(value)) else names[0]
             fields = plain_fields(value) if is_own_error(type(value)) else ()
-            told = [self.item(part) for part in (cls, tuple(value.args), str(value), -1, own, fields)]
+            number = self._number_of(value) if own == -1 else -1
+            told = [self.item(part) for part in (cls, tuple(value.args), str(value), number, own, fields)]
             return ("E", [known_class or told[0], *told[1:]])
         return self._give(value)
 
@@ -818,8 +863,9 @@ class Candidate(Border):
         if kind == "k":
             carried(self._classes[item[1]])
             return self._classes[item[1]]
-        if kind == "s":  # of what both sides have, only what the suite has given
-            return self._lent[item[1], item[2]]
+        if kind == "s":  # of what both sides have, only what the suite has given, or what changes nothing
+            named = (item[1], item[2])
+            return self._lent[named] if named in self._lent else self._pure[named]
         if kind == "b":
             found = _builtin_class(item[1])
             return _OWN_ERRORS.get(found, found)
@@ -1200,7 +1246,9 @@ def _give_attributes(made: BaseException, attributes: Any) -> None:
     for name, value in attributes:
         if type(name) is not str or (name[:2] == "__" and name != "__notes__") or name.startswith(_NO_FIELDS):
             continue
-        if isinstance(getattr(type(made), name, None), (types.MemberDescriptorType, types.GetSetDescriptorType)):
+        # looked up here: a class of the candidate's would ask for it, in the middle of an answer
+        kept = next((vars(part)[name] for part in type(made).__mro__ if name in vars(part)), None)
+        if isinstance(kept, (types.MemberDescriptorType, types.GetSetDescriptorType)):
             try:
                 setattr(made, name, value)  # what Python's own exceptions hold, as `errno`
             except (AttributeError, TypeError):

@@ -189,6 +189,7 @@ class Run:
         if self.candidate is not None:
             self.candidate.waited = ""
             self.candidate.has_run = False
+            self.candidate.made_errors = {}
         if self._notes_told is not None:
             self._notes_told()
 
@@ -218,9 +219,14 @@ class Run:
 
     def swallowed(self, test: str = "") -> str:
         """A test has ended, by its name (`T.test_a`): an assertion that has failed in it although nobody has heard
-        of it; empty if there is none."""
+        of it, or a question to the candidate that had no answer; empty if there is neither."""
         error = self._swallowed.ended(test) if self._swallowed is not None else None
-        return "" if error is None else f"{told(error)} (it has failed, and its exception was swallowed)"
+        unanswered = getattr(self.candidate, "unanswered", "")
+        if unanswered:
+            self.candidate.unanswered = ""
+        if error is not None:
+            return f"{told(error)} (it has failed, and its exception was swallowed)"
+        return f"{unanswered} (the test has caught what says so)" if unanswered else ""
 
     def collected(self) -> None:
         """Every test file has been read."""
