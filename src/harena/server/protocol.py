@@ -2,19 +2,27 @@
 
 They are answered with problems, as everywhere else. A request's head (its first line and its headers) has limits of
 size and of time, so clients that are not authenticated yet can neither fill the memory nor hold connections.
+
+What was read is parsed in slices. A request that comes before the answer to the one before it stays unparsed until
+then, with all that follows; nothing more is read meanwhile. Bytes are all that it takes, however many requests they
+hold.
 """
 
 from __future__ import annotations
 
 import asyncio
 import http
+import re
 from typing import TYPE_CHECKING, Any
 
+import httptools
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from harena.core.errors import HarenaError, SandboxUnavailableError, ValidationError
 from harena.server.answers import ProblemResponse
 from harena.server.connections import SERVER_FULL, Connections
+from harena.server.parsing_turns import ParsingTurns
 
 if TYPE_CHECKING:
     from harena.server.state import ServerState
@@ -24,10 +32,24 @@ MOST_HEAD_BYTES = 64 * 1024
 """size limit of a request's first line and headers together"""
 HEAD_SECONDS = 60.0
 """in which they must come, counted from the connection's begin or from their own"""
+HEADER_BYTES = 32
+"""what a header counts beside its name and value, because of its memory (as in HTTP/2)"""
+SLICE_BYTES = 8 * 1024
+"""what is parsed at once, where it is not known to be one piece of a body"""
+SLICE_EVENTS = 256
+"""after which the rest of what was read waits for other connections"""
 
 _MALFORMED = ("this is no HTTP request that can be understood", "HTTP")
 _TOO_LONG = (f"the address is longer than {MOST_URL_BYTES} bytes", "URL_TOO_LONG")
 _TOO_LARGE = (f"the headers are larger than {MOST_HEAD_BYTES} bytes", "HEAD_TOO_LARGE")
+
+
+_BLANK_LINE = b"\r\n\r\n"
+_KEPT = len(_BLANK_LINE) - 1
+_SIZE_LINE = re.compile(rb"(?:\r\n)?([0-9A-Fa-f]{1,12})(?:;[^\r\n]*+)?\r\n")
+"""the line before a chunk, behind the end of the chunk before"""
+_MOST_SIZE_LINE = 64
+_BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -40,12 +62,32 @@ class HttpProtocol(HttpToolsProtocol):
     _unfinished_bytes = 0
     _timer: asyncio.TimerHandle | None = None
 
+    _unparsed = b""
+    """what was last read"""
+    _parsed = 0
+    """how many bytes of it are parsed"""
+    _last_bytes = b""
+    """the end of what is parsed: a blank line may begin there"""
+    _body_left = 0
+    """bytes of the body, or of its chunk, that are to come"""
+    _in_chunks = False
+    """the next chunk of a body, or the end of the one before, is to be parsed"""
+    _size_line = b""
+    """a part of the line before a chunk that is parsed"""
+    _events = 0
+    """what the parser has told in a slice"""
+
     _counted: Connections | None = None
+    _turns: ParsingTurns
+    _pieces: list[bytes]
+    """parts of a body which are parsed and not handed on"""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""
         super().connection_made(transport)
+        self.flow, self._pieces = _Flow(self), []
         state: ServerState = self.config.app.state.harena  # type: ignore[union-attr]
+        self._turns = state.parsing_turns
         if state.connections.add(self, None if self.client is None else self.client[0]):
             self._counted = state.connections
             self._wind()
@@ -55,6 +97,8 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio."""
         self._unwind()
+        self._turns.leave(self)
+        self._unparsed, self._parsed = b"", 0
         if self._counted is not None:
             self._counted.remove(self)
         super().connection_lost(exc)
@@ -81,7 +125,7 @@ class HttpProtocol(HttpToolsProtocol):
         """For a request, or for more of one; not where one that has come is answered."""
         if self.cycle is None:
             return True
-        return not self.pipeline and (self.cycle.response_complete or self.cycle.more_body)
+        return bool(self.cycle.response_complete or self.cycle.more_body)
 
     def _note(self) -> None:
         if self._counted is not None:
@@ -96,13 +140,98 @@ class HttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
-        super().data_received(data)
+        self._unparsed = self._unparsed[self._parsed :] + data  # mostly nothing was left: else reading is paused
+        self._parsed = 0
+        self.parse_slice()
+
+    def parse_slice(self) -> None:
+        """See `Parser`."""
+        self._unset_keepalive_if_required()
+        events = 0
+        while self.has_unparsed() and not self._answers() and events < SLICE_EVENTS:
+            events += self._feed()
+        self._hand_on_body()
         self._note()
+        if self.has_unparsed():
+            self.flow.pause_reading()
+        if not self._holds_body():
+            self.flow.resume_reading()
+
+    def has_unparsed(self) -> bool:
+        """Something that was read waits for its turn, or for the answer to a request before it."""
+        if self._parsed == len(self._unparsed) or self.transport.is_closing():
+            self._unparsed, self._parsed = b"", 0
+        return bool(self._unparsed)
+
+    def parse_soon(self) -> None:
+        """Ask for a turn to parse what is left, unless it has to wait for an answer."""
+        if not self._answers():
+            self._turns.ask(self)
+
+    def _answers(self) -> bool:
+        """A request has come whole, and its answer is not."""
+        return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+
+    def _holds_body(self) -> bool:
+        """What has come of a body is to be taken before there is more of it."""
+        return self.cycle is not None and not self.cycle.response_complete and len(self.cycle.body) > HIGH_WATER_LIMIT
+
+    def _feed(self) -> int:
+        """Parse a slice. It ends where a head may end, so that it holds no second one. How many events it was."""
+        begin = self._parsed
+        if self._body_left:
+            end = begin + self._body_left
+        elif self._in_chunks:
+            end = self._chunks_end(begin)
+        else:
+            end = self._blank_line_end(begin)
+        self._body_left = max(0, end - len(self._unparsed))
+        end -= self._body_left
+        piece = self._unparsed[begin:end]
+        self._last_bytes = (self._last_bytes + piece[-_KEPT:])[-_KEPT:]
+        self._parsed, self._events = end, 1
+        try:
+            self.parser.feed_data(piece)
+        except httptools.HttpParserUpgrade:  # always at the end of a head, which is the slice's
+            self._unsupported_upgrade_warning()
+            if self._body_left or self._in_chunks:
+                # the parser takes the body for another protocol's, and what follows it must not become a request
+                self.cycle.keep_alive = False
+        except httptools.HttpParserError:
+            self.logger.warning("Invalid HTTP request received.")
+            self.send_400_response("")
         # a header that never ends is told to nobody before its end
-        self._unfinished_bytes = self._unfinished_bytes + len(data) if self._in_head else 0
+        self._unfinished_bytes = self._unfinished_bytes + len(piece) if self._in_head else 0
         if self._unfinished_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
             self._refusal = _TOO_LARGE
             self.send_400_response("")
+        return self._events
+
+    def _blank_line_end(self, begin: int) -> int:
+        end = min(len(self._unparsed), begin + SLICE_BYTES)
+        seen = self._last_bytes + self._unparsed[begin:end]
+        blank = seen.find(_BLANK_LINE)
+        return end if blank < 0 else begin + blank + len(_BLANK_LINE) - len(self._last_bytes)
+
+    def _chunks_end(self, begin: int) -> int:
+        """The end of whole chunks, or of the first one, which may not have come whole. Looking for blank lines would
+        take longer than all else."""
+        end = begin
+        while end < begin + SLICE_BYTES:
+            if self._size_line:
+                line, place = self._size_line + self._unparsed[end : end + _MOST_SIZE_LINE], 0
+            else:
+                line, place = self._unparsed, end
+            size = _SIZE_LINE.match(line, place, place + _MOST_SIZE_LINE)
+            if size is None and len(rest := line[place:]) < _MOST_SIZE_LINE and rest.count(b"\n") < 2:
+                self._size_line = rest  # it may have come in part
+                return len(self._unparsed)
+            if size is None or not (length := int(size[1], 16)):  # the last one, whose trailers end with a blank line
+                self._in_chunks = end > begin
+                return end if end > begin else self._blank_line_end(begin)
+            end += size.end() - place - len(self._size_line) + length
+            self._size_line = b""
+        return end
 
     def on_message_begin(self) -> None:
         """See httptools, as below."""
@@ -120,7 +249,8 @@ class HttpProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """One whole header."""
         super().on_header(name, value)
-        self._head_bytes += len(name) + len(value)
+        self._events += 1
+        self._head_bytes += len(name) + len(value) + HEADER_BYTES
         if self._head_bytes > MOST_HEAD_BYTES:
             self._refuse(_TOO_LARGE)
 
@@ -128,7 +258,27 @@ class HttpProtocol(HttpToolsProtocol):
         """The request begins."""
         self._in_head = False
         self._unwind()
+        told = {name: value for name, value in self.headers if name in _BODY_HEADERS}
+        self._in_chunks, self._size_line = b"transfer-encoding" in told, b""
+        # the parser has refused what is no number
+        self._body_left = 0 if self._in_chunks else int(told.get(b"content-length", b"0"))
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of it, which can be one byte: they are handed on together."""
+        self._events += 1
+        self._pieces.append(body)
+
+    def on_message_complete(self) -> None:
+        """The request has come whole."""
+        self._in_chunks = False
+        self._hand_on_body()
+        super().on_message_complete()
+
+    def _hand_on_body(self) -> None:
+        if self._pieces:
+            pieces, self._pieces = self._pieces, []
+            super().on_body(b"".join(pieces))
 
     def send_400_response(self, msg: str) -> None:
         """What cannot be understood is answered with a problem, and the connection closed."""
@@ -155,3 +305,18 @@ class HttpProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+class _Flow(FlowControl):
+    """Reads on when what was read is parsed."""
+
+    def __init__(self, connection: HttpProtocol) -> None:
+        super().__init__(connection.transport)
+        self._connection = connection
+
+    def resume_reading(self) -> None:
+        """See uvicorn."""
+        if self._connection.has_unparsed():
+            self._connection.parse_soon()
+        else:
+            super().resume_reading()

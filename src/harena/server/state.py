@@ -20,6 +20,7 @@ from harena.server.kept_outputs import KeptOutputs
 from harena.server.leases import Leases
 from harena.server.metrics import Metrics
 from harena.server.owned import OwnedSandboxes
+from harena.server.parsing_turns import ParsingTurns
 from harena.server.quotas import Quotas
 from harena.server.request_shares import RequestDisk, RequestMemory
 from harena.server.write_turns import WriteTurns
@@ -66,6 +67,7 @@ class ServerState:
         self.answer_memory = AnswerMemory()
         self.followers = Followers()
         self.connections = Connections(one_workspace=open_to_loopback)
+        self.parsing_turns = ParsingTurns()
         self.kept_outputs = KeptOutputs(self.quotas, clock)
         self._execs: dict[tuple[str, str, str], RunningExec] = {}
 

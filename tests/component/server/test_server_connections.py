@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import socket
 from asyncio import StreamReader, StreamWriter
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +13,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 from server_world import World
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from harena.server import protocol
 
@@ -181,3 +184,31 @@ async def test_a_client_that_hangs_up_in_the_middle_of_its_body(here: World, htt
         assert (await answer.json())["sandboxes"] == []
     async with http.get("/metrics") as answer:
         assert 'status="500"' not in await answer.text()
+
+
+async def test_requests_sent_ahead_take_their_bytes_only(here: World) -> None:
+    """Tens of thousands whose answers are not read, by somebody without a key: two of each connection were begun, and
+    others are answered."""
+    address = urlsplit(here.url)
+    ahead = b"GET /openapi.json HTTP/1.1\r\n" + HOST + b"\r\n" + b"GET / HTTP/1.1\r\n\r\n" * 14_000
+    before = _begun()
+    sockets = [socket.create_connection((address.hostname, address.port)) for _ in range(8)]
+    for one in sockets:
+        one.setblocking(False)
+        assert one.send(ahead) > 10_000
+    assert here.server._uvicorn is not None
+    open_ones = here.server._uvicorn.server_state.connections
+    while sum(one.flow.read_paused for one in open_ones) < len(sockets):  # noqa: ASYNC110 - nobody is told of it
+        await asyncio.sleep(0)
+    assert _begun() - before <= 2 * len(sockets)
+    reader, writer = await connected(here)
+    writer.write(b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n")
+    assert (await answer_of(reader))[0] == 200
+    writer.close()
+    for one in sockets:
+        one.close()
+
+
+def _begun() -> int:
+    """Requests that the server holds, also those that are not under way yet."""
+    return sum(isinstance(found, RequestResponseCycle) for found in gc.get_objects())

@@ -1,0 +1,218 @@
+"""A connection's parser, with what a hostile client may have sent before the server reads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from harena.server import protocol
+from harena.server.connections import Connections
+from harena.server.parsing_turns import ParsingTurns
+from harena.server.protocol import HttpProtocol
+
+READ_BYTES = 256 * 1024
+"""asyncio reads at most so many at a time"""
+CHUNKED = b"POST /p HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+class Wire(asyncio.Transport):
+    """A transport whose other side takes everything, or nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = bytearray()
+        self.reads, self.closed, self.aborted, self.ended = True, False, False, False
+
+    def write(self, data: Any) -> None:
+        self.written += data
+
+    def pause_reading(self) -> None:
+        self.reads = False
+
+    def resume_reading(self) -> None:
+        self.reads = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+    def abort(self) -> None:
+        self.closed = self.aborted = True
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        self.ended = True
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        pass
+
+
+class Counting(HttpProtocol):
+    """Counts what it parses."""
+
+    heads = pieces = 0
+
+    def on_headers_complete(self) -> None:
+        self.heads += 1
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self.pieces += 1
+        super().on_body(body)
+
+
+class Server:
+    """An application that reads each request and answers when it may, and connections to it."""
+
+    def __init__(self) -> None:
+        self.may = asyncio.Event()
+        self.may.set()
+        self.reads_bodies = True
+        self.seen: list[tuple[str, bytes]] = []
+        self.state = SimpleNamespace(
+            harena=SimpleNamespace(connections=Connections(64), parsing_turns=ParsingTurns()), spec=None
+        )
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body, more = b"", self.reads_bodies
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body, more = body + message["body"], message["more_body"]
+        await self.may.wait()
+        self.seen.append((scope["path"], body))
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    def connection(self) -> tuple[Counting, Wire]:
+        config = uvicorn.Config(self, http=Counting, ws="none", lifespan="off", log_config=None, access_log=False)
+        config.load()
+        config.app = self  # not what wraps it, as `HttpProtocol` finds its state there
+        made, wire = Counting(config, ServerState(), {}), Wire()
+        made.connection_made(wire)
+        return made, wire
+
+
+async def turns(times: int = 30) -> None:
+    """Turns of the loop, in which everything that can go on does."""
+    for _ in range(times):
+        await asyncio.sleep(0)
+
+
+async def sent(connection: HttpProtocol, wire: Wire, pieces: Iterator[bytes]) -> None:
+    """They arrive whenever the server reads."""
+    for piece in pieces:
+        while not wire.reads and not wire.closed:
+            await turns(1)
+        connection.data_received(piece)
+
+
+async def test_requests_that_are_not_waited_for_are_bytes_until_their_turns() -> None:
+    """A read of 14,000 requests makes one of them; the next begins when the answer before it has ended."""
+    server = Server()
+    server.may.clear()
+    connection, wire = server.connection()
+    count = READ_BYTES // 18
+    connection.data_received(b"GET / HTTP/1.1\r\n\r\n" * count)
+    await turns()
+    assert (connection.heads, wire.reads, len(connection.pipeline)) == (1, False, 0)
+    server.may.set()
+    await turns()
+    assert 1 < len(server.seen) <= 30
+    while len(server.seen) < count:
+        assert connection.heads <= len(server.seen) + 1
+        await turns()
+    assert wire.reads
+    assert wire.written.count(b"HTTP/1.1 200 OK") == count
+    connection.connection_lost(None)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 16, 64, 1000, READ_BYTES])
+async def test_requests_are_the_same_wherever_they_are_cut(size: int) -> None:
+    """Their bodies and their order do not depend on how they arrive, and two heads are never parsed at once."""
+    server = Server()
+    connection, wire = server.connection()
+    stream = b"".join(
+        [
+            b"GET /a HTTP/1.1\r\nhost: x\r\n\r\n\r\n\r\n",
+            b"POST /b HTTP/1.1\r\ncontent-length: 12\r\n\r\nab\r\n\r\ncd\r\n\r\n",
+            CHUNKED + b"6\r\nab\r\n\r\n\r\n1\r\nz\r\n0\r\n\r\n",
+            CHUNKED + b"1\r\nz\r\n0\r\nx: y\r\n\r\n",
+            b"GET /c HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+            b"GET /d HTTP/1.1\r\n\r\n",
+            b"POST /e HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 100000\r\n\r\n" + b"e" * 100_000,
+            b"GET /f HTTP/1.1\r\nconnection: close\r\n\r\n",
+            b"GET /never HTTP/1.1\r\n\r\n",
+        ]
+    )
+    await sent(connection, wire, (stream[at : at + size] for at in range(0, len(stream), size)))
+    while not wire.closed:
+        await turns(1)
+    assert server.seen == [
+        ("/a", b""),
+        ("/b", b"ab\r\n\r\ncd\r\n\r\n"),
+        ("/p", b"ab\r\n\r\nz"),
+        ("/p", b"z"),
+        ("/c", b""),
+        ("/d", b""),
+        ("/e", b"e" * 100_000),
+        ("/f", b""),
+    ]
+    assert len(connection.pipeline) == 0
+
+
+async def test_a_body_behind_an_upgrade_is_no_request() -> None:
+    """The parser leaves it for the other protocol, which the server does not have."""
+    server = Server()
+    connection, wire = server.connection()
+    inner = b"GET /smuggled HTTP/1.1\r\n\r\n"
+    head = b"POST /a HTTP/1.1\r\nconnection: upgrade\r\nupgrade: x\r\ncontent-length: %d\r\n\r\n" % len(inner)
+    connection.data_received(head)
+    connection.data_received(inner)
+    await turns()
+    assert ([path for path, _ in server.seen], wire.closed) == (["/a"], True)
+
+
+async def test_headers_count_what_they_take() -> None:
+    """Thousands of headers of a byte take more memory than their bytes."""
+    server = Server()
+    connection, wire = server.connection()
+    connection.data_received(b"GET / HTTP/1.1\r\n" + b"a:\r\n" * (protocol.MOST_HEAD_BYTES // 40) + b"\r\n")
+    await turns()
+    assert wire.written.startswith(b"HTTP/1.1 200 ")
+    connection.data_received(b"GET / HTTP/1.1\r\n" + b"a:\r\n" * (protocol.MOST_HEAD_BYTES // 30) + b"\r\n")
+    await turns()
+    assert b"HTTP/1.1 431 " in wire.written
+    assert wire.closed
+
+
+async def test_small_pieces_of_bodies_leave_the_loop_to_others() -> None:
+    """However many connections send pieces of one byte, a turn of the loop parses a slice; their order is kept."""
+    server = Server()
+    pairs = [server.connection() for _ in range(8)]
+    for connection, _ in pairs:
+        connection.data_received(CHUNKED + b"1\r\nx\r\n" * 40_000)
+    most = protocol.SLICE_BYTES // 6 + 1 + protocol.SLICE_EVENTS
+    begun = [connection.pieces for connection, _ in pairs]
+    assert max(begun) <= most
+    assert not any(wire.reads for _, wire in pairs)
+    while not all(wire.reads for _, wire in pairs):
+        before = sum(connection.pieces for connection, _ in pairs)
+        await asyncio.sleep(0)
+        assert sum(connection.pieces for connection, _ in pairs) - before <= most
+    for connection, _ in pairs:
+        assert connection.pieces == 40_000
+        connection.data_received(b"0\r\n\r\n")
+    await turns()
+    assert server.seen == [("/p", b"x" * 40_000)] * 8
