@@ -32,12 +32,18 @@ MOST_HEAD_BYTES = 64 * 1024
 """size limit of a request's first line and headers together"""
 HEAD_SECONDS = 60.0
 """in which they must come, counted from the connection's begin or from their own"""
+MOST_UNREAD_BYTES = 64 * 1024
+"""what is parsed of a body after its request was answered, so that its end is found; behind more nothing is answered"""
+LINGER_SECONDS = 30.0
+"""for which what comes then is thrown away: closed at once, its sender might not get to read the answer"""
 HEADER_BYTES = 32
 """what a header counts beside its name and value, because of its memory (as in HTTP/2)"""
 SLICE_BYTES = 8 * 1024
 """what is parsed at once, where it is not known to be one piece of a body"""
 SLICE_EVENTS = 256
 """after which the rest of what was read waits for other connections"""
+FEW_PIECES = 16
+"""more pieces of a body are joined before they are handed on: fewer are so large that it would take longer"""
 
 _MALFORMED = ("this is no HTTP request that can be understood", "HTTP")
 _TOO_LONG = (f"the address is longer than {MOST_URL_BYTES} bytes", "URL_TOO_LONG")
@@ -74,6 +80,11 @@ class HttpProtocol(HttpToolsProtocol):
     """the next chunk of a body, or the end of the one before, is to be parsed"""
     _size_line = b""
     """a part of the line before a chunk that is parsed"""
+    _is_whole = True
+    """the end of the request has come"""
+    _left_unread = 0
+    _lingers = False
+    """the request was answered, and its body is too long to wait for its end"""
     _events = 0
     """what the parser has told in a slice"""
 
@@ -136,6 +147,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self._counted is not None:
             self._counted.answered(self)
+        self._left_unread = MOST_UNREAD_BYTES
         self._note()
 
     def data_received(self, data: bytes) -> None:
@@ -159,7 +171,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def has_unparsed(self) -> bool:
         """Something that was read waits for its turn, or for the answer to a request before it."""
-        if self._parsed == len(self._unparsed) or self.transport.is_closing():
+        if self._parsed == len(self._unparsed) or self.transport.is_closing() or self._lingers:
             self._unparsed, self._parsed = b"", 0
         return bool(self._unparsed)
 
@@ -205,6 +217,10 @@ class HttpProtocol(HttpToolsProtocol):
         if self._unfinished_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
             self._refusal = _TOO_LARGE
             self.send_400_response("")
+        if self.cycle is not None and self.cycle.response_complete and not self._is_whole:
+            self._left_unread -= len(piece)
+            if self._left_unread < 0 and not self.transport.is_closing():
+                self._linger()
         return self._events
 
     def _blank_line_end(self, begin: int) -> int:
@@ -256,7 +272,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """The request begins."""
-        self._in_head = False
+        self._in_head, self._is_whole = False, False
         self._unwind()
         told = {name: value for name, value in self.headers if name in _BODY_HEADERS}
         self._in_chunks, self._size_line = b"transfer-encoding" in told, b""
@@ -271,14 +287,15 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The request has come whole."""
-        self._in_chunks = False
+        self._in_chunks, self._is_whole = False, True
         self._hand_on_body()
         super().on_message_complete()
 
     def _hand_on_body(self) -> None:
         if self._pieces:
             pieces, self._pieces = self._pieces, []
-            super().on_body(b"".join(pieces))
+            for piece in pieces if len(pieces) <= FEW_PIECES else (b"".join(pieces),):
+                super().on_body(piece)
 
     def send_400_response(self, msg: str) -> None:
         """What cannot be understood is answered with a problem, and the connection closed."""
@@ -297,9 +314,14 @@ class HttpProtocol(HttpToolsProtocol):
         self._refusal = refusal
         raise ValueError(refusal[0])  # the parser stops, and `send_400_response` is called
 
-    def _wind(self) -> None:
+    def _linger(self) -> None:
+        self._lingers = True
+        self.transport.write_eof()
+        self._wind(LINGER_SECONDS)
+
+    def _wind(self, seconds: float | None = None) -> None:
         self._unwind()
-        self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+        self._timer = self.loop.call_later(HEAD_SECONDS if seconds is None else seconds, self.transport.close)
 
     def _unwind(self) -> None:
         if self._timer is not None:

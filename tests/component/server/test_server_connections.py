@@ -7,12 +7,13 @@ import gc
 import json
 import socket
 from asyncio import StreamReader, StreamWriter
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
-from server_world import World
+from server_world import World, world
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from harena.server import protocol
@@ -212,3 +213,17 @@ async def test_requests_sent_ahead_take_their_bytes_only(here: World) -> None:
 def _begun() -> int:
     """Requests that the server holds, also those that are not under way yet."""
     return sum(isinstance(found, RequestResponseCycle) for found in gc.get_objects())
+
+
+async def test_a_refused_body_without_an_end(tmp_path: Path) -> None:
+    """Its sender, who reads after having sent megabytes, gets the answer; and then the end of the connection."""
+    async with world(tmp_path, keyed=True) as here:
+        reader, writer = await connected(here)
+        writer.write(b"POST /v1/benchmark_jobs HTTP/1.1\r\n" + HOST + CHUNKED)
+        for _ in range(8):
+            writer.write(b"1\r\nx\r\n" * 40_000)
+            await writer.drain()
+        status, _, problem = await answer_of(reader)
+        assert (status, problem["code"]) == (401, "access")
+        assert await reader.read() == b""
+        writer.close()

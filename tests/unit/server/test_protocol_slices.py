@@ -216,3 +216,46 @@ async def test_small_pieces_of_bodies_leave_the_loop_to_others() -> None:
         connection.data_received(b"0\r\n\r\n")
     await turns()
     assert server.seen == [("/p", b"x" * 40_000)] * 8
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [CHUNKED + b"1\r\nx\r\n", b"POST /p HTTP/1.1\r\ncontent-length: 100000000\r\n\r\n"],
+    ids=["chunks", "length"],
+)
+async def test_a_body_that_nobody_reads_is_not_parsed_to_its_end(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind its answer some of it is; then the connection is at its end, and takes what comes for a while."""
+    monkeypatch.setattr(protocol, "LINGER_SECONDS", 0.0)
+    server = Server()
+    server.reads_bodies = False
+    connection, wire = server.connection()
+    connection.data_received(begin)
+    await turns()
+    assert wire.written.startswith(b"HTTP/1.1 200 ")
+    parsed = connection.pieces
+    more = b"1\r\nx\r\n" * 40_000 if b"chunked" in begin else b"x" * READ_BYTES
+    connection.data_received(more)
+    while connection.has_unparsed():
+        await turns(1)
+    assert wire.ended
+    assert wire.reads
+    at_its_end = connection.pieces
+    assert at_its_end - parsed <= (protocol.MOST_UNREAD_BYTES + 2 * protocol.SLICE_BYTES) // 6
+    connection.data_received(more)
+    await turns()
+    assert (connection.pieces, len(server.seen), wire.closed) == (at_its_end, 1, True)
+
+
+async def test_a_short_body_that_nobody_reads_leaves_the_connection_open() -> None:
+    """Its end is found, though it comes after the answer; the next request is one."""
+    server = Server()
+    server.reads_bodies = False
+    connection, wire = server.connection()
+    for _ in range(3):
+        connection.data_received(b"POST /p HTTP/1.1\r\ncontent-length: 50000\r\n\r\n")
+        await turns()
+        connection.data_received(b"x" * 50_000 + CHUNKED)
+        await turns()
+        connection.data_received(b"1\r\nx\r\n" * 1000 + b"0\r\n\r\n")
+        await turns()
+    assert (len(server.seen), wire.closed, wire.ended) == (6, False, False)
