@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.outside_json import JsonSizeError, LineTooLongError, lines_in, read_outside
 
 MOST_LEVELS = 200
 """deepest nesting of lists and mappings; JSON readers give up at some depth"""
@@ -25,19 +26,24 @@ class RowsFile:
         self.name = name
 
     def __iter__(self) -> Iterator[Any]:
-        """Raises ValidationError at a line that is no JSON."""
+        """Raises ValidationError at a line that is no JSON, or too large."""
         number = 0
-        with self.path.open("rb") as lines:
-            for line in lines:
-                if not line.isspace():
-                    yield self._read(line, number)
-                    number += 1
+        with self.path.open("rb") as file:
+            try:
+                for line in lines_in(file):
+                    if not line.isspace():
+                        yield self._read(line, number)
+                        number += 1
+            except LineTooLongError as error:
+                raise ValidationError(f"{self.name}: [{number}]: {error}") from None
 
     def _read(self, line: bytes, number: int) -> Any:
         try:
-            return json.loads(line.decode())
+            return read_outside(line.decode())
         except UnicodeDecodeError as error:
             why = f"not UTF-8 (byte {error.start} of its line)"
+        except JsonSizeError as error:
+            why = str(error)
         except RecursionError:
             why = "nested too deeply to be read"
         except ValueError as error:

@@ -28,7 +28,15 @@ from harena.scoring.contracts.stored import (
     looked_up,
 )
 from harena.scoring.explain import explanations, guess, unknown_field
-from harena.scoring.reading import Document, Mistake, Place, ScenarioFileError, read_document
+from harena.scoring.reading import (
+    MOST_MISTAKES,
+    Document,
+    Mistake,
+    Place,
+    ScenarioFileError,
+    read_document,
+    too_many_mistakes,
+)
 from harena.scoring.scenario import (
     InlineProblem,
     Problem,
@@ -102,6 +110,7 @@ class _Loader:
     def __init__(self, document: Document, contracts: ContractLookup | None) -> None:
         self.document = document
         self.mistakes: list[Mistake] = []
+        self._told_of_many = False
         self.problems: dict[str, Problem] = {}
         self._lookup = None if contracts is None else cache(contracts)
         self._versions: dict[int, str] = {}
@@ -161,6 +170,8 @@ class _Loader:
             content = content.get("scenarios")
         count = 0
         for row in content if isinstance(content, list | tuple | Iterator | RowsFile) else ():
+            if self._are_too_many():
+                return
             yield row, (*prefix, count)
             count += 1
         if not count and not self.document.early_mistakes:
@@ -172,9 +183,18 @@ class _Loader:
         field = self.document.field_of(place)
         self.mistakes.append(Mistake(self.document.file, self.document.line_of(place), field, message))
 
+    def _are_too_many(self) -> bool:
+        """There are so many mistakes that the reading ends, which is told."""
+        if len(self.mistakes) < MOST_MISTAKES:
+            return False
+        if not self._told_of_many:
+            self._told_of_many = True
+            self.mistakes.append(too_many_mistakes(self.document.file))
+        return True
+
     def _check_top(self, content: Mapping[str, Any]) -> None:
         for name in content:
-            if name not in _FILE_FIELDS:
+            if name not in _FILE_FIELDS and not self._are_too_many():
                 self._note((str(name),), unknown_field(str(name), _FILE_FIELDS))
         version = content.get("version", 1)
         if version != 1 or isinstance(version, bool):
@@ -187,6 +207,8 @@ class _Loader:
             self._note(("problems",), "must be a list of problems")
             return
         for index, row in enumerate(written):
+            if self._are_too_many():
+                return
             place: Place = ("problems", index)
             problem = self._validated(Problem, self._filled(self._renamed(row, place), place), place)
             if problem is None:

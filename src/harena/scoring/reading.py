@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -15,6 +15,15 @@ import yaml
 from yaml.composer import ComposerError
 
 from harena.core.errors import ValidationError
+from harena.core.models import MIB
+from harena.core.outside_json import (
+    MOST_BYTES,
+    MOST_VALUES,
+    JsonSizeError,
+    LineTooLongError,
+    lines_in,
+    read_outside,
+)
 from harena.core.rows import MOST_BITS, RowsFile
 
 LINE_ENDINGS = (".jsonl", ".ndjson")
@@ -22,6 +31,12 @@ Place = tuple[str | int, ...]
 """keys and indexes from the root of a document"""
 
 _MAX_EXPANDED_NODES = 20_000_000
+MOST_MISTAKES = 1000
+"""then the reading of a document ends"""
+_MOST_DUPLICATES = 100
+"""names that are written twice in one text, each of which is looked for in it"""
+_MOST_PLACED_NODES = 100_000
+"""values of a JSON text whose lines are looked for: to find them takes a hundred times as long as to read it"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +54,11 @@ class Mistake:
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{where}: {self.field}: {self.message}" if self.field else f"{where}: {self.message}"
+
+
+def too_many_mistakes(file: str) -> Mistake:
+    """The mistake that says why there are no more."""
+    return Mistake(file, None, "", f"has {MOST_MISTAKES} mistakes or more; what follows was not read")
 
 
 class ScenarioFileError(ValidationError):
@@ -114,9 +134,15 @@ class LinesDocument(Document):
 
     def _read(self, lines: Iterator[tuple[int, str]]) -> Iterator[Any]:
         for number, line in lines:
+            if len(self.early_mistakes) >= MOST_MISTAKES:
+                self.early_mistakes.append(too_many_mistakes(self.file))
+                return
             duplicates: list[str] = []
             try:
-                row = json.loads(line, object_pairs_hook=partial(_object, duplicates), parse_constant=_refuse_constant)
+                row = _parsed(line, duplicates)
+            except JsonSizeError as error:
+                self._note(number, str(error))
+                continue
             except json.JSONDecodeError as error:
                 self._note(number, f"not JSON: {error.msg} (column {error.colno})")
                 continue
@@ -129,7 +155,9 @@ class LinesDocument(Document):
             except ValueError as error:  # an integer of more digits than Python reads
                 self._note(number, f"cannot be read: {error}; write such a value as {_BIG_INT}")
                 continue
-            self.early_mistakes += (_duplicate(self.file, number, key) for key in dict.fromkeys(duplicates))
+            self.early_mistakes += (
+                _duplicate(self.file, number, key) for key in islice(dict.fromkeys(duplicates), _MOST_DUPLICATES)
+            )
             self._lines.append(number)
             yield row
 
@@ -159,7 +187,11 @@ def read_document(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str,
     if path.suffix.lower() not in reader:
         _refuse(str(source), None, "the name of a scenario file ends in .yaml, .yml, .json or .jsonl")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            _refuse(str(path), None, f"is longer than {MOST_BYTES // MIB} MiB; write one row to a line, as JSONL")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         _refuse_encoding(path, error.start)
     except OSError as error:
@@ -186,7 +218,9 @@ def read_json(text: str, file: str) -> Document:
     """One JSON value."""
     duplicates: list[str] = []
     try:
-        content = json.loads(text, object_pairs_hook=partial(_object, duplicates), parse_constant=_refuse_constant)
+        content = _parsed(text, duplicates)
+    except JsonSizeError as error:
+        _refuse(file, None, str(error))
     except json.JSONDecodeError as error:
         _refuse(file, error.lineno, f"not JSON: {error.msg} (column {error.colno})")
     except _NoJsonNumberError:
@@ -194,22 +228,28 @@ def read_json(text: str, file: str) -> Document:
     except ValueError as error:  # an integer of more digits than Python reads
         _refuse(file, None, f"cannot be read: {error}; write such a value as {_BIG_INT}")
     document = Document(file, content, text=text)
-    for key in dict.fromkeys(duplicates):
+    for key in islice(dict.fromkeys(duplicates), _MOST_DUPLICATES):
         line = text[: _second_index(text, json.dumps(key))].count("\n") + 1
         document.early_mistakes.append(_duplicate(file, line, key))
     return document
+
+
+def _parsed(text: str, duplicates: list[str]) -> Any:
+    return read_outside(text, object_pairs_hook=partial(_object, duplicates), parse_constant=_refuse_constant)
 
 
 def _lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a file that are not empty, each with its number."""
     start = 0
     try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
+        with path.open("rb") as file:
+            for number, line in enumerate(lines_in(file), 1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                if text.strip():
+                if text and not text.isspace():
                     yield number, text
                 start += len(line)
+    except LineTooLongError as error:
+        _refuse(str(path), error.number, str(error))
     except UnicodeDecodeError as error:
         _refuse_encoding(path, start + error.start)
     except OSError as error:
@@ -265,10 +305,15 @@ def _duplicate(file: str, line: int | None, key: str) -> Mistake:
 MOST_DEPTH = 1000
 """deepest nesting of a document's collections"""
 _TOO_DEEP = "nested too deeply to be read"
+_TOO_MANY = f"holds more than {MOST_VALUES} values: write many rows as JSONL, one to a line"
 
 
 class _TooDeepError(yaml.MarkedYAMLError):
     """There are more than MOST_DEPTH collections in each other."""
+
+
+class _TooManyError(yaml.MarkedYAMLError):
+    """There are more values than are read at once."""
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -277,6 +322,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     Nodes are made from the parser's events, in a loop: libyaml's own composer recurses on the stack of its thread, and
     where that ends the whole process does.
     """
+
+    most_nodes = MOST_VALUES
 
     def get_single_node(self) -> yaml.Node | None:
         """The document; None where the stream has none. Raises yaml.YAMLError, _TooDeepError for one that is nested
@@ -297,6 +344,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         open_nodes: list[yaml.CollectionNode] = []
         keys: list[yaml.Node | None] = []
         """for each open mapping, the key whose value comes next"""
+        nodes = 0
         while True:
             event = self.get_event()
             if isinstance(event, yaml.CollectionEndEvent):
@@ -304,6 +352,9 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
                 keys.pop()
                 node.end_mark = event.end_mark
             else:
+                nodes += 1
+                if nodes > self.most_nodes:
+                    raise _TooManyError(problem=_TOO_MANY, problem_mark=event.start_mark)
                 node = self._node_of(event, anchors)
                 if isinstance(node, yaml.CollectionNode) and not isinstance(event, yaml.AliasEvent):
                     if len(open_nodes) == MOST_DEPTH:
@@ -393,9 +444,9 @@ def read_yaml(text: str, file: str) -> Document:
             _refuse(file, None, "its aliases stand for more than 20 million values; write fewer")
         document = Document(file, loader.construct_document(node), node=node)
         _find_duplicate_keys(node, document, set())
-    except _TooDeepError as error:
+    except (_TooDeepError, _TooManyError) as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
-        _refuse(file, line, _TOO_DEEP)
+        _refuse(file, line, str(error.problem))
     except (yaml.YAMLError, ValueError, TypeError) as error:
         mark = getattr(error, "problem_mark", None)
         line = None if mark is None else mark.line + 1
@@ -433,9 +484,14 @@ def _find_duplicate_keys(node: yaml.Node, document: Document, visited: set[int])
         return
     seen: set[str] = set()
     for key, value in node.value:
+        if len(document.early_mistakes) > MOST_MISTAKES:
+            return
         if isinstance(key, yaml.ScalarNode):
             if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
                 document.early_mistakes.append(_duplicate(document.file, key.start_mark.line + 1, key.value))
+                if len(document.early_mistakes) == MOST_MISTAKES:
+                    document.early_mistakes.append(too_many_mistakes(document.file))
+                    return
             seen.add(key.value)
         _find_duplicate_keys(value, document, visited)
 
@@ -445,11 +501,18 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
 def _compose_json(text: str) -> yaml.Node | None:
-    """JSON is YAML, nearly always; where it is not, there are no lines to show."""
+    """JSON is YAML, nearly always; where it is not, or where it holds very much, there are no lines to show."""
     try:
-        return cast("yaml.Node", yaml.compose(_SURROGATE.sub(r"\\ufffd", text), Loader=_Loader))
+        loader = _Loader(_SURROGATE.sub(r"\\ufffd", text))
+    except yaml.YAMLError:
+        return None
+    loader.most_nodes = _MOST_PLACED_NODES
+    try:
+        return cast("yaml.Node", loader.get_single_node())
     except (yaml.YAMLError, RecursionError):
         return None
+    finally:
+        loader.dispose()
 
 
 def _step_into(node: yaml.Node, step: str | int) -> yaml.Node | None:

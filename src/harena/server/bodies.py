@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -19,6 +18,7 @@ from fastapi.routing import APIRoute
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
+from harena.core.outside_json import JsonDepthError, JsonSizeError, check_size
 from harena.core.threads import BODIES
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ LINES = "application/x-ndjson"
 OCTETS = "application/octet-stream"
 IN_THREAD_BYTES = MIB // 16
 """a larger body is read and checked in a thread: others shall not wait for it"""
-MOST_VALUES = 1_000_000
-"""most values of one body: numbers, texts, lists, objects and so on"""
 MOST_DEPTH = 200
 """lists and objects inside each other"""
 VALUE_BYTES = 110
@@ -156,42 +154,14 @@ def json_in(body: bytes, where: str = "the body") -> Any:
         raise ValidationError(f"{where} cannot be read: {error}", reason=_REASON) from None
 
 
-_PARTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[][{},]', re.DOTALL)
-"""a text, which may lack its end, or what stands between values; every byte is looked at once, and no place is kept to
-go back to: 117 bytes for each escape otherwise"""
-
-
 def _check_size(body: bytes, where: str) -> None:
-    """Raises ValidationError (413, 422) for more values than MOST_VALUES, or deeper ones than MOST_DEPTH."""
-    opened = body.count(b"[") + body.count(b"{")
-    if opened <= MOST_DEPTH and opened + body.count(b",") <= MOST_VALUES:
-        return  # also where all of these stand in texts, as in programs
-    depth = values = texts = 0
-    for part in _PARTS.finditer(body):
-        sign = body[part.start()]
-        if sign == _QUOTE:
-            texts += 1
-            if texts > 2 * MOST_VALUES:  # a name and a value for each comma and bracket: there is another mistake
-                break
-            continue
-        if sign in _CLOSING:
-            depth -= 1
-            continue
-        values += 1
-        if sign != _COMMA:
-            depth += 1
-            if depth > MOST_DEPTH:
-                message = f"{where} is nested too deeply to be read: lists and objects may be {MOST_DEPTH} deep"
-                raise ValidationError(message, reason=_REASON)
-        if values > MOST_VALUES:
-            raise ValidationError(
-                f"{where} holds more than {MOST_VALUES} values: send many scenarios as {LINES}, one to a line",
-                reason="TOO_LARGE",
-            )
-
-
-_QUOTE, _COMMA = ord('"'), ord(",")
-_CLOSING = frozenset(b"]}")
+    try:
+        check_size(body, most_depth=MOST_DEPTH)
+    except JsonDepthError as error:
+        raise ValidationError(f"{where} {error}", reason=_REASON) from None
+    except JsonSizeError as error:
+        advice = f"send many scenarios as {LINES}, one to a line"
+        raise ValidationError(f"{where} {error.what}: {advice}", reason="TOO_LARGE") from None
 
 
 def _is_json(media_type: str) -> bool:

@@ -15,7 +15,8 @@ from datetime import timedelta
 from weakref import WeakValueDictionary
 
 from harena.core.errors import LimitExceededError, ValidationError
-from harena.server.bodies import MOST_VALUES, VALUE_BYTES
+from harena.core.outside_json import MOST_VALUES
+from harena.server.bodies import VALUE_BYTES
 
 LEAST_BYTES_OF_A_VALUE = 2
 """a digit and a comma"""

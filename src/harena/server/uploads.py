@@ -9,8 +9,11 @@ all others         the scenarios, one to a line
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import zlib
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -141,6 +144,8 @@ class Upload:
                     waiting, size = [], 0
             await UPLOADS.run(_put, file, waiting)
             self._memory.shrink(size)
+        if path.suffix == ".gz":
+            await UPLOADS.run(_check_unpacked, path, field, self._limits.request_bytes)
         if lines:
             raise ValidationError(f"{field}.lines: {lines} more lines were to come when the body ended")
 
@@ -178,6 +183,22 @@ def _first_lines(piece: bytes, lines: int) -> tuple[bytes, bytes, int]:
     for _ in range(lines):
         end = piece.index(b"\n", end) + 1
     return piece[:end], piece[end:], 0
+
+
+def _check_unpacked(path: Path, field: str, most_bytes: int) -> None:
+    """Raises ValidationError where a packed file holds more than could have been sent as it is. Whoever reads it says
+    what else is wrong with it."""
+    size = line = 0
+    with suppress(OSError, EOFError, zlib.error), gzip.open(path, "rb") as file:
+        while piece := file.read(MIB):
+            size += len(piece)
+            first, last = piece.find(b"\n"), piece.rfind(b"\n")
+            line += len(piece) if first < 0 else first
+            if size > most_bytes or line > MOST_JSON_BYTES:
+                what = f"{most_bytes} bytes" if size > most_bytes else f"{MOST_JSON_BYTES} bytes in one line"
+                raise ValidationError(f"{field}: {path.name} unpacks to more than {what}", reason="TOO_LARGE")
+            if last >= 0:
+                line = len(piece) - last - 1
 
 
 def _put(file: IO[bytes], pieces: list[bytes]) -> None:

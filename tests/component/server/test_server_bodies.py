@@ -18,11 +18,12 @@ from pydantic import BaseModel, field_validator
 from server_world import World, world
 from starlette.exceptions import HTTPException
 
+from harena.core import outside_json
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
+from harena.core.outside_json import MOST_VALUES
 from harena.server import app as server_app
-from harena.server import bodies
-from harena.server.bodies import IN_THREAD_BYTES, MOST_DEPTH, MOST_VALUES, JsonRoute, json_in
+from harena.server.bodies import IN_THREAD_BYTES, MOST_DEPTH, JsonRoute, json_in
 from harena.testing.conformance_operations import GOOD
 
 JSON = {"content-type": "application/json"}
@@ -147,7 +148,7 @@ def _headers(head: bytes) -> list[tuple[str, str]]:
 )
 def test_what_is_too_much_is_never_made(body: bytes, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is counted as text: a few bytes of it can become sixty of memory, each."""
-    monkeypatch.setattr(bodies, "MOST_VALUES", 1000)
+    monkeypatch.setattr(outside_json, "MOST_VALUES", 1000)
     tracemalloc.start()
     try:
         with pytest.raises(ValidationError, match=says):

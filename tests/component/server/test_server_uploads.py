@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 import json
 import socket
@@ -18,6 +19,7 @@ import pytest
 from server_world import World
 
 from harena.core.errors import ValidationError
+from harena.core.workspace import WorkspaceLimits
 from harena.server import bodies, uploads
 from harena.server.bounds import MOST_JSON_BYTES
 from harena.server.request_shares import needed_bytes
@@ -155,6 +157,35 @@ async def test_a_line_that_is_too_large(http: aiohttp.ClientSession, monkeypatch
     assert (status, problem["reason"]) == (413, "TOO_LARGE")
     assert "line 3 is larger than 100000 bytes" in problem["detail"]
     assert taken < 100_000_000
+
+
+@pytest.mark.parametrize("field", ["scenarios", "candidates"])
+@pytest.mark.parametrize(
+    ("packed", "says"),
+    [(b"\n" * 3_000_000, "unpacks to more than 2000000 bytes"), (b" " * 1_500_000, "1000000 bytes in one line")],
+    ids=["lines", "a line"],
+)
+async def test_packed_lines_are_bounded_as_others_are(
+    http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch, field: str, packed: bytes, says: str
+) -> None:
+    """Before anything of the file is read."""
+    monkeypatch.setattr(uploads, "MOST_JSON_BYTES", 1_000_000)
+    check = uploads._check_unpacked
+
+    def with_less(path: Path, field: str, most_bytes: int) -> None:
+        assert most_bytes == WorkspaceLimits().request_bytes
+        check(path, field, 2_000_000)
+
+    monkeypatch.setattr(uploads, "_check_unpacked", with_less)
+    file = gzip.compress(packed)
+    asked = {"name": "n", "format": "humaneval", field: {"file_name": "a.jsonl.gz"}}
+    if field == "candidates":
+        asked[field] |= {"lines": file.count(b"\n") + 1}
+        file += b"\n"
+    status, problem = await sent(http, lines(asked, file))
+    assert (status, problem["reason"]) == (413, "TOO_LARGE")
+    assert f"{field}: a.jsonl.gz unpacks to more than" in problem["detail"]
+    assert says in problem["detail"]
 
 
 @pytest.mark.parametrize("kind", ["application/x-ndjson", "application/json"])

@@ -10,11 +10,11 @@ Comparison profiles, by the names under which the field knows them:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harena.core.outside_json import JsonSizeError, read_outside
 from harena.scoring.contracts.contract import Contract, StdioContract, TestsContract
 from harena.scoring.formats.rows import FieldError, shown
 from harena.scoring.formats.task import made
@@ -137,7 +137,7 @@ def _line(value: Any, field: str) -> str:
 def json_lines(text: str, field: str) -> list[Any]:
     """Arguments that are written one to a line, each as JSON. Raises FieldError."""
     try:
-        return [json.loads(line) for line in text.split("\n") if line.strip()]
+        return [read_outside(line) for line in text.split("\n") if line.strip()]
     except (ValueError, RecursionError) as error:
         raise FieldError(field, f"must hold one JSON argument on each line: {error}; {shown(text)}") from None
 
@@ -151,7 +151,7 @@ def call_of(given: Any, expected: Any, field: str, *, restores_keys: bool = Fals
     no grader restores those of a mapping that is inside another value. Raises FieldError."""
     if isinstance(given, str):
         given = json_lines(given, f"{field}.inputs")
-        expected = _decoded(expected)
+        expected = _decoded(expected, f"{field}.outputs")
     if not isinstance(given, list):
         raise FieldError(f"{field}.inputs", f"must be lists of arguments (there is a fn_name), not {shown(given)}")
     if restores_keys and given:
@@ -161,11 +161,13 @@ def call_of(given: Any, expected: Any, field: str, *, restores_keys: bool = Fals
     return Call(args=given, expected=answers[0], alternatives=tuple(answers[1:]))
 
 
-def _decoded(expected: Any) -> Any:
+def _decoded(expected: Any, field: str) -> Any:
     if not isinstance(expected, str):
         return expected
     try:
-        return json.loads(expected)
+        return read_outside(expected)
+    except JsonSizeError as error:
+        raise FieldError(field, str(error)) from None
     except (ValueError, RecursionError):
         return expected
 

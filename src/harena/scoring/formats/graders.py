@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from harena.core.outside_json import JsonSizeError, read_outside
 from harena.scoring.contracts.carry import defines, parsed
 from harena.scoring.contracts.contract import (
     Contract,
@@ -62,13 +63,15 @@ before the answer is: a grader that cannot be is broken, whatever the answer is"
 def read_grader_file(path: str | Path) -> Mapping[str, Any]:
     """The grader in a JSON file, or in the fine-tuning job in it. Raises ScenarioFileError."""
     try:
-        content = json.loads(Path(path).read_bytes())
+        content = read_outside(Path(path).read_bytes())
     except OSError as error:
         raise refusal(str(path), None, f"cannot be read: {error.strerror}; check the path") from None
     except UnicodeDecodeError as error:
         raise refusal(str(path), None, f"not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except RecursionError:
         raise refusal(str(path), None, "nested too deeply to be read") from None
+    except JsonSizeError as error:
+        raise refusal(str(path), None, str(error)) from None
     except ValueError as error:
         raise refusal(str(path), None, f"not JSON: {error}") from None
     return grader_in(content, str(path))

@@ -7,13 +7,13 @@ is known: they pass.
 from __future__ import annotations
 
 import difflib
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harena.core.outside_json import lines_in, read_outside
 from harena.core.results import Trust
 from harena.core.rows import RowsFile
 from harena.scoring.contracts.contract import CommandContract, ReferenceContract, TestsContract
@@ -28,15 +28,20 @@ from harena.scoring.formats.rows import FieldError, Row, Rows, refusal
 from harena.scoring.formats.samples import Answer, Samples
 from harena.scoring.formats.task import Family, Task
 from harena.scoring.load import load_document, load_problems
-from harena.scoring.reading import LINE_ENDINGS, Mistake, ScenarioFileError, read_document
+from harena.scoring.reading import (
+    LINE_ENDINGS,
+    MOST_MISTAKES,
+    Mistake,
+    ScenarioFileError,
+    read_document,
+    too_many_mistakes,
+)
 from harena.scoring.scenario import Candidate, Expected, Scenario, ScenarioBatch
 
 Source = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | RowsFile
 
 ORACLE, NOP = "oracle", "nop"
 """in place of answers: the rows' own solutions, which must pass, and answers that do nothing, which must not"""
-MOST_MISTAKES = 1000
-"""then the reading ends"""
 
 
 def import_scenarios(
@@ -121,7 +126,7 @@ def _looks_own(source: Source) -> bool:
         content = read_document(path).content
     elif path.suffix.lower() == ".json":
         try:
-            content = json.loads(path.read_bytes())
+            content = read_outside(path.read_bytes())
         except (OSError, ValueError, RecursionError):
             return True
     else:
@@ -131,9 +136,9 @@ def _looks_own(source: Source) -> bool:
 
 def _first_line_is_own(path: Path) -> bool:
     try:
-        with path.open(encoding="utf-8-sig") as lines:
-            first = next((line for line in lines if line.strip()), "")
-        row = json.loads(first)
+        with path.open("rb") as file:
+            first = next((line for line in lines_in(file) if line.strip(b" \t\r\n\xef\xbb\xbf")), b"")
+        row = read_outside(first.decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return True
     return not isinstance(row, Mapping) or not row or is_own(row) or row.keys() <= {"id"}
@@ -219,6 +224,7 @@ class _Join:
                 self.mistakes.append(row.mistake(error))
                 self._forgive(row)
                 if len(self.mistakes) >= MOST_MISTAKES:
+                    self.mistakes.append(too_many_mistakes(self._rows.name))
                     return
         self.mistakes += self._rows.mistakes
         self._note_what_is_left()

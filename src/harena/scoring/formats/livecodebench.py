@@ -11,12 +11,12 @@ private tests are read without unpickling anything (`pickled_text`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from harena.core.outside_json import JsonSizeError, read_outside
 from harena.scoring.formats.cases import Call, Run, call_contracts, function_name, json_lines, stdio_contract
-from harena.scoring.formats.pickled_text import text_of
+from harena.scoring.formats.pickled_text import Unpacking
 from harena.scoring.formats.rows import FieldError, Row, json_of, shown
 from harena.scoring.formats.task import Family, Task
 
@@ -48,7 +48,7 @@ def _tests(row: Row, field: str) -> list[Mapping[str, Any]]:
     written = row.fields.get(field)
     if written is None or written == "":
         return []
-    tests = _unpacked(written, field) if isinstance(written, str) else written
+    tests = _unpacked(written, field, row.unpacking) if isinstance(written, str) else written
     if not isinstance(tests, list):
         raise FieldError(field, f"must be a list of tests, not {shown(tests)}")
     for index, test in enumerate(tests):
@@ -63,13 +63,15 @@ def _tests(row: Row, field: str) -> list[Mapping[str, Any]]:
     return tests
 
 
-def _unpacked(written: str, field: str) -> Any:
+def _unpacked(written: str, field: str, unpacking: Unpacking) -> Any:
     try:
-        return json.loads(written)
+        return read_outside(written)
+    except JsonSizeError as error:
+        raise FieldError(field, str(error)) from None
     except (ValueError, RecursionError):
         pass
     try:
-        text = text_of(written)
+        text = unpacking.text_of(written)
     except ValueError as error:
         raise FieldError(field, str(error)) from None
     return json_of(text, field)

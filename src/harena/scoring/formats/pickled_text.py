@@ -9,12 +9,48 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
+from dataclasses import dataclass
 
-MAX_BYTES = 512 * 1024 * 1024
+from harena.core.models import MIB
+
+MAX_BYTES = 256 * MIB
 """size limit of unpacked text: a few private tests of the data set unpack to more than 100 MB"""
+LEAST_BYTES, BYTES_FOR_EACH = 512 * MIB, 16
+"""what all packed texts that are read together may become: so much, and so many bytes for each packed one. Those of the
+data set become about twice what they are packed."""
+LEAST_SIGNS, SIGNS_FOR_EACH = 5_000_000, 4
+"""likewise of the commas and brackets in them, each of which may be a value"""
 
 _FRAMING = frozenset({"PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT"})
 _TEXT = frozenset({"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "UNICODE"})
+
+
+@dataclass(slots=True)
+class Unpacking:
+    """What packed texts that are read together have become, against what they were."""
+
+    packed: int = 0
+    unpacked: int = 0
+    signs: int = 0
+
+    def text_of(self, packed: str) -> str:
+        """The text. Raises ValueError that says what is wrong, also where all of them become too much."""
+        self.packed += len(packed)
+        most = LEAST_BYTES + BYTES_FOR_EACH * self.packed
+        if self.unpacked >= most:
+            raise ValueError(_too_much(most, "bytes"))
+        left = most - self.unpacked
+        text = text_of(packed, max_bytes=min(MAX_BYTES, left))
+        self.unpacked += len(text)
+        self.signs += sum(map(text.count, ",[{"))
+        most = LEAST_SIGNS + SIGNS_FOR_EACH * self.packed
+        if self.signs > most:
+            raise ValueError(_too_much(most, "commas and brackets"))
+        return text
+
+
+def _too_much(most: int, what: str) -> str:
+    return f"unpacks, with the packed texts before it, to more than {most} {what}: give fewer rows, or tests as JSON"
 
 
 def text_of(packed: str, *, max_bytes: int = MAX_BYTES) -> str:

@@ -7,14 +7,25 @@ JSON, are read: data sets hold them.
 from __future__ import annotations
 
 import gzip
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from harena.core.models import MIB
+from harena.core.outside_json import MOST_BYTES, JsonSizeError, LineTooLongError, lines_in, read_outside
 from harena.core.rows import RowsFile
-from harena.scoring.reading import LINE_ENDINGS, Document, Mistake, ScenarioFileError, read_yaml
+from harena.scoring.formats.pickled_text import Unpacking
+from harena.scoring.reading import (
+    LINE_ENDINGS,
+    MOST_MISTAKES,
+    Document,
+    Mistake,
+    ScenarioFileError,
+    read_yaml,
+    too_many_mistakes,
+)
 
 ENDINGS = (*LINE_ENDINGS, ".json", ".yaml", ".yml")
 
@@ -42,6 +53,8 @@ class Row:
         self.line = line
         """counted from 1; None where the input has no lines"""
         self.document: Document | None = None
+        self.unpacking = Unpacking()
+        """what the packed texts of this row, and of those that were read with it, may become"""
         self.is_file = False
         """it is all that there is in its file"""
 
@@ -127,9 +140,11 @@ class Row:
 def json_of(text: str, field: str) -> Any:
     """The JSON value that `text` is. Raises FieldError."""
     try:
-        return json.loads(text)
+        return read_outside(text)
     except RecursionError:
         raise FieldError(field, "is nested too deeply to be read") from None
+    except JsonSizeError as error:
+        raise FieldError(field, str(error)) from None
     except ValueError as error:
         raise FieldError(field, f"is not JSON: {error}; {shown(text)}") from None
 
@@ -150,6 +165,7 @@ class Rows:
     def __init__(self, source: str | Path | Sequence[Any] | RowsFile) -> None:
         self.name = str(source) if isinstance(source, str | Path) else "rows"
         self.mistakes: list[Mistake] = []
+        self._unpacking = Unpacking()
         self._rows = self._read(source)
 
     @classmethod
@@ -198,33 +214,38 @@ class Rows:
 
     def _of_lines(self, path: Path) -> Iterator[Row]:
         number = 0
-        with _opened(path) as lines:
-            for line_number, line in enumerate(_decoded(lines, self.name), 1):
-                if not line.strip():
+        with _opened(path) as file:
+            for line_number, line in enumerate(_decoded(file, self.name), 1):
+                if not line or line.isspace():
                     continue
-                try:
-                    fields = json.loads(line)
-                except RecursionError:
-                    self.mistakes.append(Mistake(self.name, line_number, "", "nested too deeply to be read"))
+                fields, why = _line(line)
+                if why is not None:
+                    if self._note(line_number, "", why):
+                        return
                     continue
-                except ValueError as error:
-                    self.mistakes.append(Mistake(self.name, line_number, "", f"not JSON: {error}"))
-                    continue
-                if not isinstance(fields, dict):
-                    message = f"a row is a mapping of fields, not {shown(fields)}"
-                    self.mistakes.append(Mistake(self.name, line_number, "", message))
-                    continue
-                yield Row(fields, number, self.name, line=line_number)
+                row = Row(fields, number, self.name, line=line_number)
+                row.unpacking = self._unpacking
+                yield row
                 number += 1
 
+    def _note(self, line: int | None, field: str, message: str) -> bool:
+        """One more mistake. Returns True where there are so many that the reading ends."""
+        self.mistakes.append(Mistake(self.name, line, field, message))
+        if len(self.mistakes) < MOST_MISTAKES:
+            return False
+        self.mistakes.append(too_many_mistakes(self.name))
+        return True
+
     def _of_document(self, path: Path, ending: str) -> Iterator[Row]:
-        with _opened(path) as lines:
-            text = "".join(_decoded(lines, self.name))
+        with _opened(path) as file:
+            text = _whole(file, self.name)
         if ending == ".json":
             try:
-                document = Document(self.name, json.loads(text), text=text)
+                document = Document(self.name, read_outside(text), text=text)
             except RecursionError:
                 raise refusal(self.name, None, "nested too deeply to be read") from None
+            except JsonSizeError as error:
+                raise refusal(self.name, None, str(error)) from None
             except ValueError as error:
                 raise refusal(self.name, getattr(error, "lineno", None), f"not JSON: {error}") from None
         else:
@@ -240,10 +261,12 @@ class Rows:
             if not isinstance(fields, Mapping):
                 line = document.line_of((number,)) if document is not None else None
                 message = f"a row is a mapping of fields, not {shown(fields)}"
-                self.mistakes.append(Mistake(self.name, line, f"[{number}]", message))
+                if self._note(line, f"[{number}]", message):
+                    return
                 continue
             row = Row(fields, number, self.name)
             row.document = document
+            row.unpacking = self._unpacking
             yield row
 
 
@@ -259,14 +282,44 @@ def _opened(path: Path) -> Any:
         raise refusal(str(path), None, f"cannot be read: {error.strerror}; check the path") from None
 
 
-def _decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
-    """Lines of text. Raises ScenarioFileError for what is no UTF-8, no gzip, or cannot be read."""
+def _line(line: str) -> tuple[dict[str, Any], str | None]:
+    """(the fields of the row that this line is, why it is none)"""
+    try:
+        fields = read_outside(line)
+    except RecursionError:
+        return {}, "nested too deeply to be read"
+    except JsonSizeError as error:
+        return {}, str(error)
+    except ValueError as error:
+        return {}, f"not JSON: {error}"
+    return (fields, None) if isinstance(fields, dict) else ({}, f"a row is a mapping of fields, not {shown(fields)}")
+
+
+def _whole(file: IO[bytes], name: str) -> str:
+    """A document's text; no more of it is unpacked than it may have. Raises ScenarioFileError."""
+    try:
+        content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise refusal(name, None, f"is longer than {MOST_BYTES // MIB} MiB; write one row to a line, as JSONL")
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        start = content.rfind(b"\n", 0, error.start) + 1
+        message = f"not UTF-8 text (byte {error.start - start} of the line); save it as UTF-8"
+        raise refusal(name, content.count(b"\n", 0, start) + 1, message) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise refusal(name, None, f"cannot be read: {error}; check the file") from None
+
+
+def _decoded(file: IO[bytes], name: str) -> Iterator[str]:
+    """Lines of text. Raises ScenarioFileError for what is no UTF-8, no gzip, too long, or cannot be read."""
     number = 0
     try:
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(lines_in(file), 1):
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             yield text
+    except LineTooLongError as error:
+        raise refusal(name, error.number, str(error)) from None
     except UnicodeDecodeError as error:
         raise refusal(name, number, f"not UTF-8 text (byte {error.start} of the line); save it as UTF-8") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise refusal(name, number + 1, f"cannot be read: {error}; check the file") from None

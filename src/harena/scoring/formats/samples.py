@@ -10,15 +10,15 @@ Rows that name no problem answer the data set's rows in order.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harena.core.outside_json import read_outside
 from harena.core.rows import RowsFile
 from harena.scoring.formats.rows import FieldError, Row, Rows, shown
-from harena.scoring.reading import Mistake
+from harena.scoring.reading import MOST_MISTAKES, Mistake, too_many_mistakes
 
 PROBLEM_FIELDS = (
     "task_id",
@@ -69,6 +69,9 @@ class Samples:
                 self._add(row)
             except FieldError as error:
                 self.mistakes.append(row.mistake(error))
+                if len(self.mistakes) == MOST_MISTAKES:
+                    self.mistakes.append(too_many_mistakes(self.name))
+                    break
         self.mistakes += rows.mistakes
         if self.in_order and self.by_problem:
             answers = self.in_order[0]
@@ -115,7 +118,7 @@ def _mapping_in(source: str | Path | Sequence[Any] | RowsFile) -> Mapping[str, A
     if not isinstance(source, str | Path) or Path(source).suffix.lower() != ".json":
         return None
     try:
-        content = json.loads(Path(source).read_bytes())
+        content = read_outside(Path(source).read_bytes())
     except (OSError, ValueError, RecursionError):
         return None  # the reader of rows says what is wrong
     is_row = isinstance(content, Mapping) and any(name in content for name in (*COMPLETIONS, *PROGRAMS))

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harena.core.outside_json import read_outside
+
 Message = Mapping[str, Any]
 
 WITHOUT_TEMPLATE = (
@@ -200,7 +202,7 @@ def _tools(tools: Any) -> tuple[Mapping[str, Any], ...]:
     """A list of descriptions, or JSON text of one, as Parquet files carry it."""
     if isinstance(tools, str):
         try:
-            tools = json.loads(tools)
+            tools = read_outside(tools)
         except (ValueError, RecursionError):
             raise ValueError("tools is no list of objects, and no JSON text of one") from None
     if tools is None:

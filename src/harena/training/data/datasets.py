@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
+from harena.core.outside_json import read_outside
 from harena.training.data.conversations import (
     ANSWER_FIELDS,
     PROMPT_FIELDS,
@@ -257,7 +258,7 @@ def _mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
     value = values.get(name)
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = read_outside(value)
         except (ValueError, RecursionError):
             raise ValueError(f"its {name} is no object, and no JSON text of one") from None
     if value is not None and not isinstance(value, Mapping):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.outside_json import read_outside
 from harena.training.data.names_inside import check_names_inside
 from harena.training.reading import apart
 
@@ -63,7 +63,7 @@ def _wrong_tensors(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         try:
-            entries = json.loads(file.read(length)) if 8 + length <= size else None
+            entries = read_outside(file.read(length)) if 8 + length <= size else None
             ends = [entry["data_offsets"][1] for name, entry in (entries or {}).items() if name != "__metadata__"]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             yield f"{path.name} is no safetensors file"
@@ -74,7 +74,7 @@ def _wrong_tensors(path: Path) -> Iterator[str]:
 
 def _object(path: Path) -> dict[str, Any] | None:
     try:
-        content = json.loads(path.read_bytes())
+        content = read_outside(path.read_bytes())
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None

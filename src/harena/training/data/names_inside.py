@@ -8,7 +8,6 @@ Names are compared with that listing and never looked up, so that no answer tell
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -16,6 +15,7 @@ from typing import Any
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
+from harena.core.outside_json import read_outside
 
 INDEX_ENDING = ".index.json"
 ADAPTER_CONFIG, MODEL_CONFIG = "adapter_config.json", "config.json"
@@ -110,6 +110,6 @@ def _read(path: Path) -> Any:
     try:
         if path.stat().st_size > MOST_SETTINGS_BYTES:
             raise ValidationError(f"{path.name} is larger than {MOST_SETTINGS_BYTES} bytes, which no settings need")
-        return json.loads(path.read_bytes())
+        return read_outside(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None

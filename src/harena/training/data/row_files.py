@@ -18,6 +18,7 @@ from typing import Any
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
+from harena.core.outside_json import JsonSizeError, LineTooLongError, lines_in, read_outside
 from harena.training.data.imported_rows import problems_in
 from harena.training.data.names_inside import is_name_inside
 from harena.training.data.stored_problems import is_reference
@@ -29,6 +30,8 @@ DEFAULT_SPLIT = "train"
 _LINES = (".jsonl", ".ndjson")
 _SCENARIO_ENDINGS = (".yaml", ".yml")
 """name endings of scenario files; a directory of rows may hold such files for other purposes"""
+_MOST_VALUES = 20_000_000
+"""values of one file of JSON, which is read in a process of its own, whose memory is bounded"""
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".parquet")
 _ONE_DATASET, _MANY_DATASETS = "state.json", "dataset_dict.json"
 """what `save_to_disk` writes beside the rows of a data set, and of a dictionary of data sets"""
@@ -208,7 +211,7 @@ def _files_of_saved(folder: Path, name: str) -> list[tuple[Path, str]]:
 
 def _json_file(path: Path) -> Mapping[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
+        content = read_outside(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise ValidationError(f"{path} cannot be read: {error}") from None
     if not isinstance(content, dict):
@@ -234,20 +237,22 @@ def _rows_of_file(path: Path, name: str, mistakes: Mistakes) -> Iterator[Row]:
 def _jsonl(path: Path, name: str, mistakes: Mistakes) -> Iterator[tuple[str, Any]]:
     number = 0
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(lines_in(file), 1):
                 if not line.isspace():
                     try:
                         yield f"{name}:{number}", _parsed(line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n"))
                     except ValueError as error:
                         mistakes.add(f"{name}:{number}", str(error))
+    except LineTooLongError as error:
+        mistakes.add(f"{name}:{error.number}", str(error))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         mistakes.add(f"{name}:{number + 1}", f"not gzip, or cut short: {error}")
 
 
 def _json(path: Path, name: str, mistakes: Mistakes) -> Iterator[tuple[str, Any]]:
     try:
-        content = _parsed(path.read_bytes())
+        content = _parsed(path.read_bytes(), most_values=_MOST_VALUES)
     except ValueError as error:
         mistakes.add(name, str(error))
         return
@@ -273,10 +278,12 @@ def _rows_in(content: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield name, content
 
 
-def _parsed(text: bytes) -> Any:
+def _parsed(text: bytes, most_values: int | None = None) -> Any:
     """Raises ValueError, which says what is wrong."""
     try:
-        value = json.loads(text.decode(), parse_constant=_no_constant)
+        value = read_outside(text.decode(), most_values=most_values, parse_constant=_no_constant)
+    except JsonSizeError:
+        raise
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 (byte {error.start} of it)") from None
     except json.JSONDecodeError as error:

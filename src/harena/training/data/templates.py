@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from harena.core.errors import ValidationError
+from harena.core.outside_json import read_outside
 from harena.training.data.conversations import Conversation, Message, linearised, with_system
 from harena.training.loop.batch import TrainingRow
 from harena.training.ports import Tokenizer
@@ -194,7 +195,7 @@ def for_template(call: Mapping[str, Any]) -> Mapping[str, Any]:
     """Templates write arguments as JSON themselves, so they get the object, not its text."""
     function = call["function"]
     try:
-        arguments = json.loads(function["arguments"])
+        arguments = read_outside(function["arguments"])
     except (ValueError, RecursionError):
         arguments = function["arguments"]
     return {**call, "function": {**function, "arguments": arguments}}

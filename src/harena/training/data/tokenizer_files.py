@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.outside_json import read_outside
 from harena.core.records.objects import ShippedModel
 from harena.training.reading import apart
 
@@ -52,7 +52,7 @@ def _has_template(folder: Path) -> bool | None:
     if (folder / _TEMPLATE).is_file():
         return True
     try:
-        settings = json.loads((folder / _SETTINGS).read_bytes())
+        settings = read_outside((folder / _SETTINGS).read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
     template = settings.get("chat_template") if isinstance(settings, dict) else None
