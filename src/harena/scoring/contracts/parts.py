@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import keyword
 import posixpath
-import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, TypeVar
@@ -14,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from harena.core.results import Trust
 from harena.scoring.contracts.carry import carried, defines, parsed
+from harena.scoring.contracts.patterns import check_pattern
 from harena.scoring.contracts.scorer_trust import may_execute_text
 from harena.scoring.digests import digest_of
 from harena.scoring.python_source import MOST_SCORER_TOKENS, SourceTooLargeError
@@ -61,13 +61,8 @@ def relative_path(path: str) -> str:
 
 
 def regular_expression(pattern: str) -> str:
-    """The pattern itself. Raises ValueError where Python cannot compile it, for whatever reason."""
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError) as error:
-        raise ValueError(f"is not a regular expression: {error}") from None
-    except RecursionError:
-        raise ValueError("is not a regular expression that can be read: it is nested too deeply") from None
+    """The pattern itself. Raises ValueError where Python cannot compile it, or would take very long."""
+    check_pattern(pattern)
     return pattern
 
 
