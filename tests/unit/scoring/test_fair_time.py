@@ -15,7 +15,7 @@ from harena.core.output import OutputBuffer
 from harena.core.ports import Death
 from harena.core.results import Reason, RunResult
 from harena.scoring import StarvedError, load_scenarios, score_scenario
-from harena.scoring.scorers.fair_time import Pressure
+from harena.scoring.scorers.fair_time import Control, Pressure, Stopwatch, within
 from harena.scoring.scorers.time_limits import wall_limit
 
 LIMIT = 3.0
@@ -198,6 +198,79 @@ def test_a_candidate_that_cannot_be_ended_has_had_its_time() -> None:
     """240 sessions keep the sandbox's own init from killing them: the sandbox is lost, and it was the candidate."""
     result, _ = run(World(1.9, fed(0.01), can_be_killed=False).scored())
     assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
+
+
+class StillLoop(JumpingLoop):
+    """Its time passes by waiting only, whatever the machine does meanwhile."""
+
+    def time(self) -> float:
+        return self.ahead
+
+
+class Talk:
+    """A conversation with a program that answers `seconds` after it was asked, and computes for `computes` of them."""
+
+    def __init__(self, seconds: float, computes: float) -> None:
+        self.seconds, self.computes = seconds, computes
+        self.answers = 0
+
+    async def processor_time(self) -> tuple[float, float]:
+        """See SandboxPort."""
+        return 0.0, self.computes * self.answers
+
+    async def answer(self, seconds: float) -> int:
+        """The next one."""
+        async with asyncio.timeout(seconds):
+            await asyncio.sleep(self.seconds)
+        self.answers += 1
+        return self.answers
+
+
+async def answers_within(talk: Talk, watches: list[Stopwatch], most: int) -> int:
+    """How many answers it gives until its time is over; at most so many."""
+    control = Control(World(0.0, fed(1.0)), SandboxSpec())
+    while talk.answers < most:
+        for watch in watches:
+            watch.start()
+        try:
+            await within(talk.answer, talk, watches, lambda: control)  # type: ignore[arg-type]
+        except TimeoutError:
+            break
+        finally:
+            for watch in watches:
+                watch.stop()
+    return talk.answers
+
+
+@pytest.mark.parametrize(
+    ("seconds", "computes", "most_seconds"),
+    [(0.0004, 0.0002, 2 * LIMIT), (0.01, 0.01, LIMIT), (0.01, 0.005, 2 * LIMIT), (0.04, 0.0, 2.8 * LIMIT)],
+    ids=["quick ones", "a loop", "half a loop", "sleeps"],
+)
+@pytest.mark.parametrize("used_before", [0.0, None])
+def test_a_limit_is_kept_among_many_short_answers(
+    seconds: float, computes: float, most_seconds: float, used_before: float | None
+) -> None:
+    """No single one takes as long as the time from one look at the program to the next."""
+
+    async def asked() -> int:
+        watches = [Stopwatch(LIMIT, used_before=used_before), Stopwatch(10 * LIMIT, used_before=0.0)]
+        return await answers_within(Talk(seconds, computes), watches, int(wall_limit(LIMIT) / seconds))
+
+    with asyncio.Runner(loop_factory=StillLoop) as runner:
+        answers = runner.run(asked())
+    early = 0.0 if used_before == 0.0 else 0.3 * LIMIT  # what was used before it was first looked at is not known
+    assert 0.95 * LIMIT <= answers * seconds <= most_seconds + early
+
+
+def test_the_way_of_many_short_answers_is_no_time_of_the_program() -> None:
+    """Each comes after a millisecond, of which the program computes for a tenth: a quarter of its limit in all."""
+
+    async def asked() -> int:
+        return await answers_within(Talk(0.001, 0.0001), [Stopwatch(LIMIT)], round(LIMIT / 4 / 0.0001))
+
+    with asyncio.Runner(loop_factory=StillLoop) as runner:
+        assert runner.run(asked()) == round(LIMIT / 4 / 0.0001)
 
 
 def test_pressure_is_read_once_for_many_that_ask_at_once() -> None:

@@ -33,6 +33,7 @@ _BASE_SHARE = 0.125
 _HOPELESS_SHARE = 0.01
 _RECOVERED_SHARE, _RECOVERED_FACTOR = 0.1, 3.0
 """A control that gets so much, and so many times as much as before, was held up by what has just ended."""
+_SHORTEST_WAIT_SECONDS = 0.001
 _LATE_SECONDS = 0.05
 """A timer that is met later waits so long for what came before it."""
 SLACK_SECONDS = 30.0
@@ -142,6 +143,8 @@ class Stopwatch:
         self._used = 0.0
         self._wall = 0.0
         self._began: float | None = None
+        self._looked_at = 0.0
+        self._messages = 0
         self._pressure = Pressure()
 
     def start(self) -> None:
@@ -158,6 +161,10 @@ class Stopwatch:
         it. The processor time that the program used meanwhile counts."""
         self._wall -= seconds
 
+    def heard(self) -> None:
+        """A message has come to its end: the program has read it, or has answered."""
+        self._messages += 1
+
     @property
     def wall_seconds(self) -> float:
         """For which it has run."""
@@ -169,20 +176,27 @@ class Stopwatch:
         return self._used
 
     def seconds_to_look(self) -> float:
-        """How long the program may go on before it is looked at."""
-        wall = self.wall_seconds
-        if self._used_before is None and wall < _BASE_SHARE * self.limit_seconds:
-            return _BASE_SHARE * self.limit_seconds - wall
-        return max(0.001, self._allowance.seconds_to_look(wall, self._used))
+        """How long the program may go on before it is looked at; what it says meanwhile puts that off by nothing. Less
+        than nothing where it should have been looked at."""
+        if self._used_before is None:
+            return _BASE_SHARE * self.limit_seconds - self.wall_seconds
+        due = self._looked_at + self._allowance.seconds_to_look(self._looked_at, self._used)
+        return due - self.wall_seconds
 
     def seen(self, used: float, waited: float, share: float | None) -> Look:
         """A look, of what its sandbox has used, and of how long a thread in it has waited for a processor."""
         if self._used_before is None:
             self._used_before = used
         self._used = max(self._used, used - self._used_before)
-        wall = self.wall_seconds
+        wall = self._looked_at = self.wall_seconds
         pressed = waited > DELAYED_SHARE * wall or self._pressure.is_high()
-        return Look(wall_seconds=wall, cpu_seconds=self._used, control_share=share, pressed=pressed)
+        return Look(
+            wall_seconds=wall,
+            cpu_seconds=self._used,
+            control_share=share,
+            pressed=pressed,
+            messages=self._messages,
+        )
 
     def needs_control(self, look: Look) -> bool:
         """See Allowance."""
@@ -214,22 +228,34 @@ async def within(
     control: Callable[[], Control],
 ) -> Heard:
     """What `wait(seconds)` gives, which raises TimeoutError (or StarvedError, where this process was stopped) when the
-    seconds are over and can be called again. Raises TimeoutError when a limit is over, StarvedError."""
+    seconds are over and can be called again. Raises TimeoutError when a limit is over, StarvedError. A program that is
+    due to be looked at is so before it is waited for: the quickest of answers does not put that off."""
     loop = asyncio.get_running_loop()
     while True:
         seconds = min(watch.seconds_to_look() for watch in watches)
-        due = loop.time() + seconds
-        try:
-            return await wait(seconds)
-        except (TimeoutError, StarvedError):
-            if (late := loop.time() - due) > STOPPED_SECONDS:
+        if seconds > 0:
+            due = loop.time() + (seconds := max(_SHORTEST_WAIT_SECONDS, seconds))
+            try:
+                heard = await wait(seconds)
+            except (TimeoutError, StarvedError):
+                _forgive(watches, loop.time() - due)
+            else:
+                _forgive(watches, loop.time() - due)
                 for watch in watches:
-                    watch.forgive(late)
-            standing = await look(sandbox, watches, control)
+                    watch.heard()
+                return heard
+        standing = await look(sandbox, watches, control)
         if standing is Standing.OVER:
             raise TimeoutError
         if standing is Standing.STARVED:
             raise StarvedError(starvation(watches))
+
+
+def _forgive(watches: Sequence[Stopwatch], late: float) -> None:
+    """This process comes so much later than it was due."""
+    if late > STOPPED_SECONDS:
+        for watch in watches:
+            watch.forgive(late)
 
 
 def starvation(watches: Sequence[Stopwatch]) -> str:

@@ -10,6 +10,9 @@ the host to blame.
 
 What the candidate can steer (its own waiting, the pressure on the host) can move the beginning of this count from its
 limit to what it has used, and no further.
+
+A program that is asked many things is looked at again and again, however quick each answer is. The time in which its
+messages are carried is the platform's and not the program's, so that its processor time decides.
 """
 
 from __future__ import annotations
@@ -32,6 +35,10 @@ DELAYED_SHARE = 0.02
 """share of the time: a thread that waited longer than this for a processor may have been slowed down"""
 FED_SHARE = 0.5
 """share of a core: a host on which an honest loop gets this much starves nobody"""
+CARRIED_SECONDS = 0.001
+"""wall time that each message takes between this process and the program, and that no program is charged for"""
+_CHATTY_SECONDS = 0.1
+"""wall time for each message: where it is less, this process may have been what was waited for"""
 
 
 class Standing(StrEnum):
@@ -56,6 +63,18 @@ class Look:
     """share of one core that an honest loop gets now; None = not asked"""
     pressed: bool = True
     """something says that it may have been slowed down"""
+    messages: int = 0
+    """how many it has been sent, and has given, in this time"""
+
+    @property
+    def own_seconds(self) -> float:
+        """Wall time without that in which messages were carried."""
+        return self.wall_seconds - CARRIED_SECONDS * self.messages
+
+    @property
+    def is_excused(self) -> bool:
+        """It may have been slowed down, or what it said may have waited for this process."""
+        return self.pressed or self.wall_seconds < _CHATTY_SECONDS * self.messages
 
 
 def wall_limit(limit_seconds: float) -> float:
@@ -83,7 +102,7 @@ class Allowance:
 
     def needs_control(self, look: Look) -> bool:
         """A look without the control cannot decide."""
-        return look.wall_seconds >= self.limit_seconds and look.cpu_seconds < ALL_USED * self.limit_seconds
+        return look.own_seconds >= self.limit_seconds and look.cpu_seconds < ALL_USED * self.limit_seconds
 
     def judge(self, look: Look) -> Standing:
         """What a look shows."""
@@ -91,20 +110,21 @@ class Allowance:
             return Standing.GOING
         if look.cpu_seconds >= ALL_USED * self.limit_seconds:
             return Standing.OVER
-        share = min(1.0, look.control_share or 0.0)
-        if self._fair is None:
-            if not look.pressed and share >= FED_SHARE:
+        if look.own_seconds >= self.limit_seconds:
+            share = min(1.0, look.control_share or 0.0)
+            if self._fair is None:
+                if not look.is_excused and share >= FED_SHARE:
+                    return Standing.OVER
+                self._fair = look.cpu_seconds
+            else:
+                self._fair += share * max(0.0, look.own_seconds - self._looked_at)
+            self._looked_at = look.own_seconds
+            if self._fair >= FAIR_FACTOR * self.limit_seconds:
                 return Standing.OVER
-            self._fair = look.cpu_seconds
-        else:
-            self._fair += share * max(0.0, look.wall_seconds - self._looked_at)
-        self._looked_at = look.wall_seconds
-        if self._fair >= FAIR_FACTOR * self.limit_seconds:
-            return Standing.OVER
         return Standing.STARVED if look.wall_seconds >= wall_limit(self.limit_seconds) else Standing.GOING
 
     def seconds_to_look(self, wall_seconds: float, cpu_seconds: float = 0.0) -> float:
-        """How long to wait before the next look, `cpu_seconds` being what was last known."""
+        """How long to wait before the next look, after one at `wall_seconds` that showed `cpu_seconds`."""
         if wall_seconds < self.limit_seconds:
             return self.limit_seconds - wall_seconds
         left = min(ALL_USED * self.limit_seconds - cpu_seconds, 0.2 * self.limit_seconds)
