@@ -117,6 +117,7 @@ ERROR_REASONS = (
     ErrorReason("REQUEST", "Fields or parameters of a request are wrong.", "Correct what the message lists."),
     ErrorReason("REQUEST_RATE", "The key sends requests faster than it may.", "Ask again after `retry_delay`."),
     ErrorReason("ROUTE_NOT_FOUND", "The server has no such route.", "See [the routes](http.md)."),
+    ErrorReason("RUNS", "The workspace may have no runs under way.", _LIMIT),
     ErrorReason("SANDBOXES", "The workspace has as many sandboxes as it may have.", _LIMIT),
     ErrorReason("SANDBOX_FAILED", "The sandbox could not start, or ended by itself.", _RECREATE),
     ErrorReason("SANDBOX_LOST", "The sandbox's init, or its node, was killed from outside.", _RECREATE),

@@ -82,6 +82,15 @@ WORKSPACE = Setting(
     "Workspace of an embedded node. A node sets it for the workers of its training jobs; a server takes the workspace "
     "from the API key instead.",
 )
+WORKSPACE_LIMITS = Setting(
+    "HARENA_WORKSPACE_LIMITS",
+    NODE,
+    None,
+    "NAME=NUMBER, separated by commas",
+    "What that workspace may use, by the names of the limits of a workspace; those that are not named have their "
+    "defaults. Without it an embedded node has no such limits. A server sets it for the workers of its training jobs; "
+    "a server's own are those of `harena serve --limit` and `harena workspaces set`.",
+)
 SECRET_KEY = Setting(
     "HARENA_SECRET_KEY",
     NODE,

@@ -6,7 +6,9 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
+from harena.core import settings
 from harena.core.checked import shown
 from harena.core.errors import SandboxValidationError, ValidationError
 from harena.core.models import MIB, Limits
@@ -181,6 +183,26 @@ def parse_limits(words: Iterable[str], names: Sequence[str] = LIMITS) -> LimitCh
     if mistakes:
         raise ValidationError("\n  ".join(["these limits cannot be set:", *mistakes]))
     return found
+
+
+def written_limits(limits: WorkspaceLimits) -> str:
+    """The form that `given_limits` reads, for a process that is started for the workspace."""
+    given = ((name, getattr(limits, name)) for name in LIMITS)
+    return ",".join(f"{name}={number!r}" for name, number in given if number is not None)
+
+
+def given_limits(environ: Mapping[str, str] | None = None) -> WorkspaceLimits | None:
+    """What the workspace of this process may use, by its environment (HARENA_WORKSPACE_LIMITS); None = everything.
+    Raises ValidationError."""
+    text = settings.WORKSPACE_LIMITS.read(environ)
+    if text is None:
+        return None
+    try:
+        given = parse_limits(word for word in (part.strip() for part in text.split(",")) if word)
+    except ValidationError as error:
+        raise ValidationError(f"{settings.WORKSPACE_LIMITS.name}: {error}") from None
+    own: dict[str, Any] = {name: number for name, number in given.items() if number is not None}
+    return WorkspaceLimits(**own)
 
 
 def _number(name: str, text: str) -> float | int | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harena.core.models import KnownProgram
     from harena.core.node_config import NodeConfig
     from harena.core.ports import Operations
-    from harena.core.workspace import LimitsOf
+    from harena.core.workspace import LimitsOf, WorkspaceLimits
     from harena.node.node import Node
 
 __all__ = ["load_embedded", "open_embedded", "open_for_server", "store_place"]
@@ -27,13 +27,29 @@ async def open_embedded() -> Operations:
     """A node inside this process: everything that it starts ends with the process.
 
     Blueprints, packages and results are kept in harena's home; results in PostgreSQL where `HARENA_DATABASE_URL` names
-    one. Its workspace is the default one, or that of `HARENA_WORKSPACE`, as in a training job's worker. Raises
-    HostUnsupportedError where this host forbids what isolation needs, ValidationError.
+    one. Its workspace is the default one, or that of `HARENA_WORKSPACE`, and what that may use is unlimited, or what
+    `HARENA_WORKSPACE_LIMITS` says; a training job's worker is told both. Raises HostUnsupportedError where this host
+    forbids what isolation needs, ValidationError.
     """
     from harena.core.node_config import NodeConfig
 
+    limits_of = _as_given()
     home = _usable_home()
-    return await _open(home, NodeConfig(store_place=store_place(home)), settings.WORKSPACE.read())
+    config = NodeConfig(store_place=store_place(home), limits_of=limits_of)
+    return await _open(home, config, settings.WORKSPACE.read())
+
+
+def _as_given() -> LimitsOf | None:
+    """What the environment says of the workspace's limits; None = nothing. Raises ValidationError."""
+    from harena.core.workspace import given_limits
+
+    if (limits := given_limits()) is None:
+        return None
+
+    async def limits_of(_: str) -> WorkspaceLimits:
+        return limits
+
+    return limits_of
 
 
 def load_embedded() -> None:

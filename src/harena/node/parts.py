@@ -38,7 +38,9 @@ class NodeParts:
         config: NodeConfig,
     ) -> None:
         """`runtime` has been started; `close` closes it."""
-        self.sandboxes = Sandboxes(runtime, blueprints, clock, limits_of=config.limits_of)
+        self.sandboxes = Sandboxes(
+            runtime, blueprints, clock, limits_of=config.limits_of, waits=not config.durable_jobs
+        )
         self.blueprints = blueprints
         self._runtime = runtime
         self._clock = clock

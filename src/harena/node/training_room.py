@@ -49,5 +49,9 @@ def training_jobs(
         stores,
         accept,
         clock,
-        Workers(command=command, env={**env, settings.HOME.name: str(config.home.resolve())}),
+        Workers(
+            command=command,
+            env={**env, settings.HOME.name: str(config.home.resolve())},
+            limits_of=config.limits_of,
+        ),
     )

@@ -9,6 +9,7 @@ import pytest
 from harena.core.blueprint_source import BlueprintSource
 from harena.core.errors import (
     HostUnsupportedError,
+    LimitExceededError,
     NotFoundError,
     PlatformError,
     SandboxFailedError,
@@ -543,3 +544,40 @@ async def test_no_limit_is_the_ceiling_and_more_is_refused() -> None:
         async with sandboxes.lend(HERE, greedy):
             pass
     await sandboxes.close()
+
+
+async def test_a_creation_waits_while_the_workspace_has_as_many_as_it_may() -> None:
+    """Where its node is to wait, as that of a training job's worker; each end lets one more begin, and others' do not
+    count."""
+    home = Home()
+
+    async def limits_of(_: str) -> WorkspaceLimits:
+        return WorkspaceLimits(sandboxes=2)
+
+    sandboxes = Sandboxes(home.runtime, OneBlueprint(), home.clock, limits_of=limits_of, waits=True)
+    coming = [asyncio.create_task(sandboxes.create(HERE, SPEC)) for _ in range(5)]
+    await asyncio.wait(coming, return_when=asyncio.FIRST_COMPLETED)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    begun = [task for task in coming if task.done()]
+    assert len(begun) == 2
+    await sandboxes.create("other", SPEC)
+    await (begun[0].result()).stop()
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert sum(task.done() for task in coming) == 3
+    await sandboxes.close()
+    ends = await asyncio.gather(*coming, return_exceptions=True)
+    assert [type(end) for end in ends if isinstance(end, BaseException)] == [SandboxUnavailableError] * 2
+
+
+async def test_a_workspace_that_may_have_no_sandboxes() -> None:
+    """Nothing waits for what never comes."""
+    home = Home()
+
+    async def limits_of(_: str) -> WorkspaceLimits:
+        return WorkspaceLimits(sandboxes=0)
+
+    sandboxes = Sandboxes(home.runtime, OneBlueprint(), home.clock, limits_of=limits_of, waits=True)
+    with pytest.raises(LimitExceededError, match="no sandboxes"):
+        await sandboxes.create(HERE, SPEC)

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from harena.core.blueprint_source import BlueprintSource
-from harena.core.errors import NotFoundError
+from harena.core.errors import LimitExceededError, NotFoundError
 from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.core.workspace import WorkspaceLimits
 from harena.jobs.benchmark.direct_scores import DirectScores
+from harena.jobs.benchmark.job_admission import JobAdmission
 from harena.jobs.slots import Slots
 from harena.scoring.verdict import StarvedError
 from harena.testing.clock import FakeClock
@@ -134,3 +136,31 @@ async def test_a_cancelled_turn_holds_nobody_back(under_way: bool) -> None:
     assert "waiting" in room.tries
     room.gate.set()
     await drain(clock, [waiting, *([holding] if holding else [])])
+
+
+async def limited(most: int) -> tuple[Scoring, DirectScores]:
+    async def limits_of(_: str) -> WorkspaceLimits:
+        return WorkspaceLimits(runs=most)
+
+    room, nothing, slots = Scoring(), Nothing(), Slots(4)
+    given: Any = nothing
+    clock = FakeClock(auto_jump=False)
+    return room, DirectScores(given, given, clock, slots, score=room, admission=JobAdmission(limits_of, slots))
+
+
+async def test_a_workspace_that_may_have_one_run() -> None:
+    """Its direct scores have it one after the other, also where it has never had a job."""
+    room, direct = await limited(1)
+    tasks = [asyncio.create_task(direct.score("default", request(name))) for name in "abc"]
+    await settle()
+    assert room.under_way == 1
+    room.gate.set()
+    await asyncio.gather(*tasks)
+    assert room.most == 1
+
+
+async def test_a_workspace_that_may_have_no_run() -> None:
+    """Its direct scores are refused: nothing waits for what never comes."""
+    _, direct = await limited(0)
+    with pytest.raises(LimitExceededError, match="no runs"):
+        await direct.score("default", request("a"))

@@ -131,7 +131,9 @@ class BenchmarkJobs:
             webhook_networks=config.webhook_networks,
             reader=self.catalog.reader,
         )
-        self.direct_scores = DirectScores(sandboxes, blueprints, clock, self._slots, score=score)
+        self.direct_scores = DirectScores(
+            sandboxes, blueprints, clock, self._slots, score=score, admission=self._admission
+        )
         self._webhooks = WebhookDeliveries(
             self._webhook_stores, clock, post or HttpPost(config.webhook_networks), durable=durable
         )

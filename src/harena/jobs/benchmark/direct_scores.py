@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harena.core.blueprint_source import BlueprintSource
@@ -20,6 +21,7 @@ from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust
 from harena.core.threads import SCENARIOS
 from harena.jobs.benchmark.job_acceptance import Sandboxes, ScoreScenario, base_spec, scoring_room
+from harena.jobs.benchmark.job_admission import JobAdmission
 from harena.jobs.retry import GiveUp, RetryPolicy, decide
 from harena.jobs.slots import Slots
 
@@ -39,22 +41,28 @@ class DirectScores:
         slots: Slots,
         *,
         score: ScoreScenario | None = None,
+        admission: JobAdmission | None = None,
     ) -> None:
-        """`score` is for tests; None = the scoring room's."""
+        """`score` is for tests; None = the scoring room's. `admission` knows how many runs a workspace may have under
+        way; None = as many as there are slots."""
         self._sandboxes = sandboxes
         self._blueprints = blueprints
         self._clock = clock
         self._score = score
         self._slots = slots
+        self._admission = admission
         self._turns: dict[str, _Turns] = {}
 
     async def score(self, workspace: str, request: Mapping[str, Any]) -> RunResult:
         """The envelope (`harena.core.results.RunResult` as a dict) of what `harena.jobs.models.ScoreRequest` asks for.
         After the last retry its validity is "infra" and its score None. Raises ValidationError, NotFoundError
-        (blueprint) before anything runs."""
+        (blueprint), LimitExceededError (the workspace may have no runs) before anything runs."""
         # what a user wrote may take long to read (its patterns are compiled, its formulas tried), so a thread does it
         asked, scenario = await SCENARIOS.run(_read, request)
         spec = await base_spec(self._blueprints, workspace, asked.blueprint_id)
+        if self._admission is not None:
+            # scorers tell the candidate's process of some limits: these are those of its sandbox
+            spec = replace(spec, limits=await self._admission.for_a_run(workspace, spec.limits))
         if (turns := self._turns.get(workspace)) is None:
             turns = self._turns[workspace] = _Turns(self._slots, workspace)
         return await self._scored(scenario, spec, asked, turns, self._sandboxes.source(workspace))

@@ -13,6 +13,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from harena.core.errors import LimitExceededError
+from harena.core.models import Limits
+from harena.core.workspace import within
 from harena.jobs.lifecycle import OPEN_STATES
 from harena.jobs.slots import Slots
 
@@ -85,6 +87,21 @@ class JobAdmission:
                 reason="OPEN_RUNS",
                 retry_delay=timedelta(seconds=RETRY_SECONDS),
             )
+
+    async def for_a_run(self, workspace: str, limits: Limits) -> Limits:
+        """See how many runs it may have under way now, before something of it waits for a slot that is no job; what its
+        sandbox gets that asks for these limits. Raises LimitExceededError where it may have no run,
+        SandboxValidationError."""
+        if self._limits_of is None:
+            return limits
+        ceilings = await self._limits_of(workspace)
+        self._slots.allow(workspace, ceilings.runs)
+        if ceilings.runs == 0:
+            raise LimitExceededError(
+                f"the workspace {workspace} may have no runs under way (runs): ask for some (harena workspaces set)",
+                reason="RUNS",
+            )
+        return within(ceilings, limits)
 
     async def look(self, workspaces: Collection[str]) -> None:
         """See how many runs these may have under way now. Raises PlatformError."""

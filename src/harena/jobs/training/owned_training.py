@@ -30,6 +30,7 @@ from harena.core.training_jobs import (
 )
 from harena.core.training_lines import BEAT, BrokenLine, WorkerLine
 from harena.core.training_store import NO_CHANGES, NewTrainingEvent, TrainingChanges
+from harena.core.workspace import LimitsOf, written_limits
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.training.training_answers import ended_event
 from harena.jobs.training.worker_process import WorkerProcess, how_it_ended
@@ -63,6 +64,15 @@ class Workers:
 
     command: Sequence[str]
     env: Mapping[str, str]
+    limits_of: LimitsOf | None = None
+    """what a workspace may use, and with it the sandboxes that a worker makes; None = what `env` says"""
+
+    async def env_of(self, workspace: str) -> dict[str, str]:
+        """The environment of a worker that is started now for a workspace. Raises PlatformError."""
+        env = {**self.env, settings.WORKSPACE.name: workspace}
+        if self.limits_of is not None:
+            env[settings.WORKSPACE_LIMITS.name] = written_limits(await self.limits_of(workspace))
+        return env
 
 
 class OwnedTraining:
@@ -190,7 +200,7 @@ class OwnedTraining:
         """Its last line, if it said one; how it ended, and the end of what it printed."""
         await TRAINING.run(self._write_plan)
         try:
-            env = {**self._workers.env, settings.WORKSPACE.name: self._job.workspace}
+            env = await self._workers.env_of(self._job.workspace)
             worker = await WorkerProcess.start(self._workers.command, self._folder, env, self._clock)
         except PlatformError as error:
             return None, str(error), ""

@@ -21,7 +21,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
@@ -36,6 +36,7 @@ from harena.core.clock import Clock, Timer
 from harena.core.errors import (
     HarenaError,
     HostUnsupportedError,
+    LimitExceededError,
     NotFoundError,
     PlatformError,
     SandboxNotFoundError,
@@ -250,13 +251,18 @@ class Sandboxes:
         *,
         most_remembered: int = MOST_REMEMBERED,
         limits_of: LimitsOf | None = None,
+        waits: bool = False,
     ) -> None:
-        """`limits_of`: what a workspace's sandboxes may use at most; None = what they ask for."""
+        """`limits_of`: what a workspace's sandboxes may use at most; None = what they ask for. `waits`: a creation
+        waits while its workspace has as many as it may; else that was asked before, as servers do for clients."""
         self._runtime = runtime
         self._blueprints = blueprints
         self._clock = clock
         self._most_remembered = most_remembered
         self._limits_of = limits_of
+        self._waits = waits
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        """creations that wait for the end of a sandbox"""
         self._living: dict[str, SandboxRecord] = {}
         """by `pending_id`, in order of creation"""
         self._running: dict[str, SandboxRecord] = {}
@@ -272,8 +278,10 @@ class Sandboxes:
 
     async def create(self, workspace: str, spec: SandboxSpec) -> SandboxRecord:
         """A running sandbox; its blueprint is one of the workspace's. Raises ValidationError, NotFoundError,
-        HostUnsupportedError, SandboxResourceExhaustedError or SandboxStartError (a SandboxFailedError)."""
+        LimitExceededError (it may have none), HostUnsupportedError, SandboxResourceExhaustedError or SandboxStartError
+        (a SandboxFailedError)."""
         spec, blueprint = await self._planned(workspace, spec)
+        await self._wait_for_room(workspace)
         record = self._pending(workspace, spec)
         self._living[record.pending_id] = record
         try:
@@ -320,6 +328,28 @@ class Sandboxes:
         if blueprint is not None and spec.image == _DEFAULT_IMAGE:
             spec = replace(spec, image=blueprint.image)
         return spec, blueprint
+
+    async def _wait_for_room(self, workspace: str) -> None:
+        """The workspace may have one more sandbox in this moment. Raises LimitExceededError where it may have none."""
+        if self._limits_of is None or not self._waits:
+            return
+        most = (await self._limits_of(workspace)).sandboxes
+        if not most:
+            raise LimitExceededError(
+                f"the workspace {workspace} may have no sandboxes: ask for some (harena workspaces set)",
+                reason="SANDBOXES",
+            )
+        while sum(record.workspace == workspace for record in self._living.values()) >= most:
+            room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(room)
+            await room
+            self._check_open()
+
+    def _wake_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, deque()
+        for room in waiting:
+            if not room.done():  # else it was cancelled
+                room.set_result(None)
 
     def _pending(self, workspace: str, spec: SandboxSpec) -> SandboxRecord:
         info = _describe(
@@ -423,6 +453,7 @@ class Sandboxes:
         Raises PlatformError if some could not be ended, after all others were.
         """
         self._closed = True
+        self._wake_waiting()
         # those that are being created end by themselves: see `_made`
         stops = [record.stop() for record in self._living.values() if record.info.status is not SandboxStatus.PENDING]
         ends = await asyncio.gather(*stops, *(port.destroy() for port in self._lent), return_exceptions=True)
@@ -449,6 +480,7 @@ class Sandboxes:
         self._running.pop(record.id, None)
         if self._living.pop(record.pending_id, None) is not None:
             self._remember(record)
+        self._wake_waiting()
 
     def _remember(self, record: SandboxRecord) -> None:
         self._remembered[record.id] = record

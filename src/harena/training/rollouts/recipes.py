@@ -25,13 +25,15 @@ def rollouts_of(
     max_turns: int | None = None,
     overlong: Overlong | None = None,
     template: ChatTemplate | None = None,
+    most_at_once: int | None = None,
 ) -> Rollouts:
-    """Rollouts that are rewarded by this recipe. Of episodes are `max_turns` (else the recipe's) and `template`, which
-    writes what a policy is told. Raises ValidationError for a template that cannot be used turn by turn."""
+    """Rollouts that are rewarded by this recipe. Of episodes are `max_turns` (else the recipe's), `template`, which
+    writes what a policy is told, and `most_at_once`: how many may have a sandbox at one time (None = all). Raises
+    ValidationError for a template that cannot be used turn by turn."""
     if not isinstance(recipe, TaskEnvAgent):
         return SingleTurn(recipe, overlong=overlong)
     form = None if template is None else turn_form(template)
-    return AgentEpisodes(recipe, max_turns=max_turns, overlong=overlong, form=form)
+    return AgentEpisodes(recipe, max_turns=max_turns, overlong=overlong, form=form, most_at_once=most_at_once)
 
 
 def instructed(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> list[PromptRow]:
@@ -65,15 +67,17 @@ class AgentEpisodes(Episodes):
         max_turns: int | None = None,
         overlong: Overlong | None = None,
         form: TurnForm | None = None,
+        most_at_once: int | None = None,
     ) -> None:
         """See `rollouts_of`."""
+        asked = [most for most in (recipe.max_concurrent_rollouts, most_at_once) if most is not None]
         super().__init__(
             recipe.environment,
             max_turns=max_turns or recipe.max_turns,
             overlong=overlong,
             form=form,
             timeout_seconds=recipe.env_timeout_sec,
-            most_at_once=recipe.max_concurrent_rollouts,
+            most_at_once=min(asked, default=None),
             minimum=recipe.minimum,
         )
         self._agent = recipe

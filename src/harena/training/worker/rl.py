@@ -11,6 +11,7 @@ from typing import Any
 from harena.core.records.objects import ResolvedReference
 from harena.core.records.training_plans import RLPlan
 from harena.core.training_jobs import TrainingEventKind
+from harena.core.workspace import given_limits
 from harena.training.data.datasets import prompt_rows
 from harena.training.data.offline import imitation_rows, offline_groups, offline_rows, with_logprobs
 from harena.training.data.prompts import PromptRow
@@ -64,7 +65,14 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
     given = None if task is None else await asyncio.to_thread(read_task, task)
     recipe = reward_recipe(plan.reward.name, plan.reward.params, task=given)
     settings = rl_settings(plan, stop_tokens(engine, plan.stop))
-    rollouts = rollouts_of(recipe, max_turns=plan.max_turns, overlong=settings.overlong, template=template)
+    limits = given_limits()
+    rollouts = rollouts_of(
+        recipe,
+        max_turns=plan.max_turns,
+        overlong=settings.overlong,
+        template=template,
+        most_at_once=None if limits is None else max(1, limits.sandboxes),  # with none, to make one is refused
+    )
     rows, held_out = instructed(recipe, rows), instructed(recipe, held_out)
     single = isinstance(rollouts, SingleTurn)
     ledger = Ledger(work.folder / "ledger.sqlite")
