@@ -13,7 +13,7 @@ import os
 import stat
 import tarfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -124,8 +124,16 @@ def _piece(place: Path, begin: int, most: int) -> bytes:
         return content.read(most)
 
 
-def unpack(source: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES, private: bool = False) -> None:
-    """Write what a tar stream holds into a new directory, for its owner alone where it is `private`.
+def unpack(
+    source: IO[bytes],
+    folder: Path,
+    *,
+    most_bytes: int = MOST_BYTES,
+    private: bool = False,
+    charge: Callable[[int], object] = lambda _: None,
+) -> None:
+    """Write what a tar stream holds into a new directory, for its owner alone where it is `private`. `charge` is told
+    before each file, and the folders above it, how many bytes these may take on a disk, and raises where they may not.
     Raises ValidationError for a stream that is none, or whose files would be more than may be or lie elsewhere, and
     OSError; what was written by then stays."""
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -142,9 +150,11 @@ def unpack(source: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES, pri
                 raise ValidationError(f"the object is larger than {most_bytes} bytes", reason=TOO_LARGE)
             if files > MOST_FILES:
                 raise ValidationError(f"the object has more than {MOST_FILES} files", reason=TOO_LARGE)
+            there = len(folders)
             folders.update((folder / name).parents[: len(name.parts) - 1])
             if len(folders) > MOST_FOLDERS:
                 raise ValidationError(f"the object has more than {MOST_FOLDERS} directories", reason=TOO_LARGE)
+            charge(-(-member.size // BLOCK_BYTES) * BLOCK_BYTES + BLOCK_BYTES * (1 + len(folders) - there))
             _write(archive, member, folder / name, private=private)
     except TarStreamError as error:
         raise ValidationError(f"what was sent is no whole tar stream: {error}") from None

@@ -17,6 +17,7 @@ _MOUNTED = frozenset({"layers", "interpreters", "empty"})
 versions kept copies of libraries in `interpreters`; nodes of theirs may still run."""
 _KEPT = frozenset({"blueprints", "objects", "training"})
 SPOOL = "spool"
+INCOMING = Path("objects", "incoming")
 """see `harena.core.spool`"""
 _DATABASES = ("harena.db", "access.db")
 

@@ -60,7 +60,8 @@ class WorkspaceLimits:
     """versions of models, data sets and so on that it has published"""
     object_bytes: int = 4 * 1024 * 1024 * MIB
     """total size of their files, each with 4096 bytes more; a version is only published where there is room for 4096
-    bytes for each of its folders, too. What two versions share counts twice"""
+    bytes for each of its folders, too. What two versions share counts twice. While versions arrive there must be room
+    for the stream of each beside its files"""
     stored_bytes: int = 16 * 1024 * MIB
     """size in the database of its jobs, their results, scenarios, contracts, definitions and all else it has stored"""
     blueprints: int = 10_000

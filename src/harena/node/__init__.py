@@ -129,12 +129,12 @@ def _known_programs() -> Sequence[KnownProgram]:
 def _usable_home() -> Path:
     """Harena's home, which is there. Raises ValidationError where it cannot be."""
     from harena.core.errors import ValidationError
-    from harena.core.home import SPOOL, harena_home, prepare_home
+    from harena.core.home import INCOMING, SPOOL, harena_home, prepare_home
 
     home = harena_home()
     try:
         prepare_home(home)
-        if (home / SPOOL).is_dir():
+        if (home / SPOOL).is_dir() or (home / INCOMING).is_dir():
             from harena.core.spool import remove_left_spools
 
             remove_left_spools(home)

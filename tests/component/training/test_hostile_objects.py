@@ -409,7 +409,7 @@ async def test_what_is_left_over_of_a_push_stops_no_other(registry: Store, tmp_p
     os.utime(left_over, (0, 0))
     await push(registry, "dataset", write(tmp_path / "p", {"train.jsonl": jsonl([{"prompt": "x"}] * 2)}), "p")
     assert not any(incoming.iterdir())
-    assert registry._arriving == {}
+    assert registry._arriving.workspaces == {}
 
 
 async def test_what_is_said_of_an_object_is_small(registry: Store, tmp_path: Path) -> None:

@@ -182,3 +182,28 @@ def test_a_directory_is_removed_however_deep_it_is(tmp_path: Path) -> None:
     assert remove_tree(tmp_path / "all")
     assert [entry.name for entry in tmp_path.iterdir()] == ["outside"]
     assert remove_tree(tmp_path / "never there")
+
+
+def test_what_is_unpacked_is_charged_before_it_is_made(tmp_path: Path) -> None:
+    """In whole blocks, each folder once; what is refused is not there."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, size in (("a/b/f", 1), ("a/b/g", 4096), ("h", 4097)):
+            made = tarfile.TarInfo(name)
+            made.size = size
+            archive.addfile(made, io.BytesIO(b"x" * size))
+    charges: list[int] = []
+    out.seek(0)
+    unpack(out, tmp_path / "all", charge=charges.append)
+    assert charges == [4096 * 4, 4096 * 2, 4096 * 3]
+    tree = tree_of(files_of(tmp_path / "all"))
+    assert sum(charges) >= tree.disk_bytes
+
+    def refuse(size: int) -> None:
+        if size == 4096 * 2:
+            raise ValidationError("no room")
+
+    out.seek(0)
+    with pytest.raises(ValidationError, match="no room"):
+        unpack(out, tmp_path / "some", charge=refuse)
+    assert [file.name for file in files_of(tmp_path / "some")] == ["a/b/f"]

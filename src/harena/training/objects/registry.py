@@ -3,7 +3,8 @@ each tree under its digest; what is said of them is in the store.
 
     objects/trees/<2 digits>/<digest>/...   never changed, and shared by all that have the same content
     objects/locks/<2 digits>                see `harena.training.objects.tree_locks`
-    objects/incoming/...                    what is being received; of a process that was killed, removed a day later
+    objects/incoming/<process>/...          what is being received; of a process that was killed, removed by the next
+                                            start, or the next push
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import contextlib
 import json
 import logging
 import math
+import threading
 import uuid
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -39,6 +43,7 @@ from harena.core.registry import (
     parse_object_ref,
     version_order,
 )
+from harena.core.spool import LOCKED, held_folder, let_go, remove_left
 from harena.core.threads import NODE, OBJECTS
 from harena.core.workspace import CheckRoom, LimitsOf
 from harena.training.objects.tree_locks import TreeLocks
@@ -75,10 +80,10 @@ class Registry:
         self._clock = clock
         self._most_bytes = most_bytes
         self._limits_of = limits_of
+        self._incoming = folder / "incoming"
         self._locks = TreeLocks(folder / "locks", clock)
         self._adding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by workspace
-        self._arriving: Counter[str] = Counter()
-        """workspace -> bytes of what it sends at this moment, and of what could not be removed afterwards"""
+        self._arriving = _Arriving()
 
     async def push(
         self,
@@ -92,26 +97,36 @@ class Registry:
     ) -> StoredObject:
         """See `RegistryOperations`."""
         checked_version(checked_kind(kind), name, version)
-        incoming = self._folder / "incoming" / uuid.uuid4().hex
-        arrival = _Upload(workspace)
+        arrival = _Upload(workspace, self._arriving)
         try:
-            await OBJECTS.run(self._make_room, incoming)
-            await self._receive(arrival, tree, incoming / "tree.tar")
-            return await self._publish(workspace, kind, name, version, incoming, digest)
+            async with self._kept_apart(arrival) as incoming:
+                await self._receive(arrival, tree, incoming / "tree.tar")
+                return await self._publish(arrival, kind, name, version, incoming, digest)
         except OSError as error:
             raise PlatformError(
                 f"{self._folder} cannot keep {kind} {name}@{version}: {error.strerror or error}; make room there, or "
                 "set HARENA_HOME to a directory that you can write to",
                 step="registry",
             ) from error
+
+    @asynccontextmanager
+    async def _kept_apart(self, arrival: _Upload) -> AsyncIterator[Path]:
+        """A folder within the block that is this process's, for what arrives; it counts until it is removed."""
+        making = asyncio.ensure_future(OBJECTS.run(self._folder_of_push))
+        try:
+            place = await asyncio.shield(making)
+        except asyncio.CancelledError:  # the thread goes on
+            making.add_done_callback(self._give_up)
+            raise
+        try:
+            yield place
         finally:
+            arrival.ended = True
             try:
-                arrival.stays = not await OBJECTS.run(_removed, incoming)
+                arrival.stays = not await OBJECTS.run(_removed, place)
             finally:
-                if not arrival.stays:
-                    self._arriving[workspace] -= arrival.bytes
-                if not self._arriving[workspace]:
-                    del self._arriving[workspace]
+                arrival.end()
+                await NODE.run_for("", lambda: let_go(self._incoming))
 
     async def close(self) -> None:
         """The process that reads objects ends, and what is being published or removed is."""
@@ -139,19 +154,24 @@ class Registry:
 
     async def _drop_tree(self, store: RegistryStorePort, digest: str) -> None:
         """Remove files that no object has any more."""
-        aside = self._folder / "incoming" / uuid.uuid4().hex
 
-        async def put_aside() -> bool:
-            if await store.has_tree(digest):
-                return False
+        async def put_aside() -> Path | None:
+            return None if await store.has_tree(digest) else await NODE.run_for("", lambda: self._put_aside(digest))
+
+        if (aside := await self._locks.hold(digest, put_aside)) is not None:
             try:
-                await NODE.run_for("", lambda: self.place(digest).rename(aside))
-            except OSError:  # somebody else has removed it
-                return False
-            return True
+                await OBJECTS.run(_removed, aside)
+            finally:
+                await NODE.run_for("", lambda: let_go(self._incoming))
 
-        if await self._locks.hold(digest, put_aside):
-            await OBJECTS.run(_removed, aside)
+    def _put_aside(self, digest: str) -> Path | None:
+        """Where a tree lies now, in this process's folder; None = somebody else has removed it."""
+        aside = held_folder(self._incoming) / uuid.uuid4().hex
+        try:
+            return self.place(digest).rename(aside)
+        except OSError:
+            let_go(self._incoming)
+            return None
 
     async def get(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
         """See `RegistryOperations`."""
@@ -223,12 +243,9 @@ class Registry:
         room = await self._room(arrival.workspace)
         with await OBJECTS.run(_opened_privately, target) as out:
             async for piece in tree:
-                arrival.bytes += len(piece)
-                self._arriving[arrival.workspace] += len(piece)
+                arrival.charge(len(piece), room)
                 if arrival.bytes > most:
                     raise ValidationError(f"the object is larger than {self._most_bytes} bytes", reason=TOO_LARGE)
-                if self._arriving[arrival.workspace] > room:
-                    raise _no_room("bytes", "object_bytes")
                 await OBJECTS.run(out.write, piece)
 
     async def _room(self, workspace: str) -> float:
@@ -244,10 +261,11 @@ class Registry:
         return limits.object_bytes - size
 
     async def _publish(
-        self, workspace: str, kind: ObjectKind, name: str, version: str, incoming: Path, digest: str | None
+        self, arrival: _Upload, kind: ObjectKind, name: str, version: str, incoming: Path, digest: str | None
     ) -> StoredObject:
-        folder = incoming / "tree"
-        made = await OBJECTS.run(self._unpacked, incoming / "tree.tar", folder)
+        workspace, folder = arrival.workspace, incoming / "tree"
+        charge = partial(arrival.charge, room=await self._room(workspace))
+        made = await OBJECTS.run(self._unpacked, incoming / "tree.tar", folder, charge)
         if digest is not None and digest != made.digest:
             raise ValidationError(
                 f"{kind} {name}@{version} did not arrive as it was sent: its digest is {made.digest}, and {digest} was "
@@ -295,9 +313,9 @@ class Registry:
             )
         return object_answer(there)
 
-    def _unpacked(self, source: Path, folder: Path) -> Tree:
+    def _unpacked(self, source: Path, folder: Path, charge: Callable[[int], None]) -> Tree:
         with source.open("rb") as stream:
-            unpack(stream, folder, most_bytes=self._most_bytes, private=True)
+            unpack(stream, folder, most_bytes=self._most_bytes, private=True, charge=charge)
         return tree_of(files_of(folder))
 
     def _keep(self, folder: Path, digest: str) -> None:
@@ -312,24 +330,79 @@ class Registry:
             if not target.is_dir():  # else somebody else was faster, with the same content
                 raise
 
-    def _make_room(self, incoming: Path) -> None:
+    def _give_up(self, making: asyncio.Future[Path]) -> None:
+        """Remove the folder of a push that was given up while it was made."""
+        if not making.cancelled() and making.exception() is None:
+            with contextlib.suppress(OSError):  # the next start does
+                making.result().rmdir()
+            let_go(self._incoming)
+
+    def _folder_of_push(self) -> Path:
         private_folder(self._folder)
-        private_folder(incoming)
+        private_folder(self._incoming)
+        remove_left(self._incoming)
         oldest = self._clock.utcnow().timestamp() - LEFT_OVER_SECONDS
-        for entry in incoming.parent.iterdir():
+        for entry in self._incoming.iterdir():  # earlier versions had no folders of processes
             with contextlib.suppress(FileNotFoundError):  # its owner was done with it in this moment
-                if entry != incoming and entry.stat().st_mtime < oldest:
+                if not entry.name.startswith(LOCKED) and entry.stat().st_mtime < oldest:
                     _removed(entry)
+        place = held_folder(self._incoming) / uuid.uuid4().hex
+        try:
+            private_folder(place)
+        except BaseException:
+            let_go(self._incoming)
+            raise
+        return place
+
+
+class _Arriving:
+    """What workspaces send at this moment, and what of it could not be removed afterwards. Used from any thread."""
+
+    def __init__(self) -> None:
+        self._bytes: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def add(self, workspace: str, size: int) -> int:
+        """So many bytes more (or, below 0, less) lie on the disk for a workspace; how many these are now."""
+        with self._lock:
+            self._bytes[workspace] += size
+            total = self._bytes[workspace]
+            if not total:
+                del self._bytes[workspace]
+            return total
+
+    @property
+    def workspaces(self) -> Mapping[str, int]:
+        """How many bytes of each workspace lie there."""
+        with self._lock:
+            return dict(self._bytes)
 
 
 @dataclass(slots=True)
 class _Upload:
-    """One push's files."""
+    """What one push has on the disk: the stream as it came, and the files that are made of it."""
 
     workspace: str
+    arriving: _Arriving
     bytes: int = 0
     stays: bool = False
     """they could not be removed"""
+    ended: bool = False
+    """nothing more may be written"""
+
+    def charge(self, size: int, room: float) -> None:
+        """So many bytes more are about to be written. Raises LimitExceededError where all pushes of the workspace have
+        more than `room` then."""
+        if self.ended:  # a thread that goes on although its push was given up
+            raise _no_room("bytes", "object_bytes")
+        self.bytes += size
+        if self.arriving.add(self.workspace, size) > room:
+            raise _no_room("bytes", "object_bytes")
+
+    def end(self) -> None:
+        """What could be removed does not count any more."""
+        if not self.stays:
+            self.arriving.add(self.workspace, -self.bytes)
 
 
 def _removed(folder: Path) -> bool:
