@@ -1,16 +1,25 @@
 """One try of a delivery, against receivers on loopback."""
 
 import asyncio
+import os
 import socket
+import ssl
+import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from aiohttp import web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from harena.core.threads import work_for
-from harena.jobs.webhook_post import HttpPost
+from harena.jobs.webhook_post import MOST_ANSWER_BYTES, MOST_HANDSHAKE_BYTES, PIECE_BYTES, HttpPost, _BoundedSocket
 from harena.jobs.webhooks import DeliveryOutcome, networks
 
 LOOPBACK = networks(["127.0.0.0/8", "::1"])
@@ -193,3 +202,134 @@ async def test_names_that_nobody_answers_for_hold_threads_of_their_own_workspace
             assert await asyncio.create_task(posted("good", named, 20)) == DeliveryOutcome(status=200)
         finally:
             held.set()
+
+
+@asynccontextmanager
+async def flooding(unit: bytes) -> AsyncIterator[str]:
+    """The URL of a receiver that sends the same for ever."""
+
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        piece = unit * (65536 // len(unit))
+        with suppress(ConnectionError):
+            while True:
+                writer.write(piece)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(pour, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+
+
+FLOODS = {
+    "interim answers": b"HTTP/1.1 103 E\r\n\r\n",
+    "interim answers to continue": b"HTTP/1.1 100 C\r\n\r\n",
+    "headers": b"a: b\r\n",
+    "empty lines": b"\r\n",
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+async def test_what_comes_before_an_answer_is_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The delivery has failed when a few KiB have come; its time is not used up."""
+    received = count_received(monkeypatch)
+    async with flooding(FLOODS[name]) as url:
+        answered = await HttpPost(None, seconds=600)(url, {}, b"x")
+    assert (answered.status, answered.for_good) == (None, False)
+    assert sum(received) <= MOST_ANSWER_BYTES
+    assert max(received) <= PIECE_BYTES
+
+
+async def test_an_answer_after_an_interim_one() -> None:
+    """It is the answer."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        assert await HttpPost(None)(f"http://127.0.0.1:{port}/", {}, b"") == DeliveryOutcome(status=204)
+
+
+async def test_a_flood_says_what_it_was() -> None:
+    """Whoever reads the delivery's error can tell it from a receiver that is away."""
+    async with flooding(FLOODS["interim answers"]) as url:
+        answered = await HttpPost(None, seconds=600)(url, {}, b"x")
+    assert answered.error == f"the receiver sent {MOST_ANSWER_BYTES} bytes without answering"
+
+
+def count_received(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Bytes of each piece that a delivery reads from now on."""
+    received: list[int] = []
+    real = _BoundedSocket.recv
+
+    def recv(self: _BoundedSocket, bufsize: int, flags: int = 0, /) -> bytes:
+        piece = real(self, bufsize, flags)
+        received.append(len(piece))
+        return piece
+
+    monkeypatch.setattr(_BoundedSocket, "recv", recv)
+    return received
+
+
+_POSTS = """
+import asyncio, sys
+from harena.jobs.webhook_post import HttpPost
+print(asyncio.run(HttpPost(None, seconds=600)(sys.argv[1], {}, b"x")))
+"""
+
+
+@pytest.mark.parametrize("floods", [False, True])
+async def test_a_receiver_with_a_certificate(floods: bool, tmp_path: Path) -> None:
+    """Its answer arrives, and a flood is bounded as without one. The process that posts trusts the certificate."""
+    context = trusted_context(tmp_path)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        with suppress(ConnectionError):
+            while floods:
+                writer.write(FLOODS["interim answers"] * 1000)
+                await writer.drain()
+            writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
+    async with server:
+        url = f"https://localhost:{server.sockets[0].getsockname()[1]}/"
+        env = {**os.environ, "SSL_CERT_FILE": str(tmp_path / "certificate.pem")}
+        posting = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", _POSTS, url, env=env, stdout=asyncio.subprocess.PIPE
+        )
+        told, _ = await posting.communicate()
+    most = MOST_ANSWER_BYTES + MOST_HANDSHAKE_BYTES
+    expected = DeliveryOutcome(error=f"the receiver sent {most} bytes without answering")
+    assert told.decode().strip() == str(expected if floods else DeliveryOutcome(status=204))
+
+
+def trusted_context(folder: Path) -> ssl.SSLContext:
+    """What a server for `localhost` needs; its certificate is in the folder."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    (folder / "certificate.pem").write_bytes(made.public_bytes(pem))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+    return context
