@@ -209,7 +209,7 @@ class Candidate(Border):
         """what the suite did that cannot be served, in its order"""
         self.trust = Trust(doubts)
         self.made_errors: dict[int, tuple[type, BaseException]] = {}
-        """those that stand for exceptions of the candidate's in the present test, by their numbers there"""
+        """exceptions that stand for the candidate's, those of the present test, by their numbers there"""
         self.unanswered = ""
         """what a question of the present test had instead of an answer; empty = each had one"""
         self.replaced: list[str] = []
