@@ -33,6 +33,10 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: math.pow,
 }
 _MAX_LENGTH = 2000
+_MOST_NODES, _MOST_DEPTH = 500, 200
+"""numbers, names, operators and functions of one formula, and how many are inside each other"""
+_MOST_WORK = 1_000_000
+"""nodes that are computed for the check of one formula, about: a second of a slow machine"""
 _MOST_COMBINED = 6
 _HALF = 0.5
 """score that at least one part which pays must reach where a formula gives full credit"""
@@ -54,10 +58,11 @@ class FormulaError(ValueError):
 def check_formula(formula: str, names: tuple[str, ...]) -> None:
     """Raises FormulaError for what is no formula over these names, for one that gives no score somewhere, and for one
     that pays for being less right (see `_check_pay`)."""
-    for node in ast.walk(_tree(formula)):
+    tree = _tree(formula)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in names and node.id not in _FUNCTIONS:
             raise FormulaError(f"{node.id!r} is none of {', '.join(names)}")
-    _value(_tree(formula), dict.fromkeys(names, 0.5), check_only=True)
+    _value(tree, dict.fromkeys(names, 0.5), check_only=True)
     for scores in _extremes(names):
         # found here, because a candidate that gets just these scores would have no score at all
         _score(formula, scores)
@@ -80,6 +85,11 @@ def _check_pay(formula: str, named: Sequence[str], names: Sequence[str]) -> None
     full: list[dict[str, float]] = []
     steps = _FINE_STEPS if len(named) == 1 else _STEPS if len(named) <= _MOST_COMBINED else _FEW_STEPS
     count = max(_LEAST_POINTS, _MOST_TRIED // (len(steps) * len(named))) if len(named) > 1 else len(named)
+    work = _size(_tree(formula)) * len(steps) * len(named)
+    if count * work > _MOST_WORK:
+        count = max(_LEAST_POINTS, _MOST_WORK // work)
+    if count * work > _MOST_WORK:
+        raise FormulaError(f"is too large for its {len(named)} parts to be checked; write a shorter one")
     for point in _points(names, count):
         for name in named:
             last = None
@@ -152,9 +162,25 @@ def _tree(formula: str) -> ast.expr:
         raise FormulaError(f"is longer than {_MAX_LENGTH} characters")
     try:
         # ^ binds as ** does in formulas, and more loosely than + in Python
-        return ast.parse(formula.strip().replace("^", "**"), mode="eval").body
+        tree = ast.parse(formula.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise FormulaError(f"{formula!r} is not a formula") from None
+    if _size(tree) > _MOST_NODES:
+        raise FormulaError(f"has more than {_MOST_NODES} numbers, names, operators and functions")
+    return tree
+
+
+def _size(tree: ast.expr) -> int:
+    """How many numbers, names, operators and functions there are. Raises FormulaError where too many are inside each
+    other: each is computed by a call within a call."""
+    size = 0
+    level: list[ast.expr] = [tree]
+    for _ in range(_MOST_DEPTH):
+        if not level:
+            return size
+        size += len(level)
+        level = [below for node in level for below in ast.iter_child_nodes(node) if isinstance(below, ast.expr)]
+    raise FormulaError(f"is nested more than {_MOST_DEPTH} deep: a sum of many is nested, too; write a shorter one")
 
 
 def _value(node: ast.expr, scores: Mapping[str, float], *, check_only: bool = False) -> float:
