@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from harena.core.checked import shown
+from harena.core.near_names import nearest_name
 
 MistakeDetails = Mapping[str, Any]
 """one of pydantic's `errors()`: {type, loc, msg, input, ctx}"""
@@ -26,5 +26,5 @@ def given_in(details: MistakeDetails) -> str:
 
 def nearest_key(name: str, valid: Collection[str], *, cutoff: float = 0.6) -> str:
     """The valid key that was perhaps meant, or all there are. `cutoff`: how alike the two must be, from 0 to 1."""
-    close = difflib.get_close_matches(name, valid, n=1, cutoff=cutoff)
-    return f"did you mean {close[0]!r}?" if close else f"valid keys are {', '.join(valid)}"
+    close = nearest_name(name, valid, cutoff=cutoff)
+    return f"did you mean {close!r}?" if close is not None else f"valid keys are {', '.join(valid)}"

@@ -31,6 +31,7 @@ from pydantic_core import ErrorDetails
 from harena.core.errors import ValidationError
 from harena.core.mistakes import given_in, nearest_key, reason_of
 from harena.core.models import DEFAULT_BLUEPRINT
+from harena.core.near_names import cut
 from harena.core.rows import RowsFile
 from harena.core.webhook_signature import secret_bytes
 from harena.jobs.webhooks import url_mistake
@@ -200,7 +201,7 @@ def _parsed(model: type[Model], request: Mapping[str, Any], heading: str) -> Mod
 def _sentence(detail: ErrorDetails, asked: type[BaseModel]) -> str:
     location = [str(part) for part in detail["loc"]]
     if detail["type"] == "extra_forbidden":
-        return f"{'.'.join(location)}: unknown key; {_nearest(location, asked)}"
+        return f"{'.'.join(map(cut, location))}: unknown key; {_nearest(location, asked)}"
     if detail["type"] == "missing":
         return f"{'.'.join(location)}: missing"
     if location[:1] == ["scenarios"]:

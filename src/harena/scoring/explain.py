@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pydantic
 
+from harena.core.near_names import cut, nearest_name
 from harena.scoring import scenario
 from harena.scoring.contracts import contract as contracts
 from harena.scoring.contracts.contract import Strict
@@ -196,17 +196,17 @@ def _shown(value: Any) -> str:
 
 def guess(name: str, known: Iterable[str]) -> str:
     """The name, and the nearest one that exists."""
-    return f"{name!r}{_meant(name, known)}"
+    return f"{cut(name)!r}{_meant(name, known)}"
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest_name(name, known)
+    return f"; did you mean {near!r}?" if near is not None else ""
 
 
 def unknown_field(name: str, known: Iterable[str]) -> str:
     """What to say of a field that does not exist."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    advice = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
+    near = nearest_name(name, names)
+    advice = f"did you mean `{near}`?" if near is not None else f"there are {', '.join(names)}"
     return f"unknown field; {advice}"

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import pydantic
 
 from harena.core.catalog import NO_LINEAGE, Lineage
+from harena.core.near_names import MOST_SUGGESTED
 from harena.core.rows import RowsFile
 from harena.scoring.compact import CompactScenarios
 from harena.scoring.contracts.contract import (
@@ -279,7 +280,8 @@ class _Loader:
             problem = self.problems.get(row.problem)
             if problem is None:
                 if row.problem not in self._broken_problems:
-                    self._note((*place, "problem"), f"no problem has the id {guess(row.problem, self.problems)}")
+                    known = self.problems if len(self.mistakes) < MOST_SUGGESTED else ()
+                    self._note((*place, "problem"), f"no problem has the id {guess(row.problem, known)}")
                 return None
         else:
             problem = row.problem

@@ -16,6 +16,7 @@ from yaml.composer import ComposerError
 
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
+from harena.core.near_names import cut
 from harena.core.outside_json import (
     MOST_BYTES,
     MOST_VALUES,
@@ -31,6 +32,8 @@ Place = tuple[str | int, ...]
 """keys and indexes from the root of a document"""
 
 _MAX_EXPANDED_NODES = 20_000_000
+_MOST_STEP = 2000
+"""characters of one key of a place that are shown: more than the longest path of a file has"""
 MOST_MISTAKES = 1000
 """then the reading of a document ends"""
 _MOST_DUPLICATES = 100
@@ -78,6 +81,7 @@ _PLAIN_STEP = re.compile(r"[^\W\d][\w-]*")
 def _step_text(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
+    step = cut(step, _MOST_STEP)
     return f".{step}" if _PLAIN_STEP.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"
 
 

@@ -6,13 +6,13 @@ is known: they pass.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harena.core.near_names import MOST_SUGGESTED, cut, nearest_name
 from harena.core.outside_json import lines_in, read_outside
 from harena.core.results import Trust
 from harena.core.rows import RowsFile
@@ -286,9 +286,12 @@ class _Join:
         if self._samples is None:
             return
         for name, answers in self._samples.by_problem.items():
-            near = difflib.get_close_matches(name, self._ids, n=1)
-            advice = f"; did you mean {near[0]!r}?" if near else ""
-            message = f"no row of {self._rows.name} is named {name!r}{advice}"
+            if len(self.mistakes) >= MOST_MISTAKES:
+                self.mistakes.append(too_many_mistakes(self._samples.name))
+                return
+            near = nearest_name(name, self._ids) if len(self.mistakes) < MOST_SUGGESTED else None
+            advice = f"; did you mean {near!r}?" if near is not None else ""
+            message = f"no row of {self._rows.name} is named {cut(name)!r}{advice}"
             self.mistakes.append(answers[0].row.mistake(FieldError("", message)))
         if len(self._samples.in_order) > self._row_count:
             extra = self._samples.in_order[self._row_count][0].row

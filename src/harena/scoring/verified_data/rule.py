@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
+from harena.core.near_names import nearest_name
 
 FORMS = ("chat", "prompt-completion", "preference", "preference-chat")
 KEEPS = ("all", "best-of-n", "shortest", "first", "random")
@@ -93,8 +93,8 @@ def _one_of(names: tuple[str, ...]) -> Callable[[str, Any], str]:
     def check(name: str, value: Any) -> str:
         if value in names:
             return ""
-        near = difflib.get_close_matches(str(value), names, n=1)
-        advice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+        near = nearest_name(str(value), names)
+        advice = f"did you mean {near!r}?" if near is not None else f"there are {', '.join(names)}"
         return f"{name}: {shown(value)} is not known; {advice}"
 
     return check

@@ -6,11 +6,11 @@ say what an entry of either is.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.near_names import cut, nearest_name
 from harena.training.data.imported_rows import OWN_FORMAT, beside_of, imported, problems_in
 
 
@@ -88,6 +88,6 @@ def _fields(problem: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any
 
 
 def _unknown(ref: str, wanted: str, ids: Sequence[str]) -> ValidationError:
-    near = difflib.get_close_matches(wanted, ids, n=1)
-    advice = f"; did you mean {near[0]!r}?" if near else ""
-    return ValidationError(f"{ref} holds neither a problem nor a scenario with the id {wanted!r}{advice}")
+    near = nearest_name(wanted, ids)
+    advice = f"; did you mean {near!r}?" if near is not None else ""
+    return ValidationError(f"{ref} holds neither a problem nor a scenario with the id {cut(wanted)!r}{advice}")

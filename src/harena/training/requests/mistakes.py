@@ -10,6 +10,7 @@ from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
 from harena.core.mistakes import given_in, nearest_key, reason_of
+from harena.core.near_names import cut
 
 ELSEWHERE: Mapping[str, str] = {
     "tis_cap": "it is called correction_cap here",
@@ -77,7 +78,7 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
 def _written(location: list[str | int]) -> str:
     text = ""
     for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        text += f"[{part}]" if isinstance(part, int) else f".{cut(part)}" if text else cut(part)
     return text
 
 

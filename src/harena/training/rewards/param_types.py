@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, get_type_hints
@@ -12,6 +11,7 @@ from pydantic import ValidationError as PydanticError
 
 from harena.core.checked import shown
 from harena.core.mistakes import reason_of
+from harena.core.near_names import cut, nearest_name
 
 SET_BY_THE_JOB = frozenset({"task"})
 """no parameters of a request"""
@@ -22,7 +22,9 @@ def wrong_types(make: Callable[..., Any], params: Mapping[str, Any]) -> list[str
     """A sentence for each parameter that is missing, has a wrong type, or is none of the recipe's."""
     hints = get_type_hints(make if inspect.isfunction(make) else make.__init__)
     parameters = inspect.signature(make).parameters
-    wrong = [f"{name}: unknown parameter; {_nearest(name, parameters)}" for name in params if name not in parameters]
+    wrong = [
+        f"{cut(name)}: unknown parameter; {_nearest(name, parameters)}" for name in params if name not in parameters
+    ]
     for name, parameter in parameters.items():
         if name not in params:
             wrong += [f"{name}: missing"] if parameter.default is inspect.Parameter.empty else []
@@ -37,6 +39,6 @@ def wrong_types(make: Callable[..., Any], params: Mapping[str, Any]) -> list[str
 
 def _nearest(name: str, parameters: Mapping[str, Any]) -> str:
     valid = [known for known in parameters if known not in SET_BY_THE_JOB]
-    if close := difflib.get_close_matches(name, valid, n=1, cutoff=0.6):
-        return f"did you mean {close[0]!r}?"
+    if (close := nearest_name(name, valid)) is not None:
+        return f"did you mean {close!r}?"
     return f"it has {', '.join(valid)}" if valid else "it has none"
