@@ -72,7 +72,7 @@ class TrainingEventKind(StrEnum):
     JOB_RESUMED = "job_resumed"
     """its worker or its server has gone, and it goes on from its newest checkpoint: {error, restarts}"""
     JOB_RELEASED = "job_released"
-    """its server was stopped: the next one goes on"""
+    """its server was stopped, or others have their turn: it goes on later"""
     JOB_ENDED = "job_ended"
     """{state, error}"""
 

@@ -17,6 +17,7 @@ from harena.core.training_jobs import TrainingState
 from harena.core.training_store import NewTrainingJob
 from harena.jobs.training.owned_training import Workers
 from harena.jobs.training.training_queue import TrainingQueue
+from harena.jobs.training.training_turns import TrainingTurns
 from harena.store.database import Database
 from harena.store.tables import BEING_DELETED
 from harena.store.training_jobs import TrainingStore
@@ -127,4 +128,44 @@ async def test_a_queue_that_begins_finishes_the_deletion_that_a_death_cut_short(
     await queue._tending
     async with database.transaction() as connection:
         assert (await connection.exec_driver_sql("SELECT count(*) FROM training_jobs")).scalar_one() == 0
+    await queue.close()
+
+
+def server_queue(database: Database, tmp_path: Path) -> TrainingQueue:
+    config = NodeConfig(store_place=tmp_path / "harena.db", durable_jobs=True)
+    return TrainingQueue(config, OpenStores(database), SystemClock(), WORKERS)
+
+
+async def ended(queue: TrainingQueue, name: str) -> None:
+    store = await queue.store()
+    async with asyncio.timeout(60):
+        while (await store.read_job(name)).ended_at is None:
+            if (owned := queue.owned(name)) is not None:
+                await owned.wait()
+            await asyncio.sleep(0)
+
+
+async def test_one_workspaces_jobs_do_not_keep_another_from_its_turn(database: Database, tmp_path: Path) -> None:
+    """Three that never end are before it; the first gives way at its next checkpoint, and goes on from that."""
+    queue = server_queue(database, tmp_path)
+    queue._turns = TrainingTurns(turn_seconds=0.0)
+    for number in range(3):
+        held = {"tags": ["steps:2", "held"]}
+        await accept(queue, id=f"train_a{number}", workspace="a", request=held)
+    await accept(queue, id="train_b", workspace="b", request={"tags": ["steps:1"]})
+    folder = queue.folders / "train_a0" / "1"
+    folder.mkdir(parents=True)
+    (folder / "go-1").touch()
+    queue.tend()
+    await ended(queue, "train_b")
+    store = await queue.store()
+    assert (await store.read_job("train_b")).state == TrainingState.COMPLETED
+    assert (await store.read_job("train_a1")).state == (await store.read_job("train_a2")).state == "queued"
+    (folder / "go-2").touch()
+    await ended(queue, "train_a0")
+    job = await store.read_job("train_a0")
+    assert (job.state, job.step, job.crashes) == (TrainingState.COMPLETED, 2, 0)
+    told = [event.message for event in await store.events_after("train_a0", 0, told=True)]
+    assert "1 steps to go for a" in told, told
+    await queue.drain()
     await queue.close()

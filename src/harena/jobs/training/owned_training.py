@@ -33,6 +33,7 @@ from harena.core.training_store import NO_CHANGES, NewTrainingEvent, TrainingCha
 from harena.core.workspace import LimitsOf, written_limits
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.training.training_answers import ended_event
+from harena.jobs.training.training_turns import RunningTurn
 from harena.jobs.training.worker_process import WorkerProcess, how_it_ended
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class EndCause(StrEnum):
     CANCEL = "cancel"
     LEAVE = "leave"
     """this process is about to end"""
+    TURN = "turn"
+    """another workspace has its turn: the job goes on later"""
     LOST = "lost"
     """another process has the job now"""
 
@@ -91,6 +94,7 @@ class OwnedTraining:
         """`lost`: why its last worker is no more, where that did not end as it should. A worker goes on where the
         folder's last one was."""
         self.id = job.id
+        self.workspace = job.workspace
         self.failure: PlatformError | None = None
         self._job = job
         self._folder = folder
@@ -98,6 +102,8 @@ class OwnedTraining:
         self._store = store
         self._clock = clock
         self._lost = lost
+        self._began = clock.now()
+        self._saved_at: float | None = None
         self._stop: EndCause | None = None
         self._stopping = asyncio.Event()
         self._news = asyncio.Event()
@@ -108,6 +114,17 @@ class OwnedTraining:
     def ended(self) -> bool:
         """It is not run here any more, and the store knows (or `failure` says why not)."""
         return self._task is not None and self._task.done()
+
+    @property
+    def is_ending(self) -> bool:
+        """It was told to stop."""
+        return self._stop is not None
+
+    def turn(self) -> RunningTurn:
+        """How long it has run here."""
+        seconds = self._clock.now() - self._began
+        saved_at = None if self._saved_at is None else self._saved_at - self._began
+        return RunningTurn(job_id=self.id, workspace=self.workspace, seconds=seconds, saved_at=saved_at)
 
     @property
     def news(self) -> asyncio.Event:
@@ -160,7 +177,7 @@ class OwnedTraining:
             changes = TrainingChanges(state=TrainingState.RUNNING, started_at=self._now())
             await self._record(changes, [self._event(TrainingEventKind.JOB_STARTED, "the job has started")])
         elif self._lost is None:
-            said = "it goes on from its newest checkpoint: its server was stopped"
+            said = "it goes on from its newest checkpoint: its server was stopped, or others had their turn"
             await self._record(NO_CHANGES, [self._event(TrainingEventKind.JOB_RESUMED, said)])
 
     async def _work(self) -> tuple[TrainingState | None, str | None]:
@@ -270,6 +287,7 @@ class OwnedTraining:
             step = newest_metrics(line.metrics).get(STEPS)
             changes = changes if step is None else replace(changes, step=int(step))
         if line.event_type == TrainingEventKind.CHECKPOINT_SAVED:
+            self._saved_at = self._clock.now()
             self._job, changes = replace(self._job, crashes=0), replace(changes, crashes=0)
         return changes
 
@@ -288,7 +306,8 @@ class OwnedTraining:
     async def _end(self, state: TrainingState | None, error: str | None) -> None:
         if state is None:
             if self._stop is not EndCause.LOST:
-                released = self._event(TrainingEventKind.JOB_RELEASED, None)
+                said = "other workspaces have their turn: it goes on later" if self._stop is EndCause.TURN else None
+                released = self._event(TrainingEventKind.JOB_RELEASED, said)
                 await self._record(TrainingChanges(released=True), [released])
             return
         now = self._now()

@@ -2,7 +2,7 @@
 its turn, and answered from the store.
 
 Every verb's first argument is the workspace that asks: what another workspace has does not exist. A node runs `most`
-jobs at one time (1: a job takes the machine); the others wait in the order of their acceptance.
+jobs at one time (1: a job takes the machine); the others wait for the turn of their workspace.
 
 Whose jobs end with whom: an embedded node's end with its process, as failed, and can be retried from their checkpoint.
 A server's (`durable`) outlive it: the next node over the same store goes on with them, by the same lease as benchmark

@@ -1,5 +1,5 @@
-"""The training jobs that one process runs, and when each begins: those that wait, in the order of their acceptance, and
-those whose owner has gone.
+"""The training jobs that one process runs, and when each begins: those that wait, and those whose owner has gone, each
+when it is the turn of its workspace (`harena.jobs.training.training_turns`).
 
 A job is written by the holder of its lease only (`harena.jobs.lease`); ending one that nobody runs names the epoch that
 was seen, too, so that it fails where somebody has just begun it.
@@ -8,6 +8,7 @@ was seen, too, so that it fails where somebody has just begun it.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from harena.jobs.lease import LeaseWatch
 from harena.jobs.owner import OwnerStatus, owner_status, this_process
 from harena.jobs.training.owned_training import EndCause, OwnedTraining, Workers
 from harena.jobs.training.training_answers import ended_event
+from harena.jobs.training.training_turns import TrainingTurns
 
 if TYPE_CHECKING:
     from harena.core.node_stores import TrainingStores
@@ -50,6 +52,7 @@ class TrainingQueue:
         self._workers = workers
         self._most = config.training_jobs
         self._watch = LeaseWatch()
+        self._turns = TrainingTurns()
         self._owned: dict[str, OwnedTraining] = {}
         self._failures: dict[str, PlatformError] = {}
         self._pacer = Pacer(clock)
@@ -103,12 +106,23 @@ class TrainingQueue:
         store = await self.store()
         there = [job for job in await store.open_jobs(states=OPEN_STATES) if job.id not in self._owned]
         mine = [job for job in there if job.durable == self.durable and (self.durable or self._is_mine(job))]
-        for job in sorted(mine, key=lambda job: job.state == TrainingState.QUEUED):  # those that ran come first
-            if len(self._owned) >= self._most or self._draining:
-                break
+        waiting = list(mine)
+        while waiting and len(self._owned) < self._most and not self._draining:
+            job = self._turns.next_job(waiting, [owned.workspace for owned in self._owned.values()])
+            waiting.remove(job)
             if job.state == TrainingState.QUEUED or await self.is_abandoned(job):
                 await self._take(job, store)
+        if self.durable and not self._draining and len(self._owned) >= self._most:
+            self._end_a_turn({job.workspace for job in waiting if _waits(job)})
         return bool(mine)
+
+    def _end_a_turn(self, waiting: Collection[str]) -> None:
+        """One job gives way where workspaces wait that have fewer; the next look begins another in its place."""
+        if any(owned.is_ending for owned in self._owned.values()):
+            return
+        job_id = self._turns.gives_way([owned.turn() for owned in self._owned.values()], waiting)
+        if job_id is not None:
+            self._owned[job_id].stop(EndCause.TURN)
 
     async def _take(self, job: TrainingJobHolder, store: TrainingStorePort) -> None:
         seen = job.lease
@@ -129,6 +143,7 @@ class TrainingQueue:
         folder = self.folder(job)
         owned = OwnedTraining(job, folder, workers=self._workers, store=store, clock=self._clock, lost=lost)
         self._owned[owned.id] = owned
+        self._turns.begun(job.workspace)
         owned.start(on_end=partial(self._forget, owned))
 
     def _forget(self, owned: OwnedTraining) -> None:
@@ -193,3 +208,8 @@ class TrainingQueue:
             owned.stop(EndCause.LEAVE)
         for owned in running:
             await owned.wait()
+
+
+def _waits(job: TrainingJobHolder) -> bool:
+    """Whoever ran it, if anybody did, has let go of it."""
+    return job.cancel_requested_at is None and (job.state == TrainingState.QUEUED or job.lease.owner.started == "")
