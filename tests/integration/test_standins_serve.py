@@ -10,6 +10,8 @@ import pytest
 from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
+from harena.core.results import Trust
+
 pytestmark = SHARED
 WRAPPED = "import functools\ndef count(f):\n    @functools.wraps(f)\n    def inner(*a):\n        inner.calls += 1\n        if a not in inner.cache: inner.cache[a] = f(*a)\n        return inner.cache[a]\n    inner.calls, inner.cache = 0, {}\n    return inner\ndef add(a: int, b: int = 2) -> int: return a + b\nadd.unit = 'm'\n"
 ERRORS = "class AppError(Exception):\n    status = 500\n    def __init__(self, code, *a):\n        super().__init__(code, *a)\n        self._code = code\n    @property\n    def code(self): return self._code\n    def is_client(self): return 400 <= self.status < 500\n    def __repr__(self): return f'<{self.code}>'\n    def __eq__(self, o): return isinstance(o, AppError) and self.code == o.code\nclass NotFound(AppError): status = 404\nclass Stop(BaseException): pass\ndef find(x): raise NotFound(x)\ndef read(p): open(p)\ndef stop(): raise Stop('now')\ndef noted():\n    e = ValueError('x')\n    e.add_note('more')\n    raise e\n"
@@ -26,6 +28,21 @@ SERVED = {
     "a list that is a key": ("class Key(list):\n    def __init__(self, key):\n        self[:] = key\n        self.value = hash(tuple(key))\n    def __hash__(self): return self.value\ndef make(): return {Key(['a']): 1, Key(['b', 1]): 2}\n", "self.assertEqual(sorted(make().values()), [1, 2])\nself.assertEqual([list(key) for key in make()], [['a'], ['b', 1]])"),
     "forked children": ("import os, sys\ndef leave(): sys.exit(3)\ndef fail(): raise ValueError\ndef parent(end, n):\n    child = os.fork()\n    if child == 0: end()\n    else:\n        os.waitpid(child, 0)\n        return n\ndef one(): return parent(leave, 1)\ndef two(): return parent(fail, 2)\n", "self.assertEqual((one(), two(), one()), (1, 2, 1))"),
     "threads": ("import threading\nfrom concurrent.futures import ThreadPoolExecutor\ndef pmap(f, xs):\n    with ThreadPoolExecutor(4) as pool: return list(pool.map(f, xs))\ndef later(f): threading.Timer(0.01, f).start()\n", "self.assertEqual(pmap(lambda x: x * x, range(20)), [x * x for x in range(20)])\ncalled = []\nlater(lambda: called.append(1))\nfor _ in range(200):\n    if called: break\n    time.sleep(0.02)\nself.assertEqual(called, [1])"),
+}  # fmt: skip
+LATER = "import threading\ndef later(f, t=0.05):\n    x = threading.Timer(t, f)\n    x.start()\n    return x\ndef both(f): [later(f, 0) for _ in range(2)]\n"
+WAITS = {
+    "event": "e = threading.Event()\nlater(e.set)\nself.assertTrue(e.wait(60))",
+    "event without an end": "e = threading.Event()\nlater(lambda: e.set())\nself.assertTrue(e.wait())",
+    "queue": "q = queue.Queue()\nlater(lambda: q.put(1))\nself.assertEqual(q.get(timeout=60), 1)",
+    "queue in C": "q = queue.SimpleQueue()\nlater(lambda: q.put(1))\nself.assertEqual(q.get(timeout=60), 1)\nself.assertIsInstance(q, queue.SimpleQueue)",
+    "condition": "c, got = threading.Condition(threading.Lock()), []\ndef put():\n    with c:\n        got.append(1)\n        c.notify()\nlater(put)\nwith c: self.assertTrue(c.wait_for(lambda: got, 60))",
+    "semaphore": "s = threading.Semaphore(0)\nlater(s.release)\nself.assertTrue(s.acquire(timeout=60))",
+    "lock": "lock = threading.Lock()\nlock.acquire()\nlater(lambda: lock.release())\nself.assertTrue(lock.acquire(timeout=60))\nself.assertFalse(lock.acquire(False))",
+    "future": "f = concurrent.futures.Future()\nlater(lambda: f.set_result(5))\nself.assertEqual(f.result(60), 5)",
+    "thread of its own": "e = threading.Event()\nt = threading.Thread(target=e.wait)\nt.start()\nlater(e.set)\nt.join(60)\nself.assertTrue(e.is_set() and not t.is_alive())",
+    "functions that wait for each other": "b, e = threading.Barrier(2), threading.Event()\ndef meet():\n    b.wait(60)\n    e.set()\nboth(meet)\nself.assertTrue(e.wait(60))",
+    "event loop": "async def main():\n    e, loop = asyncio.Event(), asyncio.get_running_loop()\n    later(lambda: loop.call_soon_threadsafe(e.set))\n    return await asyncio.wait_for(e.wait(), 60)\nself.assertTrue(asyncio.run(main()))",
+    "no event loop in a thread": "seen = []\ndef look():\n    try: asyncio.get_running_loop()\n    except RuntimeError: seen.append(1)\nasync def main():\n    later(look)\n    for _ in range(6000):\n        if seen: return\n        await asyncio.sleep(0.01)\nasyncio.run(main())\nself.assertEqual(seen, [1])",
 }  # fmt: skip
 STACK = "class Stack:\n    def __init__(self, items=()): self.items = list(items)\n    @classmethod\n    def of(cls, *items): return cls(items)\n    def __len__(self): return len(self.items)\n    def __contains__(self, x): return x in self.items\n    def __bool__(self): return bool(self.items)\n    def __sub__(self, n): return len(self.items) - n\n    def __eq__(self, o): return len(self.items) == (o if isinstance(o, int) else len(o.items))\ndef make(*items): return Stack(items)\n"
 FACTORY = ("class Bag:\n" + STACK.partition("\n")[2]).replace("Stack(items)", "Bag(items)")
@@ -45,6 +62,7 @@ UNSERVED = {
 LIARS = {
     "all is in it": ("class Bag:\n    def __contains__(self, x): return True\ndef f(x): return Bag()\n", "self.assertIn(7, f(2))"),
     "difference is none": ("class Stack:\n    def __sub__(self, o): return 0\ndef f(x): return Stack()\n", "Stack(); self.assertEqual(f(1) - 3, 0)"),
+    "a function that never calls back": ("def later(f): pass\n", "e = threading.Event()\nlater(e.set)\nself.assertTrue(e.wait(0.5))"),
     "a function that dies": ("import os\ndef f(x): os._exit(0)\n", "self.assertEqual(f(1), 2)"),
 }  # fmt: skip
 
@@ -54,7 +72,7 @@ def suite_of(candidate: str, body: str) -> str:
     lines = [line.split()[1] for line in candidate.splitlines() if line.startswith(("class ", "def "))]
     names = [re.split(r"\W", name)[0] for name in lines] + ["WORD"]
     used = ", ".join(name for name in names if re.search(rf"\b{name}\b", body))
-    imported = "import abc, collections.abc, copy, datetime, enum, inspect, os, pathlib, re, time, types, unittest\nfrom unittest import mock"
+    imported = "import abc, asyncio, collections.abc, concurrent.futures, copy, datetime, enum, inspect, os, pathlib, queue, re, threading, time, types, unittest\nfrom unittest import mock"
     head = f"{imported}\nfrom solution import {used}\nclass T(unittest.TestCase):\n    def test(self):\n"
     return head + textwrap.indent(body, " " * 8) + "\n"
 
@@ -65,6 +83,37 @@ async def test_what_is_served_is_paid(name: str) -> None:
     candidate, body = SERVED[name]
     result = await scored(candidate, suite_of(candidate, body))
     assert (result.score, result.detail) == (1.0, "")
+
+
+@pytest.mark.parametrize("name", WAITS)
+async def test_threads_of_the_candidates_call_while_the_suite_waits(name: str) -> None:
+    """Whatever it waits for is not locked meanwhile."""
+    result = await scored(LATER, suite_of(LATER, WAITS[name]))
+    assert (result.score, result.trust, result.detail) == (1.0, Trust.SEPARATE, "")
+
+
+BEGUN = "import threading\nmarked = threading.Event()\ndef mark(): marked.set()\ndef start(f):\n    threading.Thread(target=f).start()\n    marked.wait()\n"
+STANDS = "go, done = threading.Event(), threading.Event()\ndef work():\n    mark()\n    go.wait()\n    done.set()\nstart(work)\ngo.set()\nself.assertTrue(done.wait(1))"
+
+
+@pytest.mark.parametrize("is_right", [True, False], ids=["right", "wrong"])
+async def test_a_suite_that_waits_for_ever_is_no_valid_nothing(is_right: bool) -> None:
+    """Its function waits for what it does itself after the call in which the candidate's thread has called that one."""
+    candidate = BEGUN if is_right else BEGUN.replace("target=f", "target=mark")
+    result = await scored(candidate, suite_of(candidate, STANDS), scorer_timeout_seconds=2)
+    assert (result.score, str(result.validity)) == ((None, "invalid") if is_right else (0.0, "valid")), result.detail
+    assert ("it waits for what no thread does" in result.detail) == is_right
+
+
+CROWD = "from concurrent.futures import ThreadPoolExecutor\ndef pmap(f, n):\n    with ThreadPoolExecutor(n) as pool: return list(pool.map(f, range(n)))\n"
+MEETS = "b = threading.Barrier(30)\nself.assertEqual(sorted(pmap(lambda x: b.wait(2), 30)), list(range(30)))"
+
+
+async def test_more_functions_that_wait_than_are_heard_are_no_valid_nothing() -> None:
+    """Each of them waits within the one before."""
+    result = await scored(CROWD, suite_of(CROWD, MEETS))
+    assert (result.score, str(result.validity)) == (None, "invalid"), result.detail
+    assert "too many functions" in result.detail
 
 
 @pytest.mark.parametrize("is_right", [True, False], ids=["right", "wrong"])

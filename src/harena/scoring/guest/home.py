@@ -225,8 +225,12 @@ class Home(Border):
         self._printed = _Printed()
         self._turn = threading.Condition(threading.RLock())
         self._had_pending = False
-        self._open = self._waiting = 0
-        """questions that the suite waits for an answer to; threads that wait for one"""
+        self._open = 0
+        """questions that the suite waits for an answer to"""
+        self._talks = 0
+        """requests to the suite that it has not met yet, each but the first made while the one before was served"""
+        self._waiting: list[None] = []
+        """one for each thread that waits for such a question, also while another thread talks"""
         self._is_talking = 0
         """messages that are being made or read"""
         self.has_input = False
@@ -252,9 +256,11 @@ class Home(Border):
     def _answer(self, body: bytes) -> None:
         message: tuple[Any, ...]
         request: Any = None
+        talks = self._talks
         try:
             with self._turn:
                 request = self._heard(body)
+                talks = self._talks
                 self._open += 1
                 self._turn.notify_all()
             message = ("give", (self._done(*request),))
@@ -266,7 +272,9 @@ class Home(Border):
             message = ("fail", error)
         if is_forked_child():
             raise SystemExit
-        with self._turn:  # a thread that talks to the suite comes to its end before
+        with self._turn:
+            while self._talks != talks:  # a thread that talks to the suite comes to its end before
+                self._turn.wait()
             self._open -= request is not None
             request = None
             said = self._said_anyhow(*message)
@@ -332,31 +340,39 @@ class Home(Border):
 
     def ask_suite(self, verb: str, *parts: Any) -> Any:
         """Let the suite do something with its own objects. Raises what that raised."""
+        self._waiting.append(None)
         with self._turn:  # one thread talks at a time, and only while the suite waits for an answer
-            self._waiting += 1
             try:
                 while not self._open:
                     self._turn.wait()
             finally:
-                self._waiting -= 1
+                self._waiting.pop()
             write_frame(self._replies, self._said("ask", (verb, *parts)))
+            kind, *parts_given = self._met()
+            if kind == "give":
+                return parts_given[0]
+            name, arguments, message, number, *others = parts_given
+            fields, own = others or ((), -1)
+            raised = self._errors.get(own)  # what the suite's function let through is what it was
+            if raised is None:
+                raised = _remade(name, arguments, message, number, fields)
+            vars(raised)["_harena_raised"] = number
+            raise raised
+
+    def _met(self) -> list[Any]:
+        """What the suite says to the request that was made last, once its own questions are answered."""
+        self._talks += 1
+        try:
             while True:
                 body = read_frame(self._requests)
                 if body is None:
                     os._exit(0)
-                if decode(body, 0)[0][0] == "ask":
-                    self._answer(body)
-                    continue
-                kind, *parts_given = self._heard(body)
-                if kind == "give":
-                    return parts_given[0]
-                name, arguments, message, number, *others = parts_given
-                fields, own = others or ((), -1)
-                raised = self._errors.get(own)  # what the suite's function let through is what it was
-                if raised is None:
-                    raised = _remade(name, arguments, message, number, fields)
-                vars(raised)["_harena_raised"] = number
-                raise raised
+                if decode(body, 0)[0][0] != "ask":
+                    return self._heard(body)
+                self._answer(body)
+        finally:
+            self._talks -= 1
+            self._turn.notify_all()
 
     def _let_threads_talk(self) -> None:
         """Let those threads talk to the suite that wait for it to listen."""

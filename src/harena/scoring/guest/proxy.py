@@ -18,11 +18,9 @@ import importlib.abc
 import importlib.machinery
 import inspect
 import random
-import selectors
 import subprocess
 import sys
 import threading
-import time
 import types
 import weakref
 
@@ -95,6 +93,7 @@ from harena.scoring.guest.standins import (
     without_judges,
 )
 from harena.scoring.guest.trust import Trust, named_by_suite
+from harena.scoring.guest.waits import Waits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +112,8 @@ _DEEP_ANSWER_TUPLES = 10
 _NESTING = tuple(encode(kind) for kind in "tzvwE")
 _MOST_OBJECTS = 2**31
 _LONG_WAIT_SECONDS = 0.25
-_THREADS_MEET = (threading.Condition.wait,)
+_MOST_DEEP_LISTENING = 16
+"""calls within calls, of which each waits and lets threads of the candidate's make the next"""
 _TASKS_AT_ONCE = 2
 _BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _PLAIN_KINDS = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None), type})
@@ -203,6 +203,8 @@ class Candidate(Border):
         """questions so far"""
         self.has_run = False
         """a coroutine of the candidate's has been run in the test under way"""
+        self._has_stood = False
+        """a task of the candidate's has, as it was last seen in a wait"""
         self.partial_kinds: set[str] = set()
         """names of classes of which a stand-in is not, for code in C, what its object is where the candidate is"""
         self.notes: list[str] = []
@@ -217,6 +219,7 @@ class Candidate(Border):
         self.is_changed = False
         """the suite has changed the candidate's modules, and what they do from then on may be its own doing"""
         self._follow_seeds()
+        self._sleep = Waits(self._may_listen, self._listen, self.looks.forget, self._stands).follow()
 
     @property
     def doubts(self) -> list[str]:
@@ -256,38 +259,43 @@ class Candidate(Border):
             self._seed = tuple(arguments) or tuple(keywords.values()) or None
 
         random.seed = followed
-        really = time.sleep
 
-        def sleep(seconds: Any) -> None:
-            self.looks.forget()  # what the suite waits for may have come
-            really(seconds)
-            self._let_threads_talk()
+    def _may_listen(self) -> bool:
+        """What this thread waits for may be done by threads of the candidate's, which call functions of the suite's."""
+        if threading.current_thread() is not threading.main_thread() or self._receiving:
+            return False
+        if self._depth > _MOST_DEEP_LISTENING:
+            self.waited = self.waited or "too many functions that it gives the candidate wait at the same time"
+            return False
+        return bool(self._given) or threading.active_count() > 1
 
-        time.sleep = self._sleep = sleep
-        waits: list[tuple[Any, str]] = [(threading.Condition, "wait"), (threading.Thread, "join")]
-        for owner, name in [*waits, (selectors.DefaultSelector, "select")]:  # the last is each turn of an event loop
-            setattr(owner, name, self._forgetting(getattr(owner, name)))
+    def _listen(self) -> None:
+        """Let threads of the candidate's call functions of the suite's, where nobody else listens. They know nothing of
+        an event loop of the suite's."""
+        if not self._given or not self._lock.acquire(blocking=False):
+            return
+        events = sys.modules.get("asyncio.events")
+        loop = None if events is None else events._get_running_loop()
+        try:
+            if events is not None:
+                events._set_running_loop(None)
+            self._has_stood = self.ask("turn", None) is True or self._has_stood
+        finally:
+            if events is not None:
+                events._set_running_loop(loop)
+            self._lock.release()
 
-    def _forgetting(self, really: Any) -> Any:
-        def waited(*positional: Any, **keywords: Any) -> Any:
-            try:
-                return really(*positional, **keywords)
-            finally:
-                self.looks.forget()
-                if really in _THREADS_MEET:
-                    self._let_threads_talk()
-
-        return waited
-
-    def _let_threads_talk(self) -> None:
-        """Threads of the candidate's call functions of the suite's while it listens: once it has waited, it does."""
-        if self._given and not self._depth and threading.current_thread() is threading.main_thread():
-            self.ask("turn", None)
+    def _stands(self, what: str) -> None:
+        """Whoever waits for the suite shall know why it may never go on."""
+        if self._given or not what:
+            with self._writing:
+                self.tell_wait(what)
 
     def stands_still(self) -> bool:
         """A task of the candidate's was waiting for the suite to ask for something."""
+        had, self._has_stood = self._has_stood, False
         try:
-            return bool(self.ask("turn", None))
+            return bool(self.ask("turn", None)) or had
         except Exception:  # noqa: BLE001 (whatever is wrong with it: it waits for nothing)
             return False
 

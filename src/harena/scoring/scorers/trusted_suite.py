@@ -47,6 +47,7 @@ from harena.scoring.guest import swallowed as guest_swallowed
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import trust as guest_trust
 from harena.scoring.guest import unittest as guest_unittest
+from harena.scoring.guest import waits as guest_waits
 from harena.scoring.guest import watch as guest_watch
 from harena.scoring.guest_sources import guest_argv, guest_program
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
@@ -215,7 +216,7 @@ def suite_argv(
     """The trusted runner of the contract's suite; see `guest_suite`, `guest_absent` for the stance of nobody,
     `guest_nobody` for its `answers`, and `guest_caught` for what `may_catch` allows."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
+    standing_in = (guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
     border = (guest_driver, guest_graph, guest_functions, guest_given, guest_home, *judging)
