@@ -10,12 +10,13 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import compile_path
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.mistakes import reason_of
 from harena.server.answers import ProblemResponse
+from harena.server.bodies import JSON
 from harena.server.documented import BEFORE_ROUTES, MEANINGS, describe
 from harena.server.requests import Requests
 from harena.server.routes import (
@@ -47,6 +48,9 @@ _log = logging.getLogger("harena.server")
 class _App(FastAPI):
     """Whose document has the problems of each route."""
 
+    document: bytes | None = None
+    """the OpenAPI document, encoded"""
+
     def openapi(self) -> dict[str, Any]:
         """See FastAPI; made once."""
         return self.openapi_schema or describe(super().openapi())
@@ -61,6 +65,7 @@ def create_app(state: ServerState) -> FastAPI:
         description="Beside what is said for each route, the server answers "
         + ", ".join(f"{status} ({MEANINGS[status][:-1].lower()})" for status in sorted(BEFORE_ROUTES))
         + " before there is one, with a problem, too.",
+        openapi_url=None,  # it would be encoded for each request
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # they would make an address of the request's own header
@@ -82,6 +87,7 @@ def create_app(state: ServerState) -> FastAPI:
     ):
         # not `include_router`, which makes each route once more, for an address before it or answers beside its own
         app.router.routes += noun.routes.router.routes
+    app.add_route("/openapi.json", _document, include_in_schema=False)
     app.add_exception_handler(HarenaError, _harena_error)
     app.add_exception_handler(RequestValidationError, _mistakes)
     app.add_exception_handler(HTTPException, _http_error)
@@ -89,6 +95,13 @@ def create_app(state: ServerState) -> FastAPI:
     app.add_exception_handler(Exception, _bug)
     app.add_middleware(Requests, state=state)
     return app
+
+
+async def _document(request: Request) -> Response:
+    app: _App = request.app
+    if app.document is None:
+        app.document = bytes(JSONResponse(app.openapi()).body)
+    return Response(app.document, media_type=JSON)
 
 
 def _request_id(request: Request) -> str | None:

@@ -32,6 +32,10 @@ MOST_HEAD_BYTES = 64 * 1024
 """size limit of a request's first line and headers together"""
 HEAD_SECONDS = 60.0
 """in which they must come, counted from the connection's begin or from their own"""
+UNREAD_SECONDS = 60.0
+"""for which nothing of an answer may be taken before its connection is dropped"""
+KEYED_UNREAD_SECONDS = 600.0
+"""longer with a key: who follows a command may be busy with what it has printed"""
 MOST_UNREAD_BYTES = 64 * 1024
 """what is parsed of a body after its request was answered, so that its end is found; behind more nothing is answered"""
 LINGER_SECONDS = 30.0
@@ -88,6 +92,12 @@ class HttpProtocol(HttpToolsProtocol):
     _events = 0
     """what the parser has told in a slice"""
 
+    _watching: asyncio.TimerHandle | None = None
+    """until when its client has to take something"""
+    _untaken = 0
+    """bytes of answers that the client had not taken when that began"""
+
+    _is_keyed = False
     _counted: Connections | None = None
     _turns: ParsingTurns
     _pieces: list[bytes]
@@ -97,6 +107,8 @@ class HttpProtocol(HttpToolsProtocol):
         """See asyncio."""
         super().connection_made(transport)
         self.flow, self._pieces = _Flow(self), []
+        # writing is paused from the first byte that is not taken to the last one
+        transport.set_write_buffer_limits(high=0)
         state: ServerState = self.config.app.state.harena  # type: ignore[union-attr]
         self._turns = state.parsing_turns
         if state.connections.add(self, None if self.client is None else self.client[0]):
@@ -108,6 +120,7 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio."""
         self._unwind()
+        self._stop_watching()
         self._turns.leave(self)
         self._unparsed, self._parsed = b"", 0
         if self._counted is not None:
@@ -116,7 +129,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def may_be_closed(self) -> bool:
         """See `Connection`."""
-        return self._waits_for_its_client() and not self.flow.read_paused
+        return self._waits_for_its_client() and not (self._is_keyed and self.flow.read_paused)
 
     def drop(self) -> None:
         """See `Connection`."""
@@ -124,6 +137,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def identified(self, workspace: str) -> None:
         """A request with a key of the workspace came. Raises LimitExceededError."""
+        self._is_keyed = True
         if self._counted is None:
             return
         try:
@@ -133,14 +147,44 @@ class HttpProtocol(HttpToolsProtocol):
             raise
 
     def _waits_for_its_client(self) -> bool:
-        """For a request, or for more of one; not where one that has come is answered."""
-        if self.cycle is None:
+        """For a request, or for more of one; not where one that has come is answered, unless nobody's key is known and
+        the client does not take the answer."""
+        if self.cycle is None or (self.flow.write_paused and not self._is_keyed):
             return True
         return bool(self.cycle.response_complete or self.cycle.more_body)
 
     def _note(self) -> None:
         if self._counted is not None:
             self._counted.heard(self, quiet=self._waits_for_its_client())
+
+    def pause_writing(self) -> None:
+        """See asyncio."""
+        super().pause_writing()
+        self._watch()
+        self._note()
+
+    def resume_writing(self) -> None:
+        """See asyncio."""
+        self._stop_watching()
+        super().resume_writing()
+        self._note()
+
+    def _watch(self) -> None:
+        self._stop_watching()
+        self._untaken = self.transport.get_write_buffer_size()
+        seconds = KEYED_UNREAD_SECONDS if self._is_keyed else UNREAD_SECONDS
+        self._watching = self.loop.call_later(seconds, self._look_at_reader)
+
+    def _look_at_reader(self) -> None:
+        if self.transport.get_write_buffer_size() < self._untaken:
+            self._watch()
+        else:
+            self.drop()
+
+    def _stop_watching(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            self._watching = None
 
     def on_response_complete(self) -> None:
         """See uvicorn."""

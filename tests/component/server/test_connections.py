@@ -9,6 +9,7 @@ import resource
 import socket
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from server_world import World, world
@@ -129,6 +130,31 @@ async def test_half_sent_bodies_and_idle_connections_leave_room_for_others(tmp_p
         assert (await answer_of(reader))[0] == 200  # it was kept
         for _, writer in held:
             writer.close()
+
+
+async def test_answers_that_nobody_reads_leave_room_for_who_has_a_key(tmp_path: Path) -> None:
+    """All connections of the address ask for long answers without a key, and take none of them."""
+    async with world(tmp_path, keyed=True) as here:
+        here.state.connections.most_of_address = 3
+        ours = await key_for(here, "vic")
+        address = urlsplit(here.url)
+        unread = []
+        for _ in range(3):
+            one = socket.socket()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            one.connect((address.hostname, address.port))
+            one.sendall(b"GET /openapi.json HTTP/1.1\r\n\r\n" * 60)
+            unread.append(one)
+        assert here.server._uvicorn is not None
+        open_ones = here.server._uvicorn.server_state.connections
+        while sum(one.flow.write_paused for one in open_ones) < len(unread):  # noqa: ASYNC110 - nobody is told of it
+            await asyncio.sleep(0)
+        reader, writer = await connected(here)
+        writer.write(b"GET /v1/sandboxes HTTP/1.1\r\n" + HOST + f"authorization: Bearer {ours}\r\n\r\n".encode())
+        assert (await answer_of(reader))[0] == 200
+        writer.close()
+        for one in unread:
+            one.close()
 
 
 async def test_a_server_that_is_full_of_answers_says_so(here: World) -> None:

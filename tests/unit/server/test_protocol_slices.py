@@ -27,6 +27,8 @@ class Wire(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__()
         self.written = bytearray()
+        self.untaken: list[int] = []
+        """bytes that are left at each look, the last one ever after"""
         self.reads, self.closed, self.aborted, self.ended = True, False, False, False
 
     def write(self, data: Any) -> None:
@@ -52,6 +54,9 @@ class Wire(asyncio.Transport):
 
     def write_eof(self) -> None:
         self.ended = True
+
+    def get_write_buffer_size(self) -> int:
+        return self.untaken.pop(0) if len(self.untaken) > 1 else self.untaken[0]
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         pass
@@ -259,3 +264,50 @@ async def test_a_short_body_that_nobody_reads_leaves_the_connection_open() -> No
         connection.data_received(b"1\r\nx\r\n" * 1000 + b"0\r\n\r\n")
         await turns()
     assert (len(server.seen), wire.closed, wire.ended) == (6, False, False)
+
+
+@pytest.mark.parametrize("key", [None, "ours"])
+async def test_an_answer_of_which_nothing_is_taken_ends_its_connection(
+    key: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that takes something, however slowly, keeps it; and so does one that took all."""
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS" if key is None else "KEYED_UNREAD_SECONDS", 0.0)
+    server = Server()
+    connection, wire = server.connection()
+    if key is not None:
+        connection.identified(key)
+    wire.untaken = [3]
+    connection.pause_writing()
+    connection.resume_writing()
+    await turns()
+    assert not wire.closed
+    wire.untaken = [9, 8, 8, 7, 7, 7, 5]
+    connection.pause_writing()
+    while not wire.closed:
+        await turns(1)
+    assert (wire.aborted, wire.untaken) == (True, [5])
+
+
+async def test_a_connection_whose_answer_is_not_taken_is_closed_for_another_one() -> None:
+    """No key of it is known: the server waits for its client, and not the other way round."""
+    server = Server()
+    count: Connections = server.state.harena.connections
+    count.most_of_address = 2
+    server.may.clear()
+    pairs = [server.connection() for _ in range(2)]
+    for connection, wire in pairs:
+        wire.untaken = [1]
+        connection.data_received(b"GET / HTTP/1.1\r\n\r\n" * 60)
+    assert not any(connection.may_be_closed() for connection, _ in pairs)
+    pairs[1][0].identified("ours")
+    for connection, _ in pairs:
+        connection.pause_writing()
+    assert [connection.may_be_closed() for connection, _ in pairs] == [True, False]
+    pairs[0][0].resume_writing()
+    assert not pairs[0][0].may_be_closed()
+    pairs[0][0].pause_writing()
+    for _ in range(2):
+        server.connection()
+    assert [wire.aborted for _, wire in pairs] == [True, False]
+    for connection, _ in pairs:
+        connection.connection_lost(None)
