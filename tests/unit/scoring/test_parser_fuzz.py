@@ -264,6 +264,7 @@ def tar(*members: tuple[str, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
 
 REPORT = (
     b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "excused": ["t.py::b"], '
+    b'"skips": [["t.py::b", "t.py:7"]], "expected": ["t.py::c"], '
     b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
     b'"questions": [["is f there", true]], "unheard": "", "sought": false, "caught": {}, "passed": 1}'
 )
@@ -276,6 +277,8 @@ FORGED = {
     b'["t.py::a"]': [b"NaN", b"{}", b"[1]", b'"t.py::a"', b"[[]]"],
     b'{"t.py::a": 1, "t.py::b": 2}': [b"[]", b'[["a", 1]]', b"null"],
     b'[["is f there", true]]': [b"[[]]", b"[1]", b'[["a", 1]]', b"{}", b'[["a", true, true]]'],
+    b'[["t.py::b", "t.py:7"]]': [b"[[]]", b"[1]", b'[["a", 1]]', b"{}", b'[["a", "b", "c"]]', b'["ab"]'],
+    b'["t.py::c"]': [b"{}", b"[1]", b"null"],
     b"false": [b"0", b"null", b'""'],
     b'"first": "a"': [b'"first": 1', b'"first": Infinity', b'"last": "a"', b'"first": {}'],
 }

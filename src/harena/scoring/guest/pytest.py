@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 
 from harena.scoring.guest.proxy import Candidate
-from harena.scoring.guest.suite import Run, told
+from harena.scoring.guest.suite import ONLY_GOLD, Run, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,6 +59,18 @@ def _explain_without_excuse(rewrite: Any, candidate: Candidate) -> None:
         setattr(rewrite, name, explained(getattr(rewrite, name)))
 
 
+def _is_expected(item: Any, error: BaseException | None) -> bool:
+    """A mark says that the test fails, and it does; no call of `pytest.xfail` has ended it."""
+    import unittest
+
+    import pytest
+
+    marked = getattr(getattr(item, "obj", None), "__unittest_expecting_failure__", False)
+    of_class = getattr(getattr(item, "cls", None), "__unittest_expecting_failure__", False)
+    is_case = isinstance(getattr(item, "cls", None), type) and issubclass(item.cls, unittest.TestCase)
+    return (is_case and bool(marked or of_class)) or not isinstance(error, pytest.xfail.Exception)
+
+
 def main() -> None:
     """See `guest_suite`; what is to be run are pytest's arguments."""
     run = Run()
@@ -83,6 +95,7 @@ def main() -> None:
         has_swallowed = False
         settled: set[str] = set()
         returned: set[str] = set()
+        has_skipped: set[str] = set()
 
         @pytest.hookimpl(wrapper=True, trylast=True)
         def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, Any]:
@@ -123,7 +136,7 @@ def main() -> None:
             if not tally.excused or tally.excused[-1] != nodeid:
                 tally.ran.append(nodeid)
             name = ".".join(nodeid.partition(".py::")[2].partition("[")[0].split("::"))
-            if (swallowed := run.swallowed(name)) and nodeid in Proof.returned:
+            if (swallowed := run.swallowed(name)) and nodeid in Proof.returned | Proof.has_skipped:
                 tally.failed(nodeid, swallowed, False, False)
                 Proof.has_swallowed = True
             if run.is_unserved(Proof.notes):
@@ -147,12 +160,18 @@ def main() -> None:
             if report.passed or item.nodeid in Proof.settled:
                 return report
             Proof.settled.add(item.nodeid)
-            unasked = run.asked == Proof.asked
-            if hasattr(report, "wasxfail") or (report.skipped and unasked):
+            error = call.excinfo.value if call.excinfo is not None else None
+            is_xfail = hasattr(report, "wasxfail")
+            if is_xfail and _is_expected(item, error):
                 tally.excused.append(item.nodeid)
+                tally.expected.append(item.nodeid)
+            elif report.skipped and (is_xfail or run.asked == Proof.asked or run.skip_place(error)):
+                place = run.skip_place(error)
+                tally.excused.append(item.nodeid)
+                tally.skips.append((item.nodeid, place))
+                Proof.has_skipped.update([item.nodeid] if place else [])
             else:
-                error = call.excinfo.value if call.excinfo is not None else None
-                is_skip = " (it skips itself after the candidate was asked)" if report.skipped else ""
+                is_skip = f" (it skips itself after the candidate was asked{ONLY_GOLD})" if report.skipped else ""
                 unasked = run.is_unasked(Proof.asked, error)
                 tally.failed(item.nodeid, told(error) + is_skip, unasked, run.is_unserved(Proof.notes))
             return report

@@ -3,7 +3,8 @@
 A runner is started with the proof's word as the first line of standard input, and with an object of JSON: `ours`, the
 trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trusted modules that the candidate has, too; `home`,
 where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answers`, see `guest_nobody`; `may_catch`, see
-`guest_caught`. What follows are words that say what is to be run. The candidate lives
+`guest_caught`; `skips`, places of skips that are the suite's own, and whether each has a condition, which
+counts while the surroundings are as at first. What follows are words that say what is to be run. The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
     in another process    of the same sandbox, whose program is given
@@ -52,6 +53,8 @@ BESIDE, ELSEWHERE, NOWHERE = "", "elsewhere", "nowhere"
 FREE_BUILTINS = frozenset({"_", "print", "input", "open", "help", "exit", "quit", "breakpoint", "__import__"})
 """builtins that programs replace, and an interactive interpreter writes; nothing is judged by them"""
 _MOST_NAMES, _MOST_FUNCTIONS = 10_000, 2000
+_MOST_CAUSES = 8
+ONLY_GOLD = ", and only a gold solution can tell that a right one does"
 _getpid = os.getpid
 
 
@@ -69,6 +72,10 @@ class Tally:
         self.passed = 0
         self.excused: list[str] = []
         """tests and files that were skipped, or expected to fail; the host finds out whether the candidate is why"""
+        self.skips: list[tuple[str, str]] = []
+        """tests that were skipped, and the place of the suite's own skip by which they were; empty for any other"""
+        self.expected: list[str] = []
+        """tests that have failed as a mark of theirs expects"""
         self.ran: list[str] = []
         """tests that were begun and not excused, whatever became of them"""
         self.read: list[str] = []
@@ -105,6 +112,9 @@ class Run:
         given = json.loads(sys.argv[1])
         self._ours, self._home, self._stance = given["ours"], given["home"], given["stance"]
         self._answers = given["answers"]
+        self._skips = given["skips"]
+        self._variables: frozenset[str] = frozenset()
+        """environment variables that the suite has a word for"""
         self.words = sys.argv[2:]
         """what is to be run"""
         self.trusted = [os.path.join(self.here, path) for path in self._ours]
@@ -118,6 +128,9 @@ class Run:
         self._swallowed: Swallowed | None = None
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
         texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
+        if self._home == BESIDE and self._skips:
+            self._variables = frozenset(["PATH"]).union(*(re.findall(r"\w+", text) for text in texts.values()))
+        self._surroundings = self._seen_around()
         if self._home == BESIDE:
             self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
         self._tools = self._used() if self._home == BESIDE else None
@@ -183,6 +196,29 @@ class Run:
     def is_answered_by_nobody(self, asked: int) -> bool:
         """What was done since there were so many questions depends on what somebody who is not there has said."""
         return self._home == NOWHERE and self.asked != asked
+
+    def skip_place(self, error: BaseException | None) -> str:
+        """The place of the suite's own skip that has raised this; empty for any other. The frame that the runner has
+        called counts, whose part of the traceback is made as the exception leaves it."""
+        seen = 0
+        while error is not None and seen < _MOST_CAUSES:
+            trace = error.__traceback__
+            while trace is not None:
+                path = trace.tb_frame.f_code.co_filename
+                if path in self.trusted:
+                    place = f"{os.path.relpath(path, self.here)}:{trace.tb_lineno}"
+                    is_same = not self._skips.get(place) or self._surroundings == self._seen_around()
+                    return place if place in self._skips and is_same else ""
+                trace = trace.tb_next
+            error, seen = error.__context__, seen + 1  # pytest raises its own where unittest has caught the first
+        return ""
+
+    def _seen_around(self) -> Any:
+        """What conditions of skips ask for, and a candidate beside the suite could change."""
+        if self._home != BESIDE:
+            return None
+        variables = {name: value for name, value in os.environ.items() if name in self._variables}
+        return sys.platform, sys.version_info, sys.maxsize, os.name, variables
 
     def began(self) -> None:
         """A test begins."""
@@ -282,6 +318,8 @@ class Run:
             "doubted": self.candidate.doubts[0] if self.candidate is not None and self.candidate.doubts else "",
             "unserved": notes[0] if failures and notes and all(unserved for *_, unserved in failures) else "",
             "excused": tally.excused[:_MOST_NAMES],
+            "skips": tally.skips[:_MOST_NAMES],
+            "expected": tally.expected[:_MOST_NAMES],
             "ran": _functions(tally.ran) if self._home != NOWHERE else tally.ran[:_MOST_NAMES],
             "read": tally.read[:_MOST_NAMES] if self._home == NOWHERE else [],
             "unread": tally.unread[:_MOST_NAMES] if self._home == NOWHERE else [],

@@ -22,7 +22,7 @@ import unittest.result
 import unittest.suite
 import unittest.util
 
-from harena.scoring.guest.suite import FREE_BUILTINS, Run, Tally, module_name, told
+from harena.scoring.guest.suite import FREE_BUILTINS, ONLY_GOLD, Run, Tally, module_name, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class Result(unittest.TestResult):
         self._failures = 0
         self._asked_in_subtest = run.asked
         self._excused: dict[str, None] = {}
+        self._has_skipped: set[int] = set()
         self._excused_cases: set[int] = set()
 
     def startTest(self, test: Any) -> None:  # noqa: N802
@@ -122,7 +123,8 @@ class Result(unittest.TestResult):
         super().stopTest(test)
         self._run.in_body(False)
         name = f"{type(test).__qualname__}.{getattr(test, '_testMethodName', '')}"
-        if (swallowed := self._run.swallowed(name)) and id(test) in self._verdicts.returned:
+        has_ended = id(test) in self._verdicts.returned or id(test) in self._has_skipped
+        if (swallowed := self._run.swallowed(name)) and has_ended:
             self._failed(test, swallowed)
         if test.id() not in self._excused:
             self._run.tally.ran.append(test.id())
@@ -157,15 +159,19 @@ class Result(unittest.TestResult):
         """See TestResult."""
         before = self._asked_in_subtest if isinstance(test, unittest.case._SubTest) else self._asked  # type: ignore[attr-defined]
         self._asked_in_subtest = self._run.asked
-        if self._run.asked == before:
+        place = self._run.skip_place(sys.exc_info()[1])
+        if self._run.asked == before or place:
             self._excuse(test)
+            self._has_skipped.add(id(test) if place else 0)
+            self._run.tally.skips.append((test.id(), place))
         else:
-            self._failed(test, f"it skips itself after the candidate was asked: {reason}")
+            self._failed(test, f"it skips itself after the candidate was asked{ONLY_GOLD}: {reason}")
         super().addSkip(test, reason)
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802
         """See TestResult."""
         self._excuse(test)
+        self._run.tally.expected.append(test.id())
         super().addExpectedFailure(test, err)
 
     def excuses(self, case: Any) -> bool:

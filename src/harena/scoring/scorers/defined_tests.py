@@ -22,8 +22,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from harena.scoring.python_source import syntax_tree
+from harena.scoring.python_source import parts_of, syntax_tree
 from harena.scoring.scorers.loaded_files import imported_from, loaded_files
+from harena.scoring.scorers.stated_excuses import WORDS, Kind, StatedExcuses, stated_names
 from harena.scoring.scorers.suite_syntax import (
     BLOCKS,
     DEFINITIONS,
@@ -81,6 +82,10 @@ class Dependence:
     """the files in which one of these is"""
     unheard: dict[str, int] = field(default_factory=dict)
     """path of a file -> line of a skip there that depends on what nobody hears (`unheard_skips`)"""
+    skips: dict[str, Kind] = field(default_factory=dict)
+    """place (`test_it.py:7`) of a skip that is stated whoever the candidate is (`stated_excuses`)"""
+    expected: frozenset[str] = frozenset()
+    """names of tests that are stated to fail whoever the candidate is"""
 
     def __bool__(self) -> bool:
         return bool(self.conditional or self.is_counted or self.uncountable)
@@ -110,6 +115,7 @@ def dependence(
     )
     known = _Modules(libraries, of_suite)
     found = Dependence()
+    stated: list[tuple[str, bool]] = []
     loaded = trees.keys() if started is None else loaded_files(trees, names, started)
     for path, tree in trees.items():
         if tree is not None and path in loaded:  # one that cannot be parsed fails for everybody
@@ -117,6 +123,20 @@ def dependence(
             file.judge()
             if line := file.unheard_skip():
                 found.unheard[path] = line
+            if any(word in trusted[path] for word in WORDS):
+                excuses = file.stated(of_image)
+                found.skips.update((f"{path}:{line}", kind) for line, kind in excuses.skips())
+                stated += excuses.expected(is_always=is_beside)
+            else:
+                stated += ((name, False) for name in tests_in(tree))
+    found.expected = stated_names(stated)
+    if any(
+        isinstance(node, FUNCTIONS) and node.name == "skipTest"
+        for tree in trees.values()
+        if tree
+        for node in parts_of(tree)
+    ):
+        found.skips.clear()  # the suite's own may ask the candidate
     return found
 
 
@@ -350,6 +370,14 @@ class _File:
     def unheard_skip(self) -> int:
         """The line of a skip that depends on what nobody hears; 0 if there is none."""
         return unheard_skip(self._tree, self._is_theirs, lambda node: self._way(node) == "presence")
+
+    def stated(self, of_image: Collection[str]) -> StatedExcuses:
+        """The skips and expected failures that the file states."""
+        images = {*of_image, *sys.stdlib_module_names}
+        looks = _LOOKS_AT_FILES | _PRESENCE_OF_FILES
+        return StatedExcuses(
+            self._tree, self._theirs, looks, lambda node: _foreign(node, self._path, self._known), images
+        )
 
     # What is defined.
 

@@ -33,7 +33,14 @@ from harena.scoring.scorers.suite_apart import Attempt, score_apart
 from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
 from harena.scoring.scorers.suite_caught import Mode
 from harena.scoring.scorers.suite_caught import attempt as attempt_of
-from harena.scoring.scorers.suite_defined import Missing, dependence_of, may_lack, missing_from, unheard_skip_of
+from harena.scoring.scorers.suite_defined import (
+    Missing,
+    dependence_of,
+    excuses_of,
+    may_lack,
+    missing_from,
+    unheard_skip_of,
+)
 from harena.scoring.scorers.suite_nobody import (
     Norm,
     fewer_than_gold,
@@ -285,14 +292,18 @@ async def _without_excuses(
     if on.uncountable:
         return verdict, f"how many tests there are depends on what the candidate answers or has ({on.uncountable})"
     lacks = bool(on) and may_lack(told, on)
-    if norm is None and not (told.excused or told.sought or lacks):
+    excuses = excuses_of(told, on)
+    rest = replace(told, excused=tuple(test for test in told.excused if test not in excuses.stated))
+    if norm is None and not (rest.excused or told.sought or lacks):
         return verdict, ""
     norm = norm or await norm_of_nobody(
-        bench, contract, sees_files=mode != "sandbox", counts=lacks, skips=bool(told.excused)
+        bench, contract, sees_files=mode != "sandbox", counts=lacks, skips=bool(rest.excused)
     )
-    if why := skipped_because_of(told, norm):
+    if why := skipped_because_of(told, norm, excuses.stated | excuses.unknown):
         return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="skipped"), ""
-    if why := unsettled_skip(told, norm) or unheard_skip_of(told, on):
+    if unknown := excuses.unknown - norm.may_skip:
+        return verdict, f"{min(unknown)[:300]} skips itself, and its text does not tell whether the candidate is why"
+    if why := unsettled_skip(rest, norm) or unheard_skip_of(rest, on):
         return verdict, why
     if why := fewer_than_gold(told, norm):
         return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="fewer"), ""

@@ -104,7 +104,12 @@ class Report:
     doubted: str = ""
     """why a pass may say nothing: the suite looked at what the candidate does in another process, or was refused"""
     excused: tuple[str, ...] = ()
-    """tests that were skipped before they had asked the candidate anything, and files that were skipped as a whole"""
+    """tests that were skipped before they had asked the candidate anything, or by the suite's own skip, tests that
+    were expected to fail, and files that were skipped as a whole"""
+    skips: tuple[tuple[str, str], ...] = ()
+    """excused tests that were skipped, and the place of the suite's own skip by which they were; empty for any other"""
+    expected: tuple[str, ...] = ()
+    """excused tests that have failed as a mark of theirs expects"""
     ran: tuple[str, ...] = ()
     """tests that were run; of a candidate without their parameters"""
     read: tuple[str, ...] = ()
@@ -143,6 +148,8 @@ def _report(written: dict[str, Any]) -> Report:
         unserved=_text(written["unserved"], 300),
         doubted=_text(written["doubted"], 300),
         excused=_names(written["excused"]),
+        skips=tuple(_pair(each) for each in _of_kind(written["skips"], list)),
+        expected=_names(written["expected"]),
         ran=_names(written["ran"]),
         read=_names(written["read"]),
         unread=_names(written["unread"]),
@@ -169,6 +176,11 @@ def _of_kind(value: Any, kind: type[_T]) -> _T:
     if type(value) is not kind:
         raise TypeError(f"{type(value).__name__} in the place of {kind.__name__}")
     return value
+
+
+def _pair(written: Any) -> tuple[str, str]:
+    test, place = _of_kind(written, list)
+    return _of_kind(test, str), _of_kind(place, str)
 
 
 def _text(value: Any, room: int) -> str:
@@ -216,10 +228,11 @@ async def score_apart(
     contract: CommandContract,
     shown: Collection[str] = (),
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
+    skips: Mapping[str, bool] | None = None,
 ) -> Attempt:
     """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too; `may_catch`:
-    see `guest_caught`. Raises PlatformError and SandboxError for what is nobody's doing."""
-    found = await _run(bench, contract, await taking_part(bench, contract, is_apart=True), shown, may_catch)
+    see `guest_caught`; `skips`: see `guest_suite`. Raises PlatformError and SandboxError for what is nobody's doing."""
+    found = await _run(bench, contract, await taking_part(bench, contract, is_apart=True), shown, may_catch, skips)
     report = found.heard.report or Report()
     if found.heard.tampered:
         return Attempt(tampered(found.heard.tampered))
@@ -277,6 +290,7 @@ async def _run(
     theirs: dict[str, str],
     shown: Collection[str] = (),
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
+    skips: Mapping[str, bool] | None = None,
 ) -> _Outcome:
     trusted = {**bench.scenario.files, **contract.files}
     ours = trusted_paths(contract, bench.scenario.files)
@@ -290,7 +304,9 @@ async def _run(
         await put_files(apart, overlaid(theirs, named))
         suite = await beside.exec(
             ExecRequest(
-                argv=suite_argv(contract, ours, list(theirs), ELSEWHERE, on_both_sides, may_catch=may_catch),
+                argv=suite_argv(
+                    contract, ours, list(theirs), ELSEWHERE, on_both_sides, may_catch=may_catch, skips=skips
+                ),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin_stream=True,

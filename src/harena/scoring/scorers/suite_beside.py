@@ -51,11 +51,15 @@ def _larger(one: Any, other: Any) -> Any:
 
 
 async def score_beside(
-    bench: Bench, contract: CommandContract, isolate: bool, may_catch: Mapping[str, int] | None = NOTHING_CAUGHT
+    bench: Bench,
+    contract: CommandContract,
+    isolate: bool,
+    may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
+    skips: Mapping[str, bool] | None = None,
 ) -> Attempt:
-    """One suite, one candidate, one sandbox. `may_catch`: see `guest_caught`."""
+    """One suite, one candidate, one sandbox. `may_catch`: see `guest_caught`; `skips`: see `guest_suite`."""
     theirs = await taking_part(bench, contract)
-    result, proven, report = await _run(bench, contract, theirs, isolate, may_catch)
+    result, proven, report = await _run(bench, contract, theirs, isolate, may_catch, skips)
     observation = f"{result.outcome}:{result.returncode}:{proven}"
     failure = program_failure(result)
     if failure is None and proven and report is None:
@@ -97,6 +101,7 @@ async def _run(
     theirs: dict[str, str],
     isolate: bool,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
+    skips: Mapping[str, bool] | None = None,
 ) -> tuple[ExecResult, bool, Report | None]:
     """(what the suite's process did, whether its proof is there, what it says of its tests; None where no runner has
     said it: beside the suite a candidate may find the word)."""
@@ -113,7 +118,7 @@ async def _run(
         result = await bench.run(
             sandbox,
             ExecRequest(
-                argv=suite_argv(contract, ours, rest, home, on_both_sides, may_catch=may_catch),
+                argv=suite_argv(contract, ours, rest, home, on_both_sides, may_catch=may_catch, skips=skips),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin=f"{word}\n".encode(),

@@ -19,6 +19,7 @@ from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, score_apart
 from harena.scoring.scorers.suite_beside import score_beside
+from harena.scoring.scorers.suite_defined import own_skips
 from harena.scoring.scorers.suite_nobody import suite_key
 from harena.scoring.scorers.trusted_suite import NOTHING_CAUGHT
 from harena.scoring.slices import aside, size_of
@@ -54,9 +55,10 @@ async def attempt(bench: Bench, contract: CommandContract, mode: Mode) -> tuple[
 
 
 async def _run(bench: Bench, contract: CommandContract, mode: Mode, may_catch: Mapping[str, int] | None) -> Attempt:
+    skips = await own_skips(bench, contract)
     if mode == "sandbox":
-        return await score_apart(bench, contract, may_catch=may_catch)
-    return await score_beside(bench, contract, mode, may_catch)
+        return await score_apart(bench, contract, may_catch=may_catch, skips=skips)
+    return await score_beside(bench, contract, mode, may_catch, skips)
 
 
 async def _caught_by_gold(bench: Bench, contract: CommandContract, mode: Mode) -> Mapping[str, int]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scorers.defined_tests import Dependence, dependence
 from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.stated_excuses import WORDS
 from harena.scoring.scorers.suite_apart import Report
 from harena.scoring.scorers.suite_nobody import Remembered, Shown, suite_key
 from harena.scoring.scorers.trusted_suite import not_theirs
@@ -61,6 +62,37 @@ async def dependence_of(bench: Bench, contract: CommandContract, *, is_beside: b
         )
 
     return await _dependences.get(suite_key(bench, contract, "defined", is_beside), found)
+
+
+async def own_skips(bench: Bench, contract: CommandContract) -> Mapping[str, bool]:
+    """The places of skips that are stated, or may be, whoever the candidate is, and whether each has a condition, which
+    a candidate beside the suite could change."""
+    trusted = {**bench.scenario.files, **contract.files}
+    if not any(word in text for path, text in trusted.items() if path.endswith(".py") for word in WORDS):
+        return {}
+    on = await dependence_of(bench, contract, is_beside=contract.isolate is False)
+    return {place: kind != "always" for place, kind in on.skips.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Excuses:
+    """Tests of a candidate's run that are excused, by what the suite's text says of that."""
+
+    stated: frozenset[str]
+    """they are skipped, or fail, whoever the candidate is"""
+    unknown: frozenset[str]
+    """the suite itself skips them, on a condition that cannot be followed"""
+
+
+def excuses_of(told: Report, on: Dependence) -> Excuses:
+    """What a candidate's run says of its skips and expected failures, by the suite's text."""
+    kinds: dict[str, set[str]] = {}
+    for test, place in told.skips:
+        kinds.setdefault(test, set()).add(on.skips.get(place, ""))
+    expected = {test for test in told.expected if _last(test.partition("[")[0]) in on.expected}
+    stated = {test for test, each in kinds.items() if each <= {"always", "own"}} | (expected - kinds.keys())
+    unknown = {test for test, each in kinds.items() if "unknown" in each and "" not in each}
+    return Excuses(frozenset(stated), frozenset(unknown))
 
 
 def _names_files(contract: CommandContract, trusted: Mapping[str, str]) -> bool:

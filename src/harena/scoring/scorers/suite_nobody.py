@@ -169,10 +169,12 @@ async def norm_of_nobody(
     return replace(norm, may_skip=may_skip, unsettled=why)
 
 
-def skipped_because_of(candidate: Report, norm: Norm) -> str:
-    """A test that is not run because of the candidate; empty if there is none."""
-    if more := frozenset(candidate.excused) - norm.may_skip:
-        hint = f" (a module that is not there is the candidate's to bring; {LIST_IT})" if candidate.sought else ""
+def skipped_because_of(candidate: Report, norm: Norm, otherwise: frozenset[str] = frozenset()) -> str:
+    """A test that is not run because of the candidate; empty if there is none. `otherwise`: tests of which the suite's
+    text says more than such runs."""
+    if more := frozenset(candidate.excused) - norm.may_skip - otherwise:
+        hint = "" if norm.is_of_gold else " (only a `gold` solution tells that a right candidate skips it)"
+        hint = f" (a module that is not there is the candidate's to bring; {LIST_IT})" if candidate.sought else hint
         return f"skipped, which it is not by itself: {min(more)[:300]}{hint}"
     ran = _functions(candidate)
     if not ran:  # there are too many to be told

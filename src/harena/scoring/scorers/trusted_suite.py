@@ -212,9 +212,10 @@ def suite_argv(
     stance: str = guest_absent.AS_IT_IS,
     answers: Mapping[str, bool] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
+    skips: Mapping[str, bool] | None = None,
 ) -> tuple[str, ...]:
-    """The trusted runner of the contract's suite; see `guest_suite`, `guest_absent` for the stance of nobody,
-    `guest_nobody` for its `answers`, and `guest_caught` for what `may_catch` allows."""
+    """The trusted runner of the contract's suite; see `guest_suite`, also for `skips`, `guest_absent` for the stance of
+    nobody, `guest_nobody` for its `answers`, and `guest_caught` for what `may_catch` allows."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
@@ -228,7 +229,7 @@ def suite_argv(
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
-                        "not_theirs": not_theirs(contract)})  # fmt: skip
+                        "skips": dict(skips or {}), "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
     return (*program, given, *options, *contract.suite)
 

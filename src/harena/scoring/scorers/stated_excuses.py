@@ -1,0 +1,491 @@
+"""Skips and expected failures that a suite states in its text, whoever the candidate is.
+
+A skip is stated if what leads to it, from the start of the function that the runner calls, asks nothing of the
+candidate: its conditions are about the platform, the environment, a package or a parameter of the test, and nothing
+that the candidate may answer ends the function before. It is the same skip for everybody, also where the candidate was
+asked before it (in a `setUp`, or a fixture). A skip is
+
+    always   if there is no condition
+    own      if its conditions are of these kinds only
+    unknown  if they are of other kinds, and nothing in them comes from the candidate as far as the text tells
+
+Every other one may be the candidate's doing. An expected failure is stated if every test of its name is marked so, on
+a condition of these kinds or none: that it does not pass is then what the suite asks for.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Literal
+
+from harena.scoring.python_source import parts_of
+from harena.scoring.scorers.suite_syntax import (
+    BLOCKS,
+    DEFINITIONS,
+    FUNCTIONS,
+    bound_by,
+    is_main,
+    is_test,
+    word_of,
+)
+
+Kind = Literal["always", "own", "unknown"]
+WORDS = ("skip", "Skip", "xfail", "expectedFailure")
+"""a suite without any of these in its text states no excuse"""
+_OWN_VALUES = frozenset({
+    "sys.platform", "sys.version_info", "sys.maxsize", "sys.byteorder", "sys.flags", "sys.implementation", "os.name",
+    "os.environ", "os.sep",
+})  # fmt: skip
+_OWN_CALLS = frozenset({
+    "os.environ.get", "os.getenv", "os.cpu_count", "os.getuid", "os.geteuid", "shutil.which", "platform.system",
+    "platform.machine", "platform.python_version", "platform.python_implementation", "platform.release",
+    "sys.platform.startswith", "sys.getwindowsversion", "importlib.util.find_spec",
+})  # fmt: skip
+_BUILTIN_CALLS = frozenset({"bool", "int", "len", "str", "tuple", "range", "min", "max", "float"})
+_PLAIN_CONTEXTS = frozenset({"subTest", "TemporaryDirectory", "NamedTemporaryFile", "catch_warnings"})
+"""context managers that swallow nothing, or a failure that is told"""
+_PLAIN_FIXTURES = frozenset({"self", "cls", "tmp_path", "tmpdir", "monkeypatch", "tmp_path_factory"})
+_RAISED = frozenset({"unittest.SkipTest", "unittest.case.SkipTest", "pytest.skip.Exception"})
+_SKIPS = frozenset({"pytest.skip", "pytest.xfail"})
+_EXPECTED = frozenset({"unittest.expectedFailure", "unittest.case.expectedFailure", "pytest.mark.xfail"})
+_EXITS = (ast.Return, ast.Break, ast.Continue)
+_ORDER: tuple[Kind, ...] = ("always", "own", "unknown")
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+Foreign = Callable[[ast.Import | ast.ImportFrom], Iterable[ast.alias]]
+
+
+def _worst(kinds: Iterable[Kind | None]) -> Kind | None:
+    """None: something in it may come from the candidate."""
+    found: Kind = "always"
+    for kind in kinds:
+        if kind is None:
+            return None
+        found = max(found, kind, key=_ORDER.index)
+    return found
+
+
+class StatedExcuses:
+    """What one trusted file states."""
+
+    def __init__(
+        self,
+        tree: ast.Module,
+        theirs: Collection[str],
+        looks: Collection[str],
+        foreign: Foreign,
+        images: Collection[str],
+    ) -> None:
+        """`theirs`: names of the module that come from the candidate. `looks`: words that look at files. `foreign`:
+        what an import brings of modules that are the candidate's. `images`: packages and modules that are not."""
+        self._tree = tree
+        self._looks = frozenset(looks)
+        self._images = frozenset(images)
+        self._nodes = parts_of(tree)
+        self._parents = {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
+        self._functions = {node.name: node for node in self._nodes if isinstance(node, FUNCTIONS)}
+        self._modules: dict[str, set[str]] = {}
+        """what imports of others than the candidate bind a name to"""
+        self._theirs = set(theirs)
+        for node in self._nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                alien = list(foreign(node))
+                self._theirs.update((each.asname or each.name).partition(".")[0] for each in alien)
+                for alias in node.names:
+                    if alias not in alien:
+                        name = alias.asname or alias.name.partition(".")[0]
+                        whole = alias.name if alias.asname else name
+                        module = node.module if isinstance(node, ast.ImportFrom) else None
+                        self._modules.setdefault(name, set()).add(f"{module}.{alias.name}" if module else whole)
+        self._own: set[str] = set()
+        """names that are bound to what is not the candidate's only"""
+        self._arguments = dict(self._parametrized())
+        bindings = list(self._bindings())
+        self._bound = {name for name, *_ in bindings}
+        self._rebound = {name for name, node, _ in bindings if not isinstance(node, ast.Import | ast.ImportFrom)}
+        changing = {name for name, node, value in bindings if value is None or not _is_fixed(value, node)}
+        self._fixed = self._bound - changing
+        """names of values that nobody changes"""
+        before = -1
+        while before != len(self._theirs):
+            before = len(self._theirs)
+            for node in self._nodes:
+                self._theirs.update(self._made_of_theirs(node))
+        before = -1
+        while before != len(self._own):
+            before = len(self._own)
+            self._own = self._with_own(bindings)
+
+    def skips(self) -> Iterator[tuple[int, Kind]]:
+        """The lines of skips that are stated."""
+        for node in self._nodes:
+            if not isinstance(node, ast.stmt) or (given := self._skip(node)) is None:
+                continue
+            function = self._function_of(node)
+            if function is None or self._function_of(function) is not None:
+                continue
+            kind = _worst((given, self._way_to(node, function), self._beside(node, function)))
+            if kind is not None:
+                yield from ((line, kind) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
+
+    def expected(self, *, is_always: bool) -> Iterator[tuple[str, bool]]:
+        """The names of tests, and whether each is stated to fail. `is_always`: on no condition."""
+        marks = list(self._marks_of(self._tree))
+        for node in self._nodes:
+            if isinstance(node, FUNCTIONS) and is_test(node.name):
+                given = [*marks, *node.decorator_list]
+                parent = self._parents[node]
+                while not isinstance(parent, ast.Module):
+                    if isinstance(parent, ast.ClassDef):
+                        given += [*parent.decorator_list, *self._marks_of(parent)]
+                    parent = self._parents[parent]
+                yield node.name, any(self._expects(mark, is_always) for mark in given)
+
+    # What a name is made of.
+
+    def _made_of_theirs(self, node: ast.AST) -> Iterator[str]:
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+            if node.value is not None and self._is_theirs(node.value):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    yield from _stored(target)
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            if self._is_theirs(node.iter):
+                yield from _stored(node.target)
+        elif isinstance(node, ast.withitem):
+            if node.optional_vars is not None and self._is_theirs(node.context_expr):
+                yield from _stored(node.optional_vars)
+        elif isinstance(node, DEFINITIONS):
+            if not is_test(node.name) and any(map(self._is_theirs, node.body)):
+                yield node.name
+            if isinstance(node, FUNCTIONS):
+                yield from self._unknown_arguments(node)
+        elif isinstance(node, ast.Call):
+            yield from self._given_theirs(node)
+        if isinstance(node, BLOCKS) and self._block(node) is None:
+            bound = (word for each in ast.walk(node) for word in bound_by(each))
+            stored = (word for each in ast.walk(node) if isinstance(each, ast.Attribute) for word in _stored(each))
+            yield from (word for word in (*bound, *stored) if word not in self._modules)
+
+    def _given_theirs(self, node: ast.Call) -> Iterator[str]:
+        """What a call with something of the candidate's may change."""
+        given = [*node.args, *(each.value for each in node.keywords)]
+        if not self._is_theirs(node):
+            return
+        names = [each for each in (*given, node.func) if isinstance(each, ast.Name | ast.Attribute | ast.Starred)]
+        kept = {*self._modules, *_PLAIN_FIXTURES, *self._functions, *self._fixed, *_PLAIN_CONTEXTS}
+        yield from (root for each in names if (root := _root(each)) not in kept and not root.startswith("assert"))
+        called = self._functions.get(word_of(node.func))
+        if called is not None:
+            yield from (each.arg for each in ast.walk(called.args) if isinstance(each, ast.arg) and each.arg != "self")
+
+    def _unknown_arguments(self, node: _Function) -> Iterator[str]:
+        """Fixtures of other files, and what shows the candidate's output."""
+        is_called = is_test(node.name) or any(
+            word_of(each) == "fixture" for mark in node.decorator_list for each in ast.walk(mark)
+        )
+        for each in ast.walk(node.args):
+            if not isinstance(each, ast.arg) or not is_called or each.arg in _PLAIN_FIXTURES:
+                continue
+            values = self._arguments.get(each.arg)
+            if values is not None:
+                if any(map(self._is_theirs, values)):
+                    yield each.arg
+            elif each.arg not in self._functions:
+                yield each.arg
+
+    def _parametrized(self) -> Iterator[tuple[str, list[ast.expr]]]:
+        found: dict[str, list[ast.expr]] = {}
+        for node in self._nodes:
+            if isinstance(node, ast.Call) and word_of(node.func) == "parametrize" and len(node.args) > 1:
+                names = [each.value for each in ast.walk(node.args[0]) if isinstance(each, ast.Constant)]
+                for name in names:
+                    for each in str(name).split(","):
+                        found.setdefault(each.strip(), []).append(node.args[1])
+        yield from found.items()
+
+    def _bindings(self) -> Iterator[tuple[str, ast.AST, ast.expr | None]]:
+        """(name, where, what of; None where that is nobody's value)."""
+        nothing = ast.Constant(None)
+        for node in self._nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                yield from ((name, node, nothing) for name in bound_by(node))
+            elif isinstance(node, ast.Assign) and all(isinstance(each, ast.Name) for each in node.targets):
+                yield from ((word_of(each), node, node.value) for each in node.targets)
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign) and isinstance(node.target, ast.Name):
+                yield node.target.id, node, node.value
+            elif isinstance(node, ast.For) and isinstance(node.target, ast.Name | ast.Tuple):
+                yield from ((name, node, node.iter) for name in _stored(node.target))
+            elif isinstance(node, ast.arg):
+                for values in self._arguments.get(node.arg, [None]):
+                    yield node.arg, self._parents[self._parents[node]], values
+            elif isinstance(node, ast.Global | ast.Nonlocal):
+                yield from ((name, node, None) for name in node.names)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                owner = self._parents[node]
+                while isinstance(owner, ast.Tuple | ast.Starred | ast.List):
+                    owner = self._parents[owner]
+                is_told = isinstance(owner, ast.AnnAssign | ast.AugAssign | ast.For) or (
+                    isinstance(owner, ast.Assign) and all(isinstance(each, ast.Name) for each in owner.targets)
+                )
+                if not is_told:
+                    yield node.id, node, None
+            elif not isinstance(node, ast.Name):
+                yield from ((name, node, None) for name in bound_by(node))
+
+    def _with_own(self, bindings: Iterable[tuple[str, ast.AST, ast.expr | None]]) -> set[str]:
+        found: set[str] = set()
+        others: set[str] = set()
+        for name, node, value in bindings:
+            is_own = value is not None and self._kind(value) in ("always", "own") and not _is_changeable(value, node)
+            around = _worst(self._block(each) for each in self._blocks_of(node))
+            (found if is_own and around in ("always", "own") else others).add(name)
+        return found - others - self._theirs
+
+    # What an expression, a block and a way depend on.
+
+    def _is_theirs(self, node: ast.AST) -> bool:
+        """It holds something that comes from the candidate."""
+        word = word_of(node)
+        if word in self._looks and not self._is_of_image(node):
+            return True
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            return self._brings_theirs(node)
+        if word in self._theirs and not (isinstance(node, ast.Attribute) and self._dotted(node)):
+            return True
+        return any(map(self._is_theirs, ast.iter_child_nodes(node)))
+
+    def _brings_theirs(self, node: ast.Import | ast.ImportFrom) -> bool:
+        return any(name in self._theirs for name in bound_by(node))
+
+    def _is_of_image(self, node: ast.AST) -> bool:
+        """The word of `find_spec("numpy")` and `importorskip("numpy")`: no candidate brings that."""
+        call = self._parents.get(node)
+        if word_of(node) not in ("find_spec", "importorskip") or not isinstance(call, ast.Call) or not call.args:
+            return False
+        name = call.args[0]
+        is_text = isinstance(name, ast.Constant) and isinstance(name.value, str)
+        return is_text and str(name.value).partition(".")[0] in self._images  # type: ignore[attr-defined]
+
+    def _kind(self, node: ast.expr) -> Kind | None:
+        """What the value of an expression is made of."""
+        if self._is_theirs(node):
+            return None
+        return "always" if isinstance(node, ast.Constant) else "own" if self._is_own(node) else "unknown"
+
+    def _is_own(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Constant | ast.operator | ast.unaryop | ast.cmpop | ast.boolop | ast.expr_context):
+            return True
+        if isinstance(node, ast.Name):
+            return node.id in self._own
+        if isinstance(node, ast.Attribute):
+            dotted = self._dotted(node)
+            return any(dotted == each or dotted.startswith(each + ".") for each in _OWN_VALUES)
+        if isinstance(node, ast.Call):
+            called = self._dotted(node.func)
+            given = [*node.args, *(each.value for each in node.keywords)]
+            is_builtin = called in _BUILTIN_CALLS and not self._is_bound(called)
+            return (is_builtin or called in _OWN_CALLS or called == "pytest.param") and all(map(self._is_own, given))
+        inner = (
+            ast.UnaryOp, ast.BoolOp, ast.BinOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List, ast.Set, ast.Subscript,
+            ast.Slice, ast.JoinedStr, ast.FormattedValue,
+        )  # fmt: skip
+        return isinstance(node, inner) and all(map(self._is_own, ast.iter_child_nodes(node)))
+
+    def _is_bound(self, name: str) -> bool:
+        return name in self._bound or name in self._theirs or not hasattr(builtins, name)
+
+    def _dotted(self, node: ast.AST) -> str:
+        """The whole name of what a module that is not the candidate's has; of a builtin its own; else empty."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        of = self._modules.get(node.id)
+        if of is None:
+            return "" if parts else node.id
+        if node.id in self._rebound or node.id in self._theirs:
+            return ""
+        return ".".join([*of, *reversed(parts)]) if len(of) == 1 else ""
+
+    def _block(self, node: ast.AST) -> Kind | None:
+        """What it depends on whether, and how often, the parts of a block are run."""
+        if isinstance(node, ast.If | ast.While):
+            if is_main(node.test):
+                return "always"
+            return _worst(("own", self._kind(node.test)))
+        if isinstance(node, ast.For):
+            return _worst(("own", self._kind(node.iter)))
+        if isinstance(node, ast.With | ast.AsyncWith):
+            contexts = [each.context_expr for each in node.items]
+            if any(map(self._is_theirs, contexts)):
+                return None if not all(map(_is_plain_context, contexts)) else "always"
+            if all(map(_is_plain_context, contexts)):
+                return "always"
+            return None if any(map(self._is_theirs, node.body)) else "unknown"
+        if isinstance(node, ast.Try):
+            if self._is_theirs(node):
+                return None
+            simple = (ast.Import, ast.ImportFrom, ast.Pass)
+            is_own = all(
+                isinstance(each, simple) or (isinstance(each, ast.Assign) and self._is_own(each.value))
+                for each in node.body
+            )
+            return "own" if is_own else "unknown"
+        if isinstance(node, BLOCKS):
+            return None if self._is_theirs(node) else "unknown"
+        return "always"
+
+    def _blocks_of(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The blocks around it, also those around the definition in which it is."""
+        while not isinstance(node := self._parents[node], ast.Module):
+            if isinstance(node, BLOCKS):
+                yield node
+
+    def _way_to(self, node: ast.AST, function: _Function) -> Kind | None:
+        """What it depends on whether a statement of a function is reached."""
+        kinds = [self._block(each) for each in self._blocks_of(node)]
+        for each in ast.walk(function):
+            if isinstance(each, _EXITS) and self._function_of(each) is function:
+                kinds += [self._block(block) for block in self._blocks_of(each)]
+        kinds += [None for each in function.decorator_list if self._is_theirs(each)]
+        parent = self._parents[function]
+        while not isinstance(parent, ast.Module):
+            if isinstance(parent, ast.ClassDef) and any(map(self._is_theirs, [*parent.bases, *parent.decorator_list])):
+                kinds.append(None)
+            parent = self._parents[parent]
+        return _worst(kinds)
+
+    def _beside(self, node: ast.stmt, function: _Function) -> Kind | None:
+        """Other statements on the lines of this one do nothing with the candidate."""
+        lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        around = {node, *self._blocks_of(node), function}
+        others = (each for each in ast.walk(function) if isinstance(each, ast.stmt) and each not in around)
+        inside = set(ast.walk(node))
+        for each in others:
+            is_there = each.lineno in lines or each.end_lineno in lines
+            if is_there and each not in inside and self._is_theirs(each):
+                return None
+        return "always"
+
+    def _skip(self, node: ast.stmt) -> Kind | None:
+        """A statement that skips, by what it is given; None where it is none, or the candidate's doing."""
+        if isinstance(node, ast.Raise) and node.exc is not None and node.cause is None:
+            call = node.exc if isinstance(node.exc, ast.Call) else None
+            if self._dotted(call.func if call else node.exc) not in _RAISED:
+                return None
+            return self._given(call) if call else "always"
+        value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+        if not isinstance(value, ast.Call):
+            return None
+        called = self._dotted(value.func)
+        if called == "pytest.importorskip":
+            return _worst(("own", self._given(value))) if self._is_of_image(value.func) else None
+        func = value.func
+        is_own = isinstance(func, ast.Attribute) and func.attr == "skipTest" and word_of(func.value) == "self"
+        return self._given(value) if (is_own or called in _SKIPS) and isinstance(node, ast.Expr) else None
+
+    def _given(self, call: ast.Call) -> Kind | None:
+        """What a reason is made of changes nothing, as long as nothing of the candidate's makes it."""
+        given = [*call.args, *(each.value for each in call.keywords)]
+        return None if any(map(self._is_theirs, given)) else "always"
+
+    def _function_of(self, node: ast.AST) -> _Function | None:
+        while not isinstance(node := self._parents[node], ast.Module):
+            if isinstance(node, ast.Lambda):
+                return None
+            if isinstance(node, FUNCTIONS):
+                return node
+        return None
+
+    # Expected failures.
+
+    def _marks_of(self, node: ast.Module | ast.ClassDef) -> Iterator[ast.expr]:
+        for part in node.body:
+            if isinstance(part, ast.Assign) and any(word_of(each) == "pytestmark" for each in part.targets):
+                yield from part.value.elts if isinstance(part.value, ast.List | ast.Tuple) else [part.value]
+
+    def _expects(self, mark: ast.expr, is_always: bool) -> bool:
+        call = mark if isinstance(mark, ast.Call) else None
+        called = self._dotted(call.func if call else mark)
+        if called == "pytest.mark.parametrize":
+            marks = [each for each in ast.walk(mark) if isinstance(each, ast.Attribute) and each.attr == "xfail"]
+            calls = [parent if isinstance(parent := self._parents[each], ast.Call) else each for each in marks]
+            return bool(calls) and all(self._expects(each, is_always) for each in calls)
+        if called not in _EXPECTED:
+            return False
+        given = [*call.args, *(each.value for each in call.keywords if each.arg == "condition")] if call else []
+        texts = any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in given)
+        strict = (
+            [each.value for each in call.keywords if each.arg not in ("condition", "raises", "reason")] if call else []
+        )
+        kinds = ("always",) if is_always else ("always", "own")
+        return not texts and self._worst_of(given) in kinds and self._worst_of(strict) in kinds
+
+    def _worst_of(self, given: Iterable[ast.expr]) -> Kind | None:
+        return _worst(map(self._kind, given))
+
+
+def stated_names(found: Iterable[tuple[str, bool]]) -> frozenset[str]:
+    """The names of tests that are stated to fail wherever there is one."""
+    stated: set[str] = set()
+    others: set[str] = set()
+    for name, is_stated in found:
+        (stated if is_stated else others).add(name)
+    return frozenset(stated - others)
+
+
+def _stored(target: ast.AST) -> Iterator[str]:
+    """Names that an assignment to this binds or changes, without the object whose attribute it is, if that is self."""
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Attribute):
+        if not isinstance(target.ctx, ast.Load):
+            yield target.attr
+            if (root := _root(target)) not in _PLAIN_FIXTURES:
+                yield root
+    elif isinstance(target, ast.Subscript):
+        yield _root(target.value)
+    else:
+        for child in ast.iter_child_nodes(target):
+            yield from _stored(child)
+
+
+def _root(node: ast.AST) -> str:
+    """The name from which a chain of attributes starts; of `self.x.y` it is x."""
+    last = ""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Call):
+        last = node.attr if isinstance(node, ast.Attribute) else last
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return last if word_of(node) in ("self", "cls") else word_of(node)
+
+
+def _is_fixed(value: ast.expr, node: ast.AST) -> bool:
+    """Nobody changes what a name is bound to here: a literal, or an item of a list of literals."""
+    is_item = isinstance(node, ast.For | ast.FunctionDef | ast.AsyncFunctionDef)
+    if is_item and isinstance(value, ast.Call):
+        return word_of(value.func) == "range"
+    if is_item and isinstance(value, ast.List | ast.Tuple | ast.Set):
+        return all(map(_is_literal, value.elts))
+    return not is_item and _is_literal(value)
+
+
+def _is_literal(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(map(_is_literal, value.elts))
+    if isinstance(value, ast.Call):
+        return word_of(value.func) == "param" and all(map(_is_literal, value.args))
+    return isinstance(value, ast.Constant) or (isinstance(value, ast.UnaryOp) and _is_literal(value.operand))
+
+
+def _is_changeable(value: ast.expr, node: ast.AST) -> bool:
+    """What a name is bound to may be another later, though nobody binds the name."""
+    return isinstance(node, ast.Assign | ast.AnnAssign) and any(
+        isinstance(each, ast.List | ast.Set | ast.Dict) for each in ast.walk(value)
+    )
+
+
+def _is_plain_context(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and word_of(node.func) in _PLAIN_CONTEXTS
