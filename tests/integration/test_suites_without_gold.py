@@ -259,6 +259,35 @@ async def test_a_data_module_of_the_contract_is_named_where_a_candidate_imports_
     assert (await scored(candidate, suite, "pytest", files=files, gold=candidate["files"])).score == 1
 
 
+ANSWERS = {
+    "a loop": ("def test_a():\n    for x, y in ROWS: assert f(x) == y\n", "dict(ROWS)[x]"),
+    "parameters": (
+        "import pytest\n@pytest.mark.parametrize('x, y', ROWS)\ndef test_a(x, y): assert f(x) == y\n",
+        "dict(ROWS)[x]",
+    ),
+    "a key": ("def test_a(): assert f(3) == dict(ROWS)[3]\n", "[b for a, b in ROWS if a == x][0]"),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+async def test_who_looks_up_what_is_expected_is_not_excused(name: str) -> None:
+    """Who uses constants and functions of the same module, and computes the answers, has no score."""
+    test, lookup = ANSWERS[name]
+    table = {"table.py": "STEP = 4\nROWS = [(1, 4), (3, 12)]\ndef grow(n): return n * STEP\n"}
+    files = {"test_it.py": "from solution import f\nfrom table import ROWS\n" + test, **table}
+    looking = {"files": {"solution.py": f"from table import ROWS\ndef f(x): return {lookup}\n"}}
+    honest = {
+        "files": {"solution.py": "from table import STEP, ROWS, grow\nMOST = len(ROWS)\ndef f(x): return grow(x)\n"}
+    }
+    unpaid = await scored(looking, "", "pytest", files=files)
+    assert (unpaid.score, str(unpaid.validity)) == (0.0, "valid"), unpaid.detail
+    assert "looks up in table.py" in unpaid.detail
+    unknown = await scored(honest, "", "pytest", files=files)
+    assert (unknown.score, "imports table.py" in unknown.detail) == (None, True), unknown.detail
+    alone = {"test_it.py": files["test_it.py"]}
+    assert (await scored(looking, "", "pytest", files=alone, problem={"files": table})).score == 1.0
+
+
 async def _tried(candidate: str, suite: str) -> RunResult:
     return (await _results({"it": (candidate, suite)}))["it"]
 

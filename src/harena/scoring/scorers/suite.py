@@ -20,6 +20,7 @@ from typing import cast
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scenario import Candidate
+from harena.scoring.scorers.answer_tables import with_other_answers
 from harena.scoring.scorers.changed_expectations import (
     REPEATS,
     HiddenRun,
@@ -91,8 +92,7 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
             return await _confirmed(bench, contract, verdict, unserved, hidden)
         if unserved:
             return await _unserved_verdict(bench, contract, unserved, hidden)
-        lacking = await _lacks_trusted_files(bench, contract, verdict)
-        return broken_contract(_unserved(lacking)) if lacking else verdict
+        return await _without_trusted_files(bench, contract, verdict)
     key = suite_key(bench, contract)
     if known_of_gold.known(key) is None:
         verdict, doubt = await _scored(bench, contract, "sandbox")
@@ -131,18 +131,24 @@ async def _judges_another_module(bench: Bench, contract: CommandContract) -> boo
     return candidate.entry not in await taking_part(alone_bench, contract, is_apart=True)
 
 
-async def _lacks_trusted_files(bench: Bench, contract: CommandContract, verdict: Verdict) -> str:
-    """Why nothing is known of a candidate that imports what is withheld from it: it passes with these files, which may
-    tell it the answers. One that does not pass even so has failed."""
+async def _without_trusted_files(bench: Bench, contract: CommandContract, verdict: Verdict) -> Verdict:
+    """The verdict on a candidate that fails without the trusted modules that it imports. Nothing is known of one that
+    passes with them, unless it does so by what they say that the tests expect: it then fails where that is another."""
     if verdict.score != 0.0:
-        return ""
+        return verdict
     candidate = await taking_part(bench, contract)
     withheld = await aside(size_of(contract.files) + size_of(candidate), withheld_files, contract, candidate)
-    if not withheld or not (await score_apart(bench, contract, withheld)).verdict.passed:
-        return ""
-    return (
-        f"the candidate imports {', '.join(withheld)}, which it is not given because it may hold answers; {_SHARE_IT}"
-    )
+    shown = {path: contract.files[path] for path in withheld}
+    if not withheld or not (await score_apart(bench, contract, shown)).verdict.passed:
+        return verdict
+    trusted = {**bench.scenario.files, **contract.files}
+    others = await aside(size_of(trusted), with_other_answers, trusted, shown)
+    if others and not (await score_apart(bench.again(), contract, {**shown, **others})).verdict.passed:
+        looked_up = f"the candidate looks up in {', '.join(others)} what the tests expect; {_SHARE_IT}"
+        return replace(verdict, detail=one_line(f"{verdict.detail} ({looked_up})", 600))
+    files = ", ".join(withheld)
+    lacking = f"the candidate imports {files}, which it is not given because it may hold answers; {_SHARE_IT}"
+    return broken_contract(_unserved(lacking))
 
 
 async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: str, hidden: HiddenRun) -> Verdict:

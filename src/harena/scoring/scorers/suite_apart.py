@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -226,12 +226,13 @@ class _Outcome:
 async def score_apart(
     bench: Bench,
     contract: CommandContract,
-    shown: Collection[str] = (),
+    shown: Mapping[str, str] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
     skips: Mapping[str, bool] | None = None,
 ) -> Attempt:
-    """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too; `may_catch`:
-    see `guest_caught`; `skips`: see `guest_suite`. Raises PlatformError and SandboxError for what is nobody's doing."""
+    """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too, and what it
+    finds there; `may_catch`: see `guest_caught`; `skips`: see `guest_suite`. Raises PlatformError and
+    SandboxError for what is nobody's doing."""
     found = await _run(bench, contract, await taking_part(bench, contract, is_apart=True), shown, may_catch, skips)
     report = found.heard.report or Report()
     if found.heard.tampered:
@@ -288,7 +289,7 @@ async def _run(
     bench: Bench,
     contract: CommandContract,
     theirs: dict[str, str],
-    shown: Collection[str] = (),
+    shown: Mapping[str, str] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
     skips: Mapping[str, bool] | None = None,
 ) -> _Outcome:
@@ -297,8 +298,8 @@ async def _run(
     theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in ours}
     word = secrets.token_hex(16)
     both_seconds = wall_limit(bench.timeout_seconds + contract.scorer_timeout_seconds) + _END_SECONDS
-    on_both_sides = sorted({*await aside(size_of(contract.files), files_on_both_sides, contract), *shown})
-    named = named_files(contract, on_both_sides)
+    on_both_sides = sorted({*await aside(size_of(contract.files), files_on_both_sides, contract), *(shown or ())})
+    named = {**named_files(contract, on_both_sides), **(shown or {})}
     async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandbox() as apart:
         await put_files(beside, trusted)
         await put_files(apart, overlaid(theirs, named))
