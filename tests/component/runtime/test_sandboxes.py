@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -513,9 +514,10 @@ async def test_info_is_a_value() -> None:
 async def test_limits_are_checked_before_any_work() -> None:
     """Whoever asks: a limit that no sandbox can have is refused, and the runtime is never asked."""
     home = Home()
-    for limits in (Limits(memory_bytes=1), Limits(pids=True), Limits(lifetime_seconds=1e300), Limits(open_files=1)):
+    limits: list[dict[str, Any]] = [{"memory_bytes": 1}, {"pids": True}, {"lifetime_seconds": 1e300}, {"open_files": 1}]
+    for bad in limits:
         with pytest.raises(SandboxValidationError, match="limits: "):
-            await home.sandboxes.create(HERE, SandboxSpec(limits=limits))
+            await home.sandboxes.create(HERE, SandboxSpec(limits=Limits(**bad)))
     assert home.runtime.created == []
     record = await home.sandboxes.create(HERE, SPEC)
     with pytest.raises(SandboxValidationError, match="extended"):
