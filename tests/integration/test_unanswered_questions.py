@@ -49,7 +49,9 @@ async def test_no_suite_expects_what_is_no_answer(isolate: str, name: str, expec
     result = await scored(wrong(name), suite, kind="pytest", isolate=isolate)
     if expecting not in ("except all", "bare", "suppress"):
         assert result.score == 0.0, result.detail
-    else:  # what catches all catches what the program does in one process, too
+    elif name == "interrupted":  # what catches all catches that in one process, too
+        assert result.score == 1.0, result.detail
+    else:
         assert result.score in (0.0, None), result.detail
 
 

@@ -646,7 +646,8 @@ class Candidate(Border):
             return self._no_answer(f"the candidate raised what is no exception: {text}")
         cls = self._aliases.get(cls, cls)
         if not issubclass(cls, Exception) and issubclass(cls, _ENDS_ALL):
-            return self._no_answer(f"the candidate raised {cls.__name__}: {text}")
+            # it is an answer, which who catches all catches in one process, too
+            return CandidateEndedError(f"the candidate raised {cls.__name__}: {text}")
         made = self._made_before(own, cls, arguments, text, attributes)
         if made is None:
             made = _made(cls, arguments, text, attributes, is_own=is_own_error(cls))
