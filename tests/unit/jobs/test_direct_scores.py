@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from harena.core.blueprint_source import BlueprintSource
 from harena.core.errors import LimitExceededError, NotFoundError
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.core.workspace import WorkspaceLimits
+from harena.jobs.benchmark import direct_scores
 from harena.jobs.benchmark.direct_scores import DirectScores
 from harena.jobs.benchmark.job_admission import JobAdmission
 from harena.jobs.slots import Slots
@@ -19,6 +21,19 @@ from harena.scoring.verdict import StarvedError
 from harena.testing.clock import FakeClock
 
 TESTS = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": 1}]}
+
+
+class ReadHere:
+    """What stands in the place of threads: the order in which requests are read is that in which they came."""
+
+    async def run(self, function: Callable[..., Any], *given: Any) -> Any:
+        return function(*given)
+
+
+@pytest.fixture(autouse=True)
+def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn of these tests' loop is not one of a thread."""
+    monkeypatch.setattr(direct_scores, "SCENARIOS", ReadHere())
 
 
 @dataclass
