@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
+from harena.core.outside_json import MOST_VALUES
 from harena.core.records.objects import AdapterDescription
 from harena.training.data.model_files import check_model_directory
 from harena.training.data.names_inside import check_names_inside, is_name_inside
@@ -64,6 +65,14 @@ def test_no_name_leads_out_of_a_model(leak: str, name: str, tmp_path: Path) -> N
     for check in (check_model_directory, lambda place: read_model(place, may_be_adapter=True)):
         with pytest.raises(ValidationError, match="may lie outside"):
             check(folder)
+
+
+def test_settings_that_are_too_many_to_be_looked_through_are_refused(tmp_path: Path) -> None:
+    """A name that leads outside may stand behind them: a library would read it all the same."""
+    many = {"filler": [0] * (MOST_VALUES + 1), "transformers_weights": "/etc/passwd"}
+    folder = made(tmp_path / "model", {"model.safetensors": TENSORS, "generation_config.json": many})
+    with pytest.raises(ValidationError, match=r"generation_config\.json .*which no settings need"):
+        check_names_inside(folder)
 
 
 def test_a_refusal_does_not_tell_whether_a_path_exists(tmp_path: Path) -> None:

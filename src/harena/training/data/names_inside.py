@@ -15,7 +15,7 @@ from typing import Any
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
-from harena.core.outside_json import read_outside
+from harena.core.outside_json import JsonSizeError, read_outside
 
 INDEX_ENDING = ".index.json"
 ADAPTER_CONFIG, MODEL_CONFIG = "adapter_config.json", "config.json"
@@ -106,10 +106,12 @@ def _looks_like_a_path_out(value: str) -> bool:
 
 
 def _read(path: Path) -> Any:
-    """The JSON in a file; None where there is none, or more than settings need."""
+    """The JSON in a file; None where there is none. Raises ValidationError for more than settings need."""
     try:
         if path.stat().st_size > MOST_SETTINGS_BYTES:
             raise ValidationError(f"{path.name} is larger than {MOST_SETTINGS_BYTES} bytes, which no settings need")
         return read_outside(path.read_bytes())
+    except JsonSizeError as error:  # what is not looked through could name anything
+        raise ValidationError(f"{path.name} {error.what}, which no settings need") from None
     except (OSError, ValueError, RecursionError):
         return None
