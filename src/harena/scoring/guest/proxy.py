@@ -105,6 +105,8 @@ _NEVER_RAISED = (*OF_TESTS, "hypothesis")
 _MOST_UNRELATED = 2
 """exceptions of Python's or a package's, none a base of another, that a class of the candidate's may derive from"""
 _MOST_DEEP = 200
+_MOST_MADE_ERRORS = 8
+"""exceptions of the candidate's, in one test, that are the same objects when they cross again"""
 _CONTAINERS = ("list", "set", "dict", "deque", "bytearray")
 _LARGE_ANSWER_BYTES = 64 * 1024
 """size of all answers together; with less, a question that is too large is so by the suite's doing"""
@@ -654,6 +656,8 @@ class Candidate(Border):
             made.__dict__["_harena_error"] = own
             if type(own) is int and own > 0:
                 self.made_errors[own] = (cls, made)
+                if len(self.made_errors) > _MOST_MADE_ERRORS:  # they hold frames, and these what crosses
+                    del self.made_errors[next(iter(self.made_errors))]
         cause, context, is_hidden = chain
         made.__cause__ = None if cause is None else self.raised(*cause)
         made.__context__ = None if context is None else self.raised(*context)
