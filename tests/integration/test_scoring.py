@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -811,14 +812,25 @@ async def test_memory_is_limited_and_named(source: Source) -> None:
         assert (result.score, result.reason, result.validity) == (0.0, Reason.MEMORY_LIMIT, Validity.VALID)
 
 
+class WithoutMemory(Source):
+    """Sandboxes with less memory than any interpreter needs: less than a limit may be, as an image may need more."""
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        limits = copy.copy(spec.limits)
+        object.__setattr__(limits, "memory_bytes", 2**20)
+        async with super().sandbox(replace(spec, limits=limits)) as sandbox:
+            yield sandbox
+
+
 async def test_limits_in_which_no_interpreter_starts_are_the_contracts_fault(source: Source) -> None:
-    """Nothing has run, so there is no score. (A file with such a limit is refused; a job's own may be as low.)"""
+    """Nothing has run, so there is no score."""
     if source.is_fake:
         pytest.skip("the fake runtime does not limit memory")
-    tight = replace(SPEC, limits=replace(SPEC.limits, memory_bytes=2**20))
+    tight = WithoutMemory(source.runtime)
     for scoring in (ADD, DOUBLE):
         batch = load_scenarios([{"id": "one", "candidate": RIGHT, "scoring": scoring}])
-        result = await score_scenario(batch.scenarios[0], sandboxes=source, base_spec=tight, timeout_seconds=20)
+        result = await score_scenario(batch.scenarios[0], sandboxes=tight, base_spec=SPEC, timeout_seconds=20)
         assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
 
 
