@@ -319,13 +319,9 @@ class Spawner:
         if made.listens_to_writes:
             self._tell(made)
         try:
-            message, ancillary, flags, _address = made.control.recvmsg(
-                _ANSWER_BYTES, _DESCRIPTOR_SPACE, _socket.MSG_CMSG_CLOEXEC | _socket.MSG_DONTWAIT
-            )
+            message, ancillary, flags = _received(made.control)
         except BlockingIOError:
             return  # it was readiness to write
-        except ConnectionError:
-            message, ancillary, flags = b"", [], 0
         descriptors = _descriptors(ancillary)
         try:
             fault = self._answered(made, message, descriptors, flags)
@@ -559,6 +555,19 @@ def _order(made: _Template, sandbox: _Sandbox, settings: bytes, descriptors: lis
         [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack(f"{len(descriptors)}i", *descriptors))],
         _socket.MSG_DONTWAIT,
     )
+
+
+def _received(control: _socket.socket) -> tuple[bytes, list[tuple[int, int, bytes]], int]:
+    """(message, what came with it, flags); an empty message at the end. Raises BlockingIOError. That the other side has
+    closed without reading all is told before what it had said, once: so what it had said is asked for again."""
+    for _ in range(2):
+        try:
+            return control.recvmsg(_ANSWER_BYTES, _DESCRIPTOR_SPACE, _socket.MSG_CMSG_CLOEXEC | _socket.MSG_DONTWAIT)[
+                :3
+            ]
+        except ConnectionError:
+            continue
+    return b"", [], 0
 
 
 def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
