@@ -92,21 +92,23 @@ class_names: set[str] = set()
 
 written_names: set[str] = set()
 """names of attributes between underscores that the suite's text has, and that are no names of Python's"""
-_NAMES_OF_PYTHON = frozenset(
-    name
-    for kind in (object, type, *vars(builtins).values(), types.FunctionType, types.MethodType, types.ModuleType,
-                 types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
-    if isinstance(kind, type)
-    for name in dir(kind)
-)  # fmt: skip
 _NAMES_OF_TOOLS = ("__array", "__cuda", "__dataframe", "__jax", "__length_hint", "__pytest", "__test", "__torch",
                    "__trace", "__unittest", "__await", "__aiter", "__anext", "__aenter", "__aexit", "__enter", "__exit",
                    "__fspath", "__missing", "__set_name", "__index", "__bytes", "__complex", "__signature")  # fmt: skip
 
 
+@functools.lru_cache(maxsize=None)  # noqa: UP033 (Python 3.8)
+def _names_of_python() -> frozenset[str]:
+    # made when a suite has such a name: to look at all classes takes a part of a start
+    kinds = (object, type, *vars(builtins).values(), types.FunctionType, types.MethodType, types.ModuleType,
+             types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)  # fmt: skip
+    return frozenset(name for kind in kinds if isinstance(kind, type) for name in dir(kind))
+
+
 def is_written_name(name: str) -> bool:
     """A name between underscores that only its author can mean: neither Python nor a tool asks for it."""
-    return name[:2] == "__" == name[-2:] and name not in _NAMES_OF_PYTHON and not name.startswith(_NAMES_OF_TOOLS)
+    is_special = name[:2] == "__" == name[-2:] and not name.startswith(_NAMES_OF_TOOLS)
+    return is_special and name not in _names_of_python()
 
 
 def names_a_class(name: str) -> bool:

@@ -285,8 +285,8 @@ def _describing(candidate: Any, is_of_suite: Callable[[], bool]) -> dict[Any, An
     import importlib
 
     exchanged = {}
-    for module_name in ("dataclasses", "typing", "inspect"):
-        module, there = importlib.import_module(module_name), _DESCRIBED_THERE.get(module_name, {})
+    for module_name, there in _DESCRIBED_THERE.items():
+        module = importlib.import_module(module_name)
         for name in (*there, *_DESCRIBES.get(module_name, ())):
             really = getattr(module, name)
             if name in there:
