@@ -17,8 +17,9 @@ _MOUNTED = frozenset({"layers", "interpreters", "empty"})
 versions kept copies of libraries in `interpreters`; nodes of theirs may still run."""
 _KEPT = frozenset({"blueprints", "objects", "training"})
 SPOOL = "spool"
-INCOMING = Path("objects", "incoming")
 """see `harena.core.spool`"""
+INCOMING = Path("objects", "incoming")
+"""the place of objects that are being pushed; see `harena.core.spool`, too"""
 _DATABASES = ("harena.db", "access.db")
 
 

@@ -50,7 +50,7 @@ class Spool(tempfile.TemporaryDirectory[str]):
         folder = held_folder(self._place)
         try:
             super().__init__(prefix=prefix, dir=folder)
-        except BaseException:
+        except BaseException:  # raised again: whatever stopped it, this folder has one user less
             self._let_go()
             raise
 

@@ -128,7 +128,7 @@ class _BoundedSocket(socket.socket):
     left = 0
 
     def recv(self, bufsize: int, flags: int = 0, /) -> bytes:
-        """See `socket.socket`. Raises OSError."""
+        """Receive at most PIECE_BYTES; nothing, as at the end, when no room is left. Raises OSError."""
         if self.left <= 0:
             return b""
         piece = super().recv(min(bufsize, PIECE_BYTES, self.left), flags)
@@ -136,7 +136,7 @@ class _BoundedSocket(socket.socket):
         return piece
 
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
-        """See `socket.socket`. Raises OSError."""
+        """Receive into the buffer, as `recv` does; gives the number of bytes. Raises OSError."""
         if self.left <= 0:
             return 0
         count = super().recv_into(buffer, min(nbytes or len(buffer), PIECE_BYTES, self.left), flags)

@@ -1,4 +1,4 @@
-"""Which training job begins next on one node, and which gives its place to another workspace: decisions, no I/O.
+"""Decides which training job begins next on one node, and which gives its place to another workspace. No I/O.
 
 A free place goes to the workspace that has the fewest jobs running; among equals to the one whose last turn was longest
 ago. Within a workspace those that ran before come first, then those that were accepted earlier.
@@ -53,8 +53,8 @@ class TrainingTurns:
         self._last[workspace] = self._given
 
     def next_job(self, waiting: Sequence[TrainingJobHolder], running: Iterable[str]) -> TrainingJobHolder:
-        """Whose turn it is of those that wait, oldest first, at least one; `running` has the workspace of each job that
-        runs."""
+        """The job that begins next. `waiting`: one job or more, the oldest first; `running`: the workspace of
+        each job that runs."""
         counts = Counter(running)
         return min(
             waiting,
