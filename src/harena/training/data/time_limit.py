@@ -33,11 +33,25 @@ def time_limit(seconds: float) -> Iterator[None]:
     finally:
         with lock:
             over = True
-            if fired:  # it may be on its way still, and shall not arrive in what comes next
-                _raise_in(thread, None)
         timer.cancel()
+        if fired:
+            _await_exception(thread)
 
 
-def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    given = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), given)
+def _await_exception(thread: int) -> None:
+    """Leave no exception on its way to this thread, where it would arrive in what comes next.
+
+    Another one is sent, which takes the place of one that has not arrived, and is awaited. To withdraw it instead
+    would leave CPython's note that some thread has an exception to come: only its arrival removes that note, until
+    then each check for it takes the slow path, and a function called under a profiler repeats the check for ever
+    (3.11: RESUME in DO_TRACING, `PyThreadState_SetAsyncExc` with NULL)."""
+    try:
+        _raise_in(thread, OverdueError)
+        while True:
+            pass
+    except OverdueError:
+        return
+
+
+def _raise_in(thread: int, kind: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
