@@ -8,8 +8,9 @@ PYTHON := .venv/bin/python
 PYTEST_OPTIONS ?=
 SANDBOXED_TESTS := tests/integration tests/escape tests/battery
 # Two processes, a file at a time: on two cores this takes half of one process's time. Tests that are marked `alone`
-# measure what programs do to the machine, so they run at the end, one after the other.
-BESIDE := -n 2 --dist loadfile
+# measure what programs do to the machine, so they run at the end, one after the other. A process that hangs is ended
+# (tests/hangs.py) and not started again: the test that hangs would come first in it.
+BESIDE := -n 2 --dist loadfile --max-worker-restart 0
 # Which rows of long tables `make test` has, and `make test-rest` has not: by the commit, or DRAW=WORDS.
 DRAW ?= $(shell git rev-parse --short HEAD 2>/dev/null || date +%F)
 DRAW := $(DRAW)

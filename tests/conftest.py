@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 # before any test module imports a part of it: pytest refuses to do so afterwards
 pytest.register_assert_rewrite("harena.testing")
 
+import hangs  # noqa: E402
 import harena.training  # noqa: E402, F401 - what it sets for torch must be set before a test module loads that
 from tiers import pytest_addoption, pytest_collection_modifyitems, pytest_report_header  # noqa: E402, F401 - hooks
 
@@ -31,6 +32,7 @@ _HOME = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 def pytest_configure(config: pytest.Config) -> None:
     """HARENA_HOME is a directory of this session's: a database that another version has left in the user's own would
     decide whether a test passes. Set here, before a test module is loaded, for some that start nodes as they load."""
+    config.pluginmanager.register(hangs)
     config.stash[_HOME] = tempfile.TemporaryDirectory(prefix="tests-")
     os.environ["HARENA_HOME"] = config.stash[_HOME].name
     # else one would be made beside that directory
