@@ -91,3 +91,73 @@ async def test_what_crosses_is_itself(isolate: str) -> None:
         assert PROGRAM.count(edit[0]) == 1
         wrong = await scored(PROGRAM.replace(*edit), SUITE, kind="pytest", isolate="sandbox")
         assert wrong.score == 0.0, edit
+
+
+MANY = """
+class Own(Exception): pass
+class Batch:
+    def __init__(self, cls, count): self.errors = [cls(number) for number in range(count)]
+    def report(self): return {"errors": self.errors}
+    def go(self, number): raise self.errors[number]
+    def has(self, error): return any(error is each for each in self.errors)
+def make(cls, number): return cls(number)
+def same(error): return error
+"""
+MANY_SUITE = """
+import pytest
+from solution import Batch, Own, make, same
+EARLY = Batch(Own, 20)
+FIRST = EARLY.errors
+def test_what_was_met_as_the_file_was_read():
+    assert EARLY.errors == FIRST and EARLY.errors[0] is FIRST[0]
+@pytest.mark.parametrize("cls", [Own, ValueError])
+def test_each_is_itself(cls):
+    batch = Batch(cls, 70)
+    assert batch.report()["errors"] == batch.errors
+    seen = []
+    for number in range(70):
+        with pytest.raises(cls) as caught: batch.go(number)
+        seen.append(caught.value)
+    assert all(here is there for here, there in zip(seen, batch.errors))
+    for number in range(70):
+        with pytest.raises(cls) as caught: batch.go(number)
+        assert caught.value is seen[number] and batch.has(seen[number])
+@pytest.mark.parametrize("cls", [Own, ValueError])
+def test_those_that_only_the_suite_has(cls):
+    mine = [make(cls, number) for number in range(300)]
+    assert all(same(each) is each for each in mine) and all(same(each) is each for each in mine)
+"""
+WRITTEN = """
+import pytest
+from solution import Batch, Own
+def test_what_is_written_on_one_that_is_let_go():
+    batch = Batch(Own, 100)
+    for number in range(100):
+        with pytest.raises(Own) as caught: batch.go(number)
+        caught.value.mark = number
+        del caught
+    assert [each.mark for each in batch.errors] == list(range(100))
+"""
+
+
+async def test_many_exceptions_are_themselves() -> None:
+    """More than eight were other ones when they crossed again, and a right program had the lowest score."""
+    result = await scored(MANY, MANY_SUITE, kind="pytest")
+    assert (result.score, result.trust) == (1.0, Trust.SEPARATE), result.detail
+    for right, wrong_part in (
+        ('{"errors": self.errors}', '{"errors": [Own(1) for each in self.errors]}'),
+        ("raise self.errors[number]", "raise type(self.errors[number])(number)"),
+        ("def same(error): return error", "def same(error): return type(error)(*error.args)"),
+    ):
+        assert MANY.count(right) == 1
+        wrong = await scored(MANY.replace(right, wrong_part), MANY_SUITE, kind="pytest")
+        assert (wrong.score, wrong.trust) == (0.0, Trust.SEPARATE), wrong.detail
+
+
+async def test_what_the_border_cannot_keep_of_an_exception_is_told() -> None:
+    """What a suite writes on an exception that it lets go is lost: a right program has no score, a wrong one the
+    lowest."""
+    right = await scored(MANY, WRITTEN, kind="pytest")
+    assert (right.score, "held no more" in right.detail) == (None, True), right.detail
+    wrong = await scored(MANY.replace("raise self.errors[number]", "raise Own(number)"), WRITTEN, kind="pytest")
+    assert (wrong.score, str(wrong.validity)) == (0.0, "valid"), wrong.detail

@@ -52,6 +52,7 @@ from harena.scoring.guest.functions import (
 )
 from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late
+from harena.scoring.guest.kept import KeptErrors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ _TURN_SECONDS, _MOST_TURN_SECONDS = 0.005, 0.5
 _monotonic = time.monotonic
 LONGEST_FRAME_BYTES = 9 * 1024 * 1024
 MOST_PRINTED_CHARACTERS = 1_000_000
-_MOST_ERRORS = 256
+_HELD_ERRORS = 256
+"""exceptions of the candidate's that are held for the suite, which may give them back"""
 _MOST_CHAINED = 4
 SPECIAL = (
     "__len__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "__next__", "__reversed__",
@@ -216,7 +218,7 @@ class Home(Border):
         self._proxies: dict[int, Any] = {}
         self._proxy_numbers: dict[int, int] = {}
         self._ended_iterators: dict[int, BaseException] = {}
-        self._errors: dict[int, BaseException] = {}
+        self._errors = KeptErrors(_HELD_ERRORS)
         """the last ones that the suite was told of, which it may hand back"""
         self._error_numbers: dict[int, int] = {}
         """their numbers, by their ids"""
@@ -353,9 +355,8 @@ class Home(Border):
                 return parts_given[0]
             name, arguments, message, number, *others = parts_given
             fields, own = others or ((), -1)
-            raised = self._errors.get(own)  # what the suite's function let through is what it was
-            if raised is None:
-                raised = _remade(name, arguments, message, number, fields)
+            # what the suite's function let through is what it was
+            raised = self._known_error(name, arguments, message, number, fields, own)
             vars(raised)["_harena_raised"] = number
             raise raised
 
@@ -396,16 +397,29 @@ class Home(Border):
             if isinstance(name, str) and (name[:2] != "__" or name == "__notes__") and name[:8] != "_harena_"
         )
         own = self._error_numbers.get(id(error), 0)
-        if not own:  # what was told before is the same one there
+        if not own or self._errors.get(own) is not error:  # what was told before is the same one there
             own = self._errors_told = self._errors_told + 1
-            self._errors[own] = error
-            self._error_numbers[id(error)] = own
-            forgotten = self._errors.pop(own - _MOST_ERRORS, None)
-            self._error_numbers.pop(id(forgotten), None)
+            self._keep_error(own, error)
         told = (type(error), tuple(error.args), attributes, "".join(message),
                 number if type(number) is int else -1, own, self._chain(error))  # fmt: skip
         error.__traceback__ = None
         return told
+
+    def _keep_error(self, own: int, error: BaseException) -> None:
+        self._errors.keep(own, error)
+        self._error_numbers[id(error)] = own
+        if self._errors.forget_gone_if_many():
+            self._error_numbers = {known: each for known, each in self._error_numbers.items() if each in self._errors}
+
+    def _known_error(self, name: Any, arguments: Any, message: str, number: int, fields: Any, own: int) -> Any:
+        """The exception that the suite speaks of: the candidate's own, or one that stands for it from now on where only
+        the suite has held it."""
+        known = self._errors.get(own)
+        if known is None:
+            known = _remade(name, arguments, message, number, fields)
+            if own > 0:
+                self._keep_error(own, known)
+        return known
 
     def _chain(self, error: BaseException) -> tuple[Any, ...]:
         """(cause, context, whether the context is hidden)."""
@@ -630,7 +644,7 @@ class Home(Border):
             return found
         if kind == "E":
             name, arguments, message, number, own, fields = map(self.value, item[1])
-            return self._errors.get(own) or _remade(name, arguments, message, number, fields)
+            return self._known_error(name, arguments, message, number, fields, own)
         if kind == "X":
             return self._error_class(*item[1:])
         if kind == "T":

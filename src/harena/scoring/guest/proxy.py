@@ -68,6 +68,7 @@ from harena.scoring.guest.home import (
     state_of_instance,
     write_frame,
 )
+from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.leaving import sources, tree_of
 from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.loops import names_end
@@ -105,8 +106,10 @@ _NEVER_RAISED = (*OF_TESTS, "hypothesis")
 _MOST_UNRELATED = 2
 """exceptions of Python's or a package's, none a base of another, that a class of the candidate's may derive from"""
 _MOST_DEEP = 200
-_MOST_MADE_ERRORS = 8
-"""exceptions of the candidate's, in one test, that are the same objects when they cross again"""
+_HELD_ERRORS, _HELD_RAISED_ERRORS = 256, 8
+"""exceptions of the candidate's that are held for it: those that it was asked for, and those that it raised"""
+_MOST_MADE_ERRORS = 100_000
+"""exceptions of the candidate's whose numbers are known, in one test"""
 _CONTAINERS = ("list", "set", "dict", "deque", "bytearray")
 _LARGE_ANSWER_BYTES = 64 * 1024
 """size of all answers together; with less, a question that is too large is so by the suite's doing"""
@@ -212,8 +215,10 @@ class Candidate(Border):
         self.notes: list[str] = []
         """what the suite did that cannot be served, in its order"""
         self.trust = Trust(doubts)
-        self.made_errors: dict[int, tuple[type, BaseException]] = {}
-        """exceptions that stand for the candidate's, those of the present test, by their numbers there"""
+        self._made_errors = KeptErrors(_HELD_ERRORS, _HELD_RAISED_ERRORS)
+        """exceptions that stand for the candidate's, by their numbers there"""
+        self._has_lost_errors = False
+        """in the present test, one has crossed again that nobody here held any more"""
         self.unanswered = ""
         """what a question of the present test had instead of an answer; empty = each had one"""
         self.replaced: list[str] = []
@@ -473,6 +478,8 @@ class Candidate(Border):
             raised = self.raised(*roots)
             if "_harena_error" in vars(raised):  # where it was raised before says nothing of this time
                 raised.__traceback__ = None
+                if type(vars(raised)["_harena_error"]) is int:
+                    self._made_errors.raised(vars(raised)["_harena_error"])
             if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[0] != "anext":
                 # it would end a loop of the suite's as if all were well
                 doubts.append(f"the candidate raises {type(raised).__name__}, which arrives as a RuntimeError")
@@ -653,11 +660,9 @@ class Candidate(Border):
         made = self._made_before(own, cls, arguments, text, attributes)
         if made is None:
             made = _made(cls, arguments, text, attributes, is_own=is_own_error(cls))
-            made.__dict__["_harena_error"] = own
+            made.__dict__.update(_harena_error=own, _harena_class=cls)
             if type(own) is int and own > 0:
-                self.made_errors[own] = (cls, made)
-                if len(self.made_errors) > _MOST_MADE_ERRORS:  # they hold frames, and these what crosses
-                    del self.made_errors[next(iter(self.made_errors))]
+                self._keep_error(own, made)
         cause, context, is_hidden = chain
         made.__cause__ = None if cause is None else self.raised(*cause)
         made.__context__ = None if context is None else self.raised(*context)
@@ -679,16 +684,37 @@ class Candidate(Border):
 
     def _made_before(self, own: Any, cls: Any, arguments: Any, text: str, attributes: Any) -> BaseException | None:
         """The exception that stands for this one of the candidate's since the test began, as it is now."""
-        told, known = self.made_errors.get(own, (None, None)) if type(own) is int else (None, None)
-        if known is None or told is None or told is not cls:
+        known = self._made_errors.get(own) if type(own) is int else None
+        is_same_class = known is not None and vars(known)["_harena_class"] is cls
+        if known is None or not is_same_class:
             return None
-        if any(map(_is_told, told.__mro__)):
+        if any(map(_is_told, cls.__mro__)):
             known.args = arguments
             vars(known)["_harena_message"] = text
         elif known.args != arguments or str(known) != text:
             return None
         _give_attributes(known, attributes)
         return known
+
+    def _keep_error(self, own: int, made: BaseException) -> None:
+        """From now on this stands for an exception of the candidate's. What the suite wrote on one that it held no
+        more, and the number by which it knew it (`id`), are not those of this one: that may be why a test fails."""
+        why = ""
+        if own in self._made_errors and self._made_errors.get(own) is None:
+            why = "it meets an exception of the candidate's that it has held no more"
+        elif len(self._made_errors) >= _MOST_MADE_ERRORS:
+            self._made_errors.rest()
+            why = f"it meets more than {_MOST_MADE_ERRORS} exceptions of the candidate's in one test"
+        self._made_errors.keep(own, made)
+        if why and not self._has_lost_errors:
+            self._has_lost_errors = self.note(why, is_doubt=False)
+
+    def begins_test(self) -> None:
+        """A test begins. What others have held of the candidate's exceptions are the same ones in it."""
+        self.waited = ""
+        self.has_run = False
+        self._has_lost_errors = False
+        self._made_errors.rest()
 
     def alias(self, found: Any) -> Any:
         """A builtin exception that the candidate gives a name of its own is the candidate's, and so is what it raises

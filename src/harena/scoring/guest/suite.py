@@ -222,10 +222,8 @@ class Run:
 
     def began(self) -> None:
         """A test begins."""
-        if self.candidate is not None:
-            self.candidate.waited = ""
-            self.candidate.has_run = False
-            self.candidate.made_errors = {}
+        if self.candidate is not None and not isinstance(self.candidate, Nobody):
+            self.candidate.begins_test()
         if self._notes_told is not None:
             self._notes_told()
 
