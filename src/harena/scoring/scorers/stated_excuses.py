@@ -7,7 +7,7 @@ asked before it (in a `setUp`, or a fixture). A skip is
 
     always   if there is no condition
     own      if its conditions are of these kinds only
-    unknown  if they are of other kinds, and nothing in them comes from the candidate as far as the text tells
+    unknown  if they are of other kinds, and made only of what no candidate can steer (`known_values`)
 
 Every other one may be the candidate's doing. An expected failure is stated if every test of its name is marked so, on
 a condition of these kinds or none: that it does not pass is then what the suite asks for.
@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Literal
 
 from harena.scoring.python_source import parts_of
+from harena.scoring.scorers.known_values import KnownValues
 from harena.scoring.scorers.suite_syntax import (
     BLOCKS,
     DEFINITIONS,
@@ -101,6 +102,8 @@ class StatedExcuses:
         self._own: set[str] = set()
         """names that are bound to what is not the candidate's only"""
         self._arguments = dict(self._parametrized())
+        self._known = KnownValues(self._nodes, self._parents, self._modules, self._arguments)
+        self._theirs |= self._known.changed - _PLAIN_FIXTURES
         bindings = list(self._bindings())
         self._bound = {name for name, *_ in bindings}
         self._rebound = {name for name, node, _ in bindings if not isinstance(node, ast.Import | ast.ImportFrom)}
@@ -271,7 +274,12 @@ class StatedExcuses:
         """What the value of an expression is made of."""
         if self._is_theirs(node):
             return None
-        return "always" if isinstance(node, ast.Constant) else "own" if self._is_own(node) else "unknown"
+        if isinstance(node, ast.Constant):
+            return "always"
+        return "own" if self._is_own(node) else self._unless_steered(node)
+
+    def _unless_steered(self, *nodes: ast.AST) -> Kind | None:
+        return "unknown" if all(map(self._known.is_known, nodes)) else None
 
     def _is_own(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Constant | ast.operator | ast.unaryop | ast.cmpop | ast.boolop | ast.expr_context):
@@ -324,7 +332,7 @@ class StatedExcuses:
                 return None if not all(map(_is_plain_context, contexts)) else "always"
             if all(map(_is_plain_context, contexts)):
                 return "always"
-            return None if any(map(self._is_theirs, node.body)) else "unknown"
+            return None if any(map(self._is_theirs, node.body)) else self._unless_steered(*contexts)
         if isinstance(node, ast.Try):
             if self._is_theirs(node):
                 return None
@@ -333,9 +341,11 @@ class StatedExcuses:
                 isinstance(each, simple) or (isinstance(each, ast.Assign) and self._is_own(each.value))
                 for each in node.body
             )
-            return "own" if is_own else "unknown"
+            return "own" if is_own else self._unless_steered(*node.body)
+        if isinstance(node, ast.Match):
+            return None if self._is_theirs(node) else self._unless_steered(node.subject)
         if isinstance(node, BLOCKS):
-            return None if self._is_theirs(node) else "unknown"
+            return None
         return "always"
 
     def _blocks_of(self, node: ast.AST) -> Iterator[ast.AST]:
