@@ -69,7 +69,7 @@ ERROR_REASONS = (
         "The key lacks the scope, or a server without keys was asked by another machine or a web page.",
         "Use a key with the scope that the message names (`harena keys create`).",
     ),
-    ErrorReason("HEAD_TOO_LARGE", "The headers of a request are too large.", "Send less."),
+    ErrorReason("HEAD_TOO_LARGE", "The headers of a request, or its other lines, are too large.", "Send less."),
     ErrorReason("HTTP", "What was sent is no HTTP request.", "Check the client."),
     ErrorReason(
         "IDEMPOTENCY_KEY_REUSED", "The idempotency key came with another request.", "Give each request its own key."

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 MOST_URL_BYTES = 32 * 1024
 MOST_HEAD_BYTES = 64 * 1024
-"""size limit of a request's first line and headers together"""
+"""size limit of a request's first line and headers together, and of all else that is no content: lines before chunks,
+trailers, lines between requests"""
 HEAD_SECONDS = 60.0
 """in which they must come, counted from the connection's begin or from their own"""
 UNREAD_SECONDS = 60.0
@@ -37,7 +38,8 @@ UNREAD_SECONDS = 60.0
 KEYED_UNREAD_SECONDS = 600.0
 """longer with a key: who follows a command may be busy with what it has printed"""
 MOST_UNREAD_BYTES = 64 * 1024
-"""what is parsed of a body after its request was answered, so that its end is found; behind more nothing is answered"""
+"""what is parsed of a body after its request's answer has begun, so that its end is found; behind more nothing is
+answered"""
 LINGER_SECONDS = 30.0
 """for which what comes then is thrown away: closed at once, its sender might not get to read the answer"""
 HEADER_BYTES = 32
@@ -52,6 +54,10 @@ FEW_PIECES = 16
 _MALFORMED = ("this is no HTTP request that can be understood", "HTTP")
 _TOO_LONG = (f"the address is longer than {MOST_URL_BYTES} bytes", "URL_TOO_LONG")
 _TOO_LARGE = (f"the headers are larger than {MOST_HEAD_BYTES} bytes", "HEAD_TOO_LARGE")
+_TOO_LONG_BETWEEN = (
+    f"more than {MOST_HEAD_BYTES} bytes have come between pieces of a body, behind it or before a request",
+    "HEAD_TOO_LARGE",
+)
 
 
 _BLANK_LINE = b"\r\n\r\n"
@@ -70,6 +76,7 @@ class HttpProtocol(HttpToolsProtocol):
     _in_head = True
     _head_bytes = 0
     _unfinished_bytes = 0
+    """what the parser may keep, because it was told to nobody"""
     _timer: asyncio.TimerHandle | None = None
 
     _unparsed = b""
@@ -86,7 +93,10 @@ class HttpProtocol(HttpToolsProtocol):
     """a part of the line before a chunk that is parsed"""
     _is_whole = True
     """the end of the request has come"""
+    _held_bytes = 0
+    """what was parsed of a body since the application took some"""
     _left_unread = 0
+    """bytes of a body that are parsed yet though its answer has begun"""
     _lingers = False
     """the request was answered, and its body is too long to wait for its end"""
     _events = 0
@@ -191,7 +201,6 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self._counted is not None:
             self._counted.answered(self)
-        self._left_unread = MOST_UNREAD_BYTES
         self._note()
 
     def data_received(self, data: bytes) -> None:
@@ -204,13 +213,16 @@ class HttpProtocol(HttpToolsProtocol):
         """See `Parser`."""
         self._unset_keepalive_if_required()
         events = 0
+        if self.cycle is None or not self.cycle.body:
+            self._held_bytes = 0
         while self.has_unparsed() and not self._answers() and events < SLICE_EVENTS:
             events += self._feed()
         self._hand_on_body()
         self._note()
-        if self.has_unparsed():
+        holds = self._holds_body()
+        if holds or self.has_unparsed():
             self.flow.pause_reading()
-        if not self._holds_body():
+        if not holds:
             self.flow.resume_reading()
 
     def has_unparsed(self) -> bool:
@@ -225,12 +237,17 @@ class HttpProtocol(HttpToolsProtocol):
             self._turns.ask(self)
 
     def _answers(self) -> bool:
-        """A request has come whole, and its answer is not."""
-        return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        """The answer to a request is to be whole before more is parsed: all of the request has come, or of its body as
+        much as is looked at beside an answer."""
+        if self.cycle is None or self.cycle.response_complete:
+            return False
+        return not self.cycle.more_body or self._left_unread < 0
 
     def _holds_body(self) -> bool:
-        """What has come of a body is to be taken before there is more of it."""
-        return self.cycle is not None and not self.cycle.response_complete and len(self.cycle.body) > HIGH_WATER_LIMIT
+        """What has come of a body is to be taken before there is more of it. The lines between its pieces count."""
+        if self.cycle is None or self.cycle.response_complete:
+            return False
+        return bool(self.cycle.body) and self._held_bytes > HIGH_WATER_LIMIT
 
     def _feed(self) -> int:
         """Parse a slice. It ends where a head may end, so that it holds no second one. How many events it was."""
@@ -246,6 +263,8 @@ class HttpProtocol(HttpToolsProtocol):
         piece = self._unparsed[begin:end]
         self._last_bytes = (self._last_bytes + piece[-_KEPT:])[-_KEPT:]
         self._parsed, self._events = end, 1
+        self._unfinished_bytes += len(piece)
+        self._held_bytes += len(piece)
         try:
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:  # always at the end of a head, which is the slice's
@@ -256,14 +275,13 @@ class HttpProtocol(HttpToolsProtocol):
         except httptools.HttpParserError:
             self.logger.warning("Invalid HTTP request received.")
             self.send_400_response("")
-        # a header that never ends is told to nobody before its end
-        self._unfinished_bytes = self._unfinished_bytes + len(piece) if self._in_head else 0
+        # a header or trailer that never ends is told to nobody before its end
         if self._unfinished_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
-            self._refusal = _TOO_LARGE
+            self._refusal = _TOO_LARGE if self._in_head else _TOO_LONG_BETWEEN
             self.send_400_response("")
-        if self.cycle is not None and self.cycle.response_complete and not self._is_whole:
+        if self.cycle is not None and self.cycle.response_started and not self._is_whole:
             self._left_unread -= len(piece)
-            if self._left_unread < 0 and not self.transport.is_closing():
+            if self._left_unread < 0 and self.cycle.response_complete and not self.transport.is_closing():
                 self._linger()
         return self._events
 
@@ -307,8 +325,9 @@ class HttpProtocol(HttpToolsProtocol):
             self._refuse(_TOO_LONG)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One whole header."""
-        super().on_header(name, value)
+        """One whole header, or trailer: the latter is none of the request that is under way."""
+        if self._in_head:
+            super().on_header(name, value)
         self._events += 1
         self._head_bytes += len(name) + len(value) + HEADER_BYTES
         if self._head_bytes > MOST_HEAD_BYTES:
@@ -317,6 +336,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The request begins."""
         self._in_head, self._is_whole = False, False
+        self._unfinished_bytes, self._held_bytes, self._left_unread = 0, 0, MOST_UNREAD_BYTES
         self._unwind()
         told = {name: value for name, value in self.headers if name in _BODY_HEADERS}
         self._in_chunks, self._size_line = b"transfer-encoding" in told, b""
@@ -327,11 +347,12 @@ class HttpProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """A piece of it, which can be one byte: they are handed on together."""
         self._events += 1
+        self._unfinished_bytes = 0
         self._pieces.append(body)
 
     def on_message_complete(self) -> None:
         """The request has come whole."""
-        self._in_chunks, self._is_whole = False, True
+        self._in_chunks, self._is_whole, self._unfinished_bytes = False, True, 0
         self._hand_on_body()
         super().on_message_complete()
 
@@ -342,7 +363,11 @@ class HttpProtocol(HttpToolsProtocol):
                 super().on_body(piece)
 
     def send_400_response(self, msg: str) -> None:
-        """What cannot be understood is answered with a problem, and the connection closed."""
+        """What cannot be understood is answered with a problem, and the connection closed; in the middle of an answer a
+        problem would be taken for a part of it."""
+        if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
+            self.transport.close()
+            return
         message, reason = self._refusal
         self._answer_and_close(ValidationError(message, reason=reason))
 

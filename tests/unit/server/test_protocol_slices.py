@@ -65,7 +65,13 @@ class Wire(asyncio.Transport):
 class Counting(HttpProtocol):
     """Counts what it parses."""
 
-    heads = pieces = 0
+    heads = pieces = fed = 0
+
+    def _feed(self) -> int:
+        before = self._parsed
+        events = super()._feed()
+        self.fed += self._parsed - before
+        return events
 
     def on_headers_complete(self) -> None:
         self.heads += 1
@@ -83,12 +89,17 @@ class Server:
         self.may = asyncio.Event()
         self.may.set()
         self.reads_bodies = True
+        self.begins_at_once = False
+        """The answer begins before the request is read, and ends when it may."""
         self.seen: list[tuple[str, bytes]] = []
         self.state = SimpleNamespace(
             harena=SimpleNamespace(connections=Connections(64), parsing_turns=ParsingTurns()), spec=None
         )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        start = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]}
+        if self.begins_at_once:
+            await send(start)
         body, more = b"", self.reads_bodies
         while more:
             message = await receive()
@@ -97,7 +108,8 @@ class Server:
             body, more = body + message["body"], message["more_body"]
         await self.may.wait()
         self.seen.append((scope["path"], body))
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        if not self.begins_at_once:
+            await send(start)
         await send({"type": "http.response.body", "body": b""})
 
     def connection(self) -> tuple[Counting, Wire]:
@@ -200,6 +212,126 @@ async def test_headers_count_what_they_take() -> None:
     await turns()
     assert b"HTTP/1.1 431 " in wire.written
     assert wire.closed
+
+
+ENDLESS = {
+    "method": b"X",
+    "address": b"GET /",
+    "version": b"GET / HTTP/1.1",
+    "name": b"GET / HTTP/1.1\r\na",
+    "value": b"GET / HTTP/1.1\r\na: b",
+    "size": CHUNKED + b"0",
+    "size behind a piece": CHUNKED + b"1\r\nx\r\n0",
+    "extension": CHUNKED + b"1;a",
+    "value of an extension": CHUNKED + b"1;a=a",
+    "name of a trailer": CHUNKED + b"0\r\na",
+    "name of a second trailer": CHUNKED + b"0\r\na: b\r\na",
+    "value of a trailer": CHUNKED + b"0\r\na: a",
+}
+"""beginnings of messages whose last part goes on with the last byte"""
+REPEATED = {
+    "blank lines": (b"", b"\r\n"),
+    "blank lines behind a request": (b"GET / HTTP/1.1\r\n\r\n", b"\r\n"),
+    "blank lines behind a body": (CHUNKED + b"1\r\nx\r\n0\r\n\r\n", b"\r\n"),
+    "headers": (b"GET / HTTP/1.1\r\n", b"a: b\r\n"),
+    "trailers": (CHUNKED + b"0\r\n", b"a: b\r\n"),
+}
+"""beginnings of messages, and what is sent behind them again and again"""
+
+
+@pytest.mark.parametrize(
+    ("part", "begins_at_once"),
+    [(part, False) for part in [*ENDLESS, *REPEATED]]
+    + [(part, True) for part in [*ENDLESS, *REPEATED] if "size" in part or "extension" in part or "trailer" in part],
+)
+async def test_no_part_of_a_message_is_endless(part: str, begins_at_once: bool) -> None:
+    """Whatever the parser is in the middle of, it is given 64 KiB of it at most, then the connection is at its end."""
+    server = Server()
+    server.begins_at_once = begins_at_once
+    begin, again = REPEATED.get(part) or (ENDLESS[part], ENDLESS[part][-1:])
+    connection, wire = server.connection()
+    connection.data_received(begin)
+    await turns()
+    sent_bytes = 0
+    while not wire.closed and sent_bytes < 4 * READ_BYTES:
+        sent_bytes += 8192
+        connection.data_received(again * (8192 // len(again)))
+        while connection.has_unparsed() and not wire.closed:
+            await turns(1)
+    assert wire.closed
+    assert connection.fed <= len(begin) + protocol.MOST_HEAD_BYTES + protocol.SLICE_BYTES
+    # in the middle of an answer there is no other one
+    assert wire.written.count(b"application/problem+json") == int(not begins_at_once)
+    connection.connection_lost(None)
+
+
+@pytest.mark.parametrize("reads_bodies", [False, True], ids=["not read", "read"])
+@pytest.mark.parametrize(
+    "piece", [b"1\r\nx\r\n" * 5_000, b"1;" + b"a" * 60_000 + b"\r\nx\r\n"], ids=["small", "extended"]
+)
+async def test_a_body_beside_its_answer_is_not_parsed_to_its_end(piece: bytes, reads_bodies: bool) -> None:
+    """Its first 64 KiB are, though whoever answers looks whether its client has gone."""
+    server = Server()
+    server.begins_at_once, server.reads_bodies = True, reads_bodies
+    server.may.clear()
+    connection, wire = server.connection()
+    connection.data_received(CHUNKED)
+    await turns()
+    assert wire.written.startswith(b"HTTP/1.1 200 ")
+    count = 0
+    while wire.reads and count < 100:
+        connection.data_received(piece)
+        count += 1
+        while connection.has_unparsed() and not connection._answers() and not connection._holds_body():
+            await turns(1)
+        await turns()
+    assert not wire.reads
+    assert connection.fed <= 2 * protocol.MOST_UNREAD_BYTES + len(CHUNKED)
+    assert not wire.ended
+    server.may.set()
+    await turns()
+    connection.connection_lost(None)
+
+
+async def test_lines_between_pieces_of_a_body_count_until_it_is_read() -> None:
+    """An application that is busy holds 64 KiB and one slice more, however few of these are content; it gets all."""
+    server = Server()
+    taken = asyncio.Event()
+
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        await taken.wait()
+        await server(scope, receive, send)
+
+    connection, wire = server.connection()
+    connection.app = slow
+    piece = b"1;" + b"a" * 30_000 + b"\r\nx\r\n"
+    connection.data_received(CHUNKED)
+    await turns()
+    count = 0
+    while wire.reads and count < 100:
+        connection.data_received(piece)
+        count += 1
+        await turns()
+    assert not wire.reads
+    assert connection.fed <= 2 * protocol.MOST_UNREAD_BYTES + len(CHUNKED)
+    taken.set()
+    await sent(connection, wire, iter([piece, piece, b"0\r\n\r\n"]))
+    while not server.seen:
+        await turns(1)
+    assert server.seen == [("/p", b"x" * (count + 2))]
+    connection.connection_lost(None)
+
+
+async def test_trailers_are_no_headers_of_a_request_that_has_begun() -> None:
+    """Who reads its headers later reads those that came before its body."""
+    server = Server()
+    connection, _ = server.connection()
+    connection.data_received(CHUNKED)
+    headers = connection.scope["headers"]
+    connection.data_received(b"1\r\nx\r\n0\r\nauthorization: other\r\n\r\n")
+    await turns()
+    assert (server.seen, headers) == ([("/p", b"x")], [(b"transfer-encoding", b"chunked")])
+    connection.connection_lost(None)
 
 
 async def test_small_pieces_of_bodies_leave_the_loop_to_others() -> None:
