@@ -20,6 +20,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from harena.core.errors import LimitExceededError
+from harena.server import kernel_memory
 
 MOST_CONNECTIONS = 16_384
 """most open connections of one server; fewer where the process may open fewer files"""
@@ -80,6 +81,10 @@ class Connections:
     def count(self, owner: str) -> int:
         """Connections of `workspace NAME`, or of `address ADDRESS`."""
         return self._counts.get(owner, 0)
+
+    def count_with(self, connection: Connection) -> int:
+        """Connections of its owner."""
+        return self.count(self._owner_of.get(connection, ""))
 
     def add(self, connection: Connection, address: str | None) -> bool:
         """It was opened. False: there is room for it only where another one were closed that must not be."""
@@ -196,7 +201,8 @@ class ListeningSocket(socket.socket):
     """One that stops for a while where no descriptor is left: asyncio by itself asks and logs thousands of
     times a second.
 
-    It gives a few connections at a time, so that those which were taken are counted before there are more.
+    It gives a few connections at a time, so that those which were taken are counted before there are more. Each has
+    little of the kernel's memory.
     """
 
     _taken = 0
@@ -217,6 +223,7 @@ class ListeningSocket(socket.socket):
                 self._stop(loop, error)
             raise
         self._taken += 1
+        kernel_memory.narrow(accepted[0])
         return accepted
 
     def _go_on(self) -> None:

@@ -20,6 +20,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from harena.core.errors import HarenaError, SandboxUnavailableError, ValidationError
+from harena.server import kernel_memory
 from harena.server.answers import ProblemResponse
 from harena.server.connections import SERVER_FULL, Connections
 from harena.server.parsing_turns import ParsingTurns
@@ -143,11 +144,13 @@ class HttpProtocol(HttpToolsProtocol):
 
     def drop(self) -> None:
         """See `Connection`."""
+        if (ours := self.transport.get_extra_info("socket")) is not None:
+            kernel_memory.forget_what_is_left(ours)
         self.transport.abort()
 
     def identified(self, workspace: str) -> None:
         """A request with a key of the workspace came. Raises LimitExceededError."""
-        self._is_keyed = True
+        is_first, self._is_keyed = not self._is_keyed, True
         if self._counted is None:
             return
         try:
@@ -155,6 +158,8 @@ class HttpProtocol(HttpToolsProtocol):
         except HarenaError:
             self.cycle.keep_alive = False  # it is closed behind the answer
             raise
+        if is_first and (ours := self.transport.get_extra_info("socket")) is not None:
+            kernel_memory.widen(ours, kernel_memory.bytes_for(self._counted.count_with(self)))
 
     def _waits_for_its_client(self) -> bool:
         """For a request, or for more of one; not where one that has come is answered, unless nobody's key is known and
