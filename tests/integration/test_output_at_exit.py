@@ -9,6 +9,7 @@ from real_sandboxes import source
 from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.results import RunResult
 from harena.runtime.host import execs
+from harena.runtime.host.wide_pipes import WidePipes
 from harena.scoring import load_scenarios
 
 __all__ = ["source"]  # a fixture
@@ -47,7 +48,7 @@ async def test_what_was_printed_before_the_end_is_there(source: Source, entry: s
 
 async def test_few_outputs_are_wide_at_one_time(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pipes of an ordinary user have a limit together, beyond which new ones are tiny."""
-    monkeypatch.setattr(execs, "MOST_WIDE_OUTPUTS", 1)
+    monkeypatch.setattr(execs, "WIDE_PIPES", WidePipes(2))
     program = "import fcntl, sys\nprint(fcntl.fcntl(1, 1032) // 1024, flush=True)\nsys.stdin.read()\n"
     request = ExecRequest(argv=("python3", "-c", program), stdin_stream=True)
     sandbox = await source.runtime.create(SandboxSpec())

@@ -311,7 +311,7 @@ def test_a_wide_pipe_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -
         raise PermissionError(errno.EPERM, "too many")
 
     monkeypatch.setattr(box_files.fcntl, "fcntl", refuse)
-    for descriptor in box_files.wide_pipe():
+    for descriptor in box_files.new_pipe():
         os.close(descriptor)
 
 

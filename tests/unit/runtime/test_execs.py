@@ -21,6 +21,7 @@ class Outside:
     """What an exec asks of its sandbox."""
 
     id = "sb_outside"
+    workspace = "ours"
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()

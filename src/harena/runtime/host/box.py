@@ -42,6 +42,7 @@ from harena.runtime.host.file_watch import FileWatch
 from harena.runtime.host.link import SpawnerLink
 from harena.runtime.host.patience import MOST_SECONDS, PATIENCE_SECONDS, Patience
 from harena.runtime.host.read_watch import ReadWatch
+from harena.runtime.host.wide_pipes import WIDE_PIPES
 
 T = TypeVar("T")
 
@@ -66,6 +67,7 @@ class LinuxSandbox:
         number: int,
         channel: socket.socket,
         *,
+        workspace: str,
         limits: Limits,
         environment: Mapping[str, str],
         workdir: str,
@@ -77,6 +79,7 @@ class LinuxSandbox:
         self.id = "sb_" + secrets.token_hex(8)
         self.enforcement = enforcement
         self.loop = asyncio.get_running_loop()
+        self.workspace = workspace
         self.limits = limits
         self.environment = self._template_environment = environment
         self.workdir = workdir
@@ -379,8 +382,8 @@ class LinuxSandbox:
 
     async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
         """See `SandboxPort`."""
-        read_end, write_end = box_files.wide_pipe()
         number = self._next_number()
+        read_end, write_end = self._content_pipe(number)
         answer = asyncio.ensure_future(self._operate(path, "unpack", extra=read_end, number=number))
         feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, source, self._patience))
         try:
@@ -394,11 +397,12 @@ class LinuxSandbox:
             feeding.cancel()
             answer.cancel()
             await asyncio.gather(answer, feeding, return_exceptions=True)
+            WIDE_PIPES.give_back((self.id, number))
 
     async def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
         """See `SandboxPort`."""
-        read_end, write_end = box_files.wide_pipe()
         number = self._next_number()
+        read_end, write_end = self._content_pipe(number)
         answer = asyncio.ensure_future(self._operate(path, "pack", extra=write_end, number=number))
         chunks = box_files.pipe_chunks(read_end, self._patience)
         try:
@@ -411,6 +415,14 @@ class LinuxSandbox:
             answer.cancel()
             await chunks.aclose()
             await asyncio.gather(answer, return_exceptions=True)
+            WIDE_PIPES.give_back((self.id, number))
+
+    def _content_pipe(self, number: int) -> tuple[int, int]:
+        """(read end, write end) for a file operation; a wide one where the workspace may have one more."""
+        read_end, write_end = box_files.new_pipe()
+        if WIDE_PIPES.take((self.id, number), self.workspace):
+            box_files.widen(write_end)
+        return read_end, write_end
 
     def _overdue(self, number: int, operation: str, path: str | None) -> SandboxFileError:
         """End a file operation that takes too long."""

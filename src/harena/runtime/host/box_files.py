@@ -180,14 +180,6 @@ def new_pipe() -> tuple[int, int]:
         raise no_more_descriptors(error) from None
 
 
-def wide_pipe() -> tuple[int, int]:
-    """(read end, write end) of a pipe for content: wider than usual, where this user has not too many of them. Raises
-    PlatformError where this process can open no more."""
-    read_end, write_end = new_pipe()
-    widen(write_end)
-    return read_end, write_end
-
-
 def widen(pipe: int) -> None:
     """Make a pipe wider than usual, where this user has not too many of them."""
     with suppress(OSError):

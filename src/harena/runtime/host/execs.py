@@ -21,6 +21,7 @@ from harena.core.output import OutputBuffer
 from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
 from harena.runtime.host import box_files
+from harena.runtime.host.wide_pipes import WIDE_PIPES
 
 if TYPE_CHECKING:
     from harena.runtime.host.box import LinuxSandbox
@@ -45,11 +46,6 @@ _MEASURE_SECONDS = 0.5
 _LATE_SECONDS = 0.05
 """a deadline that is met later waits so long for what came before it"""
 _MICROSECONDS = 1e-6
-MOST_WIDE_OUTPUTS = 64
-"""programs whose standard output has a wide pipe at one time: what an ordinary user's pipes hold together is limited to
-64 MiB (fs.pipe-user-pages-soft), and beyond that new ones hold 8 KiB"""
-_wide_outputs: set[int] = set()
-"""the read ends of those pipes"""
 _OPENED_TO_READ, _OPENED_TO_WRITE = 0o644, 0o622
 """A pipe's modes: programs open their streams by name (/dev/stdin), as another user than the one that made them. A name
 leads through /proc, which shows a process's pipes to nobody who may not see its memory."""
@@ -94,7 +90,8 @@ class LinuxExec:
         except OSError as error:
             for descriptor in {*theirs, *self._readers, self._stdin, self._terminal} - {-1}:
                 os.close(descriptor)
-            _wide_outputs.difference_update(self._readers)
+            for descriptor in self._readers:
+                WIDE_PIPES.give_back(descriptor)
             self._readers.clear()
             self._stdin = self._terminal = -1
             raise box_files.no_more_descriptors(error) from None
@@ -115,9 +112,8 @@ class LinuxExec:
             os.set_blocking(self._stdin, False)
         for buffer in (self.stdout, self.stderr):
             read_end, write_end = os.pipe2(os.O_CLOEXEC)
-            if buffer is self.stdout and len(_wide_outputs) < MOST_WIDE_OUTPUTS:
+            if buffer is self.stdout and WIDE_PIPES.take(read_end, self._sandbox.workspace):
                 box_files.widen(write_end)  # a program of Node's that calls process.exit() loses what does not fit in
-                _wide_outputs.add(read_end)
             self._readers[read_end] = buffer
             theirs.append(write_end)
             os.fchmod(write_end, _OPENED_TO_WRITE)
@@ -199,7 +195,7 @@ class LinuxExec:
         if self._listening is None:
             self._loop.remove_reader(descriptor)
         if descriptor != self._terminal:
-            _wide_outputs.discard(descriptor)
+            WIDE_PIPES.give_back(descriptor)
             os.close(descriptor)
         buffer.close()
 
@@ -423,8 +419,8 @@ class LinuxExec:
         held = {*self._readers, self._stdin, self._terminal} - {-1}
         self._readers.clear()
         self._stdin = self._terminal = -1
-        _wide_outputs.difference_update(held)
         for descriptor in held:
+            WIDE_PIPES.give_back(descriptor)
             os.close(descriptor)
 
     async def wait(self) -> ExecResult:

@@ -494,6 +494,7 @@ class LinuxRuntime:
             link,
             link.next_number(),
             ours,
+            workspace=template.key[0],
             limits=limits,
             environment=template.environment,
             workdir=template.image.workdir,

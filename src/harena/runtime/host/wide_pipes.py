@@ -1,0 +1,70 @@
+"""Which pipes may be wider than usual: what the pipes of one user hold together is bounded by the kernel.
+
+Beyond that bound (fs.pipe-user-pages-soft, 64 MiB) new pipes hold 8 KiB, and none grows. A process with
+CAP_SYS_RESOURCE or CAP_SYS_ADMIN has no such bound. Elsewhere few pipes are wide at one time, and a workspace has no
+more than are left for others (the dynamic thresholds of shared buffers): none can take them all. Used from one event
+loop.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Hashable
+from functools import cache
+
+from harena.runtime.kernel import proc_files
+
+MOST_WIDE_PIPES = 64
+"""at one time, of a process that the kernel's bound binds: a quarter of it, as each has 256 KiB"""
+
+_CAP_SYS_ADMIN, _CAP_SYS_RESOURCE = 21, 24
+_FIRST_USER_NAMESPACE = 0xEFFFFFFD
+"""inode number of /proc/self/ns/user on the host itself: a privilege in another one does not count here"""
+
+
+class WidePipes:
+    """The wide pipes of one process."""
+
+    def __init__(self, most: int | None = None) -> None:
+        """`most` at one time; None = as many as the kernel lets this process have."""
+        self._most = most
+        self._owners: dict[Hashable, str] = {}
+        self._counts: Counter[str] = Counter()
+
+    def take(self, holder: Hashable, workspace: str) -> bool:
+        """One more, for what is known as `holder` until `give_back`, may be wide."""
+        most = _most_of_process() if self._most is None else self._most
+        if most is None:
+            return True
+        if self._counts[workspace] >= most - len(self._owners):
+            return False
+        self._owners[holder] = workspace
+        self._counts[workspace] += 1
+        return True
+
+    def give_back(self, holder: Hashable) -> None:
+        """It is closed; also one that was not wide."""
+        workspace = self._owners.pop(holder, None)
+        if workspace is not None:
+            self._counts[workspace] -= 1
+            if not self._counts[workspace]:
+                del self._counts[workspace]
+
+
+WIDE_PIPES = WidePipes()
+"""this process's"""
+
+
+@cache
+def _most_of_process() -> int | None:
+    status = proc_files.read("/proc/self/status").decode(errors="replace")
+    return None if is_unbound(status, os.stat("/proc/self/ns/user").st_ino) else MOST_WIDE_PIPES
+
+
+def is_unbound(status: str, user_namespace: int) -> bool:
+    """Does the kernel let who has this /proc/PID/status have as many as it likes?"""
+    words = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    effective = int(words.get("CapEff", "0"), 16)
+    has_one = effective >> _CAP_SYS_ADMIN & 1 or effective >> _CAP_SYS_RESOURCE & 1
+    return bool(has_one) and user_namespace == _FIRST_USER_NAMESPACE
