@@ -1,17 +1,16 @@
 """JSON texts that came from outside: in bodies, in lines, in files and in the fields of rows.
 
-Values are counted before any object is made, because parsing can take thirty times the memory of the text, and keeps
-every other thread of the process from running until it has ended.
+Values are counted before any object is made, because parsing can take thirty times the memory of the text.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Protocol
 
+from harena.core.json_steps import parse
 from harena.core.models import MIB
 
 MOST_VALUES = 1_000_000
@@ -42,7 +41,7 @@ def read_outside(
     """The value, as `json.loads` reads it; `most_values`: None = MOST_VALUES. Raises JsonSizeError, RecursionError, and
     ValueError (UnicodeDecodeError and json.JSONDecodeError among them)."""
     check_size(text, most_values=most_values)
-    return json.loads(text, object_pairs_hook=object_pairs_hook, parse_constant=parse_constant)
+    return parse(text, object_pairs_hook=object_pairs_hook, parse_constant=parse_constant)
 
 
 def check_size(text: str | bytes, *, most_values: int | None = None, most_depth: int | None = None) -> None:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, overload
 
 from harena.core.catalog import Lineage
+from harena.core.json_steps import parse
 from harena.scoring.scenario import Scenario
 
 KEPT = 1000
@@ -63,4 +64,4 @@ class CompactScenarios(Sequence[Scenario]):
 
     def _made(self, index: int) -> Scenario:
         row = self._rows[index]
-        return self._again(json.loads(row)) if isinstance(row, bytes) else row
+        return self._again(parse(row)) if isinstance(row, bytes) else row

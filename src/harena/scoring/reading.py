@@ -15,6 +15,7 @@ import yaml
 from yaml.composer import ComposerError
 
 from harena.core.errors import ValidationError
+from harena.core.json_steps import dict_of
 from harena.core.models import MIB
 from harena.core.near_names import cut
 from harena.core.outside_json import (
@@ -290,7 +291,7 @@ def _constants(text: str, file: str, first_line: int) -> list[Mistake]:
 
 
 def _object(duplicates: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
+    made = dict_of(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()
         duplicates.extend(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]

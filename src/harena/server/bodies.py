@@ -17,6 +17,7 @@ from fastapi.routing import APIRoute
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
+from harena.core.json_steps import dict_of, parse
 from harena.core.models import MIB
 from harena.core.outside_json import JsonDepthError, JsonSizeError, check_size
 from harena.core.threads import BODIES
@@ -169,7 +170,7 @@ def _is_json(media_type: str) -> bool:
 
 
 def _read(text: str) -> Any:
-    return json.loads(text, parse_float=_number, parse_constant=_no_number, object_pairs_hook=_object)
+    return parse(text, parse_float=_number, parse_constant=_no_number, object_pairs_hook=_object)
 
 
 def _number(written: str) -> float:
@@ -184,7 +185,7 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
+    made = dict_of(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()
         for name, _ in pairs:

@@ -1,0 +1,130 @@
+"""JSON that is parsed in steps has the value that the interpreter's library gives it, and no step is long."""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from harena.core import json_steps
+from harena.core.json_steps import WINDOW, parse
+from harena.core.outside_json import read_outside
+from harena.server.bodies import json_in
+
+LARGE: dict[str, Callable[[], str]] = {
+    "integers of many digits": lambda: "[" + ",".join(["9" * 4300] * 150) + "]",
+    "numbers": lambda: "[" + ",".join(["1" * 57 + "e-300"] * 8_000) + "]",
+    "names": lambda: "{" + ",".join(f'"{number:06x}":1' for number in range(25_000)) + "}",
+    "lists": lambda: "[" + ",".join(["[]"] * 60_000) + "]",
+    "texts": lambda: "[" + ",".join(['"' + "a\\n" * 20 + '"'] * 6_000) + "]",
+    "rows": lambda: "[" + ",".join([json.dumps({"id": "a", "x": list(range(500))})] * 150) + "]",
+}
+
+
+@pytest.mark.parametrize("read", [json_in, read_outside])
+@pytest.mark.parametrize("kind", LARGE)
+def test_no_step_of_a_parser_is_long(read: Callable[[bytes], Any], kind: str) -> None:
+    """Other threads run between two steps; none takes a third of the whole, whatever the text holds."""
+    body = LARGE[kind]().encode()
+    whole, longest = _steps_of(lambda: read(body))
+    assert longest < whole / 3
+
+
+def _steps_of(work: Callable[[], Any]) -> tuple[float, float]:
+    """Processor time of the whole, and of the longest part in which no function of Python's began or ended."""
+    longest = 0.0
+    last = began = time.thread_time()
+
+    def noted(frame: FrameType, event: str, called: Any) -> None:
+        nonlocal last, longest
+        now = time.thread_time()
+        longest = max(longest, now - last)
+        last = now
+
+    before = sys.getprofile()
+    gc.collect()
+    gc.disable()  # a collection looks at objects of other tests too
+    sys.setprofile(noted)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        gc.enable()
+    return time.thread_time() - began, longest
+
+
+@pytest.mark.parametrize("window", [8, 13, 64, 200])
+def test_a_value_is_what_the_library_reads(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So are its errors and their places."""
+    monkeypatch.setattr(json_steps, "WINDOW", window)
+    chance = random.Random(window)
+    for _ in range(400):
+        text = json.dumps(_value(chance, 0), ensure_ascii=chance.random() < 0.5, indent=chance.choice([None, 1]))
+        if chance.random() < 0.5:
+            at = chance.randrange(len(text))
+            text = text[:at] + chance.choice(["", *'"{}[]\\1e- ,:\x01']) + text[at + chance.randrange(2) :]
+        said = _said(parse, text)
+        if "characters is too long" not in said:
+            assert said == _said(json.loads, text)
+        assert _said(parse, text.encode()) == said
+
+
+def _said(read: Callable[[Any], Any], text: str | bytes) -> str:
+    try:
+        return repr(read(text))
+    except json.JSONDecodeError as error:
+        return f"{error} ({error.pos})"
+
+
+def _value(chance: random.Random, depth: int) -> Any:
+    kind = chance.random() if depth < 5 else 0
+    if kind < 0.4:
+        plain: list[Any] = [
+            1,
+            -2.5e-10,
+            None,
+            True,
+            'a"\\\né🦆',
+            "x" * chance.randrange(50),
+            10**20,
+            [],
+            {},
+            float("inf"),
+            "",
+        ]
+        return chance.choice(plain)
+    size = chance.randrange(8)
+    if kind < 0.7:
+        return [_value(chance, depth + 1) for _ in range(size)]
+    return {chance.choice("abé\n") * chance.randrange(9): _value(chance, depth + 1) for _ in range(size)}
+
+
+def test_nesting_makes_no_text_be_parsed_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not fit into a window is not tried at each of its levels."""
+    level, times = 150, 8
+    text = "[" + ",".join(["[" * level + "1," * WINDOW + "1" + "]" * level] * times) + "]"
+    parsed: list[int] = []
+    plain = json_steps._Steps._in_window
+
+    def noted(steps: json_steps._Steps, at: int) -> Any:
+        found = plain(steps, at)
+        if found is None:
+            parsed.append(len(steps._window))
+        return found
+
+    monkeypatch.setattr(json_steps._Steps, "_in_window", noted)
+    assert len(parse(text)) == times
+    assert sum(parsed) < 4 * len(text)
+
+
+def test_a_number_without_an_end_is_refused() -> None:
+    """It would be read in one step."""
+    with pytest.raises(json.JSONDecodeError, match=f"more than {WINDOW} characters is too long"):
+        parse("[0." + "1" * 2 * WINDOW + "]")
