@@ -6,8 +6,9 @@ import base64
 import gzip
 import json
 import pickle
+import pickletools
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +181,24 @@ def test_lines_of_a_large_text_are_not_looked_for(tmp_path: Path, monkeypatch: p
     assert {one.line for one in refused(tmp_path / "a.json").mistakes} == {2, 3}
     monkeypatch.setattr(reading, "_MOST_PLACED_NODES", 3)
     assert {one.line for one in refused(tmp_path / "a.json").mistakes} == {None}
+
+
+def test_a_pickle_of_many_opcodes_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them becomes an object, and a small packed text holds a million."""
+    pickled = b"\x80\x04\x8c\x02[]" + b"\x94" * 1_000_000 + b"."
+    read: list[str] = []
+    plain = pickletools.genops
+
+    def noted(given: bytes) -> Iterator[Any]:
+        for opcode in plain(given):
+            read.append(opcode[0].name)
+            yield opcode
+
+    monkeypatch.setattr(pickletools, "genops", noted)
+    with pytest.raises(ValueError, match="more than 100 opcodes, and one text needs five"):
+        pickled_text.text_of(base64.b64encode(zlib.compress(pickled)).decode())
+    assert len(read) < 200
+    assert {
+        pickled_text.text_of(base64.b64encode(zlib.compress(pickle.dumps("é" * 100_000, protocol))).decode())
+        for protocol in range(6)
+    } == {"é" * 100_000}

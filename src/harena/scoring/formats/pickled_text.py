@@ -21,6 +21,8 @@ data set become about twice what they are packed."""
 LEAST_SIGNS, SIGNS_FOR_EACH = 5_000_000, 4
 """likewise of the commas and brackets in them, each of which may be a value"""
 
+_MOST_OPCODES = 100
+"""most opcodes of one pickle: a text needs five, and each of them becomes an object"""
 _FRAMING = frozenset({"PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT"})
 _TEXT = frozenset({"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "UNICODE"})
 
@@ -76,7 +78,9 @@ def _pushed_text(pickled: bytes) -> str:
 
     texts: list[str] = []
     try:
-        for opcode, argument, _ in pickletools.genops(pickled):
+        for number, (opcode, argument, _) in enumerate(pickletools.genops(pickled)):
+            if number == _MOST_OPCODES:
+                raise ValueError(f"is a pickle of more than {_MOST_OPCODES} opcodes, and one text needs five")
             if opcode.name in _TEXT and not texts and isinstance(argument, str):
                 texts.append(argument)
             elif opcode.name not in _FRAMING and opcode.name != "STOP":
