@@ -14,6 +14,7 @@ import re
 import sys
 
 from harena.scoring.guest import compared_beside
+from harena.scoring.guest.compared import hands_functions
 from harena.scoring.guest.plain import base_of
 from harena.scoring.guest.swallowed import note_given, root_name
 
@@ -38,6 +39,7 @@ class Believed:
         """`trusted`: paths; `texts`: what those hold that are modules."""
         self._trusted, self._texts, self._swallowed = trusted, texts, swallowed
         self._own = _Own(trusted, texts)
+        self._hands = any(map(_hands_functions, texts.values()))
         asked = compared_beside.comparisons(self._own.named, self._own.made)
         asked.update(swallowed.functions())
         self._marks = {name: f"{name}{os.urandom(16).hex()}" for name in asked}
@@ -72,7 +74,8 @@ class Believed:
     def put_names(self, tree: Any) -> None:
         """Calls in the place of the comparisons, by names that nothing binds."""
         note_given(tree)
-        compared_beside.ComparisonsBeside(tree, self._own.others(tree, self._swallowed.installed)).visit(tree)
+        others = self._own.others(tree, self._swallowed.installed)
+        compared_beside.ComparisonsBeside(tree, others, hands=self._hands).visit(tree)
 
     def put_marks(self, tree: Any) -> Any:
         """Marks in the place of these names, which are known in the code that the tree is compiled to; before it, what
@@ -91,6 +94,13 @@ class Believed:
                 else constant
             )  # fmt: skip
         return code.replace(co_consts=tuple(made))
+
+
+def _hands_functions(text: str) -> bool:
+    try:
+        return hands_functions(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError):  # its import tells it
+        return False
 
 
 class _Marking(ast.NodeTransformer):

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-from functools import partial
+import copy
 
+from harena.scoring.guest.executed import CALLED, call_of
+from harena.scoring.guest.handed import CALLING, JUDGED_OPERATORS, LOOPS_IN_PLACE, Handed
 from harena.scoring.guest.judged import Judged, chained
 from harena.scoring.guest.matched import with_guards
 from harena.scoring.guest.sides import are_by_place, are_elsewhere, give_by_place
@@ -58,17 +60,12 @@ _COMPARED, _PAIR, _CHAIN, _OPERATED, _SINGLED, _NUMBER, _TRUTH, _ARGUMENT, _MEAS
                  "is_instance", "method")
 )  # fmt: skip
 _CHANGED, _SIDES, _FUNCTION = (f"__harena_{name}__" for name in ("changed", "sides", "function"))
-
-_BY_NAME = {
-    **{name: (_COMPARED, sign) for name, sign in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"),
-                                                  ("ge", ">="))},
-    **{name: (_OPERATED, sign) for name, sign in (("sub", "-"), ("add", "+"), ("truediv", "/"), ("mod", "%"))},
-}  # fmt: skip
-"""function of the module `operator` -> what stands in its place"""
+_PYTHONS, _ALL_CALLED = "__harena_pythons__", "__harena_all_called__"
 
 
 def judging(judged: Judged) -> dict[str, Any]:
     """What stands in the tests' code, by its name there."""
+    handed = Handed(judged)
     return {
         _COMPARED: judged.compared,
         _PAIR: judged.pair,
@@ -83,7 +80,10 @@ def judging(judged: Judged) -> dict[str, Any]:
         _METHOD: judged.method,
         _CHANGED: judged.changed,
         _SIDES: judged.sides,
-        _FUNCTION: lambda kind, sign: partial(judged.compared if kind == _COMPARED else judged.operated, sign),
+        _FUNCTION: handed.judging,
+        _PYTHONS: handed.pythons,
+        CALLED: handed.called,
+        _ALL_CALLED: handed.all_called,
     }
 
 
@@ -98,6 +98,8 @@ class _Names:
         """names that are modules"""
         self.operators: dict[str, str] = {}
         """name -> the function of `operator` that it is, wherever it stands"""
+        self.functions: dict[str, str] = {}
+        """name -> what it is called in the module that it is from"""
         classes: set[str] = set()
         bound: dict[str, list[ast.expr | None]] = {}
         """name -> what it is bound to, None where that is anything"""
@@ -109,6 +111,7 @@ class _Names:
             for name, value in _bindings(node):
                 bound.setdefault(name, []).append(value)
         self.operators = {name: function for name, function in self.operators.items() if name not in bound}
+        self.kept = set(_kept(tree))
         self._own = {*self.modules, *(classes - {name for name in classes if len(bound[name]) > 1})}
         self.builtins = set(vars(builtins)) - set(bound) - set(others) - set(self.modules)
         self._clean: set[str] = set()
@@ -133,8 +136,10 @@ class _Names:
                 continue
             name = alias.asname or alias.name.partition(".")[0]
             self.modules[name] = module.partition(".")[0]
-            if isinstance(node, ast.ImportFrom) and module == "operator":
-                self.operators[name] = alias.name
+            if isinstance(node, ast.ImportFrom):
+                self.functions[name] = alias.name
+                if module == "operator":
+                    self.operators[name] = alias.name
             if isinstance(node, ast.Import):
                 self.packages.add(name)
 
@@ -193,15 +198,26 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         yield node.rest, None  # type: ignore[attr-defined]
 
 
+def _kept(tree: ast.AST) -> Iterator[str]:
+    """Names and attributes that may be any value: what no definition and no import binds."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+
+
 class Comparisons(ast.NodeTransformer):
     """Puts the functions of `Judged` in the place of operators, comparisons, truths and calls."""
 
     computing = _COMPUTING
     libraries = _LIBRARIES
 
-    def __init__(self, tree: ast.AST, others: Any = ()) -> None:
-        """`others`: names of builtins that are the candidate's, and of modules that are."""
+    def __init__(self, tree: ast.AST, others: Any = (), *, hands: bool | None = None) -> None:
+        """`others`: names of builtins that are the candidate's, and of modules that are; `hands`: whether the tests
+        have functions that are judged also where they do not call them, as `hands_functions` tells of their texts."""
         self._names = _Names(tree, others)
+        self._hands = hands_functions(tree) if hands is None else hands
         self._made = 0
         self._depth = 0
         """how many classes, comprehensions and lambdas are around, where an assignment in an expression ends"""
@@ -215,11 +231,7 @@ class Comparisons(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """One comparison. A chain becomes pairs that are joined by `and`, each side of which is computed once."""
         if all(isinstance(sign, (ast.Is, ast.IsNot)) for sign in node.ops):
-            # a function that is asked for its identity is itself, and judges nothing
-            node.left, *node.comparators = [
-                side if any(self._function_of(side)) else self.visit(side) for side in (node.left, *node.comparators)
-            ]
-            return node
+            return self.generic_visit(node)
         sides = [node.left, *node.comparators]
         clean = [self._are_clean(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007 (Python 3.8)
         owns = [self._own(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007
@@ -285,27 +297,25 @@ class Comparisons(ast.NodeTransformer):
             node.value = call_at(node.value, _NUMBER, [node.value])
         return node
 
-    def _function_of(self, node: ast.expr) -> tuple[str, str]:
-        """(kind, sign) of a function of `operator`, by its own name or that of its module; two empty texts if this is
-        none."""
+    def _function_of(self, node: ast.expr) -> str:
+        """The function of `operator` that is judged, by its own name or that of its module; empty if this is none."""
+        name = ""
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            return _BY_NAME.get(self._names.operators.get(node.id, ""), ("", ""))
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
-            is_one = self._names.modules.get(node.value.id) == "operator"
-            return _BY_NAME.get(node.attr, ("", "")) if is_one else ("", "")
-        return "", ""
+            name = self._names.operators.get(node.id, "")
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
+            name = node.attr if self._names.modules.get(node.value.id) == "operator" else ""
+        return name if name in JUDGED_OPERATORS else ""
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A function of `operator` that is given to another one (`map(eq, found, wanted)`)."""
-        kind, sign = self._function_of(node)
-        return call_at(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)]) if kind else node
+        """What is judged where the tests call it is Python's own where they hand it to others."""
+        is_loop = isinstance(node.ctx, ast.Load) and node.id in LOOPS_IN_PLACE and node.id in self._names.builtins
+        name = node.id if is_loop else self._function_of(node)
+        return call_at(node, _PYTHONS, [ast.Constant(name)]) if name else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """One by the name of its module."""
-        kind, sign = self._function_of(node)
-        if kind:
-            return call_at(node, _FUNCTION, [ast.Constant(kind), ast.Constant(sign)])
-        return self.generic_visit(node)
+        name = self._function_of(node)
+        return call_at(node, _PYTHONS, [ast.Constant(name)]) if name else self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         """One operator with one operand."""
@@ -352,15 +362,49 @@ class Comparisons(ast.NodeTransformer):
         """One call."""
         func = node.func
         own = [self._names.is_own(each) for each in node.args]
+        if name := self._function_of(func):
+            node.func = call_at(func, _FUNCTION, [ast.Constant(name)])
+            return self.generic_visit(node)
+        is_loop = isinstance(func, ast.Name) and func.id in LOOPS_IN_PLACE
+        if isinstance(func, ast.Name):  # a name that is called stays that name
+            node.func = ast.copy_location(ast.Constant(None), func)
+        kinds = copy.deepcopy(_kinds_of(node, func))
         self.generic_visit(node)
+        if kinds is not None:
+            node.args[1] = kinds
         if isinstance(func, ast.Name):
+            node.func = func
             if func.id in self._names.builtins:
                 self._builtin(node, func, own)
             elif self._names.modules.get(func.id) in self.libraries:
                 self._give(node, own)
         elif isinstance(func, ast.Attribute):
             self._method(node, func, own)
+        if self._hands and not is_loop and self._is_kept(func):
+            node.func = call_at(node.func, CALLED, [node.func])
+        if self._hands and self._calls_what_it_is_given(func):
+            node.args = [_called(each) for each in node.args]
+            for keyword in node.keywords:
+                keyword.value = _called(keyword.value) if keyword.arg else keyword.value
         return node
+
+    def _is_kept(self, func: ast.expr) -> bool:
+        """What is called may be a function that the tests have handed on: by a name of theirs, a place in a table, or
+        as what another call gives."""
+        if isinstance(func, ast.Name):
+            return func.id in self._names.kept and func.id not in self._names.builtins
+        if isinstance(func, ast.Attribute):
+            return func.attr in self._names.kept
+        return not isinstance(func, (ast.Lambda, ast.Constant))
+
+    def _calls_what_it_is_given(self, func: ast.expr) -> bool:
+        """It is a function of Python's that calls what it is given, and hands it to nobody else."""
+        if isinstance(func, ast.Name):
+            module = "builtins" if func.id in self._names.builtins else self._names.modules.get(func.id, "")
+            return self._names.functions.get(func.id, func.id) in CALLING.get(module, ())
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+            return func.attr in CALLING.get(self._names.modules.get(func.value.id, ""), ())
+        return False
 
     def _builtin(self, node: ast.Call, func: ast.Name, own: list[bool]) -> None:
         if func.id == "isinstance" and len(node.args) == 2 and not node.keywords:
@@ -379,12 +423,6 @@ class Comparisons(ast.NodeTransformer):
         while isinstance(root, ast.Attribute):
             root = root.value
         if isinstance(root, ast.Name) and root.id in self._names.modules:
-            if self._names.modules[root.id] == "operator" and func.value is root and len(node.args) == 2:
-                kind, sign = _BY_NAME.get(func.attr, ("", ""))
-                if kind:
-                    node.func = ast.copy_location(ast.Name(kind, ast.Load()), func)
-                    node.args.insert(0, ast.copy_location(ast.Constant(sign), func))
-                    return
             is_library = root.id in self._names.packages and self._names.modules[root.id] in self.libraries
             if is_library:
                 self._give(node, own)
@@ -411,7 +449,46 @@ class Comparisons(ast.NodeTransformer):
                 node.args[place] = call_at(given, _ARGUMENT, [given])
 
 
+def _kinds_of(node: ast.Call, func: ast.expr) -> ast.expr | None:
+    """The classes that `isinstance` is asked for, where a loop is one of them: what the tests have made by it is of
+    the class that stands in its place."""
+    if not isinstance(func, ast.Name) or func.id not in ("isinstance", "issubclass") or len(node.args) != 2:
+        return None
+    kinds = node.args[1]
+    parts = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+    return kinds if any(isinstance(part, ast.Name) and part.id in LOOPS_IN_PLACE for part in parts) else None
+
+
+def _called(given: ast.expr) -> ast.expr:
+    """What a function is given that calls it, as it is called."""
+    if isinstance(given, ast.Starred):
+        given.value = call_at(given.value, _ALL_CALLED, [given.value])
+        return given
+    return given if isinstance(given, (ast.Constant, ast.Lambda)) else call_at(given, CALLED, [given])
+
+
+def hands_functions(tree: ast.AST) -> bool:
+    """The text of a test file speaks of `operator`, or of a loop that it does not call."""
+    called = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called.add(id(node.func))
+    return "operator" in _imported_modules(tree) or any(
+        isinstance(node, ast.Name) and node.id in LOOPS_IN_PLACE and id(node) not in called for node in ast.walk(tree)
+    )
+
+
+def _imported_modules(tree: ast.AST) -> set[str | None]:
+    found: set[str | None] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module)
+    return found
+
+
 def call_at(at: ast.expr, name: str, given: list[Any]) -> ast.Call:
     """A call of what has this name, in the place of an expression."""
-    made = ast.Call(ast.copy_location(ast.Name(name, ast.Load()), at), given, [])
+    made = call_of(name, given)
     return ast.fix_missing_locations(ast.copy_location(made, at))

@@ -21,6 +21,8 @@ JUDGED_NOTHING = 87
 NOTHING = "the test code came to its end and executed no assertion"
 JUDGING = re.compile(r"assert|fail|raises|warns|check|verify|expect|approx|allclose|skip|xfail")
 """beginnings of names of functions that judge"""
+CALLED = "__harena_called__"
+"""the name of what gives a kept function as it is called (`guest_compared`)"""
 _MARK, _FAILED, _CAUGHT = "__harena_mark__", "__harena_failed__", "__harena_caught__"
 _WIDE = frozenset({"AssertionError", "Exception", "BaseException"})
 _TESTERS = frozenset({"unittest", "doctest", "pytest"})
@@ -83,11 +85,12 @@ class Executed(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         """A call by a name of an assertion's, or of what runs tests."""
         self.generic_visit(node)
-        root: ast.expr = node.func
+        func = written(node.func)
+        root: ast.expr = func
         while isinstance(root, ast.Attribute):
             root = root.value
         first = root.id if isinstance(root, ast.Name) else ""
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else first
+        name = func.attr if isinstance(func, ast.Attribute) else first
         is_named = JUDGING.match(name.lower().lstrip("_")) is not None and name not in self._own
         if is_named or first in self._packages or name in _RUNNING:
             node.func = located(call_of(_MARK, [node.func]), node.func)
@@ -179,6 +182,12 @@ def _raises(node: Any) -> bool:
         if not isinstance(part, (*_FUNCTIONS, *_TRIES)):
             waiting += ast.iter_child_nodes(part)
     return False
+
+
+def written(func: ast.expr) -> ast.expr:
+    """What is called, as the tests' author wrote it."""
+    is_asked = isinstance(func, ast.Call) and isinstance(func.func, ast.Name) and func.func.id == CALLED
+    return func.args[0] if isinstance(func, ast.Call) and is_asked else func
 
 
 def call_of(name: str, given: list[Any]) -> ast.Call:

@@ -226,7 +226,10 @@ class Candidate(Border):
         self.is_changed = False
         """the suite has changed the candidate's modules, and what they do from then on may be its own doing"""
         self._follow_seeds()
+        self.pythons: dict[Any, tuple[str, str]] = {}
+        """function that stands in the suite's code for one of Python's own -> module and name of that"""
         self._sleep = Waits(self._may_listen, self._listen, self.looks.forget, self._stands).follow()
+        self.pythons[self._sleep] = ("time", "sleep")
 
     @property
     def doubts(self) -> list[str]:
@@ -825,7 +828,7 @@ class Candidate(Border):
             return ("M", value.__name__)
         if (told := alias_of(value)) is not None:
             return ("T", told)
-        named = ("time", "sleep") if value is self._sleep else _standard_name(value)
+        named = (self.pythons.get(value) if kind is types.FunctionType else None) or _standard_name(value)
         if named is not None:
             self._lent[named] = value
             return ("b", *named)

@@ -22,7 +22,7 @@ import unittest.case
 from harena.scoring.guest.begun import BEGAN, Begun
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.crossing import chain_of, crosses_a_judgement, is_of_a_call, judges_inside
-from harena.scoring.guest.executed import JUDGING, call_of, located
+from harena.scoring.guest.executed import JUDGING, call_of, located, written
 from harena.scoring.guest.leaving import skips_a_judgement, sources
 
 TYPE_CHECKING = False
@@ -110,8 +110,9 @@ class Remembering(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         """A call by a name of an assertion's."""
         self.generic_visit(node)
-        name = _name(node.func)
-        is_method = isinstance(node.func, ast.Attribute) and _name(node.func.value) == "self"
+        func = written(node.func)
+        name = _name(func)
+        is_method = isinstance(func, ast.Attribute) and _name(func.value) == "self"
         if name in _EXPECTING:
             node.func = located(call_of(_EXPECTED, [node.func]), node.func)
         elif not is_method and name not in self._own and JUDGING.match(name.lower().lstrip("_")):

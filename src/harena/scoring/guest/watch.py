@@ -95,6 +95,7 @@ def watch(candidate: Any, trusted: list[str], tell: Callable[[str], None]) -> Ca
             lasts(f"it uses {event}, of which the candidate notices nothing")
 
     def looked_at(really: Any) -> Any:
+        @functools.wraps(really)
         def looks(path: Any, *more: Any, **keywords: Any) -> Any:
             found = files.shared(path)
             if found and is_of_suite():
@@ -327,6 +328,7 @@ def ask_for_kinds(candidate: Any, known: frozenset[str]) -> None:
     from harena.scoring.guest.proxy import ErrorClass
 
     def asking(verb: str, really: Any) -> Any:
+        @functools.wraps(really)
         def asked(value: Any, kinds: Any, /) -> bool:
             return really(value, kinds) or (
                 any(isinstance(each, (StandInClass, ErrorClass)) for each in (value, type(value)))
@@ -336,9 +338,11 @@ def ask_for_kinds(candidate: Any, known: frozenset[str]) -> None:
         return asked
 
     modules = [module for module in list(sys.modules.values()) if getattr(module, "__file__", None) in known]
-    for module in (*modules, unittest.case):
-        for verb, really in (("isinstance", isinstance), ("issubclass", issubclass)):
-            vars(module).setdefault(verb, asking(verb, really))
+    for verb, really in (("isinstance", isinstance), ("issubclass", issubclass)):
+        instead = asking(verb, really)
+        candidate.pythons[instead] = ("builtins", verb)  # what a candidate is given is Python's own
+        for module in (*modules, unittest.case):
+            vars(module).setdefault(verb, instead)
     for module in modules:
         if _asks_type_of_one_thing(module):
             vars(module).setdefault("type", _noting_metaclasses(candidate))
@@ -406,6 +410,7 @@ def _own_of_process(candidate: Any, known: frozenset[str]) -> dict[Any, Any]:
     def exchange(module: Any, name: str, what: str, condition: Callable[..., bool]) -> None:
         really = getattr(module, name)
 
+        @functools.wraps(really)
         def noting(*positional: Any, **keywords: Any) -> Any:
             if condition(*positional, **keywords):
                 candidate.note(what)

@@ -36,6 +36,7 @@ from harena.scoring.guest import calls as guest_calls
 from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import executed as guest_executed
+from harena.scoring.guest import handed as guest_handed
 from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import loops as guest_loops
@@ -77,8 +78,8 @@ _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 _IN_ONE_PROCESS = (
-    *(guest_plain, guest_asked, guest_sides, guest_judged, guest_matched, guest_compared),
-    *(guest_imports, guest_loops, guest_tools, guest_executed, guest_rebound, guest_asserts),
+    *(guest_plain, guest_asked, guest_sides, guest_judged, guest_matched, guest_loops, guest_handed),
+    *(guest_executed, guest_compared, guest_imports, guest_tools, guest_rebound, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024

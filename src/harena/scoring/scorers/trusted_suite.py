@@ -29,6 +29,7 @@ from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import functions as guest_functions
 from harena.scoring.guest import given as guest_given
 from harena.scoring.guest import graph as guest_graph
+from harena.scoring.guest import handed as guest_handed
 from harena.scoring.guest import home as guest_home
 from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import kept as guest_kept
@@ -222,8 +223,8 @@ def suite_argv(
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
     border = (guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_home, *judging)
-    believing = (guest_asked, guest_sides, guest_judged, guest_matched, guest_compared, guest_compared_beside,
-                 guest_begun, guest_swallowed, guest_believed)  # fmt: skip
+    believing = (guest_asked, guest_sides, guest_judged, guest_matched, guest_handed, guest_compared,
+                 guest_compared_beside, guest_begun, guest_swallowed, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv((*border, guest_evaluated, guest_watch, *beside, *asserted, guest_suite, runner), "main")
