@@ -15,6 +15,7 @@ from harena.scoring.scorers.time_limits import (
     Look,
     Standing,
     charged_seconds,
+    may_be_of_border,
     wall_limit,
 )
 
@@ -142,3 +143,21 @@ def test_looks_come_when_something_can_have_happened() -> None:
     assert allowance.seconds_to_look(12.0, 1.0) == 1.0
     assert Allowance(0.1).seconds_to_look(0.2) == 0.05
     assert FAIR_FACTOR > 1.0
+
+
+@pytest.mark.parametrize(
+    ("wall", "cpu", "answers", "may_be"),
+    [
+        (30.0, 10.0, 60_000, True),
+        (190.0, 9.8, 5_000, True),
+        (20.0, 2.0, 3_000, True),  # the host is busy
+        (60.0, 2.0, 1_200, False),  # it sleeps in its calls
+        (10.0, 10.0, 4_000, False),  # it computes in its calls
+        (10.0, 10.0, 20, False),  # it computes in one of them
+    ],
+)
+def test_a_border_is_blamed_for_many_answers_that_cost_little(
+    wall: float, cpu: float, answers: int, may_be: bool
+) -> None:
+    """A limit of ten seconds is over."""
+    assert may_be_of_border(limit_seconds=10, wall_seconds=wall, cpu_seconds=cpu, answers=answers) is may_be

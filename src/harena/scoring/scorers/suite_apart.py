@@ -29,7 +29,7 @@ from harena.scoring.scorers.drive import FrameReader
 from harena.scoring.scorers.driver_boot import room_for_files
 from harena.scoring.scorers.fair_time import Stopwatch, within
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
-from harena.scoring.scorers.time_limits import wall_limit
+from harena.scoring.scorers.time_limits import may_be_of_border, wall_limit
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
     NOTHING_CAUGHT,
@@ -70,6 +70,16 @@ class _Time:
         self._watch = Stopwatch(seconds)
         self._sandbox = sandbox
         self._bench = bench
+
+    def may_be_of_border(self, answers: int) -> bool:
+        """It may have gone to so many answers that crossed."""
+        watch = self._watch
+        return may_be_of_border(
+            limit_seconds=watch.limit_seconds,
+            wall_seconds=watch.wall_seconds,
+            cpu_seconds=watch.used_seconds,
+            answers=answers,
+        )
 
     async def hear(self, side: FrameReader) -> bytes | None:
         """Its next frame. Raises TimeoutError, StarvedError, MalformedError."""
@@ -214,6 +224,9 @@ class _Heard:
     waited_for_candidate: bool = False
     """time was over, and the candidate had been asked something"""
     waited_for_suite: bool = False
+    answers: int = 0
+    is_of_border: bool = False
+    """time was over, and may have gone to the answers that crossed, and not to what either side does"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +256,8 @@ async def score_apart(
         return Attempt(passed, report.doubted, report)
     # a suite that was cut off makes no report: what it did in the test that it did not outlive counts
     unserved = report.unserved if found.heard.report is not None else found.heard.note
+    if found.heard.is_of_border:
+        unserved = unserved or f"after {found.heard.answers:,} answers of the candidate's the time was over"
     if (failure := _candidate_failure(found)) is not None:
         return Attempt(failed(*failure, observation=observation), unserved)
     if found.suite.outcome is not ExecOutcome.EXITED or found.suite.returncode in _NOT_STARTED:
@@ -364,6 +379,7 @@ async def _relay(
             await time.tell(candidate, _frame(question))
             answer = await time.hear(answers)
             heard.waited_for_candidate = False
+            heard.answers += 1
             if answer is None:  # it has ended: the suite is told by the end of its input
                 suite.close_stdin()
                 await _hear_end(heard, questions, word, suite_time)
@@ -374,6 +390,7 @@ async def _relay(
         heard.tampered = "the candidate's process said what is no answer" if heard.waited_for_candidate else ""
     except TimeoutError:
         heard.waited_for_suite = not heard.waited_for_candidate
+        heard.is_of_border = (suite_time if heard.waited_for_suite else time).may_be_of_border(heard.answers)
         if heard.waited_for_candidate:
             heard.note = await _told_meanwhile(questions, word) or heard.note
     except StarvedError:

@@ -37,6 +37,11 @@ FED_SHARE = 0.5
 """share of a core: a host on which an honest loop gets this much starves nobody"""
 CARRIED_SECONDS = 0.001
 """wall time that each message takes between this process and the program, and that no program is charged for"""
+_MANY_ANSWERS = 500
+_BORDER_SECONDS = 0.002
+"""processor time of one question and its answer: where it is less, the border may be what it goes to"""
+_CROSSED_SECONDS = 0.01
+"""wall time of the same on a busy host"""
 _CHATTY_SECONDS = 0.1
 """wall time for each message: where it is less, this process may have been what was waited for"""
 
@@ -90,6 +95,18 @@ def charged_seconds(*, wall_seconds: float, cpu_seconds: float, pressed: bool) -
     """How much of a limit for several programs together one has used that came to an end in time: its wall time, or on
     a host under pressure its processor time, and never less than the wall limit allows."""
     return min(wall_seconds, max(cpu_seconds, wall_seconds / WALL_FACTOR)) if pressed else wall_seconds
+
+
+def may_be_of_border(*, limit_seconds: float, wall_seconds: float, cpu_seconds: float, answers: int) -> bool:
+    """A side whose time is over may have used it for what many short questions and answers cost by themselves. Who
+    computes or waits for longer than an answer takes has used it itself.
+
+    >>> may_be_of_border(limit_seconds=10, wall_seconds=30, cpu_seconds=10, answers=60_000)
+    True
+    """
+    if answers < _MANY_ANSWERS or cpu_seconds > _BORDER_SECONDS * answers:
+        return False
+    return cpu_seconds >= ALL_USED * limit_seconds or wall_seconds <= _CROSSED_SECONDS * answers
 
 
 class Allowance:
