@@ -2,7 +2,8 @@
 
 The secret has 256 random bits, so one round of SHA-256 is enough: there is nothing to guess. What the store said about
 a key is believed for KNOWN_SECONDS; one that another process revokes is refused that much later at most. While the
-store is away, what it said last is believed for MOST_AWAY_SECONDS more.
+store is away, what it said last is believed for MOST_AWAY_SECONDS more. Keys that were good before are looked up apart
+from all others, which anybody can make up.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from harena.core.operations.operation import SCOPES
 from harena.core.pages import moment_cursor, read_moment_cursor
 from harena.core.workspace import checked_word, checked_workspace
 from harena.server.identity import Caller
+from harena.server.key_lookups import KeyLookups
 from harena.store.access import AccessStore
 
 KNOWN_SECONDS = 2.0
@@ -39,6 +41,7 @@ class Keys:
         self._clock = clock
         self._known: dict[str, tuple[float, Caller]] = {}
         """hash of a token -> (until when it is believed, whose it is)"""
+        self._known_lookups, self._other_lookups = KeyLookups(store), KeyLookups(store)
 
     async def create(self, *, name: str, workspace: str, scopes: Sequence[str]) -> tuple[str, StoredKey]:
         """(the key itself, which is shown only now; what is stored of it). Raises ValidationError."""
@@ -93,7 +96,9 @@ class Keys:
         until, caller = self._known.get(hashed, (0.0, None))
         if caller is None or until <= now:
             try:
-                caller = await self._looked_up(token, hashed)
+                caller = await self._looked_up(
+                    token, hashed, self._other_lookups if caller is None else self._known_lookups
+                )
             except AccessError:
                 self._known.pop(hashed, None)
                 raise
@@ -107,9 +112,9 @@ class Keys:
             self._known[hashed] = (now + KNOWN_SECONDS, caller)
         return caller
 
-    async def _looked_up(self, token: str, hashed: str) -> Caller:
+    async def _looked_up(self, token: str, hashed: str, lookups: KeyLookups) -> Caller:
         match = _TOKEN.fullmatch(token)
-        key = await self._store.find_key(match[1]) if match else None
+        key = await lookups.find(match[1]) if match else None
         # unknown, wrong and revoked look the same from outside
         if key is None or not hmac.compare_digest(key.hash, hashed) or key.revoked_at is not None:
             raise AccessError("this API key is unknown or was revoked: `harena keys create` makes another")

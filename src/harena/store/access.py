@@ -6,7 +6,7 @@ Every method is one transaction and raises PlatformError.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,15 @@ class AccessStore:
 
     async def find_key(self, key_id: str) -> StoredKey | None:
         """The key with this id, also a revoked one."""
-        async with self._database.transaction() as connection:
-            row = (await connection.execute(select(api_keys).where(api_keys.c.id == key_id))).mappings().first()
-        return None if row is None else _key(row)
+        return (await self.find_keys([key_id])).get(key_id)
+
+    async def find_keys(self, ids: Collection[str]) -> dict[str, StoredKey]:
+        """The keys that there are with these ids, by id, revoked ones too."""
+        query = select(api_keys).where(api_keys.c.id.in_(ids))
+        found = await self._database.read(
+            lambda connection: [_key(row) for row in connection.execute(query).mappings()]
+        )
+        return {key.id: key for key in found}
 
     async def list_keys(self, workspace: str | None = None) -> list[StoredKey]:
         """All keys, or those of a workspace, oldest first, revoked ones too."""

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import aclosing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -218,10 +218,10 @@ class Shelf(AccessStore):
     async def insert_key(self, key: NewKey) -> None:
         self.keys[key.id] = StoredKey(**asdict(key), revoked_at=None)
 
-    async def find_key(self, key_id: str) -> StoredKey | None:
+    async def find_keys(self, ids: Collection[str]) -> dict[str, StoredKey]:
         if self.fault is not None:
             raise self.fault
-        return self.keys.get(key_id)
+        return {key_id: self.keys[key_id] for key_id in ids if key_id in self.keys}
 
     async def revoke_key(self, key_id: str, at: str) -> bool:
         self.keys[key_id] = replace(self.keys[key_id], revoked_at=at)
