@@ -26,6 +26,8 @@ MOST_FILES = 100_000
 MOST_FOLDERS = 100_000
 MOST_DEPTH = 64
 """longest path of a file, in parts"""
+MOST_NAME_BYTES = 64 * 1024**2
+"""size limit of the names in a stream, all together: each file's is kept while the tree is read"""
 MOST_BYTES = 64 * 1024**3
 PIECE_BYTES = 1024 * 1024
 BLOCK_BYTES = 4096
@@ -97,8 +99,8 @@ def tree_of(files: list[TreeFile]) -> Tree:
         with file.path.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
         whole.update(f"{digest} {'x' if file.executable else '-'} {len(file.name)} {file.name}\n".encode())
-    folders = {parent for file in files for parent in PurePosixPath(file.name).parents}
-    return Tree(whole.hexdigest(), len(files), sum(file.bytes for file in files), max(0, len(folders) - 1))
+    folders = {parent for file in files for parent in _folders_above(PurePosixPath(file.name))}
+    return Tree(whole.hexdigest(), len(files), sum(file.bytes for file in files), len(folders))
 
 
 def packed(files: list[TreeFile]) -> Iterator[bytes]:
@@ -138,20 +140,30 @@ def unpack(
     OSError; what was written by then stays."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700 if private else 0o777)
-    left, files, folders = most_bytes, 0, {folder}
+    left, files, names = most_bytes, 0, MOST_NAME_BYTES
+    folders: set[bytes] = set()
+    listed = 0
     archive = TarReader(source)
     try:
         for member in archive:
             name = _checked_name(member)
             if member.is_folder:
+                listed += 1
+                if listed > MOST_FOLDERS:
+                    raise ValidationError(f"the object has more than {MOST_FOLDERS} directories", reason=TOO_LARGE)
                 continue
+            names -= len(_bytes_of(member.name))
+            if names < 0:
+                raise ValidationError(
+                    f"the object's files have names of more than {MOST_NAME_BYTES} bytes in all", reason=TOO_LARGE
+                )
             left, files = left - member.size, files + 1
             if left < 0:
                 raise ValidationError(f"the object is larger than {most_bytes} bytes", reason=TOO_LARGE)
             if files > MOST_FILES:
                 raise ValidationError(f"the object has more than {MOST_FILES} files", reason=TOO_LARGE)
             there = len(folders)
-            folders.update((folder / name).parents[: len(name.parts) - 1])
+            folders.update(_folders_above(name))
             if len(folders) > MOST_FOLDERS:
                 raise ValidationError(f"the object has more than {MOST_FOLDERS} directories", reason=TOO_LARGE)
             charge(-(-member.size // BLOCK_BYTES) * BLOCK_BYTES + BLOCK_BYTES * (1 + len(folders) - there))
@@ -187,6 +199,19 @@ def remove_tree(place: Path) -> bool:
 def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
     with os.scandir(folder) as found:
         return list(found)
+
+
+def _folders_above(name: PurePosixPath) -> Iterator[bytes]:
+    """Each directory above a file, as a digest: a path holds those above it once more, and a stream of some megabytes
+    names 100,000 directories, 64 deep."""
+    place = hashlib.blake2b(digest_size=16)
+    for part in name.parts[:-1]:
+        place.update(_bytes_of(part) + b"/")
+        yield place.digest()
+
+
+def _bytes_of(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
 
 
 def _move_up(folder: str, place: Path) -> None:

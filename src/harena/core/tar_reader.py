@@ -1,7 +1,8 @@
 """A reader of tar streams from elsewhere: ustar, with the extended headers of pax and GNU for long names and sizes.
 
 The library's reader takes extended headers of any size into memory, and searches them in quadratic time, in one call
-that no other thread interrupts. Here each one is bounded, and read in linear time.
+that no other thread interrupts. Here each one is bounded, and read in linear time; of what they say, a name, a size and
+whether the member is sparse are kept, until that member.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ BLOCK = 512
 MOST_EXTENDED_BYTES = 64 * 1024
 """size limit of one extended header; a path has 4096 bytes at most, extended attributes may be some KiB"""
 MOST_EXTENDED_BYTES_IN_ALL = 256 * 1024**2
+MOST_EXTENDED_HEADERS = 8
+"""number limit before one member; writers have one for all, one of pax, a long name and a long link"""
+MOST_EXTENDED_BYTES_OF_A_MEMBER = 2 * MOST_EXTENDED_BYTES
 _PIECE_BYTES = 1024 * 1024
 _FILES, _FOLDER = (b"0", b"\0", b"7"), b"5"
 _PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK = b"x", b"g", b"L", b"K"
-_SPARSE = b"GNU.sparse"
+_PATH, _SIZE, _SPARSE = b"path", b"size", b"GNU.sparse"
 _MOST_DIGITS = 19
 
 
@@ -85,27 +89,31 @@ class TarReader:
 
     def _member(self, block: bytes) -> TarMember:
         long_name: bytes | None = None
-        told: dict[bytes, bytes] = {}
+        told = _Told()
+        headers = extended_bytes = 0
         while (kind := _checked(block)[156:157]) in (_PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK):
-            content = self._extended(_number(block[124:136]))
+            size = _number(block[124:136])
+            headers, extended_bytes = headers + 1, extended_bytes + size
+            if headers > MOST_EXTENDED_HEADERS or extended_bytes > MOST_EXTENDED_BYTES_OF_A_MEMBER:
+                raise TarStreamError(
+                    f"a member has more than {MOST_EXTENDED_HEADERS} extended headers, or more than "
+                    f"{MOST_EXTENDED_BYTES_OF_A_MEMBER} bytes of them"
+                )
+            content = self._extended(size)
             if kind == _LONG_NAME:
                 long_name = content.partition(b"\0")[0]
             elif kind == _PAX:
-                told.update(_records(content))
-            elif kind == _PAX_FOR_ALL and any(key in (b"path", b"size") for key in _records(content)):
+                told.add(content)
+            elif kind == _PAX_FOR_ALL and any(key in (_PATH, _SIZE) for key, _ in _records(content)):
                 raise TarStreamError("a header for all members gives a name or a size")
             following = self._block()
             if following is None:
                 raise TarStreamError("it is cut short")
             block = following
-        name = long_name if long_name is not None else _ustar_name(block)
-        size = _number(block[124:136])
-        if b"path" in told:
-            name = told[b"path"]
-        if b"size" in told:
-            size = _decimal(told[b"size"])
+        name = told.path if told.path is not None else long_name if long_name is not None else _ustar_name(block)
+        size = _decimal(told.size) if told.size is not None else _number(block[124:136])
         is_folder = kind == _FOLDER or (kind == b"\0" and name.endswith(b"/"))
-        is_file = kind in _FILES and not is_folder and not any(key.startswith(_SPARSE) for key in told)
+        is_file = kind in _FILES and not is_folder and not told.is_sparse
         return TarMember(
             name=_text(name).rstrip("/") if is_folder else _text(name),
             size=size if is_file else 0,
@@ -123,6 +131,24 @@ class TarReader:
         content = self._exactly(size)
         self._exactly(-size % BLOCK)
         return content
+
+
+@dataclass(slots=True)
+class _Told:
+    """What pax headers say of the next member, as far as it is used; of a key that comes twice, the last."""
+
+    path: bytes | None = None
+    size: bytes | None = None
+    is_sparse: bool = False
+
+    def add(self, content: bytes) -> None:
+        for key, value in _records(content):
+            if key == _PATH:
+                self.path = value
+            elif key == _SIZE:
+                self.size = value
+            elif key.startswith(_SPARSE):
+                self.is_sparse = True
 
 
 def _text(name: bytes) -> str:
@@ -158,9 +184,8 @@ def _decimal(digits: bytes) -> int:
     return int(digits)
 
 
-def _records(content: bytes) -> dict[bytes, bytes]:
+def _records(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     """`LENGTH KEY=VALUE\\n`, where the length counts the whole record."""
-    found: dict[bytes, bytes] = {}
     start = 0
     while start < len(content) and content[start]:
         space = content.find(b" ", start, start + _MOST_DIGITS)
@@ -169,6 +194,5 @@ def _records(content: bytes) -> dict[bytes, bytes]:
         key, equals, value = record[:-1].partition(b"=")
         if not (equals and key and record.endswith(b"\n") and start + length <= len(content)):
             raise TarStreamError("an extended header has a record that is none")
-        found[key] = value
+        yield key, value
         start += length
-    return found

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harena.core.errors import ValidationError
 from harena.core.file_trees import MOST_DEPTH, MOST_FOLDERS, files_of, packed, remove_tree, tree_of, unpack
-from harena.core.tar_reader import MOST_EXTENDED_BYTES, TarReader
+from harena.core.tar_reader import MOST_EXTENDED_BYTES, TarReader, TarStreamError
 
 
 @pytest.fixture
@@ -149,6 +151,11 @@ HOSTILE_STREAMS = {
     "half a header": archive(tarfile.USTAR_FORMAT, {"a": b"1"})[:300],
     "half a member": archive(tarfile.USTAR_FORMAT, {"a": b"1" * 900})[:1100],
     "a path that is too deep": archive(tarfile.PAX_FORMAT, {"a/" * MOST_DEPTH + "x": b"1"}),
+    "headers of a member without end": header(b"x", b"10 path=ab\n") * 1000
+    + archive(tarfile.USTAR_FORMAT, {"a": b"1"}),
+    "headers for all without end": header(b"g", b"") * 1000 + archive(tarfile.USTAR_FORMAT, {"a": b"1"}),
+    "long links without end": header(b"K", b"") * 1000 + archive(tarfile.USTAR_FORMAT, {"a": b"1"}),
+    "directories that are listed without end": archive(tarfile.USTAR_FORMAT, {"a": None})[:512] * 1001,
     "directories without end": b"".join(
         archive(tarfile.PAX_FORMAT, {f"{n}/" + "/".join(map(str, range(60))) + "/x": b""})[:1536]
         for n in range(MOST_FOLDERS // 60)
@@ -164,6 +171,68 @@ def test_a_stream_that_costs_more_than_it_may_is_refused(
     monkeypatch.setattr("harena.core.file_trees.MOST_FOLDERS", 1000)
     with pytest.raises(ValidationError):
         unpack(io.BytesIO(HOSTILE_STREAMS[name]), tmp_path / "out")
+
+
+def peak(work: Callable[[], object]) -> int:
+    """The most bytes that Python's objects took meanwhile."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def records(number: int) -> bytes:
+    """60,000 bytes of a pax header, each of whose keys comes nowhere else."""
+    return b"".join(b"20 k%08d%04d=xx\n" % (number, key) for key in range(3000))
+
+
+@pytest.mark.parametrize("kind", [b"x", b"g"])
+def test_headers_of_pax_take_the_memory_of_one(kind: bytes) -> None:
+    """Neither those before one member nor those before all of them are kept: nobody uses what they say."""
+    member = archive(tarfile.USTAR_FORMAT, {"a": b"1"})[:1024]
+    one, many = (b"".join(header(kind, records(n)) + member for n in range(count)) for count in (1, 12))
+    before_a_member = b"".join(header(kind, records(number)) for number in range(12)) + member
+
+    def read(stream: bytes) -> list[str]:
+        return [found.name for found in TarReader(io.BytesIO(stream))]
+
+    def refused() -> None:
+        with pytest.raises(TarStreamError, match="extended headers, or more than 131072 bytes of them"):
+            read(before_a_member)
+
+    alone = peak(lambda: read(one))
+    assert alone < 4 * MOST_EXTENDED_BYTES
+    assert peak(lambda: read(many)) < 2 * alone
+    assert peak(refused) < 2 * alone
+
+
+def test_a_member_has_as_many_headers_as_writers_give_it(tmp_path: Path) -> None:
+    """One for all members, one of pax, a long name and a long link."""
+    stream = header(b"g", b"14 comment=ab\n") + header(b"K", b"l" * 200) + header(b"L", b"n" * 200)
+    stream += header(b"x", b"12 path=b/c\n") + archive(tarfile.USTAR_FORMAT, {"a": b"1"})
+    unpack(io.BytesIO(stream), tmp_path / "out")
+    assert [file.name for file in files_of(tmp_path / "out")] == ["b/c"]
+
+
+def test_directories_take_memory_by_their_number(tmp_path: Path) -> None:
+    """Rather than by their paths, each of which holds those above it once more."""
+
+    def taken(chains: int) -> int:
+        names = ["/".join([f"{number}", *["d" * 60] * 60, "f"]) for number in range(chains)]
+        stream = b"".join(tarfile.TarInfo(name).tobuf(tarfile.PAX_FORMAT) for name in names)
+        return peak(lambda: unpack(io.BytesIO(stream), tmp_path / f"of {chains}"))
+
+    assert taken(25) - taken(5) < 20 * 60 * 300
+
+
+def test_names_of_a_stream_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All together: each is kept while the tree is read."""
+    monkeypatch.setattr("harena.core.file_trees.MOST_NAME_BYTES", 10)
+    unpack(io.BytesIO(archive(tarfile.USTAR_FORMAT, {"12345": b"", "1/345": b""})), tmp_path / "in")
+    with pytest.raises(ValidationError, match="names of more than 10 bytes"):
+        unpack(io.BytesIO(archive(tarfile.USTAR_FORMAT, {"12345": b"", "123456": b""})), tmp_path / "out")
 
 
 def test_a_directory_is_removed_however_deep_it_is(tmp_path: Path) -> None:
