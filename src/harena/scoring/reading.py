@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 import yaml
 from yaml.composer import ComposerError
@@ -33,6 +33,8 @@ Place = tuple[str | int, ...]
 """keys and indexes from the root of a document"""
 
 _MAX_EXPANDED_NODES = 20_000_000
+_MOST_EXPANDED_CHARACTERS = 64 * MIB
+"""most of the texts that a YAML document stands for, where it is not longer itself: what could have been sent"""
 _MOST_STEP = 2000
 """characters of one key of a place that are shown: more than the longest path of a file has"""
 MOST_MISTAKES = 1000
@@ -415,7 +417,8 @@ def _construct_float(loader: Any, node: yaml.ScalarNode) -> float:
     return float(node.value.lower().replace(".inf", "inf").replace(".nan", "nan"))
 
 
-_KEPT_TAGS = {"tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"}
+_MERGE = "tag:yaml.org,2002:merge"
+_KEPT_TAGS = {"tag:yaml.org,2002:null", _MERGE}
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag in _KEPT_TAGS]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
@@ -445,8 +448,7 @@ def read_yaml(text: str, file: str) -> Document:
         node = loader.get_single_node()
         if node is None:
             return Document(file, None)
-        if _expanded_size(node, {}) > _MAX_EXPANDED_NODES:
-            _refuse(file, None, "its aliases stand for more than 20 million values; write fewer")
+        _check_expanded(node, file, max(len(text), _MOST_EXPANDED_CHARACTERS))
         document = Document(file, loader.construct_document(node), node=node)
         _find_duplicate_keys(node, document, set())
     except (_TooDeepError, _TooManyError) as error:
@@ -464,18 +466,44 @@ def read_yaml(text: str, file: str) -> Document:
     return document
 
 
-def _expanded_size(node: yaml.Node, sizes: dict[int, int]) -> int:
-    """How many values a node stands for once every alias is replaced by what it names."""
+def _check_expanded(root: yaml.Node, file: str, most_characters: int) -> None:
+    sizes: dict[int, _Size] = {}
+    values, characters, _ = _expanded_size(root, sizes)
+    if values > _MAX_EXPANDED_NODES:
+        _refuse(file, None, "its aliases stand for more than 20 million values; write fewer")
+    if characters > most_characters:
+        message = f"its aliases stand for texts of {characters} characters together, and {most_characters} are read"
+        _refuse(file, None, f"{message}; write fewer, or many rows as JSONL")
+    if sum(size.merged for size in sizes.values()) > MOST_VALUES:
+        _refuse(file, None, f"its merge keys (<<) copy more than {MOST_VALUES} values; write fewer")
+
+
+class _Size(NamedTuple):
+    """What a node stands for once every alias is replaced by what it names."""
+
+    values: int
+    characters: int
+    merged: int = 0
+    """names that merge keys copy into it: unlike what an alias names, each mapping has its own"""
+
+
+def _expanded_size(node: yaml.Node, sizes: dict[int, _Size]) -> _Size:
     if id(node) in sizes:
         return sizes[id(node)]
-    sizes[id(node)] = 1  # an alias to a node that contains it
-    if isinstance(node, yaml.MappingNode):
-        size = 1 + sum(_expanded_size(key, sizes) + _expanded_size(value, sizes) for key, value in node.value)
-    elif isinstance(node, yaml.SequenceNode):
-        size = 1 + sum(_expanded_size(item, sizes) for item in node.value)
-    else:
-        size = 1
-    sizes[id(node)] = size
+    sizes[id(node)] = _Size(1, 0)  # an alias to a node that contains it
+    if isinstance(node, yaml.ScalarNode):
+        sizes[id(node)] = size = _Size(1, len(node.value))
+        return size
+    is_mapping = isinstance(node, yaml.MappingNode)
+    parts = chain.from_iterable(node.value) if is_mapping else node.value
+    below = tuple(_expanded_size(part, sizes) for part in parts)
+    values, characters = 1 + sum(part.values for part in below), sum(part.characters for part in below)
+    merged = 0
+    for key, value in node.value if is_mapping else ():
+        if key.tag == _MERGE:
+            sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            merged += sum(len(source.value) + sizes[id(source)].merged for source in sources)
+    sizes[id(node)] = size = _Size(values, characters, merged)
     return size
 
 
@@ -492,7 +520,7 @@ def _find_duplicate_keys(node: yaml.Node, document: Document, visited: set[int])
         if len(document.early_mistakes) > MOST_MISTAKES:
             return
         if isinstance(key, yaml.ScalarNode):
-            if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
+            if key.value in seen and key.tag != _MERGE:
                 document.early_mistakes.append(_duplicate(document.file, key.start_mark.line + 1, key.value))
                 if len(document.early_mistakes) == MOST_MISTAKES:
                     document.early_mistakes.append(too_many_mistakes(document.file))

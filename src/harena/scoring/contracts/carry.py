@@ -22,10 +22,15 @@ _CONTAINERS = (list, tuple, Bag)
 
 def carried(value: Any) -> Any:
     """The host value itself. Raises NotationError if no program can be given it, or can return it."""
-    if type(value) in _CONTAINERS:
-        parts = sum(1 for _ in _parts(value, "", MAX_DEPTH))
-        if parts > MAX_PARTS:
-            raise NotationError(f"{parts} parts, and a value has at most {MAX_PARTS}")
+    parts = least_bytes = 0
+    for part in _parts(value, "", MAX_DEPTH):
+        parts += 1
+        if isinstance(part, str | bytes):  # texts that are there many times take memory when they are encoded
+            least_bytes += len(part)
+            if least_bytes > MAX_BYTES:
+                raise NotationError(f"{least_bytes} bytes or more, and a value has at most {MAX_BYTES}")
+    if parts > MAX_PARTS:
+        raise NotationError(f"{parts} parts, and a value has at most {MAX_PARTS}")
     if type(value) not in (bool, int, float, type(None)) and (size := len(encode(value))) > MAX_BYTES:
         raise NotationError(f"{size} bytes, and a value has at most {MAX_BYTES}")
     return value
