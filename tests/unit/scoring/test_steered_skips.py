@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import pytest
 
+from harena.scoring.scorers import defined_tests
 from harena.scoring.scorers.defined_tests import dependence
+from harena.scoring.scorers.stated_excuses import StatedExcuses
+from harena.scoring.scorers.suite_syntax import MOST_ROUNDS
 
 HEAD = "import contextlib, datetime, io, os, sys, platform, signal, socket, time, pytest, unittest, urllib.request, requests\nfrom unittest import mock\nimport solution\nfrom solution import D, main, one\n"
 CASE = HEAD + "class T(unittest.TestCase):\n    def setUp(self): self.d = D()\n    def test_b(self):\n        "
@@ -75,3 +78,25 @@ def test_a_skip_that_a_candidate_may_steer_is_its_own_doing(name: str) -> None:
 def test_a_skip_that_nobody_steers_costs_nobody_the_score(name: str) -> None:
     """It is stated, or it gives no score."""
     assert _kinds(NOBODYS[name]) in (["own"], ["unknown"], ["always"])
+
+
+CHAINS = {
+    "names": ("a{0} = a{1}\n", "a{0} = one()\n", "a0"),
+    "functions": ("def f{0}(): return f{1}()\n", "def f{0}(): return one()\n", "f0()"),
+    "functions, the other way round": ("def f{1}(): return f{0}()\n", "def f0(): return one()\n", "f{0}()"),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_chain_of_names_takes_few_rounds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each link against the order of the text took another round through all of it: a minute for 2,000 functions. What
+    is not found in a few rounds is the candidate's."""
+    link, end, first = CHAINS[name]
+    length, steps = 300, []
+    text = "".join(link.format(each, each + 1) for each in range(length)) + end.format(length)
+    plain = StatedExcuses._add_theirs
+    monkeypatch.setattr(StatedExcuses, "_add_theirs", lambda file: (steps.append(None), plain(file)))
+    followed = defined_tests._File._follow
+    monkeypatch.setattr(defined_tests._File, "_follow", lambda file, node: (steps.append(None), followed(file, node)))
+    assert not _kinds(CASE.replace("class T", text + "class T") + f"if {first.format(length)}: {SKIP}")
+    assert len(steps) < MOST_ROUNDS * 20 * length

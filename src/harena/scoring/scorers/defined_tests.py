@@ -40,6 +40,7 @@ from harena.scoring.scorers.suite_syntax import (
     lists_names,
     outside_of_functions,
     roots,
+    settled,
     steers_runner,
     tests_in,
     values_of,
@@ -242,11 +243,14 @@ class _File:
             if isinstance(node, ast.Try):
                 names = {name for part in node.body for each in ast.walk(part) for name in import_names(each)}
                 self._present |= names & self._theirs
-        before = -1
-        while before != len(self._theirs) + len(self._present):
-            before = len(self._theirs) + len(self._present)
+
+        def follow() -> None:
             for part in outside:
                 self._follow(part)
+
+        if not settled(follow, lambda: len(self._theirs) + len(self._present)):  # then all is theirs
+            self._theirs.update(word_of(node) for node in outside if isinstance(node, ast.Name | ast.Attribute))
+            self._present.clear()
 
     def _unbound(self, nodes: Iterable[ast.AST], bound: set[str]) -> None:
         """A name that nothing binds comes from a star import."""

@@ -19,7 +19,7 @@ import builtins
 import sys
 from collections.abc import Collection, Iterator, Mapping
 
-from harena.scoring.scorers.suite_syntax import FUNCTIONS, is_test, word_of
+from harena.scoring.scorers.suite_syntax import FUNCTIONS, is_test, settled, word_of
 
 _BUILTINS = frozenset({
     "bool", "int", "len", "str", "tuple", "range", "min", "max", "float", "any", "all", "sorted", "abs", "sum", "round",
@@ -108,11 +108,8 @@ class KnownValues:
             if not any(each in self._open_functions for each in found) and set(self._values[name]) == {None}
         }
         self._names -= self._known_functions
-        before = -1
-        while before != len(self._names) + len(self._known_functions):
-            before = len(self._names) + len(self._known_functions)
-            self._names = {name for name in self._names if all(map(self._is_known_value, self._values[name]))}
-            self._known_functions = {name for name in self._known_functions if self._are_known(self._functions[name])}
+        if not settled(self._without_unknown, lambda: len(self._names) + len(self._known_functions)):
+            self._names, self._known_functions = set(), set()
 
     def is_known(self, node: ast.AST) -> bool:
         """No candidate can steer the value of an expression, or what a statement does."""
@@ -129,6 +126,10 @@ class KnownValues:
         if isinstance(node, ast.Lambda | ast.Await | ast.Yield | ast.YieldFrom | ast.AsyncFor | ast.AsyncWith):
             return False
         return all(map(self.is_known, ast.iter_child_nodes(node)))
+
+    def _without_unknown(self) -> None:
+        self._names = {name for name in self._names if all(map(self._is_known_value, self._values[name]))}
+        self._known_functions = {name for name in self._known_functions if self._are_known(self._functions[name])}
 
     def _is_known_value(self, value: ast.expr | None) -> bool:
         return value is not None and self.is_known(value)

@@ -29,6 +29,7 @@ from harena.scoring.scorers.suite_syntax import (
     bound_by,
     is_main,
     is_test,
+    settled,
     word_of,
 )
 
@@ -110,15 +111,13 @@ class StatedExcuses:
         changing = {name for name, node, value in bindings if value is None or not _is_fixed(value, node)}
         self._fixed = self._bound - changing
         """names of values that nobody changes"""
-        before = -1
-        while before != len(self._theirs):
-            before = len(self._theirs)
-            for node in self._nodes:
-                self._theirs.update(self._made_of_theirs(node))
-        before = -1
-        while before != len(self._own):
-            before = len(self._own)
+        if not settled(self._add_theirs, lambda: len(self._theirs)):  # then all is
+            self._theirs.update(word_of(node) for node in self._nodes if isinstance(node, ast.Name | ast.Attribute))
+
+        def add_own() -> None:
             self._own = self._with_own(bindings)
+
+        settled(add_own, lambda: len(self._own))
 
     def skips(self) -> Iterator[tuple[int, Kind]]:
         """The lines of skips that are stated."""
@@ -146,6 +145,10 @@ class StatedExcuses:
                 yield node.name, any(self._expects(mark, is_always) for mark in given)
 
     # What a name is made of.
+
+    def _add_theirs(self) -> None:
+        for node in self._nodes:
+            self._theirs.update(self._made_of_theirs(node))
 
     def _made_of_theirs(self, node: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):

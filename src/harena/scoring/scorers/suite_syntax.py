@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeGuard
 
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.With, ast.AsyncWith, ast.Match)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+MOST_ROUNDS = 20
+"""how often a text is gone through to find what its names are made of, each time from what was found before. Every link
+of a chain of names that stand against the order of the text takes a round; suites have one or two of them."""
+
+
+def settled(step: Callable[[], object], size: Callable[[], int]) -> bool:
+    """Take the step until it changes the size no more; False where it still does after `MOST_ROUNDS`."""
+    for _ in range(MOST_ROUNDS):
+        before = size()
+        step()
+        if size() == before:
+            return True
+    return False
 
 
 def outside_of_functions(node: ast.AST) -> Iterator[ast.AST]:
