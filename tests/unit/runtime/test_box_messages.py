@@ -33,7 +33,7 @@ def test_a_flood_is_read_in_turns_and_up_to_the_first_fault(message: bytes, read
         ours.setblocking(False)
         link: Any = Link()
         sandbox = box.LinuxSandbox(
-            link, 1, ours, limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
+            link, 1, ours, workspace="", limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
         )
         handled = []
         handle = sandbox._handle
@@ -56,7 +56,7 @@ def test_the_end_of_an_init_is_known_before_the_news_of_it() -> None:
         ours.setblocking(False)
         link: Any = Link()
         sandbox = box.LinuxSandbox(
-            link, 1, ours, limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
+            link, 1, ours, workspace="", limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
         )
         theirs.send(wire.READY)
         assert sandbox.still_lives()

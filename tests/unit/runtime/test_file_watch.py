@@ -81,7 +81,9 @@ async def test_a_file_that_cannot_be_watched_is_the_platforms_failure(
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
     link: Any = None
-    sandbox = box.LinuxSandbox(link, 1, ours, limits=Limits(), environment={}, workdir="/", warm=False, enforcement={})
+    sandbox = box.LinuxSandbox(
+        link, 1, ours, workspace="", limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
+    )
 
     async def come_out(path: str, flags: int, mode: int = 0) -> box_files.OpenFile:
         return box_files.OpenFile(os.open(trusted, flags))

@@ -53,7 +53,15 @@ class Box:
         self.init.setblocking(False)
         self.link = Link()
         self.sandbox = LinuxSandbox(
-            self.link, 1, ours, limits=Limits(), environment={}, workdir="/workspace", warm=True, enforcement={}
+            self.link,
+            1,
+            ours,
+            workspace="",
+            limits=Limits(),
+            environment={},
+            workdir="/workspace",
+            warm=True,
+            enforcement={},
         )  # type: ignore[arg-type]
         self.asked: list[asyncio.Future[Any]] = []
         self.execs: list[LinuxExec] = []
