@@ -59,8 +59,8 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
         include_terminal: bool = False,
     ) -> list[SandboxHandle]:
         """See `Operations`."""
-        found = self._parts.sandboxes.list(
-            workspace=self.workspace, tags=tags, statuses=statuses, include_terminal=include_terminal
+        found = await self._parts.sandboxes.list_of(
+            self.workspace, tags=tags, statuses=statuses, include_terminal=include_terminal
         )
         return [*found]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
+from heapq import nsmallest
+from weakref import WeakValueDictionary
 
 from harena.core.errors import LimitExceededError, SandboxNotFoundError
 from harena.core.models import SandboxStatus
@@ -13,6 +16,7 @@ from harena.core.ports import SandboxHandle, WholeNode
 
 LOOK_OVER_AT_LEAST = 20_000
 """names that are kept before those that the node has forgotten are looked for"""
+SORTED_AT_ONCE = 1000
 RETRY_SECONDS = 1.0
 """after which a workspace with too many sandboxes may find that one has ended"""
 
@@ -28,6 +32,8 @@ class OwnedSandboxes:
         """by workspace; those that have ended are taken out when the workspace has too many"""
         self._coming: Counter[str] = Counter()
         """number of sandboxes that are being created, by workspace"""
+        self._listing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """by workspace; one lives as long as somebody has it or waits for it"""
 
     @asynccontextmanager
     async def room_for_one(self, workspace: str, most: int) -> AsyncIterator[None]:
@@ -74,20 +80,44 @@ class OwnedSandboxes:
             )
             raise SandboxNotFoundError(message, sandbox_id=sandbox_id)
 
+    @asynccontextmanager
+    async def listing(self, workspace: str) -> AsyncIterator[None]:
+        """One list of the workspace is made at a time, however many it asks for."""
+        turn = self._listing.setdefault(workspace, asyncio.Lock())
+        async with turn:
+            yield
+
     async def list(
         self, workspace: str, *, tags: Sequence[str], statuses: Sequence[SandboxStatus], include_terminal: bool
     ) -> list[SandboxHandle]:
-        """Sandboxes of the workspace, oldest first, including those that are being created."""
+        """Sandboxes of the workspace, including those that are being created."""
         for handle in self._operations.pending_sandboxes(workspace):
             self._workspaces.setdefault(handle.info.id, workspace)
         operations = self._operations.in_workspace(workspace)
         found = await operations.list_sandboxes(tags=tags, statuses=statuses, include_terminal=include_terminal)
-        mine = [handle for handle in found if self._workspaces.get(handle.info.id) == workspace]
-        return sorted(mine, key=lambda handle: (handle.info.created_at, handle.info.id))
+        return [handle for handle in found if self._workspaces.get(handle.info.id) == workspace]
+
+    async def oldest(
+        self, handles: Sequence[SandboxHandle], count: int, *, after: tuple[datetime, str] | None
+    ) -> Sequence[SandboxHandle]:
+        """So many of them, oldest first: those that were created `after` (when, id). Other work has its turn after
+        SORTED_AT_ONCE of them."""
+        found: list[SandboxHandle] = []
+        for begin in range(0, len(handles), SORTED_AT_ONCE):
+            if begin:
+                await asyncio.sleep(0)
+            some = handles[begin : begin + SORTED_AT_ONCE]
+            found = nsmallest(count, [*found, *(one for one in some if after is None or _age(one) > after)], key=_age)
+        return found
 
     def _used(self, workspace: str) -> int:
         return len(self._living.get(workspace, ())) + self._coming[workspace]
 
     async def _forget_ended(self, workspace: str) -> None:
+        known = set(self._living.get(workspace, ()))  # those that are made meanwhile may be missing in the list
         living = {handle.info.id for handle in await self._operations.in_workspace(workspace).list_sandboxes()}
-        self._living.get(workspace, set()).intersection_update(living)
+        self._living.get(workspace, set()).difference_update(known - living)
+
+
+def _age(handle: SandboxHandle) -> tuple[datetime, str]:
+    return handle.info.created_at, handle.info.id

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from harena.core.errors import (
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
-from harena.runtime.host.sandboxes import MOST_ENDING, MOST_NOTED, MOST_REMEMBERED_BYTES, Sandboxes
+from harena.runtime.host.sandboxes import LOOKED_AT_ONCE, MOST_ENDING, MOST_NOTED, MOST_REMEMBERED_BYTES, Sandboxes
 from harena.testing import FakeClock, FakeRuntime, FakeSandbox
 
 SPEC = SandboxSpec()
@@ -101,15 +102,40 @@ async def test_list() -> None:
     one = await home.sandboxes.create(HERE, SandboxSpec(tags=("b",)))
     gone = await home.sandboxes.create(HERE, SandboxSpec(tags=("a", "b", "c")))
     await gone.stop()
-    listed = home.sandboxes.list
-    assert listed() == [both, one]
-    assert listed(tags=["b", "a"]) == [both]
-    assert listed(include_terminal=True) == [gone, both, one]
-    assert listed(tags=["b", "a"], include_terminal=True) == [gone, both]
-    assert listed(statuses=[SandboxStatus.COMPLETED]) == [gone]
-    assert listed(statuses=[SandboxStatus.RUNNING, SandboxStatus.COMPLETED], tags=["b"]) == [gone, both, one]
-    assert listed(statuses=[SandboxStatus.FAILED]) == []
+    elsewhere = await home.sandboxes.create("elsewhere", SandboxSpec(tags=("a", "b")))
+    listed = partial(home.sandboxes.list_of, HERE)
+    assert await listed() == [both, one]
+    assert await listed(tags=["b", "a"]) == [both]
+    assert await listed(include_terminal=True) == [gone, both, one]
+    assert await listed(tags=["b", "a"], include_terminal=True) == [gone, both]
+    assert await listed(statuses=[SandboxStatus.COMPLETED]) == [gone]
+    assert await listed(statuses=[SandboxStatus.RUNNING, SandboxStatus.COMPLETED], tags=["b"]) == [gone, both, one]
+    assert await listed(statuses=[SandboxStatus.FAILED]) == []
+    assert home.sandboxes.list(include_terminal=True) == [gone, both, one, elsewhere]
+    assert home.sandboxes.list(statuses=[SandboxStatus.COMPLETED]) == [gone]
     await home.sandboxes.close()
+
+
+async def test_a_list_lets_others_go_on() -> None:
+    """However many tags a workspace has; and it looks at no record of another one's."""
+    home = Home(most_remembered=1000)
+    ended = [
+        await home.sandboxes.create(HERE, SandboxSpec(tags=tuple(f"{number}" for number in range(500))))
+        for _ in range(20)
+    ]
+    for record in ended:
+        await record.stop()
+    for tags, found in ((["0", "499"], ended), (["0", "no"], [])):
+        listing = asyncio.create_task(home.sandboxes.list_of(HERE, tags=tags, include_terminal=True))
+        passes = 0
+        while not listing.done():
+            await asyncio.sleep(0)
+            passes += 1
+        assert listing.result() == found
+        assert passes >= 20 * 500 // LOOKED_AT_ONCE // 2
+    listing = asyncio.create_task(home.sandboxes.list_of("elsewhere", tags=["0"], include_terminal=True))
+    await asyncio.sleep(0)
+    assert listing.done()
 
 
 async def test_ended_ones_are_forgotten_in_time() -> None:
@@ -208,10 +234,10 @@ async def test_sandboxes_that_are_being_created_are_listed_and_can_be_stopped() 
         asyncio.create_task(home.sandboxes.create(HERE, SandboxSpec(tags=("mine", f"{number}")))) for number in range(3)
     )
     await home.runtime.asked_for(3)
-    pending = home.sandboxes.list(tags=["mine"])
+    pending = await home.sandboxes.list_of(HERE, tags=["mine"])
     assert [record.info.tags[1] for record in pending] == ["0", "1", "2"]
     assert {record.info.status for record in pending} == {SandboxStatus.PENDING}
-    assert home.sandboxes.list(statuses=[SandboxStatus.PENDING]) == pending == home.sandboxes.pending(HERE)
+    assert home.sandboxes.list(statuses=[SandboxStatus.PENDING]) == [*pending] == home.sandboxes.pending(HERE)
     assert home.sandboxes.list(statuses=[SandboxStatus.RUNNING]) == home.sandboxes.pending("elsewhere") == []
     with pytest.raises(SandboxNotRunningError, match="still being created"):
         _ = pending[0].port

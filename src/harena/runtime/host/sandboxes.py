@@ -56,6 +56,8 @@ MOST_REMEMBERED = 10_000
 MOST_REMEMBERED_BYTES = 64 * 1024**2
 MOST_NOTED = 256 * 1024
 """characters of a sandbox's tags and annotations"""
+LOOKED_AT_ONCE = 1000
+"""records and tags that a list looks at before other work has its turn"""
 MOST_ENDING = 8
 """lent sandboxes whose end goes on while nobody waits for it; whoever gives back one more waits until one has gone"""
 _DEFAULT_IMAGE = SandboxSpec().image
@@ -421,27 +423,38 @@ class Sandboxes:
         """Sandboxes of the workspace that are being created, including those that were stopped meanwhile."""
         return [record for record in self._living.values() if record.is_coming and record.workspace == workspace]
 
-    def list(
+    def list(self, *, statuses: Sequence[SandboxStatus] = (), include_terminal: bool = False) -> list[SandboxRecord]:
+        """Sandboxes of all workspaces, in order of creation (ended ones first, in order of their end). A terminal
+        status in `statuses` is a request for ended ones."""
+        records = list(self._living.values())
+        if _asks_for_ended(statuses, include_terminal):
+            records = [*self._remembered.values(), *records]
+        return [record for record in records if not statuses or record.info.status in statuses]
+
+    async def list_of(
         self,
+        workspace: str,
         *,
-        workspace: str | None = None,
         tags: Sequence[str] = (),
         statuses: Sequence[SandboxStatus] = (),
         include_terminal: bool = False,
-    ) -> list[SandboxRecord]:
-        """Sandboxes of a workspace (None = of all), in order of creation (ended ones first, in order of their end). A
-        terminal status in `statuses` is a request for ended ones."""
-        records = list(self._living.values())
-        if include_terminal or any(status.is_terminal for status in statuses):
-            records = [*self._remembered.values(), *records]
-        wanted = set(tags)
-        return [
-            record
-            for record in records
-            if workspace in (None, record.workspace)
-            and (not statuses or record.info.status in statuses)
-            and wanted.issubset(record.info.tags)
-        ]
+    ) -> Sequence[SandboxRecord]:
+        """Sandboxes of a workspace that have all the tags, in the order of `list`. Other work has its turn after
+        LOOKED_AT_ONCE records and tags: a workspace may have millions of tags."""
+        records = [record for record in self._living.values() if record.workspace == workspace]
+        if _asks_for_ended(statuses, include_terminal):
+            ended = [self._remembered[sandbox_id] for sandbox_id in self._remembered_of.get(workspace, ())]
+            records = [*ended, *records]
+        wanted, found, looked_at = set(tags), [], 0
+        for record in records:
+            info = record.info
+            if (not statuses or info.status in statuses) and wanted.issubset(info.tags):
+                found.append(record)
+            looked_at += 1 + (len(info.tags) if wanted else 0)
+            if looked_at >= LOOKED_AT_ONCE:
+                looked_at = 0
+                await asyncio.sleep(0)
+        return found
 
     def source(self, workspace: str) -> SandboxSource:
         """What makes sandboxes that live as long as a block, from the workspace's blueprints."""
@@ -503,6 +516,10 @@ class Sandboxes:
 
 def _noted(about: SandboxSpec | SandboxInfo) -> int:
     return sum(map(len, about.tags)) + sum(len(name) + len(note) for name, note in about.annotations.items())
+
+
+def _asks_for_ended(statuses: Sequence[SandboxStatus], include_terminal: bool) -> bool:
+    return include_terminal or any(status.is_terminal for status in statuses)
 
 
 def _start_error(error: Exception, sandbox_id: str, reason: str) -> Exception:

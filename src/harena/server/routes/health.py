@@ -32,7 +32,8 @@ async def metrics(caller: Reader, state: State) -> Response:
     if workspace is None:
         running = [*state.operations.all_sandboxes(statuses=[SandboxStatus.RUNNING])]
     else:
-        running = await state.sandboxes.list(
-            workspace, tags=(), statuses=[SandboxStatus.RUNNING], include_terminal=False
-        )
+        async with state.sandboxes.listing(workspace):
+            running = await state.sandboxes.list(
+                workspace, tags=(), statuses=[SandboxStatus.RUNNING], include_terminal=False
+            )
     return Response(state.metrics.page(sandboxes_running=len(running), workspace=workspace), media_type=CONTENT_TYPE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from functools import partial
 from typing import Annotated
@@ -31,6 +32,8 @@ from harena.server.waiting import MOST_WAIT_SECONDS, first_of
 routes = TableRoutes(table.OPERATIONS)
 
 Pid = Annotated[int, InPath(le=1 << 62)]
+MOST_AT_ONCE = 100
+"""entries of a page that are put together before other work has its turn"""
 MOST_ON_A_PAGE = 1024 * 1024
 """size of tags and annotations, whose words are put together in one step"""
 
@@ -61,17 +64,21 @@ async def list_sandboxes(
     cursor: OptionalWord = None,
 ) -> JsonAnswer:
     """Sandboxes of your workspace that carry all `tag`s and have one of the `status`es, oldest first."""
-    found = await state.sandboxes.list(caller.workspace, tags=tag, statuses=status, include_terminal=include_terminal)
-    if cursor is not None:
-        after = read_moment_cursor(cursor)
-        found = [handle for handle in found if (handle.info.created_at, handle.info.id) > after]
-    page, room = [], PageRoom(MOST_ON_A_PAGE)
-    for handle in found[:limit]:
-        told = info_to_json(handle.info)
-        # what has no bound of its own is counted as it is sent; the rest of one is small
-        if not room.takes(len(json.dumps([told["tags"], told["annotations"]]))):
-            break
-        page.append(told)
+    after = None if cursor is None else read_moment_cursor(cursor)
+    async with state.sandboxes.listing(caller.workspace):
+        there = await state.sandboxes.list(
+            caller.workspace, tags=tag, statuses=status, include_terminal=include_terminal
+        )
+        found = await state.sandboxes.oldest(there, limit + 1, after=after)
+        page, room = [], PageRoom(MOST_ON_A_PAGE)
+        for handle in found[:limit]:
+            told = info_to_json(handle.info)
+            # what has no bound of its own is counted as it is sent; the rest of one is small
+            if not room.takes(len(json.dumps([told["tags"], told["annotations"]]))):
+                break
+            page.append(told)
+            if not len(page) % MOST_AT_ONCE:
+                await asyncio.sleep(0)
     more = len(found) > len(page)
     return JsonAnswer({"sandboxes": page, "next_cursor": _cursor(found[len(page) - 1]) if more else None})
 
