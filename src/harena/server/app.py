@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -50,6 +52,12 @@ class _App(FastAPI):
 
     document: bytes | None = None
     """the OpenAPI document, encoded"""
+
+    @cached_property
+    def methods(self) -> list[tuple[re.Pattern[str], set[str]]]:
+        """A pattern of each path, and its methods: who asks for another one may have no key."""
+        paths = self.openapi()["paths"]
+        return [(compile_path(path)[0], {method.upper() for method in paths[path]}) for path in paths]
 
     def openapi(self) -> dict[str, Any]:
         """See FastAPI; made once."""
@@ -164,11 +172,8 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    paths = request.app.openapi()["paths"]
-    found = {
-        method.upper() for path in paths if compile_path(path)[0].fullmatch(request.url.path) for method in paths[path]
-    }
-    return sorted(found)
+    app: _App = request.app
+    return sorted(set().union(*(methods for path, methods in app.methods if path.fullmatch(request.url.path))))
 
 
 async def _nobody_there(request: Request, error: Exception) -> Response:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+from urllib.parse import unquote_plus
 
-from starlette.datastructures import QueryParams
 from starlette.types import Scope
 
 _FILES = re.compile(r"/v1/sandboxes/([^/]+)/files")
+_PATH = b"path="
+_MOST_PATH_BYTES = 3 * 4096
+"""of a path as it is sent that are looked at: a file's has no more"""
 _File = tuple[bytes, str, str]
 """(digest of who says that it asks, sandbox id, path)"""
 
@@ -45,7 +48,7 @@ class WriteTurns:
         if scope["method"] not in ("PUT", "POST") or (found := _FILES.fullmatch(scope["path"])) is None:
             return None
         sender = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        file = (hashlib.sha256(sender).digest(), found[1], QueryParams(scope["query_string"]).get("path", ""))
+        file = (hashlib.sha256(sender).digest(), found[1], _path_in(scope["query_string"]))
         turn = self._last[file] = WriteTurn(file, self._last.get(file))
         return turn
 
@@ -59,3 +62,12 @@ class WriteTurns:
             self._last.pop(turn.file, None)
         else:
             self._last[turn.file] = last
+
+
+def _path_in(query: bytes) -> str:
+    """The path that a route would read there, found without looking at what else there is: no key is known yet."""
+    begin = (b"&" + query).rfind(b"&" + _PATH)
+    if begin < 0:
+        return ""
+    path = query[begin + len(_PATH) :][:_MOST_PATH_BYTES].partition(b"&")[0]
+    return unquote_plus(path.decode("latin-1"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,34 @@ async def test_one_after_the_other() -> None:
     assert [has_come(turn) for turn in (second, third)] == [True, False]
     turns.end(second)
     await asyncio.wait_for(third.come(), 1)
+
+
+def test_a_place_is_found_whatever_else_a_query_holds() -> None:
+    """Nobody has shown a key yet: what takes time waits until then."""
+
+    def steps(query: bytes) -> int:
+        count = 0
+
+        def counted(*_: Any) -> None:
+            nonlocal count
+            count += 1
+
+        scope = write() | {"query_string": query}
+        sys.setprofile(counted)
+        try:
+            turns.take(scope)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    turns = WriteTurns()
+    steps(b"path=/a%20b")  # the first time makes what is kept for the next ones
+    few = steps(b"path=/a%20b")
+    assert steps(b"a=&" * 10_000 + b"path=/a%20b") == few
+    assert steps(b"path=/a%20b" + b"&a=" * 10_000) == few
+    assert steps(b"path=/never&path=/a+b&xpath=/c") <= few
+    assert [file[2] for file in turns._last] == ["/a b"]
+    assert turns.take(write() | {"query_string": b"xpath=/a"}).file[2] == ""  # type: ignore[union-attr]
 
 
 async def test_a_request_that_is_refused_lets_nobody_pass_who_came_behind() -> None:
