@@ -88,7 +88,7 @@ class Connections:
 
     def add(self, connection: Connection, address: str | None) -> bool:
         """It was opened. False: there is room for it only where another one were closed that must not be."""
-        owner = f"address {_network(address)}"
+        owner = f"address {network(address)}"
         if len(self) >= self.most and not self._close_one_of_most():
             return False
         if self.count(owner) >= self.most_of_address and not self._close_quiet(owner):
@@ -186,7 +186,7 @@ def most_connections() -> int:
     return max(LEAST_CONNECTIONS, min(MOST_CONNECTIONS, soft - soft // RESERVED_SHARE))
 
 
-def _network(address: str | None) -> str:
+def network(address: str | None) -> str:
     """An address as one client has it: of version 6, everybody has 2**64."""
     try:
         found = ipaddress.ip_address((address or "").partition("%")[0])

@@ -17,6 +17,9 @@ from harena.store.access import AccessStore
 MOST_AT_ONCE = 500
 """keys of one query; further ones have the next query"""
 
+MOST_TOLD = 8
+"""keys of which it is told at one turn of the event loop: each request goes on, and mostly to a refusal"""
+
 
 class KeyLookups:
     """One line of look-ups."""
@@ -56,5 +59,7 @@ class KeyLookups:
             found = await self._store.find_keys(ids)
         except Exception as error:  # noqa: BLE001 - whatever it is, a bug too, is raised where keys are asked for
             fault = error
-        for key_id, told in asking.items():
+        for place, (key_id, told) in enumerate(asking.items(), 1):
             told.set_result(fault or found.get(key_id))
+            if not place % MOST_TOLD:
+                await asyncio.sleep(0)

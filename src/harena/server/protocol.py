@@ -22,7 +22,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from harena.core.errors import HarenaError, SandboxUnavailableError, ValidationError
 from harena.server import kernel_memory
 from harena.server.answers import ProblemResponse
-from harena.server.connections import SERVER_FULL, Connections
+from harena.server.connections import SERVER_FULL, Connections, network
 from harena.server.parsing_turns import ParsingTurns
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ class HttpProtocol(HttpToolsProtocol):
     _is_keyed = False
     _counted: Connections | None = None
     _turns: ParsingTurns
+    _address: str
     _pieces: list[bytes]
     """parts of a body which are parsed and not handed on"""
 
@@ -121,7 +122,7 @@ class HttpProtocol(HttpToolsProtocol):
         # writing is paused from the first byte that is not taken to the last one
         transport.set_write_buffer_limits(high=0)
         state: ServerState = self.config.app.state.harena  # type: ignore[union-attr]
-        self._turns = state.parsing_turns
+        self._turns, self._address = state.parsing_turns, network(None if self.client is None else self.client[0])
         if state.connections.add(self, None if self.client is None else self.client[0]):
             self._counted = state.connections
             self._wind()
@@ -151,6 +152,10 @@ class HttpProtocol(HttpToolsProtocol):
     def identified(self, workspace: str) -> None:
         """A request with a key of the workspace came. Raises LimitExceededError."""
         is_first, self._is_keyed = not self._is_keyed, True
+        if is_first:
+            self._turns.leave(self)
+            if self.has_unparsed():
+                self.parse_soon()
         if self._counted is None:
             return
         try:
@@ -212,9 +217,14 @@ class HttpProtocol(HttpToolsProtocol):
         """See asyncio."""
         self._unparsed = self._unparsed[self._parsed :] + data  # mostly nothing was left: else reading is paused
         self._parsed = 0
-        self.parse_slice()
+        if self._is_keyed:
+            self.parse_slice()
+        else:
+            self._unset_keepalive_if_required()
+            self.flow.pause_reading()
+            self.parse_soon()
 
-    def parse_slice(self) -> None:
+    def parse_slice(self) -> int:
         """See `Parser`."""
         self._unset_keepalive_if_required()
         events = 0
@@ -229,6 +239,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.flow.pause_reading()
         if not holds:
             self.flow.resume_reading()
+        return events
 
     def has_unparsed(self) -> bool:
         """Something that was read waits for its turn, or for the answer to a request before it."""
@@ -238,8 +249,12 @@ class HttpProtocol(HttpToolsProtocol):
 
     def parse_soon(self) -> None:
         """Ask for a turn to parse what is left, unless it has to wait for an answer."""
-        if not self._answers():
+        if self._answers():
+            return
+        if self._is_keyed:
             self._turns.ask(self)
+        else:
+            self._turns.ask_unknown(self, self._address)
 
     def _answers(self) -> bool:
         """The answer to a request is to be whole before more is parsed: all of the request has come, or of its body as

@@ -13,7 +13,7 @@ import pytest
 from harena.core.access import StoredKey
 from harena.core.errors import AccessError, PlatformError
 from harena.core.job_store import STORE_UNAVAILABLE
-from harena.server.key_lookups import MOST_AT_ONCE
+from harena.server.key_lookups import MOST_AT_ONCE, MOST_TOLD
 from harena.server.keys import KNOWN_SECONDS, Keys
 from harena.store.access import AccessStore
 from harena.store.database import Database
@@ -83,6 +83,20 @@ async def test_keys_that_do_not_exist_take_one_connection(tmp_path: Path, monkey
     assert caller.workspace == "w"
     assert {type(end) for end in ends} == {AccessError}
     assert most <= 2  # the other one is that of the key which was made
+
+
+async def test_answers_about_many_keys_come_in_pieces(tmp_path: Path) -> None:
+    """Each of them lets a request go on, and the loop has its turns in between."""
+    async with opened(tmp_path) as database:
+        keys = Keys(AccessStore(database), FakeClock(auto_jump=False))
+        unknown = [asyncio.create_task(keys.identify(made_up())) for _ in range(MOST_AT_ONCE)]
+        done = 0
+        while done < len(unknown):
+            await asyncio.sleep(0)
+            now = sum(one.done() for one in unknown)
+            assert now - done <= MOST_TOLD
+            done = now
+        await asyncio.gather(*unknown, return_exceptions=True)
 
 
 async def test_a_key_that_was_good_is_looked_up_apart(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 
 from harena.server import protocol
 from harena.server.connections import Connections
-from harena.server.parsing_turns import ParsingTurns
+from harena.server.parsing_turns import MOST_UNKNOWN, ParsingTurns
 from harena.server.protocol import HttpProtocol
 
 READ_BYTES = 256 * 1024
@@ -187,6 +187,43 @@ async def test_requests_are_the_same_wherever_they_are_cut(size: int) -> None:
         ("/f", b""),
     ]
     assert len(connection.pipeline) == 0
+
+
+async def test_a_request_on_a_connection_with_a_key_waits_for_none_without() -> None:
+    """A few of these are parsed at each turn of the loop, however many have sent one; all are answered in the end."""
+    server = Server()
+    server.state.harena.connections = Connections(1024)
+    pairs = [server.connection() for _ in range(50)]
+    for connection, _ in pairs:
+        connection.data_received(b"GET /a HTTP/1.1\r\n\r\n")
+    keyed, _ = server.connection()
+    keyed.identified("ours")
+    keyed.data_received(b"GET /keyed HTTP/1.1\r\n\r\n")
+    assert (keyed.heads, sum(connection.heads for connection, _ in pairs)) == (1, 0)
+    parsed = 0
+    while parsed < len(pairs):
+        await asyncio.sleep(0)
+        now = sum(connection.heads for connection, _ in pairs)
+        assert 0 < now - parsed <= MOST_UNKNOWN
+        parsed = now
+    await turns()
+    assert [path for path, _ in server.seen] == ["/keyed"] + ["/a"] * len(pairs)
+    assert all(wire.reads for _, wire in pairs)
+    assert len(server.state.harena.parsing_turns) == 0
+
+
+async def test_a_key_ends_the_turns_of_its_connection() -> None:
+    """What waits there is parsed as the rest of one with a key is; what has gone waits for nothing."""
+    server = Server()
+    (keyed, _), (gone, _) = (server.connection() for _ in range(2))
+    for connection in (keyed, gone):
+        connection.data_received(b"GET /a HTTP/1.1\r\n\r\n")
+    keyed.identified("ours")
+    gone.connection_lost(None)
+    waiting: ParsingTurns = server.state.harena.parsing_turns
+    assert (list(waiting._waiting), waiting._address_of, waiting._unknown) == ([keyed], {}, {})
+    await turns()
+    assert [path for path, _ in server.seen] == ["/a"]
 
 
 async def test_a_body_behind_an_upgrade_is_no_request() -> None:
@@ -430,6 +467,7 @@ async def test_a_connection_whose_answer_is_not_taken_is_closed_for_another_one(
     for connection, wire in pairs:
         wire.untaken = [1]
         connection.data_received(b"GET / HTTP/1.1\r\n\r\n" * 60)
+    await turns()
     assert not any(connection.may_be_closed() for connection, _ in pairs)
     pairs[1][0].identified("ours")
     for connection, _ in pairs:
