@@ -52,6 +52,25 @@ def parts_of(tree: ast.AST) -> list[ast.AST]:
     return found
 
 
+def nested_parts(tree: ast.AST) -> int:
+    """How often a part is met by whoever looks at the parts of each part: each as often as it is deep."""
+    total, level = 0, [tree]
+    depth = 1
+    while level:
+        below: list[ast.AST] = []
+        for node in level:
+            for name in node._fields:
+                value = getattr(node, name, None)
+                if type(value) is list:
+                    total += depth * len(value)
+                    below += [part for part in value if isinstance(part, ast.AST) and not isinstance(part, _LEAVES)]
+                elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
+                    total += depth
+                    below.append(value)
+        level, depth = below, depth + 1
+    return total
+
+
 def _walked(tree: ast.AST) -> list[ast.AST]:
     found = [tree]
     for node in found:  # it grows meanwhile

@@ -11,6 +11,7 @@ from data_set_rows import MBPP, only
 
 from harena.scoring.codec import canonical
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.formats.asserted_names import AssertedNames
 from harena.scoring.formats.asserts import (
     AssertedCall,
     NotChecksError,
@@ -257,7 +258,7 @@ def test_a_function_or_an_object_is_not_given_to_another_process(code: str, why:
 
 def asserts_of(source: str, around: str = "", tested: frozenset[str] | None = None) -> list[AssertedCall]:
     """The calls of test code, below the imports of a set-up."""
-    return asserted_calls(parse_tests(source).body, tested, around=parse_tests(around).body)
+    return asserted_calls(parse_tests(source).body, tested, around=AssertedNames.of(parse_tests(around).body))
 
 
 @pytest.mark.parametrize("tested", [None, frozenset({"f"})])

@@ -7,12 +7,13 @@ dict of the contract's values is built: their hashes are not ours to trust.
 from __future__ import annotations
 
 import ast
+import hashlib
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from harena.scoring.codec import MAX_BYTES, MAX_PARTS, canonical, encode
+from harena.scoring.codec import MAX_BYTES, MAX_PARTS, canonical, encode, in_order
 from harena.scoring.compare import python_equal
 from harena.scoring.python_source import MOST_TOKENS, SourceTooLargeError, syntax_tree
 from harena.scoring.values import MAX_DEPTH, Bag, NotationError, show
@@ -36,8 +37,9 @@ def carried(value: Any) -> Any:
     return value
 
 
-def _parts(value: Any, where: str, depth: int) -> Iterator[Any]:
-    """Every part of a value, itself first. Raises NotationError for what cannot be built of them."""
+def _parts(value: Any, where: str, depth: int, *, is_named: bool = False) -> Iterator[Any]:
+    """Every part of a value, itself first; `is_named`: it is in a member that `_name` was made of. Raises NotationError
+    for what cannot be built of them."""
     yield value
     if type(value) not in _CONTAINERS:
         return
@@ -45,20 +47,21 @@ def _parts(value: Any, where: str, depth: int) -> Iterator[Any]:
         raise NotationError(f"nested deeper than {MAX_DEPTH}", where)
     if not isinstance(value, Bag):
         for index, item in enumerate(value):
-            yield from _parts(item, f"{where}[{index}]", depth - 1)
+            yield from _parts(item, f"{where}[{index}]", depth - 1, is_named=is_named)
         return
     is_dict = value.kind == "dict"
-    _require_members([pair[0] for pair in value.items] if is_dict else value.items, value.kind, where)
+    if not is_named:
+        _require_members([pair[0] for pair in value.items] if is_dict else value.items, value.kind, where)
     for item in value.items:
         if is_dict:
-            yield from _parts(item[0], where, depth - 1)
+            yield from _parts(item[0], where, depth - 1, is_named=True)
             yield from _parts(item[1], f"{where}.{show(item[0], 40)}", depth - 1)
         else:
-            yield from _parts(item, where, depth - 1)
+            yield from _parts(item, where, depth - 1, is_named=True)
 
 
-def _require_members(members: Iterable[Any], kind: str, where: str) -> None:
-    """Raises NotationError unless all of them are hashable, and no two of them are equal to Python."""
+def _require_members(members: Iterable[Any], kind: str, where: str) -> set[bytes]:
+    """Their names. Raises NotationError unless all of them are hashable, and no two of them are equal to Python."""
     what = "a key of a dict" if kind == "dict" else f"a member of a {kind}"
     seen: set[bytes] = set()
     for member in members:
@@ -67,10 +70,28 @@ def _require_members(members: Iterable[Any], kind: str, where: str) -> None:
                 f"{show(member, 40)} cannot be {what}, because a {culprit} has no hash; write a $tuple or a $frozenset",
                 where,
             )
-        name = canonical(python_equal(member))
+        name = _name(member, where)
         if name in seen:
             raise NotationError(f"{show(member, 40)} is {what} twice (to Python, 1, 1.0 and True are equal)", where)
         seen.add(name)
+    return seen
+
+
+def _name(member: Any, where: str) -> bytes:
+    """Bytes that are equal for all that Python takes for equal. What is inside of a member is named once, however many
+    sets are around it. Raises NotationError."""
+    if type(member) is tuple:
+        return b"t" + _digest(_name(item, where) for item in member)
+    if isinstance(member, Bag):
+        return b"s" + _digest(in_order(_require_members(member.items, member.kind, where)))
+    return b"v" + canonical(python_equal(member))
+
+
+def _digest(names: Iterable[bytes]) -> bytes:
+    whole = hashlib.sha256()
+    for name in names:
+        whole.update(b"%d:%b" % (len(name), name))
+    return whole.digest()
 
 
 def _unhashable(member: Any) -> str | None:

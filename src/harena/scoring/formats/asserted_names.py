@@ -38,14 +38,22 @@ class AssertedNames:
     """names of the candidate's functions; None: of any one function"""
     bound: Mapping[str, str] = field(default_factory=dict)
     """name -> what an import has bound to it, as `numpy.isclose`"""
+    around: AssertedNames | None = None
+    """names of the statements before, which hold where these bind nothing else"""
     is_open: bool = False
     """a star import may have bound every other name"""
 
     @classmethod
-    def of(cls, statements: Iterable[ast.stmt], tested: frozenset[str] | None) -> AssertedNames:
-        """What the imports among the statements bind, the later one of two."""
+    def of(
+        cls,
+        statements: Iterable[ast.stmt],
+        tested: frozenset[str] | None = None,
+        *,
+        around: AssertedNames | None = None,
+    ) -> AssertedNames:
+        """What the imports among the statements bind, the later one of two, in addition to those `around` them."""
         bound: dict[str, str] = {}
-        is_open = False
+        is_open = around is not None and around.is_open
         for statement in statements:
             if isinstance(statement, ast.Import):
                 for alias in statement.names:
@@ -60,18 +68,27 @@ class AssertedNames:
                         bound |= {name: f"{module}.{name}" for name in _STARRED[module]}
                     else:
                         bound.clear()
-                        is_open = True
-        return cls(tested=tested, bound=bound, is_open=is_open)
+                        around, is_open = None, True
+        return cls(tested=tested, bound=bound, around=around, is_open=is_open)
 
     def full_name(self, node: ast.expr) -> str:
         """What an expression names, as `math.isclose`; empty where that is not known. `math` needs no import."""
-        if isinstance(node, ast.Attribute):
-            owner = self.full_name(node.value)
-            return f"{owner}.{node.attr}" if owner else ""
+        attributes = []
+        while isinstance(node, ast.Attribute):
+            attributes.append(node.attr)
+            node = node.value
+        owner = self._name(node)
+        return ".".join([owner, *reversed(attributes)]) if owner else ""
+
+    def _bound(self, name: str) -> str | None:
+        found = self.bound.get(name)
+        return found if found is not None or self.around is None else self.around._bound(name)
+
+    def _name(self, node: ast.expr) -> str:
         if not isinstance(node, ast.Name):
             return ""
-        if node.id in self.bound or self.is_open:
-            return self.bound.get(node.id, "")
+        if (bound := self._bound(node.id)) is not None or self.is_open:
+            return bound or ""
         return f"builtins.{node.id}" if node.id in vars(builtins) else node.id if node.id == "math" else ""
 
     def called(self, node: ast.expr) -> str:
@@ -81,13 +98,14 @@ class AssertedNames:
     def is_tested(self, name: str) -> bool:
         """Whether it may be a function of the candidate's."""
         if self.tested is None:
-            return name not in self.bound and not self.is_open
+            return self._bound(name) is None and not self.is_open
         return name in self.tested
 
     def misread(self, node: ast.AST) -> str | None:
         """A name in it that would be read as a part of a literal, and is another thing."""
         used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} & _LITERALS.keys()
         for name in sorted(used):
-            if (name in self.bound or self.is_open) and self.bound.get(name) not in _LITERALS[name]:
+            bound = self._bound(name)
+            if (bound is not None or self.is_open) and bound not in _LITERALS[name]:
                 return name
         return None

@@ -101,14 +101,14 @@ def _free_names(tests: ast.Module, tested: frozenset[str] = frozenset()) -> list
 
 
 def asserted_calls(
-    statements: Iterable[ast.stmt], tested: frozenset[str] | None = None, *, around: Iterable[ast.stmt] = ()
+    statements: Iterable[ast.stmt], tested: frozenset[str] | None = None, *, around: AssertedNames | None = None
 ) -> list[AssertedCall]:
-    """All asserts of a block, in order, whose calls are of one of `tested` (None = of any one function). `around`: the
-    statements before the block, whose imports hold in it.
+    """All asserts of a block, in order, whose calls are of one of `tested` (None = of any one function). `around`: what
+    the statements before the block import, which holds in it.
 
     Raises NotChecksError for any other statement than an assert, a docstring, `pass` and imports."""
     calls, block = [], list(statements)
-    names = AssertedNames.of([*around, *block], tested)
+    names = AssertedNames.of(block, tested, around=around)
     for statement in block:
         if isinstance(statement, ast.Pass | ast.Import | ast.ImportFrom):
             continue

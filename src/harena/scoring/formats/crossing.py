@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from harena.scoring.formats.crossing_answers import what_more_is_asked
 from harena.scoring.formats.literals import source_of
-from harena.scoring.python_source import parts_of
+from harena.scoring.python_source import nested_parts, parts_of
 from harena.scoring.scorers.assert_names import defined_classes
 
 _MAKERS = frozenset(
@@ -62,12 +62,16 @@ _METHODS = frozenset(
     for name in dir(kind)
     if not name.startswith("__")
 )
+_MOST_NESTED_PARTS = 4_000_000
+"""An argument's parts are looked at once more for each call that it is in."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def what_cannot_cross(tests: ast.Module, names: Iterable[str], solution: str | None = None) -> str | None:
     """The expression because of which the candidate's functions, called by `names`, cannot be in another process. In
     the right `solution` one of them may be a class, whose objects have more to them than their values."""
+    if nested_parts(tests) > _MOST_NESTED_PARTS:
+        return "calls that are nested too deeply"
     called = frozenset(names)
     if classes := called & defined_classes(solution):
         return min(classes)

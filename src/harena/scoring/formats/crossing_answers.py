@@ -60,7 +60,7 @@ class _Uses:
 
     def __init__(self, tests: ast.Module, names: frozenset[str]) -> None:
         self._names = names
-        self._helpers = {node.name for node in parts_of(tests) if isinstance(node, _DEFINITIONS)}
+        self._callers = _CALLING | {node.name for node in parts_of(tests) if isinstance(node, _DEFINITIONS)}
         self._answers: set[str] = set()
         """names that are bound to answers, or to parts of them"""
         for _ in range(2):  # a name that is bound to a name
@@ -107,10 +107,12 @@ class _Uses:
         if name in _LAZY or name in _ABOUT_OBJECTS:
             return any(map(self._is_answer, node.args))
         if name == "isinstance" and len(node.args) == 2 and self._is_answer(node.args[0]):
+            classes = parts_of(node.args[1])
+            modules = {id(part.value) for part in classes if isinstance(part, ast.Attribute)}
             return not all(
                 _last_name(part) in _PLAIN_CLASSES
-                for part in parts_of(node.args[1])
-                if isinstance(part, ast.Name | ast.Attribute) and not _is_module(part, node.args[1])
+                for part in classes
+                if isinstance(part, ast.Name | ast.Attribute) and id(part) not in modules
             )
         return False
 
@@ -141,13 +143,7 @@ class _Uses:
 
     def _may_be_passed(self, node: ast.Call) -> Iterator[ast.expr]:
         """Arguments that may be the candidate's function: those of the tests' own helpers, and of `map`."""
-        if isinstance(node.func, ast.Name) and node.func.id in self._helpers | {
-            "map",
-            "filter",
-            "sorted",
-            "callable",
-            "check",
-        }:
+        if isinstance(node.func, ast.Name) and node.func.id in self._callers:
             yield from node.args
             yield from (keyword.value for keyword in node.keywords)
 
@@ -166,11 +162,6 @@ class _Uses:
 
 def _last_name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_module(part: ast.AST, whole: ast.AST) -> bool:
-    """It stands before a dot."""
-    return any(isinstance(node, ast.Attribute) and node.value is part for node in parts_of(whole))
 
 
 def _is_left(loop: ast.For) -> bool:

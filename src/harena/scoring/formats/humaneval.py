@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.scoring.contracts.contract import CommandContract, Contract, TestsContract
+from harena.scoring.formats.asserted_names import AssertedNames
 from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests, with_collections
 from harena.scoring.formats.continuing import whole_prompt
 from harena.scoring.formats.crossing import what_cannot_cross
@@ -133,7 +134,7 @@ def _checks(test: str, entry_point: str) -> TestsContract:
         return _plus_checks(listed, functions, function, entry_point)
     if functions:
         raise NotChecksError(functions[0], f"`{functions[0].name}` stands beside `check`")
-    calls = asserted_calls(function.body, frozenset({_parameter(function)}), around=tree.body)
+    calls = asserted_calls(function.body, frozenset({_parameter(function)}), around=AssertedNames.of(tree.body))
     if not calls:
         raise NotChecksError(function, "there is no assert in `check`")
     return _contract(entry_point, [call.check() for call in calls], {"comparison": "equal", "timeout_seconds": SECONDS})

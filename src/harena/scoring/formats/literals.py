@@ -8,6 +8,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from harena.scoring.codec import canonical
+from harena.scoring.compare import python_equal
 from harena.scoring.values import MAX_DEPTH, Bag
 
 _NAMES = {"inf": math.inf, "nan": math.nan, "Infinity": math.inf, "NaN": math.nan}
@@ -22,6 +24,8 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: operator.pow,
 }
 _MAX_EXPONENT, _MAX_BASE, _MAX_BITS = 1000, 10**6, 20_000
+_MAX_KEY_DEPTH = 8
+"""How deep a set's member, or a dict's key, is nested: it is compared once more by each set that it is in."""
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -73,23 +77,41 @@ def _is_name(node: ast.expr, *names: str) -> bool:
 def _members(nodes: list[ast.expr], depth: int) -> tuple[Any, ...]:
     """Values of a set's members, each once."""
     members: list[Any] = []
+    seen = _Seen()
     for node in nodes:
-        member = literal(node, depth - 1)
-        if not any(type(other) is type(member) and other == member for other in members):
+        member = literal(node, min(depth - 1, _MAX_KEY_DEPTH))
+        if seen.place_of(member, len(members)) == len(members):
             members.append(member)
     return tuple(members)
 
 
 def _pairs(node: ast.Dict, depth: int) -> tuple[Any, ...]:
     """(key, value) pairs of a dict; for a key that is written twice, the last value, as Python takes it."""
-    pairs: list[tuple[Any, Any]] = []
-    for key, value in zip(node.keys, node.values, strict=True):
+    pairs: dict[int, tuple[Any, Any]] = {}
+    seen = _Seen()
+    for number, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
         if key is None:
             raise NotLiteralError(source_of(node))
-        made = literal(key, depth - 1)
-        pairs = [pair for pair in pairs if not (type(pair[0]) is type(made) and pair[0] == made)]
-        pairs.append((made, literal(value, depth - 1)))
-    return tuple(pairs)
+        made = literal(key, min(depth - 1, _MAX_KEY_DEPTH))
+        place = seen.place_of(made, number)
+        pairs.pop(place, None)
+        pairs[place] = (made, literal(value, depth - 1))
+    return tuple(pairs.values())
+
+
+class _Seen:
+    """Members so far, by bytes that are equal for all that Python takes for equal: no hash is made of a number, which
+    whoever wrote it may have chosen."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[type, bytes], tuple[int, Any]] = {}
+
+    def place_of(self, member: Any, free: int) -> int:
+        """The place of an equal one of the same type; `free` where there is none, which is this one's then. NaN equals
+        nothing."""
+        name = (type(member), canonical(python_equal(member)))
+        place, other = self._places.setdefault(name, (free, member))
+        return place if other == member else free
 
 
 def _signed(node: ast.UnaryOp, depth: int) -> Any:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.scoring.contracts.contract import Contract, TestsContract
+from harena.scoring.formats.asserted_names import AssertedNames
 from harena.scoring.formats.asserts import (
     AssertedCall,
     NotChecksError,
@@ -99,13 +100,16 @@ def _called_functions(code: str, setup: str, solution: str | None) -> tuple[dict
 def _checks(asserts: list[str], setup: str) -> TestsContract:
     """Raises NotChecksError, and FieldError for asserts that are not Python."""
     calls: list[AssertedCall] = []
+    around: AssertedNames | None = None
     for index, text in enumerate(asserts):
         try:
             tree = parse_tests(text)
         except NotChecksError as error:
             raise FieldError("test_list", f"[{index}] cannot be read: {error}") from None
         try:
-            calls += asserted_calls(tree.body, around=parse_tests(setup).body)
+            if around is None:
+                around = AssertedNames.of(parse_tests(setup).body)
+            calls += asserted_calls(tree.body, around=around)
         except NotChecksError as error:
             raise NotChecksError(None, f"test_list[{index}]: {error}") from None
     names = {call.name for call in calls}

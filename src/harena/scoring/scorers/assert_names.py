@@ -115,11 +115,13 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 def _outer(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Parts that are not within a function, a class or a comprehension, and these themselves."""
-    for node in body:
+    waiting = list(body)
+    while waiting:
+        node = waiting.pop()
         yield node
         if not isinstance(node, _Function | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp
                           | ast.GeneratorExp):  # fmt: skip
-            yield from _outer(part for part in ast.iter_child_nodes(node) if type(part) is not ast.Constant)
+            waiting += [part for part in ast.iter_child_nodes(node) if type(part) is not ast.Constant]
 
 
 @lru_cache(maxsize=64)
