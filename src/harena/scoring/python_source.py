@@ -35,6 +35,15 @@ def syntax_tree(source: str, *, most_tokens: int = MOST_TOKENS) -> ast.Module:
     return ast.parse(source)
 
 
+def written(node: ast.AST) -> str | None:
+    """The tree as source; None where that cannot be had: it is nested more deeply than Python's own writer goes, which
+    is less than its parser does, or holds a number of more digits than Python writes."""
+    try:
+        return ast.unparse(node)
+    except (RecursionError, ValueError):
+        return None
+
+
 _KEPT_PARTS = "harena_parts"
 _LEAVES = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from data_set_rows import MBPP, only
+from data_set_rows import HUMANEVAL, MBPP, only
 
 from harena.scoring.codec import canonical
 from harena.scoring.contracts.carry import carried
 from harena.scoring.contracts.contract import TestsContract
-from harena.scoring.formats import crossing, mbpp
+from harena.scoring.contracts.formula import FormulaError, check_formula
+from harena.scoring.formats import crossing, import_scenarios, mbpp
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal
+from harena.scoring.reading import ScenarioFileError
 from harena.scoring.values import Bag, NotationError
 
 MEMBERS = 6000
+LONG = "0x" + "f" * 20_000
+"""a number of more digits than Python writes in decimal notation"""
+TOO_LARGE = "0x" + "f" * 2_000
+"""a number that is larger than the largest float"""
 
 
 def cost(work: Callable[[], object]) -> float:
@@ -133,3 +140,67 @@ def test_calls_in_calls_are_not_looked_through_without_end(monkeypatch: pytest.M
     assert what_cannot_cross(ast.parse(code), {"f"}) is None
     monkeypatch.setattr(crossing, "_MOST_NESTED_PARTS", 9_000)
     assert what_cannot_cross(ast.parse(code), {"f"}) == "calls that are nested too deeply"
+
+
+HOSTILE_ASSERTS = {
+    "not": "assert " + "not " * 900 + "f(1)",
+    "signs": "assert f(1) == " + "-" * 900 + "x",
+    "subscripts": "f(1)" + "[0]" * 900,
+    "calls": "assert f(1)" + "(1)" * 900 + " == 1",
+    "attributes": "assert f(1)" + ".a" * 900 + " == 1",
+    "attributes of what is called": "assert f" + ".a" * 900 + "(1) == 1",
+    "attributes of the module": "assert math" + ".a" * 2500 + "(f(1)) == 1",
+    "a sum": "assert f(1) == " + "+".join(["g(1)"] * 900),
+    "lists": "assert f(1) == " + "[" * 90 + "]" * 90,
+    "sets": "assert f(1) == " + "frozenset([" * 60 + "])" * 60,
+    "a long number": f"assert f(1) == {LONG}",
+    "a long number in what is no literal": f"assert f(1) == g({LONG})",
+    "a long number that is divided": f"assert f(1) == {LONG} // 3",
+    "a float of a long number": f"assert f(1) == float({LONG})",
+    "a float of two signs": "assert f(1) == float('--inf')",
+    "a distance that is too large": f"assert abs(f(1) - 0.5) < {TOO_LARGE}",
+    "a distance to what is too large": f"assert abs(f(1) - {TOO_LARGE}) < 0.5",
+    "a distance of text": "assert abs(f(1) - 0.5) < 'a'",
+    "a tolerance that is too large": f"assert math.isclose(f(1), 0.5, rel_tol={TOO_LARGE})",
+    "a tolerance of text": "assert math.isclose(f(1), 0.5, rel_tol='a')",
+    "a tolerance of a list": "assert math.isclose(f(1), 0.5, abs_tol=[1])",
+    "no argument for numbers": "assert math.isclose(f(1), 0.5, **{})",
+    "parentheses": "assert f(" + "(" * 5000 + "1" + ")" * 5000 + ") == 1",
+    "a power": "assert f(1) == 9**9**9**9",
+    "a half of a pair": "assert f(1) == '\\ud800'",
+    "a NUL": "assert f(1) == '\x00'",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_ASSERTS)
+def test_no_assert_is_a_fault_of_the_server(name: str) -> None:
+    """It is read, or run in a sandbox, or refused in words: in MBPP, in HumanEval, in their set-ups and prompts."""
+    test = HOSTILE_ASSERTS[name]
+    check = f"def check(f):\n    {test}\n"
+    called = "def g(x):\n    " + test + "\n\ndef f(x):\n    pass\n"
+    rows = [
+        {**MBPP, "test_list": [test]},
+        {**MBPP, "test_setup_code": f"import math\n{test}", "test_list": ["assert f(1) == 1"]},
+        {**MBPP, "test": f"def assertion(out, exp, atol):\n    {test}\n\ninputs = []\nresults = []\n{test}"},
+        {**HUMANEVAL, "entry_point": "f", "test": check},
+        {**HUMANEVAL, "entry_point": "f", "test": f"{check}\n{test}"},
+        {**HUMANEVAL, "entry_point": "f", "prompt": called, "test": "def check(c):\n    assert c(g) == g(f)\n"},
+    ]
+    for row in rows:
+        with contextlib.suppress(ScenarioFileError):
+            for scenario in import_scenarios(row).scenarios:
+                assert len(scenario.digest) == 64
+
+
+@pytest.mark.parametrize("formula", [TOO_LARGE[:1500] + " * a", "not " * 190 + "a", "a(" + "-" * 190 + "a, b=1)"])
+def test_no_formula_is_a_fault_of_the_server(formula: str) -> None:
+    """Depths and numbers that Python neither writes nor takes for floats are said in words."""
+    with pytest.raises(FormulaError):
+        check_formula(formula, ("a", "b"))
+
+
+def test_numbers_of_many_digits_are_not_divided() -> None:
+    """It would hold the interpreter for minutes."""
+    divided = tree(f"{LONG} // {LONG[:9000]}")
+    with pytest.raises(NotLiteralError):
+        literal(divided)

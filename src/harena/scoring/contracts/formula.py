@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 
+from harena.scoring.python_source import written
+
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     "min": min,
     "max": max,
@@ -188,7 +190,10 @@ def _value(node: ast.expr, scores: Mapping[str, float], *, check_only: bool = Fa
         return _value(part, scores, check_only=check_only)
 
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return float(node.value)  # type: ignore[arg-type]
+        try:
+            return float(node.value)  # type: ignore[arg-type]
+        except OverflowError:
+            raise FormulaError("holds a number that is larger than the largest float") from None
     if isinstance(node, ast.Name) and node.id in scores:
         return float(scores[node.id])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
@@ -199,13 +204,18 @@ def _value(node: ast.expr, scores: Mapping[str, float], *, check_only: bool = Fa
         return 0.5 if check_only else _OPERATORS[type(node.op)](left, right)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
         if node.keywords:
-            raise FormulaError(f"`{ast.unparse(node)}` has named arguments")
+            raise FormulaError(f"{_shown(node)} has named arguments")
         arguments = [below(argument) for argument in node.args]
         name = node.func.id
         if not (len(arguments) > 1 if name in _MANY else len(arguments) == 1):
             raise FormulaError(f"{name} takes {'two or more numbers' if name in _MANY else 'one number'}")
         return 0.5 if check_only else _FUNCTIONS[name](*arguments)
-    raise FormulaError(f"`{ast.unparse(node)}` is not part of a formula; see the reference for what is")
+    raise FormulaError(f"{_shown(node)} is not part of a formula; see the reference for what is")
+
+
+def _shown(node: ast.expr) -> str:
+    source = written(node)
+    return "an expression that is nested too deeply to be shown" if source is None else f"`{source}`"
 
 
 def as_written(number: float) -> Fraction:

@@ -182,27 +182,39 @@ def _near(left: ast.expr, right: ast.expr, names: AssertedNames, *, may_equal: b
     tolerance = literal(right)
     if isinstance(left, ast.Call) and names.called(left) in ("builtins.abs", "math.fabs") and len(left.args) == 1:
         inner = left.args[0]
-        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub) and type(tolerance) in (int, float):
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
+            distance = _tolerance(tolerance, right)
             call, known = inner.left, inner.right
             if not _has_call(call, names):
                 call, known = known, call
-            within = float(tolerance) if may_equal else math.nextafter(float(tolerance), 0.0)
+            within = distance if may_equal else math.nextafter(distance, 0.0)
             return _call(call, names, _as_float(literal(known), known), "close_floats", rel_tol=0.0, abs_tol=within)
     raise NotChecksError(left, f"`{source_of(left)}` is not the distance of a call from a known answer")
 
 
 def _is_close(test: ast.Call, names: AssertedNames) -> AssertedCall:
-    keywords = {keyword.arg: literal(keyword.value) for keyword in test.keywords}
+    keywords = {keyword.arg: keyword.value for keyword in test.keywords}
     if len(test.args) != 2 or not keywords.keys() <= {"rel_tol", "abs_tol"}:
         raise NotChecksError(test, f"`{source_of(test)}` is not `isclose(call, known)`")
     call, known = test.args if _has_call(test.args[0], names) else test.args[::-1]
-    relative, absolute = float(keywords.get("rel_tol", 1e-9)), float(keywords.get("abs_tol", 0.0))
+    tolerances = {name: _tolerance(literal(value), value) for name, value in keywords.items()}
+    relative, absolute = tolerances.get("rel_tol", 1e-9), tolerances.get("abs_tol", 0.0)
     expected = _as_float(literal(known), known)
     if relative < 0 or absolute < 0:
         raise NotChecksError(test, f"`{source_of(test)}` has a tolerance below 0")
     if type(expected) is float and expected.is_integer() and _takes_another_integer(expected, relative):
         raise NotChecksError(test, f"`{source_of(test)}` takes different integers for close")
     return _call(call, names, expected, "close_floats", rel_tol=relative, abs_tol=absolute)
+
+
+def _tolerance(value: Any, node: ast.expr) -> float:
+    """Raises NotChecksError for what is no number, or larger than the largest float."""
+    try:
+        if type(value) in (int, float):
+            return float(value)
+    except OverflowError:
+        pass
+    raise NotChecksError(node, f"`{source_of(node)}` is no tolerance")
 
 
 def _takes_another_integer(expected: float, relative: float) -> bool:

@@ -28,6 +28,7 @@ from harena.scoring.formats.literals import NotLiteralError, literal, source_of
 from harena.scoring.formats.plus import assigned, is_idle, loop_over_lists, read_assertion
 from harena.scoring.formats.rows import FieldError, Row
 from harena.scoring.formats.task import Family, Task, made
+from harena.scoring.python_source import written
 from harena.scoring.scenario import DEFAULT_ENTRY
 
 SECONDS = 1.5
@@ -88,15 +89,23 @@ def _run_tests(prompt: str, test: str, entry_point: str, solution: str | None) -
 
 def _prompt_functions(prompt: str, tests: ast.Module, entry_point: str) -> str:
     """The prompt's other functions that the tests call, to be defined again after the candidate, which could have
-    redefined them."""
+    redefined them. Raises FieldError."""
     used = {node.id for node in ast.walk(tests) if isinstance(node, ast.Name)} - {entry_point}
     try:
         statements = parse_tests(whole_prompt(prompt)).body
     except NotChecksError:
         return ""
     return "".join(
-        f"{ast.unparse(part)}\n\n" for part in statements if isinstance(part, ast.FunctionDef) and part.name in used
+        f"{_rewritten(part)}\n\n" for part in statements if isinstance(part, ast.FunctionDef) and part.name in used
     )
+
+
+def _rewritten(function: ast.FunctionDef) -> str:
+    """Raises FieldError."""
+    source = written(function)
+    if source is None:
+        raise FieldError("prompt", f"`{function.name}` is nested too deeply, or holds too long a number, to be read")
+    return source
 
 
 def test_code(

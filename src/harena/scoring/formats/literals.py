@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
 from harena.scoring.codec import canonical
 from harena.scoring.compare import python_equal
+from harena.scoring.python_source import written
 from harena.scoring.values import MAX_DEPTH, Bag
 
 _NAMES = {"inf": math.inf, "nan": math.nan, "Infinity": math.inf, "NaN": math.nan}
@@ -24,6 +26,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: operator.pow,
 }
 _MAX_EXPONENT, _MAX_BASE, _MAX_BITS = 1000, 10**6, 20_000
+_NO_NUMBER = re.compile(r"[+-]?(inf|infinity|nan)")
 _MAX_KEY_DEPTH = 8
 """How deep a set's member, or a dict's key, is nested: it is compared once more by each set that it is in."""
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
@@ -66,7 +69,10 @@ def literal(node: ast.expr, depth: int = MAX_DEPTH) -> Any:
 
 def source_of(node: ast.AST) -> str:
     """The expression as code, on one line, cut short."""
-    text = " ".join(ast.unparse(node).split())
+    source = written(node)
+    if source is None:
+        return "(an expression that is too large to be shown)"
+    text = " ".join(source.split())
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -129,6 +135,8 @@ def _folded(node: ast.BinOp, depth: int) -> Any:
     operation = _ARITHMETIC.get(type(node.op))
     if operation is None or type(left) not in _NUMBERS or type(right) not in _NUMBERS:
         raise NotLiteralError(source_of(node))
+    if any(type(side) is int and side.bit_length() > _MAX_BITS for side in (left, right)):
+        raise NotLiteralError(source_of(node))  # to divide numbers of a million digits takes minutes
     if isinstance(node.op, ast.Pow) and (type(right) is not int or abs(right) > _MAX_EXPONENT or abs(left) > _MAX_BASE):
         raise NotLiteralError(source_of(node))
     try:
@@ -151,7 +159,7 @@ def _called(node: ast.Call, depth: int) -> Any:
     if name in ("dict", "list", "tuple") and not arguments:
         return {"dict": Bag("dict", ()), "list": [], "tuple": ()}[name]
     if name == "float" and arguments and isinstance(arguments[0], ast.Constant):
-        text = str(arguments[0].value).strip().lower().lstrip("+")
-        if text.lstrip("-") in ("inf", "infinity", "nan"):
+        text = arguments[0].value
+        if isinstance(text, str) and _NO_NUMBER.fullmatch(text.strip().lower()):
             return float(text)
     raise NotLiteralError(source_of(node))

@@ -12,6 +12,7 @@ from typing import Any
 
 from harena.scoring.formats.asserts import NotChecksError
 from harena.scoring.formats.literals import NotLiteralError, literal
+from harena.scoring.python_source import written
 
 _FIRST = {"exact_match = out == exp": False, "exact_match = set(out) == set(exp)": True}
 """how `assertion` of EvalPlus begins, and whether it compares sets"""
@@ -102,9 +103,9 @@ def read_assertion(functions: list[ast.FunctionDef]) -> Assertion:
     if len(named) != len(functions) or not named.keys() <= {"assertion", "is_floats"} or "assertion" not in named:
         raise NotChecksError(None, "its functions are not `assertion` and `is_floats`, once each")
     function = named["assertion"]
-    code = [ast.unparse(statement) for statement in function.body]
+    code = [written(statement) or "" for statement in function.body]
     is_known = (
-        ast.unparse(function.args) == "out, exp, atol"
+        written(function.args) == "out, exp, atol"
         and not any(one.decorator_list for one in functions)
         and code[0] in _FIRST
         and code[-1] in _LAST
@@ -129,7 +130,7 @@ def loop_over_lists(
         return None
     if not isinstance(loop, ast.For) or len(loop.body) != 1 or loop.orelse:
         return None
-    iterated, target = ast.unparse(loop.iter), ast.unparse(loop.target).strip("()").replace("(", "")
+    iterated, target = written(loop.iter) or "", (written(loop.target) or "").strip("()").replace("(", "")
     if iterated not in _ITERATED or target != ("i, inp, exp" if "enumerate" in iterated else "inp, exp"):
         return None
     called = _asserted(loop.body[0])
@@ -145,7 +146,11 @@ def _asserted(statement: ast.stmt) -> tuple[str, float] | None:
     if not isinstance(answer.func, ast.Name) or not isinstance(tolerance, ast.Constant):
         return None
     name, value = answer.func.id, tolerance.value
-    is_known = ast.unparse(call) == f"assertion({name}(*inp), exp, {ast.unparse(tolerance)})"
+    number = written(tolerance)
+    is_known = number is not None and written(call) == f"assertion({name}(*inp), exp, {number})"
     if not is_known or type(value) not in (int, float):
         return None
-    return name, float(value)  # type: ignore[arg-type]
+    try:
+        return name, float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return None

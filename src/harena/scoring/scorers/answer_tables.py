@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harena.scoring.python_source import parts_of, syntax_tree
+from harena.scoring.python_source import parts_of, syntax_tree, written
 from harena.scoring.scorers.suite_syntax import word_of
 
 _Column = int | None
@@ -40,8 +40,8 @@ def with_other_answers(trusted: Mapping[str, str], modules: Mapping[str, str]) -
         }
         for leaf in leaves:
             leaf.value = _other(leaf.value)
-        if leaves:
-            found[path] = ast.unparse(tree)
+        if leaves and (source := written(tree)) is not None:
+            found[path] = source
     return found
 
 
