@@ -23,9 +23,16 @@ CASE = (
     + "class T(unittest.TestCase):\n    def setUp(self): self.d = D()\n    def test_a(self): self.assertEqual(self.d.get(), 2)\n"
 )
 PYTEST = "import os, sys, pytest\nimport solution\nfrom solution import one, D\n@pytest.fixture\ndef d(): return D()\ndef test_a(d): assert d.get() == 2\n"
+NO_NET = "    def test_b(self):\n        if not os.environ.get('NET'): self.skipTest('no network')\n        self.assertEqual(one(), 1)\n"
 OWN: dict[str, tuple[str, str]] = {
     "after setUp": ("unittest", CASE + "    def test_b(self): self.skipTest('later')\n"),
     "a platform": ("unittest", CASE + "    def test_b(self):\n        if sys.platform != 'win32': self.skipTest('there')\n        self.assertEqual(self.d.get(), 3)\n"),
+    "its own variable": ("unittest", CASE.replace("class T", "os.environ['APP_ENV'] = 'test'\nclass T") + NO_NET),
+    "its own variable in setUp": ("unittest", CASE.replace("self.d = D()", "self.d = D(); os.environ['APP_ENV'] = 'test'") + NO_NET),
+    "its own variable by a fixture": ("pytest", PYTEST.replace("def test_a", "@pytest.fixture(autouse=True)\ndef e(monkeypatch): monkeypatch.setenv('APP_ENV', 'test')\ndef test_a") + "def test_b(d):\n    if not os.environ.get('NET'): pytest.skip('no net')\n    assert one() == 1\n"),
+    "its own variable and a platform": ("unittest", CASE.replace("class T", "os.environ['APP_ENV'] = 'test'\nclass T") + "    def test_b(self):\n        if sys.platform != 'win32': self.skipTest('there')\n        self.assertEqual(one(), 1)\n"),
+    "what it has set": ("unittest", CASE.replace("class T", "os.environ['NET'] = ''\nclass T") + NO_NET),
+    "what it has patched": ("pytest", PYTEST + "def test_b(d, monkeypatch):\n    monkeypatch.setattr(sys, 'platform', 'win32')\n    if sys.platform == 'win32': pytest.skip('there')\n    assert one() == 1\n"),
     "at the end": ("unittest", CASE + "    def test_b(self):\n        self.assertEqual(one(), 1)\n        raise unittest.SkipTest('the rest')\n"),
     "a subtest": ("unittest", CASE + "    def test_b(self):\n        for n in (1, 2):\n            with self.subTest(n=n):\n                if n == 2: self.skipTest('no')\n                self.assertEqual(one(), n)\n"),
     "expected": ("unittest", CASE + "    @unittest.expectedFailure\n    def test_b(self): self.fail('todo')\n"),
@@ -91,6 +98,27 @@ async def test_in_one_process_nobody_changes_what_a_skip_asks_for() -> None:
     for found in (unpaid, apart):
         assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
     assert (paid.score, str(paid.validity)) == (1.0, "valid"), paid.detail
+
+
+async def test_in_one_process_nobody_does_what_another_test_does() -> None:
+    """What the suite puts into the environment elsewhere is not there where a skip asks for it."""
+    suite = PYTEST + (
+        "def test_b(monkeypatch):\n    monkeypatch.setenv('CI', '1')\n    assert one() == 1\n"
+        "def test_c(d):\n    if os.environ.get('CI'): pytest.skip('slow')\n    assert d.get() == 3\n"
+    )
+    lying = "import os\nos.environ['CI'] = '1'\n" + RIGHT
+    found = await _tried("pytest", suite, lying, isolate=False)
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+
+
+async def test_what_is_skipped_apart_may_be_skipped_in_one_process() -> None:
+    """A right candidate sets for itself what a skip asks for; and so does the suite, to no constant."""
+    candidate = "import os\nos.environ.setdefault('NET', '')\n" + RIGHT
+    path = CASE.replace("class T", "os.environ['NET'] = os.path.join('', '')\nclass T")
+    for found in await asyncio.gather(
+        _tried("unittest", CASE + NO_NET, candidate), _tried("unittest", path + NO_NET, RIGHT)
+    ):
+        assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
 
 
 async def test_a_condition_that_cannot_be_followed_gives_no_score() -> None:

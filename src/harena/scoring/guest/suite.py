@@ -3,8 +3,9 @@
 A runner is started with the proof's word as the first line of standard input, and with an object of JSON: `ours`, the
 trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trusted modules that the candidate has, too; `home`,
 where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answers`, see `guest_nobody`; `may_catch`, see
-`guest_caught`; `skips`, places of skips that are the suite's own, and whether each has a condition, which
-counts while the surroundings are as at first. What follows are words that say what is to be run. The candidate lives
+`guest_caught`; `skips`, places of skips that are the suite's own, and which of the `conditions` each has. That counts,
+beside the suite, while what it `asks` for (None: everything) is as at first, or one of its `own` values: as the suite
+itself has made it. What follows are words that say what is to be run. The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
     in another process    of the same sandbox, whose program is given
@@ -56,6 +57,7 @@ _MOST_NAMES, _MOST_FUNCTIONS = 10_000, 2000
 _MOST_CAUSES = 8
 ONLY_GOLD = ", and only a gold solution can tell that a right one does"
 _getpid = os.getpid
+_ENVIRONMENT = type(os.environ)
 
 
 def module_name(path: str) -> str:
@@ -112,9 +114,7 @@ class Run:
         given = json.loads(sys.argv[1])
         self._ours, self._home, self._stance = given["ours"], given["home"], given["stance"]
         self._answers = given["answers"]
-        self._skips = given["skips"]
-        self._variables: frozenset[str] = frozenset()
-        """environment variables that the suite has a word for"""
+        self._skips, self._conditions = given["skips"], given["conditions"]
         self.words = sys.argv[2:]
         """what is to be run"""
         self.trusted = [os.path.join(self.here, path) for path in self._ours]
@@ -128,9 +128,7 @@ class Run:
         self._swallowed: Swallowed | None = None
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
         texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
-        if self._home == BESIDE and self._skips:
-            self._variables = frozenset(["PATH"]).union(*(re.findall(r"\w+", text) for text in texts.values()))
-        self._surroundings = self._seen_around()
+        self._surroundings = _seen_around() if self._conditions else {}
         if self._home == BESIDE:
             self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
         self._tools = self._used() if self._home == BESIDE else None
@@ -207,18 +205,22 @@ class Run:
                 path = trace.tb_frame.f_code.co_filename
                 if path in self.trusted:
                     place = f"{os.path.relpath(path, self.here)}:{trace.tb_lineno}"
-                    is_same = not self._skips.get(place) or self._surroundings == self._seen_around()
-                    return place if place in self._skips and is_same else ""
+                    return place if place in self._skips and self._is_suites_own(self._skips[place]) else ""
                 trace = trace.tb_next
             error, seen = error.__context__, seen + 1  # pytest raises its own where unittest has caught the first
         return ""
 
-    def _seen_around(self) -> Any:
-        """What conditions of skips ask for, and a candidate beside the suite could change."""
-        if self._home != BESIDE:
-            return None
-        variables = {name: value for name, value in os.environ.items() if name in self._variables}
-        return sys.platform, sys.version_info, sys.maxsize, os.name, variables
+    def _is_suites_own(self, index: int | None) -> bool:
+        """What a condition of a skip asks for is nobody's doing but the suite's."""
+        if index is None or self._home != BESIDE:
+            return True
+        condition = self._conditions[index]
+        before, now, own = self._surroundings, _seen_around(), condition["own"]
+        asks = condition["asks"]
+        return all(
+            now.get(name) in (before.get(name), *own.get(name, ()), *own.get("", ()))
+            for name in (before.keys() | now.keys() if asks is None else asks)
+        )
 
     def began(self) -> None:
         """A test begins."""
@@ -585,6 +587,21 @@ def _star_names(module: str, texts: dict[str, str]) -> Iterator[str]:
     except ImportError:
         return
     yield from getattr(found, "__all__", [name for name in vars(found) if name[:1] != "_"])
+
+
+def _seen_around() -> dict[str, Any]:
+    """What conditions of skips ask for, as plain values. An object of another class, which could say that it equals
+    any, is None as what is not there."""
+    found: dict[str, Any] = {}
+    if type(os.environ) in (dict, _ENVIRONMENT):
+        found.update((name, value) for name, value in os.environ.items() if type(value) is str)
+    version = sys.version_info
+    found["sys.version_info"] = (
+        [each for each in version if type(each) in (int, str)] if isinstance(version, tuple) else []
+    )
+    for name, value in (("sys.platform", sys.platform), ("sys.maxsize", sys.maxsize), ("os.name", os.name)):
+        found[name] = value if type(value) in (int, str) else None
+    return found
 
 
 def _line(descriptor: int) -> bytes:

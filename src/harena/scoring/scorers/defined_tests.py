@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from harena.scoring.python_source import parts_of, syntax_tree
+from harena.scoring.scorers.asked_places import Asked, AskedPlaces
 from harena.scoring.scorers.loaded_files import imported_from, loaded_files
 from harena.scoring.scorers.stated_excuses import WORDS, Kind, StatedExcuses, stated_names
 from harena.scoring.scorers.suite_syntax import (
@@ -85,6 +86,8 @@ class Dependence:
     """path of a file -> line of a skip there that depends on what nobody hears (`unheard_skips`)"""
     skips: dict[str, Kind] = field(default_factory=dict)
     """place (`test_it.py:7`) of a skip that is stated whoever the candidate is (`stated_excuses`)"""
+    asked: dict[str, Asked] = field(default_factory=dict)
+    """place of such a skip that has a condition -> what that asks for"""
     expected: frozenset[str] = frozenset()
     """names of tests that are stated to fail whoever the candidate is"""
 
@@ -117,11 +120,13 @@ def dependence(
     known = _Modules(libraries, of_suite)
     found = Dependence()
     stated: list[tuple[str, bool]] = []
+    files: dict[str, _File] = {}
     loaded = trees.keys() if started is None else loaded_files(trees, names, started)
     for path, tree in trees.items():
         if tree is not None and path in loaded:  # one that cannot be parsed fails for everybody
             file = _File(path, tree, known, everybodys, found, is_beside=is_beside)
             file.judge()
+            files[path] = file
             if line := file.unheard_skip():
                 found.unheard[path] = line
             if any(word in trusted[path] for word in WORDS):
@@ -130,6 +135,7 @@ def dependence(
                 stated += excuses.expected(is_always=is_beside)
             else:
                 stated += ((name, False) for name in tests_in(tree))
+    _tell_asked(found, files, of_image)
     found.expected = stated_names(stated)
     if any(
         isinstance(node, FUNCTIONS) and node.name == "skipTest"
@@ -139,6 +145,18 @@ def dependence(
     ):
         found.skips.clear()  # the suite's own may ask the candidate
     return found
+
+
+def _tell_asked(found: Dependence, files: Mapping[str, _File], of_image: Collection[str]) -> None:
+    """Add what the conditions of stated skips ask for."""
+    places = [place for place, kind in found.skips.items() if kind != "always"]
+    if not places:
+        return
+    theirs = {path: file.stated(of_image).is_theirs for path, file in files.items()}
+    surroundings = AskedPlaces({path: file.tree for path, file in files.items()}, theirs)
+    for place in places:
+        path, _, line = place.rpartition(":")
+        found.asked[place] = surroundings.asked(path, int(line))
 
 
 def _names_of(path: str, folders: Collection[str]) -> set[str]:
@@ -208,7 +226,7 @@ class _File:
         is_beside: bool,
     ) -> None:
         self._path = path
-        self._tree = tree
+        self.tree = tree
         self._known = known
         self._found = found
         self._is_beside = is_beside
@@ -231,10 +249,10 @@ class _File:
     # What comes from the candidate.
 
     def _follow_names(self) -> None:
-        outside = list(outside_of_functions(self._tree))
+        outside = list(outside_of_functions(self.tree))
         known = {*vars(builtins), "__file__", "__name__", "__doc__", "__builtins__", "__class__"}
-        bound = known | {name for node in ast.walk(self._tree) for name in bound_by(node)}
-        self._unbound(ast.walk(self._tree), bound)
+        bound = known | {name for node in ast.walk(self.tree) for name in bound_by(node)}
+        self._unbound(ast.walk(self.tree), bound)
         self._unbound(outside, known | {name for node in outside for name in bound_by(node)})
         for node in outside:
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -373,14 +391,14 @@ class _File:
 
     def unheard_skip(self) -> int:
         """The line of a skip that depends on what nobody hears; 0 if there is none."""
-        return unheard_skip(self._tree, self._is_theirs, lambda node: self._way(node) == "presence")
+        return unheard_skip(self.tree, self._is_theirs, lambda node: self._way(node) == "presence")
 
     def stated(self, of_image: Collection[str]) -> StatedExcuses:
         """The skips and expected failures that the file states."""
         images = {*of_image, *sys.stdlib_module_names}
         looks = _LOOKS_AT_FILES | _PRESENCE_OF_FILES
         return StatedExcuses(
-            self._tree, self._theirs, looks, lambda node: _foreign(node, self._path, self._known), images
+            self.tree, self._theirs, looks, lambda node: _foreign(node, self._path, self._known), images
         )
 
     # What is defined.
@@ -388,9 +406,9 @@ class _File:
     def judge(self) -> None:
         """Add what is found to what is known."""
         before = repr(self._found)
-        self._body(self._tree.body, ())
+        self._body(self.tree.body, ())
         if self._stars and self._is_beside:
-            self._found.conditional |= {name for part in self._tree.body for name in tests_in(part)}
+            self._found.conditional |= {name for part in self.tree.body for name in tests_in(part)}
         if repr(self._found) != before:
             self._found.files.add(self._path)
 
@@ -463,7 +481,7 @@ class _File:
                 if names == {"pytestmark"} and node.value is not None:
                     marks = node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else [node.value]
                     for mark in marks:
-                        self._decorated({name for part in self._tree.body for name in tests_in(part)}, mark)
+                        self._decorated({name for part in self.tree.body for name in tests_in(part)}, mark)
                 else:
                     self._assigned(node, ways)
         elif isinstance(node, ast.Delete):
@@ -512,7 +530,7 @@ class _File:
     def _way_of_values(self, node: ast.expr) -> str:
         """How the number of parameters depends on the candidate."""
         if isinstance(node, ast.Name) and node.id in self._theirs:
-            values = values_of(self._tree, node.id)
+            values = values_of(self.tree, node.id)
             return worst(map(self._way, values)) if values else "content"
         return self._way(node)
 

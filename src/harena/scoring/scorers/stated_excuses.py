@@ -144,6 +144,10 @@ class StatedExcuses:
                     parent = self._parents[parent]
                 yield node.name, any(self._expects(mark, is_always) for mark in given)
 
+    def is_theirs(self, node: ast.AST) -> bool:
+        """A part of the file holds something that comes from the candidate."""
+        return self._is_theirs(node)
+
     # What a name is made of.
 
     def _add_theirs(self) -> None:

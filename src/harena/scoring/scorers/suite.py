@@ -68,6 +68,7 @@ _ADVICE = (
     "give the contract a `gold` solution, by which a weaker isolation is chosen, or set `isolate: false`; see the "
     "reference of `command`"
 )
+_NO_TESTS: frozenset[str] = frozenset()
 _CATCH_IT = "give the contract a `gold` solution, which tells by what it catches"
 _SHARE_IT = "put it into the problem's `files` if candidates shall import it"
 
@@ -87,17 +88,17 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
         # the suite believed something that the candidate's own code decided
         return broken_contract(_unserved(doubt)) if bench.demands_separate else replace(verdict, trust=Trust.SHARED)
     if not contract.gold:
-        verdict, unserved = await _scored(bench, contract, "sandbox", confirms=True)
+        verdict, unserved, skipped = await _scored_with_skips(bench, contract, "sandbox", confirms=True)
         if verdict.passed:
-            return await _confirmed(bench, contract, verdict, unserved, hidden)
+            return await _confirmed(bench, contract, verdict, unserved, hidden, skipped)
         if unserved:
             return await _unserved_verdict(bench, contract, unserved, hidden)
         return await _without_trusted_files(bench, contract, verdict)
     key = suite_key(bench, contract)
     if known_of_gold.known(key) is None:
-        verdict, doubt = await _scored(bench, contract, "sandbox")
+        verdict, doubt, skipped = await _scored_with_skips(bench, contract, "sandbox")
         if verdict.passed:
-            return await _confirmed(bench, contract, verdict, doubt, hidden)
+            return await _confirmed(bench, contract, verdict, doubt, hidden, skipped)
     found = await known_of_gold.get(key, lambda: _strongest(bench, contract))
     if isinstance(found, str) and found != "sandbox":
         return broken_contract(f"the gold solution is not paid: {found}")
@@ -105,9 +106,9 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
     if found != "sandbox":
         await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
-    verdict, doubt = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
+    verdict, doubt, skipped = await _scored_with_skips(bench, contract, cast(Mode, found), pays_gold=True)
     if verdict.passed and found == "sandbox":
-        return await _confirmed(bench, contract, verdict, doubt, hidden)
+        return await _confirmed(bench, contract, verdict, doubt, hidden, skipped)
     if found == "sandbox" and doubt and verdict.score is not None and not bench.demands_separate:
         return await _judged_beside(bench, contract, replace(verdict, trust=Trust.SEPARATE), hidden)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
@@ -171,7 +172,12 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: s
 
 
 async def _confirmed(
-    bench: Bench, contract: CommandContract, verdict: Verdict, doubt: str, hidden: HiddenRun
+    bench: Bench,
+    contract: CommandContract,
+    verdict: Verdict,
+    doubt: str,
+    hidden: HiddenRun,
+    skipped: frozenset[str],
 ) -> Verdict:
     """The verdict on a candidate that passes apart: it is paid if it passes in the suite's own process, too. What a
     stand-in has of its own, and who serves one question at a time, is not the candidate; so no pass is believed of
@@ -179,10 +185,12 @@ async def _confirmed(
     read the tests, and would tell one beside it.
 
     It has the trust of the first run, which judged its values where the candidate was not; but with a `doubt`, of what
-    was not judged there at all (that nobody logged, say), that of the second."""
+    was not judged there at all (that nobody logged, say), that of the second. What the suite has `skipped` by itself in
+    the first run, where the candidate could change nothing that it asks for, may be skipped in the second, too."""
     if doubt:
         await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
-    beside, untold = await _scored(with_room_for_suite(bench, contract), contract, False, pays_gold=True)
+    roomy = with_room_for_suite(bench, contract)
+    beside, untold, _ = await _scored_with_skips(roomy, contract, False, pays_gold=True, may_skip=skipped)
     if untold and beside.score is None:
         return beside
     if beside.passed and doubt:
@@ -253,71 +261,110 @@ async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
 
 
 async def _scored(
-    bench: Bench, contract: CommandContract, mode: Mode, *, pays_gold: bool = False, confirms: bool = False
+    bench: Bench, contract: CommandContract, mode: Mode, *, pays_gold: bool = False
 ) -> tuple[Verdict, str]:
     """(the verdict, what of the suite cannot be served if that is why nothing is known of the candidate). `pays_gold`:
     the gold solution is paid like this, so that the suite is not broken: a module that is missing is the candidate's to
-    bring. `confirms`: a pass is followed by a run in one process, which says which tests are missing."""
+    bring."""
+    verdict, unserved, _ = await _scored_with_skips(bench, contract, mode, pays_gold=pays_gold)
+    return verdict, unserved
+
+
+async def _scored_with_skips(
+    bench: Bench,
+    contract: CommandContract,
+    mode: Mode,
+    *,
+    pays_gold: bool = False,
+    confirms: bool = False,
+    may_skip: frozenset[str] = frozenset(),
+) -> tuple[Verdict, str, frozenset[str]]:
+    """See `_scored`; and the tests that the suite has skipped by itself. `confirms`: a pass is followed by a run in one
+    process, which says which tests are missing. `may_skip`: tests that are known to be skipped whoever the candidate
+    is."""
     attempt, caught = await attempt_of(bench, contract, mode)
     if caught:
         why = f"whether a candidate is to catch the assertion that fails at {caught} cannot be told"
-        return broken_contract(one_line(f"{why}; {_CATCH_IT}", 600)), why
+        return broken_contract(one_line(f"{why}; {_CATCH_IT}", 600)), why, _NO_TESTS
     verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
     if verdict.passed:
-        verdict, doubt = await _without_excuses(bench, contract, mode, attempt, verdict, confirms)
+        verdict, doubt, skipped = await _without_excuses(bench, contract, mode, attempt, verdict, confirms, may_skip)
         if doubt and not confirms:
-            return broken_contract(_undefined(doubt, contract)), doubt
-        return verdict, (attempt.unserved or doubt) if verdict.passed else ""
+            return broken_contract(_undefined(doubt, contract)), doubt, skipped
+        return verdict, (attempt.unserved or doubt) if verdict.passed else "", skipped
     if verdict.score is None or pays_gold:
-        return verdict, attempt.unserved
+        return verdict, attempt.unserved, _NO_TESTS
     if (missing := await missing_modules(bench, contract)) is not None:
-        return broken_contract(missing), ""
+        return broken_contract(missing), "", _NO_TESTS
     nobody = await nobody_of(bench, contract)
     if nobody.broken and (touched := _touched(contract, await taking_part(bench, contract))):
-        return broken_contract(_unserved(f"it touches the candidate's file {touched} ({nobody.broken[:200]})")), ""
+        return (
+            broken_contract(_unserved(f"it touches the candidate's file {touched} ({nobody.broken[:200]})")),
+            "",
+            _NO_TESTS,
+        )
     if nobody.broken:
-        return broken_contract(one_line(f"the suite fails without any candidate, too: {nobody.broken}", 600)), ""
+        return (
+            broken_contract(one_line(f"the suite fails without any candidate, too: {nobody.broken}", 600)),
+            "",
+            _NO_TESTS,
+        )
     if nobody.brings:
         detail = one_line(f"{verdict.detail} (a module that is not there is the candidate's to bring; {LIST_IT})", 600)
-        return replace(verdict, detail=detail), ""
-    return verdict, attempt.unserved
+        return replace(verdict, detail=detail), "", _NO_TESTS
+    return verdict, attempt.unserved, _NO_TESTS
 
 
 async def _without_excuses(
-    bench: Bench, contract: CommandContract, mode: Mode, attempt: Attempt, verdict: Verdict, confirms: bool
-) -> tuple[Verdict, str]:
+    bench: Bench,
+    contract: CommandContract,
+    mode: Mode,
+    attempt: Attempt,
+    verdict: Verdict,
+    confirms: bool,
+    may_skip: frozenset[str],
+) -> tuple[Verdict, str, frozenset[str]]:
     """The verdict, unless a test is not run because of what the candidate says or lacks: that test has not passed. The
     gold solution says by what it skips what may be skipped; where it is not paid, or there is none, nobody does. And
-    why it cannot be told whether a test is missing; with stand-ins, which show less, also that one is missing."""
+    why it cannot be told whether a test is missing; with stand-ins, which show less, also that one is missing. And the
+    tests that the suite has skipped by itself."""
     told = attempt.told
     if dict(bench.scenario.candidate.files) == dict(contract.gold):
-        return verdict, ""
+        return verdict, "", _NO_TESTS
     norm = await _norm_of_gold(bench, contract, mode) if contract.gold else None
     is_beside = mode is False and contract.isolate is False  # else who passes has passed over stand-ins, too
     on = Dependence() if norm else await dependence_of(bench, contract, is_beside=is_beside)
     if on.uncountable:
-        return verdict, f"how many tests there are depends on what the candidate answers or has ({on.uncountable})"
+        return (
+            verdict,
+            f"how many tests there are depends on what the candidate answers or has ({on.uncountable})",
+            _NO_TESTS,
+        )
     lacks = bool(on) and may_lack(told, on)
-    excuses = excuses_of(told, on)
+    excuses = excuses_of(told, on, may_skip)
     rest = replace(told, excused=tuple(test for test in told.excused if test not in excuses.stated))
     if norm is None and not (rest.excused or told.sought or lacks):
-        return verdict, ""
+        return verdict, "", excuses.stated
     norm = norm or await norm_of_nobody(
         bench, contract, sees_files=mode != "sandbox", counts=lacks, skips=bool(rest.excused)
     )
     if why := skipped_because_of(told, norm, excuses.stated | excuses.unknown):
-        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="skipped"), ""
+        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="skipped"), "", excuses.stated
     if unknown := excuses.unknown - norm.may_skip:
-        return verdict, f"{min(unknown)[:300]} skips itself, and its text does not tell whether the candidate is why"
+        return (
+            verdict,
+            f"{min(unknown)[:300]} skips itself, and its text does not tell whether the candidate is why",
+            excuses.stated,
+        )
     if why := unsettled_skip(rest, norm) or unheard_skip_of(rest, on):
-        return verdict, why
+        return verdict, why, excuses.stated
     if why := fewer_than_gold(told, norm):
-        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="fewer"), ""
+        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="fewer"), "", excuses.stated
     missing = missing_from(told, on, norm.shown) if norm.shown is not None else Missing()
     if missing.lacks and not confirms and (mode is False or not attempt.unserved):
         why = f"not there, because the candidate lacks what it needs: {missing.lacks}"
-        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="undefined"), ""
-    return verdict, missing.untold or missing.lacks
+        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="undefined"), "", excuses.stated
+    return verdict, missing.untold or missing.lacks, excuses.stated
 
 
 def _undefined(why: str, contract: CommandContract) -> str:

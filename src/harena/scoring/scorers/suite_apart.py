@@ -25,6 +25,7 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.imports import NO_MODULE
 from harena.scoring.guest.pytest import NO_PYTEST
 from harena.scoring.guest.suite import ELSEWHERE, module_name
+from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.drive import FrameReader
 from harena.scoring.scorers.driver_boot import room_for_files
 from harena.scoring.scorers.fair_time import Stopwatch, within
@@ -32,6 +33,7 @@ from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.time_limits import may_be_of_border, wall_limit
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
+    NO_SKIPS,
     NOTHING_CAUGHT,
     candidate_argv,
     ends_alike,
@@ -241,7 +243,7 @@ async def score_apart(
     contract: CommandContract,
     shown: Mapping[str, str] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, bool] | None = None,
+    skips: Mapping[str, Asked | None] = NO_SKIPS,
 ) -> Attempt:
     """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too, and what it
     finds there; `may_catch`: see `guest_caught`; `skips`: see `guest_suite`. Raises PlatformError and
@@ -306,7 +308,7 @@ async def _run(
     theirs: dict[str, str],
     shown: Mapping[str, str] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, bool] | None = None,
+    skips: Mapping[str, Asked | None] = NO_SKIPS,
 ) -> _Outcome:
     trusted = {**bench.scenario.files, **contract.files}
     ours = trusted_paths(contract, bench.scenario.files)

@@ -14,10 +14,12 @@ from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.pytest import NO_PYTEST
 from harena.scoring.guest.suite import BESIDE
+from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
+    NO_SKIPS,
     NOTHING_CAUGHT,
     candidate_program,
     ends_alike,
@@ -55,7 +57,7 @@ async def score_beside(
     contract: CommandContract,
     isolate: bool,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, bool] | None = None,
+    skips: Mapping[str, Asked | None] = NO_SKIPS,
 ) -> Attempt:
     """One suite, one candidate, one sandbox. `may_catch`: see `guest_caught`; `skips`: see `guest_suite`."""
     theirs = await taking_part(bench, contract)
@@ -101,7 +103,7 @@ async def _run(
     theirs: dict[str, str],
     isolate: bool,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, bool] | None = None,
+    skips: Mapping[str, Asked | None] = NO_SKIPS,
 ) -> tuple[ExecResult, bool, Report | None]:
     """(what the suite's process did, whether its proof is there, what it says of its tests; None where no runner has
     said it: beside the suite a candidate may find the word)."""

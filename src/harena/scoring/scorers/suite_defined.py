@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.defined_tests import Dependence, dependence
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.stated_excuses import WORDS
@@ -64,14 +65,14 @@ async def dependence_of(bench: Bench, contract: CommandContract, *, is_beside: b
     return await _dependences.get(suite_key(bench, contract, "defined", is_beside), found)
 
 
-async def own_skips(bench: Bench, contract: CommandContract) -> Mapping[str, bool]:
-    """The places of skips that are stated, or may be, whoever the candidate is, and whether each has a condition, which
-    a candidate beside the suite could change."""
+async def own_skips(bench: Bench, contract: CommandContract) -> Mapping[str, Asked | None]:
+    """The places of skips that are stated, or may be, whoever the candidate is, and what the condition of each asks
+    for, which a candidate could change; None where there is no condition."""
     trusted = {**bench.scenario.files, **contract.files}
     if not any(word in text for path, text in trusted.items() if path.endswith(".py") for word in WORDS):
         return {}
     on = await dependence_of(bench, contract, is_beside=contract.isolate is False)
-    return {place: kind != "always" for place, kind in on.skips.items()}
+    return {place: on.asked.get(place) for place in on.skips}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +85,17 @@ class Excuses:
     """the suite itself skips them, on a condition that cannot be followed"""
 
 
-def excuses_of(told: Report, on: Dependence) -> Excuses:
-    """What a candidate's run says of its skips and expected failures, by the suite's text."""
+def excuses_of(told: Report, on: Dependence, may_skip: frozenset[str] = frozenset()) -> Excuses:
+    """What a candidate's run says of its skips and expected failures, by the suite's text. `may_skip`: tests of which
+    it is known."""
     kinds: dict[str, set[str]] = {}
     for test, place in told.skips:
         kinds.setdefault(test, set()).add(on.skips.get(place, ""))
     expected = {test for test in told.expected if _last(test.partition("[")[0]) in on.expected}
     stated = {test for test, each in kinds.items() if each <= {"always", "own"}} | (expected - kinds.keys())
     unknown = {test for test, each in kinds.items() if "unknown" in each and "" not in each}
-    return Excuses(frozenset(stated), frozenset(unknown))
+    known = may_skip.intersection(told.excused)
+    return Excuses(known | stated, frozenset(unknown - known))
 
 
 def _names_files(contract: CommandContract, trusted: Mapping[str, str]) -> bool:

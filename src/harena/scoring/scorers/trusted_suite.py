@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
@@ -54,6 +55,7 @@ from harena.scoring.guest import watch as guest_watch
 from harena.scoring.guest_sources import guest_argv, guest_program
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
 from harena.scoring.scenario import Candidate
+from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
@@ -64,6 +66,7 @@ from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
 NOTHING_CAUGHT: Mapping[str, int] = {}
+NO_SKIPS: Mapping[str, Asked | None] = {}
 """no assertion that has failed may be caught by the candidate"""
 LIST_IT = "if the image should have it, list it in the contract's `requires` and in the blueprint's packages"
 """what the author of a contract is told whose tests import a module that is not there"""
@@ -214,7 +217,7 @@ def suite_argv(
     stance: str = guest_absent.AS_IT_IS,
     answers: Mapping[str, bool] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
-    skips: Mapping[str, bool] | None = None,
+    skips: Mapping[str, Asked | None] = NO_SKIPS,
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`, also for `skips`, `guest_absent` for the stance of
     nobody, `guest_nobody` for its `answers`, and `guest_caught` for what `may_catch` allows."""
@@ -231,9 +234,24 @@ def suite_argv(
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
-                        "skips": dict(skips or {}), "not_theirs": not_theirs(contract)})  # fmt: skip
+                        **_as_told(skips), "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
     return (*program, given, *options, *contract.suite)
+
+
+def _as_told(skips: Mapping[str, Asked | None]) -> dict[str, Any]:
+    """What the runner is told of skips; what many places ask for stands there once."""
+    conditions: list[dict[str, Any]] = []
+    places: dict[str, int | None] = {}
+    for place, asked in skips.items():
+        told = None
+        if asked is not None:
+            own = {name: list(values) for name, values in asked.own.items()}
+            told = {"asks": asked.asks and list(asked.asks), "own": own}
+            if told not in conditions:
+                conditions.append(told)
+        places[place] = None if told is None else conditions.index(told)
+    return {"skips": places, "conditions": conditions}
 
 
 def with_failing_test(contract: CommandContract) -> CommandContract | None:
