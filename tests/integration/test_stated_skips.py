@@ -60,6 +60,26 @@ LIES: dict[str, tuple[str, str, str]] = {
 }  # fmt: skip
 
 
+ANSWERS = (
+    RIGHT.replace("return 1", "return 0") + "def mode(): return 'off'\ndef each(call): call('MODE', 'off')\n"
+    "def env(given=None):\n    if given is not None: given['MODE'] = 'off'\n    return {'MODE': 'off'}\n"
+)
+OFF = "    if os.environ.get('MODE') == 'off': pytest.skip('no')\n    assert one() == 1\n"
+PUT = {
+    "an answer": "def test_b(monkeypatch):\n    monkeypatch.setenv('MODE', mode())\n" + OFF,
+    "assigned": "def test_b():\n    os.environ['MODE'] = mode()\n" + OFF,
+    "many": "def test_b():\n    os.environ.update(env())\n" + OFF,
+    "many, in another test": "def test_b(): os.environ.update(env())\ndef test_c():\n" + OFF,
+    "the environment": "def test_b():\n    env(os.environ)\n" + OFF,
+    "the environment, elsewhere": "def test_b(): env(os.environ)\ndef test_c():\n" + OFF,
+    "patched": "from unittest import mock\ndef test_b():\n    mock.patch.dict(os.environ, env()).start()\n" + OFF,
+    "a callback": "def test_b(monkeypatch):\n    each(lambda k, v: monkeypatch.setenv(k, v))\n" + OFF,
+    "a callback of constants": "def test_b(monkeypatch):\n    each(lambda k, v: monkeypatch.setenv('MODE', 'off'))\n" + OFF,
+    "a condition": "def test_b():\n    if one() != 1: os.environ['MODE'] = 'off'\n" + OFF,
+    "a platform": "def test_b(monkeypatch):\n    monkeypatch.setattr(sys, 'platform', mode())\n    if sys.platform == 'off': pytest.skip('no')\n    assert one() == 1\n",
+}  # fmt: skip
+
+
 async def _tried(kind: str, suite: str, candidate: str, **scoring: Any) -> RunResult:
     return await scored(candidate, suite, kind, **scoring)
 
@@ -119,6 +139,15 @@ async def test_what_is_skipped_apart_may_be_skipped_in_one_process() -> None:
         _tried("unittest", CASE + NO_NET, candidate), _tried("unittest", path + NO_NET, RIGHT)
     ):
         assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+
+
+@pytest.mark.parametrize("name", PUT)
+async def test_who_puts_into_the_environment_what_a_skip_asks_for_is_not_paid(name: str) -> None:
+    """By the suite's own hand; also where no run in one process follows."""
+    found = await _tried(
+        "pytest", PYTEST.replace("one, D", "one, D, mode, each, env") + PUT[name], ANSWERS, isolate="sandbox"
+    )
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
 
 
 async def test_a_condition_that_cannot_be_followed_gives_no_score() -> None:

@@ -39,6 +39,38 @@ OWN: dict[str, tuple[str, list[Any]]] = {
     "a look at it": (TEST + "assert mode(os.environ.get('NET')) == 1\n    " + SKIP, []),
     "on a condition of its own": ("if sys.platform == 'linux': os.environ['NET'] = 'off'\n" + TEST + SKIP, ["off"]),
 }  # fmt: skip
+FREE = {
+    "a path": "os.environ['NET'] = os.path.join('a', 'b')\n" + TEST + SKIP,
+    "a parameter": "@pytest.mark.parametrize('n', ['a', 'b'])\ndef test_b(monkeypatch, n):\n    monkeypatch.setenv('NET', n)\n    " + SKIP,
+    "more": "os.environ['NET'] += 'x'\n" + TEST + SKIP,
+    "some": "os.environ.update(os.environ)\n" + TEST + SKIP,
+}  # fmt: skip
+THEIRS = {
+    "an answer": TEST + "monkeypatch.setenv('NET', mode())\n    " + SKIP,
+    "a text of it": TEST + "os.environ['NET'] = str(mode())\n    " + SKIP,
+    "an answer that is kept": TEST + "v = mode()\n    os.environ['NET'] = v\n    " + SKIP,
+    "many": TEST + "os.environ.update(mode())\n    " + SKIP,
+    "many, for a while": TEST + "p = mock.patch.dict(os.environ, mode()); p.start()\n    " + SKIP,
+    "a name": TEST + "os.environ[mode()] = 'off'\n    " + SKIP,
+    "the environment": TEST + "mode(os.environ)\n    " + SKIP,
+    "the module": TEST + "mode(os)\n    " + SKIP,
+    "a callback": TEST + "each(lambda k, v: monkeypatch.setenv(k, v))\n    " + SKIP,
+    "a callback of constants": TEST + "each(lambda: monkeypatch.setenv('NET', 'off'))\n    " + SKIP,
+    "a function that it is given": "def off(): os.environ['NET'] = 'off'\n" + TEST + "each(off)\n    " + SKIP,
+    "a function within": TEST + "def put(v): os.environ['NET'] = v\n    each(put)\n    " + SKIP,
+    "a condition": TEST + "if one() == 1: os.environ['NET'] = 'off'\n    " + SKIP,
+    "a condition in an expression": TEST + "one() and os.environ.update(NET='off')\n    " + SKIP,
+    "a loop": TEST + "for _ in D().items(): os.environ['NET'] = 'off'\n    " + SKIP,
+    "an error": TEST + "try: one()\n    except Exception: os.environ['NET'] = 'off'\n    " + SKIP,
+    "a helper on a condition": "def off(): os.environ['NET'] = 'off'\n" + TEST + "if one(): off()\n    " + SKIP,
+    "a setUp that ends": SET_UP % "if one(): return\n        os.environ['NET'] = 'off'",
+    "in the module": "os.environ['NET'] = solution.MODE\n" + TEST + SKIP,
+    "later in a loop": TEST + "for n in (1, 2):\n        " + SKIP + "        os.environ['NET'] = mode()\n",
+    "a platform": TEST + "monkeypatch.setattr(sys, 'platform', mode())\n    if sys.platform == 'off': pytest.skip('no')\n",
+    "a platform by its name": TEST + "monkeypatch.setattr('sys.platform', mode())\n    if sys.platform == 'off': pytest.skip('no')\n",
+    "a platform, assigned": TEST + "sys.platform = mode()\n    if sys.platform == 'off': pytest.skip('no')\n",
+    "a path": TEST + "os.environ['PATH'] = mode()\n    if not shutil.which('git'): pytest.skip('no')\n",
+}  # fmt: skip
 
 
 def _asked(text: str) -> list[Asked]:
@@ -49,17 +81,35 @@ def _asked(text: str) -> list[Asked]:
 def test_constants_that_the_suite_puts_there_before_are_its_own(name: str) -> None:
     text, values = OWN[name]
     (asked,) = _asked(text)
-    assert ("NET" in (asked.asks or ()), list(asked.own.get("NET", ()))) == (True, values)
+    assert ("NET" in (asked.asks or ()), list(asked.own.get("NET", ())), asked.free) == (True, values, frozenset())
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_other_values_of_the_suites_are_told_as_free(name: str) -> None:
+    (asked,) = _asked(FREE[name])
+    assert asked.free in ({"NET"}, {""})
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_a_skip_that_asks_for_what_the_candidate_has_said_is_not_stated(name: str) -> None:
+    assert not dependence({"test_it.py": HEAD + THEIRS[name]}, {"pytest"}).skips
+
+
+def test_a_mark_that_asks_for_what_the_candidate_has_said_expects_nothing() -> None:
+    """A condition of a mark is asked as the file is read."""
+    mark = "@pytest.mark.xfail(os.environ.get('NET') == 'off', reason='')\ndef test_b(): assert one()\n"
+    later = "def test_c(monkeypatch): monkeypatch.setenv('NET', mode())\n"
+    expected = {
+        put: dependence({"test_it.py": HEAD + put + mark}, {"pytest"}).expected
+        for put in ("", later, "os.environ['NET'] = 'off'\n", "os.environ['NET'] = solution.MODE\n",
+                    "def put(): os.environ['NET'] = mode()\nput()\n")
+    }  # fmt: skip
+    assert [bool(each) for each in expected.values()] == [True, True, True, False, False]
 
 
 def test_a_skip_on_the_platform_asks_for_no_variable_that_is_named_nowhere() -> None:
     (asked,) = _asked("os.environ['NET'] = mode()\n" + TEST + "if sys.platform != 'win32': pytest.skip('there')\n")
-    assert asked == Asked(("sys.platform", "there", "win32"), {})
-
-
-def test_what_is_done_where_the_candidate_says_so_is_not_the_suites_own() -> None:
-    (asked,) = _asked(TEST + "if one() == 1: os.environ['NET'] = 'off'\n    " + SKIP)
-    assert not asked.own
+    assert asked == Asked(("sys.platform", "there", "win32"), {}, frozenset())
 
 
 def test_the_suite_may_change_the_platform() -> None:

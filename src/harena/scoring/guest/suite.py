@@ -3,9 +3,10 @@
 A runner is started with the proof's word as the first line of standard input, and with an object of JSON: `ours`, the
 trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trusted modules that the candidate has, too; `home`,
 where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answers`, see `guest_nobody`; `may_catch`, see
-`guest_caught`; `skips`, places of skips that are the suite's own, and which of the `conditions` each has. That counts,
-beside the suite, while what it `asks` for (None: everything) is as at first, or one of its `own` values: as the suite
-itself has made it. What follows are words that say what is to be run. The candidate lives
+`guest_caught`; `skips`, places of skips that are the suite's own, and which of the `conditions` each has. That counts
+while what it `asks` for (None: everything) is as at first, or as the suite itself has made it: one of its `own` values,
+and where the candidate lives elsewhere any value of what is `free`. What follows are words that say what is to be run.
+The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
     in another process    of the same sandbox, whose program is given
@@ -58,6 +59,7 @@ _MOST_CAUSES = 8
 ONLY_GOLD = ", and only a gold solution can tell that a right one does"
 _getpid = os.getpid
 _ENVIRONMENT = type(os.environ)
+_RUNNERS_OWN = frozenset({"PYTEST_CURRENT_TEST", "PYTEST_VERSION"})
 
 
 def module_name(path: str) -> str:
@@ -212,13 +214,14 @@ class Run:
 
     def _is_suites_own(self, index: int | None) -> bool:
         """What a condition of a skip asks for is nobody's doing but the suite's."""
-        if index is None or self._home != BESIDE:
+        if index is None:
             return True
         condition = self._conditions[index]
         before, now, own = self._surroundings, _seen_around(), condition["own"]
+        free = [*condition["free"], *_RUNNERS_OWN] if self._home != BESIDE else []
         asks = condition["asks"]
         return all(
-            now.get(name) in (before.get(name), *own.get(name, ()), *own.get("", ()))
+            now.get(name) in (before.get(name), *own.get(name, ()), *own.get("", ())) or name in free or "" in free
             for name in (before.keys() | now.keys() if asks is None else asks)
         )
 

@@ -6,9 +6,10 @@ the suite changes what it asks for. So each is told with
     asks   names of environment variables, and `sys.platform` and its like, of which the condition may be made
     own    the constants that the suite puts there before it comes to the skip: in its modules and classes, in what
            sets tests up, in fixtures, and in what the function with the skip does and uses
+    free   the names to which it gives other values there, which are not the candidate's
 
 The runner believes a skip where each thing asked for is what it was before anything of the candidate's was run, or what
-the suite gave it. Elsewhere than beside the suite, a candidate changes nothing of it.
+the suite gave it. Where the suite puts there what comes from the candidate, a skip is not the suite's own at all.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ class Asked:
     """None: more names than are told apart"""
     own: Mapping[str, tuple[Value, ...]]
     """None among the values of a name: the suite takes it away; under an empty text: any name"""
+    free: frozenset[str]
+    """empty text: any name"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,8 @@ class _Put:
 class AskedPlaces:
     """The trusted files of one suite, by what their skips ask for."""
 
-    def __init__(self, trees: Mapping[str, ast.Module], theirs: Mapping[str, Callable[[ast.AST], bool]]) -> None:
-        """`theirs`: for a path, whether a part of that file holds something that comes from the candidate."""
+    def __init__(self, trees: Mapping[str, ast.Module], theirs: Callable[[str], Callable[[ast.AST], bool]]) -> None:
+        """`theirs`: for a path, what says whether a part of that file holds something that comes from the candidate."""
         self._outer = {path: list(_outermost(tree)) for path, tree in trees.items()}
         self._bindings: dict[str, list[ast.AST]] = {}
         for tree in trees.values():
@@ -84,11 +87,16 @@ class AskedPlaces:
             put
             for path, tree in trees.items()
             if any(_may_put(node) for node in parts_of(tree))
-            for put in _Puts(tree, theirs[path])
+            for put in _Puts(tree, theirs(path))
         ]
 
-    def asked(self, path: str, line: int) -> Asked:
-        """What a skip on this line of a file asks for."""
+    @property
+    def is_steered_at_first(self) -> bool:
+        """The candidate has a say in what the suite puts there as it is read, when conditions of marks are asked."""
+        return any(put.is_theirs and (not put.within or _is_plain(put.within[0])) for put in self._puts)
+
+    def asked(self, path: str, line: int) -> Asked | None:
+        """What a skip on this line of a file asks for; None where the suite puts there what is the candidate's."""
         outer = self._outer[path]
         function = outer[bisect_right(outer, line, key=lambda each: each.lineno) - 1]
         last = _LAST if any(isinstance(each, _LOOPS) for each in ast.walk(function)) else line
@@ -98,16 +106,19 @@ class AskedPlaces:
         asks |= {"PATH"} if "which" in words else set()
         has_environment = not words.isdisjoint(_READS)
         found: dict[str, list[Value]] = {}
+        free: set[str] = set()
         for put in self._puts:
             if not (put.name in asks if put.name else has_environment) or not _is_before(put, function, last, words):
                 continue
             if put.is_theirs:
-                continue
+                return None
             values = [None] if put.value is None else self._constants(put.value)
             if values:
                 found.setdefault(put.name, []).extend(values)
+            else:
+                free.add(put.name)
         few = tuple(sorted(asks)) if len(asks) <= _MOST_ASKED else None
-        return Asked(few, {name: tuple(values) for name, values in found.items()})
+        return Asked(few, {name: tuple(values) for name, values in found.items()}, frozenset(free))
 
     def _leading_to(self, function: _Function, last: int) -> frozenset[str]:
         """The words of a function up to a line, and of whatever gives these their values; texts begin with a mark."""
@@ -245,6 +256,14 @@ def _sets_up(function: _Function) -> bool:
         for each in ast.walk(mark)
     )  # fmt: skip
     return is_automatic or function.name in _SETUP or function.name.startswith("pytest_")
+
+
+def _is_plain(function: _Scope) -> bool:
+    """It is run only where somebody calls it."""
+    if isinstance(function, ast.Lambda):
+        return True
+    is_fixture = any(word_of(each) == "fixture" for mark in function.decorator_list for each in ast.walk(mark))
+    return not (is_fixture or is_test(function.name) or _sets_up(function))
 
 
 def _words(nodes: Iterable[ast.AST]) -> frozenset[str]:

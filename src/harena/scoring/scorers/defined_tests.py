@@ -119,7 +119,8 @@ def dependence(
     )
     known = _Modules(libraries, of_suite)
     found = Dependence()
-    stated: list[tuple[str, bool]] = []
+    others: list[tuple[str, bool]] = []
+    stating: dict[str, StatedExcuses] = {}
     files: dict[str, _File] = {}
     loaded = trees.keys() if started is None else loaded_files(trees, names, started)
     for path, tree in trees.items():
@@ -132,11 +133,20 @@ def dependence(
             if any(word in trusted[path] for word in WORDS):
                 excuses = file.stated(of_image)
                 found.skips.update((f"{path}:{line}", kind) for line, kind in excuses.skips())
-                stated += excuses.expected(is_always=is_beside)
+                stating[path] = excuses
             else:
-                stated += ((name, False) for name in tests_in(tree))
-    _tell_asked(found, files, of_image)
-    found.expected = stated_names(stated)
+                others += ((name, False) for name in tests_in(tree))
+    is_always = is_beside
+    if stating:
+        surroundings = AskedPlaces(
+            {path: file.tree for path, file in files.items()},
+            lambda path: (stating.get(path) or files[path].stated(of_image)).is_theirs,
+        )
+        _tell_asked(found, surroundings)
+        is_always = is_beside or surroundings.is_steered_at_first
+    found.expected = stated_names(
+        [*others, *(each for some in stating.values() for each in some.expected(is_always=is_always))]
+    )
     if any(
         isinstance(node, FUNCTIONS) and node.name == "skipTest"
         for tree in trees.values()
@@ -147,16 +157,15 @@ def dependence(
     return found
 
 
-def _tell_asked(found: Dependence, files: Mapping[str, _File], of_image: Collection[str]) -> None:
-    """Add what the conditions of stated skips ask for."""
-    places = [place for place, kind in found.skips.items() if kind != "always"]
-    if not places:
-        return
-    theirs = {path: file.stated(of_image).is_theirs for path, file in files.items()}
-    surroundings = AskedPlaces({path: file.tree for path, file in files.items()}, theirs)
-    for place in places:
+def _tell_asked(found: Dependence, surroundings: AskedPlaces) -> None:
+    """Add what the conditions of stated skips ask for; a skip that asks for what the candidate was let to say, is none
+    that is stated."""
+    for place in [place for place, kind in found.skips.items() if kind != "always"]:
         path, _, line = place.rpartition(":")
-        found.asked[place] = surroundings.asked(path, int(line))
+        if (asked := surroundings.asked(path, int(line))) is not None:
+            found.asked[place] = asked
+        else:
+            del found.skips[place]
 
 
 def _names_of(path: str, folders: Collection[str]) -> set[str]:

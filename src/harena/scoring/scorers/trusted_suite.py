@@ -247,7 +247,7 @@ def _as_told(skips: Mapping[str, Asked | None]) -> dict[str, Any]:
         told = None
         if asked is not None:
             own = {name: list(values) for name, values in asked.own.items()}
-            told = {"asks": asked.asks and list(asked.asks), "own": own}
+            told = {"asks": asked.asks and list(asked.asks), "own": own, "free": sorted(asked.free)}
             if told not in conditions:
                 conditions.append(told)
         places[place] = None if told is None else conditions.index(told)
