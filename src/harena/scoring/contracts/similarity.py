@@ -116,18 +116,23 @@ def _meteor(words: Sequence[str], wanted: Sequence[str]) -> float:
     else with the first that is free. The same words in the same order are no fragment, and 1."""
     if [word.lower() for word in words] == [word.lower() for word in wanted]:
         return 1.0
-    free: dict[str, list[int]] = {}
-    for index, word in enumerate(wanted):
-        free.setdefault(word.lower(), []).append(index)
+    sought = [word.lower() for word in wanted]
+    places: dict[str, list[int]] = {}
+    for index in reversed(range(len(sought))):
+        places.setdefault(sought[index], []).append(index)
+    taken = bytearray(len(sought))
     matched = chunks = 0
     last = -2
-    for word in words:
-        places = free.get(word.lower())
-        if not places:
+    for word in map(str.lower, words):
+        free = places.get(word, [])
+        while free and taken[free[-1]]:
+            free.pop()
+        if not free:
             last = -2
             continue
-        place = last + 1 if last + 1 in places else places[0]
-        places.remove(place)
+        follows = 0 <= last + 1 < len(sought) and not taken[last + 1] and sought[last + 1] == word
+        place = last + 1 if follows else free[-1]
+        taken[place] = True
         chunks += place != last + 1
         matched, last = matched + 1, place
     if not matched:
