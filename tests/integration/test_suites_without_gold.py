@@ -288,6 +288,22 @@ async def test_who_looks_up_what_is_expected_is_not_excused(name: str) -> None:
     assert (await scored(looking, "", "pytest", files=alone, problem={"files": table})).score == 1.0
 
 
+async def test_who_uses_a_setting_that_the_tests_name_is_not_refused() -> None:
+    """It has no score, as without the module nothing is known of it; and its score where the module is the task's."""
+    settings = {"settings.py": "LIMITS = {'max': 10, 'min': 0}\n"}
+    test = (
+        "from solution import clamp\nfrom settings import LIMITS\ndef test_a():\n    assert clamp(99) == LIMITS['max']\n"
+        "    assert clamp(-5) == LIMITS['min']\n    assert clamp(3) == 3\n"
+    )
+    right = "from settings import LIMITS\ndef clamp(x): return max(LIMITS['min'], min(LIMITS['max'], x))\n"
+    unknown = await scored({"files": {"solution.py": right}}, "", "pytest", files={"test_it.py": test, **settings})
+    assert (unknown.score, "imports settings.py" in unknown.detail) == (None, True), unknown.detail
+    paid = await scored(
+        {"files": {"solution.py": right}}, "", "pytest", files={"test_it.py": test}, problem={"files": settings}
+    )
+    assert (paid.score, str(paid.validity)) == (1.0, "valid"), paid.detail
+
+
 async def _tried(candidate: str, suite: str) -> RunResult:
     return (await _results({"it": (candidate, suite)}))["it"]
 

@@ -2,7 +2,8 @@
 
 A module that is withheld from the candidate may hold constants and functions, which an honest candidate imports, or the
 answers. It holds answers where the tests take inputs and what they expect of these from one table of it, row by row
-(`for x, y in ROWS: assert f(x) == y`), or look up there what they expect (`assert f(x) == TABLE[x]`). So a candidate is
+(`for x, y in ROWS: assert f(x) == y`), or look up there what they expect by what they ask (`assert f(x) == TABLE[x]`).
+What they name by a constant that is nothing asked (`assert clamp(99) == LIMITS["max"]`) is a setting. So a candidate is
 run with such a table in which these values are others: it may use anything else of the module.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harena.scoring.python_source import parts_of, syntax_tree, written
-from harena.scoring.scorers.suite_syntax import word_of
+from harena.scoring.scorers.suite_syntax import bound_by, word_of
 
 _Column = int | None
 """which item of a row is expected; None for all that a key leads to"""
@@ -68,9 +69,50 @@ def _expected(tree: ast.Module) -> Iterator[tuple[str, _Column]]:
             is_asked = any(word_of(each) in names for each in ast.walk(call))
             if is_asked and (word := word_of(value)) in names:
                 yield _name(table), names.index(word)
-    for _, value in pairs:
-        if isinstance(value, ast.Subscript):
+    fixed = _fixed(tree)
+    for call, value in pairs:
+        if isinstance(value, ast.Subscript) and (not _is_constant(value.slice, fixed) or _asks(call, value.slice)):
             yield _name(value.value), None
+
+
+def _fixed(tree: ast.Module) -> frozenset[str]:
+    """Names that are bound to constants only, to classes or by imports."""
+    fixed: set[str] = set()
+    others: set[str] = set()
+    of_constants = {
+        target
+        for node in parts_of(tree)
+        if isinstance(node, ast.Assign) and _is_constant(node.value, frozenset())
+        for target in node.targets
+    }
+    for node in parts_of(tree):
+        fixed.update(bound_by(node) if isinstance(node, ast.Import | ast.ImportFrom | ast.ClassDef) else ())
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            (fixed if node in of_constants else others).add(node.id)
+        elif isinstance(node, ast.arg):
+            others.add(node.arg)
+    return frozenset(fixed - others)
+
+
+def _is_constant(key: ast.expr, fixed: frozenset[str]) -> bool:
+    """The key is the same whatever is asked: a constant, one that has a name, or a member (`Color.RED`)."""
+    if isinstance(key, ast.Tuple):
+        return all(_is_constant(each, fixed) for each in key.elts)
+    if isinstance(key, ast.UnaryOp):
+        return _is_constant(key.operand, fixed)
+    if isinstance(key, ast.Attribute):
+        return _is_constant(key.value, fixed)
+    return isinstance(key, ast.Constant) or (isinstance(key, ast.Name) and key.id in fixed)
+
+
+def _asks(call: ast.expr, key: ast.expr) -> bool:
+    """The key is an input of a call, or the name of what is called."""
+    written = ast.dump(key)
+    return any(
+        ast.dump(each) == written
+        or (isinstance(each, ast.Call) and isinstance(key, ast.Constant) and word_of(each.func) == key.value)
+        for each in ast.walk(call)
+    )
 
 
 def _compared(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
