@@ -110,6 +110,7 @@ class Requests:
         if self._state.open_to_loopback and (stranger := _stranger(headers)):
             raise stranger
         if not scope["path"].startswith(_FOR_CALLERS):
+            scope["query_string"] = b""  # nobody's key is asked for, and a framework would parse 32 KiB of it
             return WorkspaceLimits(request_bytes=MOST_JSON_BYTES)
         caller = await self._state.access.identify(headers.get(b"authorization"))
         scope["state"]["caller"] = caller

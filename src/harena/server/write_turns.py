@@ -17,7 +17,7 @@ from starlette.types import Scope
 _FILES = re.compile(r"/v1/sandboxes/([^/]+)/files")
 _PATH = b"path="
 _MOST_PATH_BYTES = 3 * 4096
-"""of a path as it is sent that are looked at: a file's has no more"""
+"""length of a path as it is sent of which the rest is not looked at: no file has a longer one"""
 _File = tuple[bytes, str, str]
 """(digest of who says that it asks, sandbox id, path)"""
 

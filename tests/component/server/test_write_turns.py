@@ -12,6 +12,7 @@ from server_world import world
 
 from harena.core.models import SandboxSpec
 from harena.server.quotas import Quotas
+from harena.server.requests import Requests
 from harena.server.write_turns import WriteTurn, WriteTurns
 
 
@@ -77,6 +78,22 @@ def test_a_place_is_found_whatever_else_a_query_holds() -> None:
     assert steps(b"path=/never&path=/a+b&xpath=/c") <= few
     assert [file[2] for file in turns._last] == ["/a b"]
     assert turns.take(write() | {"query_string": b"xpath=/a"}).file[2] == ""  # type: ignore[union-attr]
+
+
+async def test_a_query_is_nobodys_where_no_key_is_asked_for(tmp_path: Path) -> None:
+    """A framework would parse all of it; those routes have no parameters."""
+    seen: list[tuple[str, bytes]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append((scope["path"], scope["query_string"]))
+
+    async with world(tmp_path) as made:
+        requests = Requests(app, made.state)
+        for path in ("/healthz", "/openapi.json", "/x", "/v1/sandboxes"):
+            scope = {"type": "http", "method": "GET", "path": path, "query_string": b"a=&" * 1000}
+            await requests(scope | {"headers": [(b"host", b"localhost")]}, None, None)  # type: ignore[arg-type]
+    assert [path for path, query in seen if query] == ["/v1/sandboxes"]
+    assert len(seen) == 4
 
 
 async def test_a_request_that_is_refused_lets_nobody_pass_who_came_behind() -> None:
