@@ -47,6 +47,8 @@ STEERED = {
     "a pattern": CASE + f"seen = []\n        def cb(v): seen.append(v)\n        main(cb)\n        match seen:\n            case [1]: {SKIP}",
 }  # fmt: skip
 NOBODYS = {
+    "a cleanup": CASE.replace("self.d = D()", "self.d = D(); self.addCleanup(lambda: os.environ.pop('NET', None))") + f"if os.environ.get('NET') == 'off': {SKIP}",
+    "a cleanup by a function": CASE.replace("self.d = D()", "self.d = D(); self.addCleanup(self.back)") + f"if os.environ.get('NET') == 'off': {SKIP}\n    def back(self): os.environ.pop('NET', None)",
     "a network": CASE.replace("class T", "def online():\n    try:\n        socket.create_connection(('example.org', 80), 1).close()\n        return True\n    except OSError:\n        return False\nclass T") + f"if not online(): {SKIP}",
     "a network, here": CASE + f"try:\n            urllib.request.urlopen('http://example.org')\n        except OSError:\n            {SKIP}",
     "a network, kept": CASE.replace("class T", "_online = None\ndef online(host='example.org'):\n    global _online\n    if _online is None:\n        try:\n            requests.get('http://' + host)\n            _online = True\n        except OSError:\n            _online = False\n    return _online\nclass T") + f"if not online(): {SKIP}",

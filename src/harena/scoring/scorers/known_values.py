@@ -56,6 +56,8 @@ _RUN_BY_RUNNER = frozenset({"setUp", "tearDown", "setUpClass", "tearDownClass", 
                             "setUpModule", "tearDownModule", "setup_method", "teardown_method", "setup_class",
                             "teardown_class", "setup_module", "teardown_module", "setup_function",
                             "teardown_function", "__init__"})  # fmt: skip
+_GIVEN_TO_RUNNER = frozenset({"addCleanup", "addClassCleanup", "addModuleCleanup", "addAsyncCleanup", "addfinalizer"})
+"""what takes functions that the runner calls after a test"""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -94,6 +96,8 @@ class KnownValues:
             and not self._is_quiet(node)
         }
         """names that stand where what they stand for may be kept, or given to somebody"""
+        given = [each for name in _GIVEN_TO_RUNNER for call in self._calls.get(name, ()) for each in call.args]
+        self._called_by_runner = set(map(word_of, given))
         self._open_functions = set(self._called_by_others())
         self.changed = frozenset(self._changed_by_others())
         """names and attributes that functions change which a candidate may call"""
@@ -224,7 +228,8 @@ class KnownValues:
                 return True
             called = parent.func
             is_builtin = isinstance(called, ast.Name) and called.id in _BUILTINS
-            return is_builtin or word_of(called).lower().startswith("assert")
+            word = word_of(called)
+            return is_builtin or word in _GIVEN_TO_RUNNER or word.lower().startswith("assert")
         if isinstance(parent, FUNCTIONS):
             return node in parent.decorator_list
         return isinstance(parent, _QUIET)
@@ -233,9 +238,9 @@ class KnownValues:
         """Functions that somebody else may call, when and with what he wants, and what these call."""
         found: set[_Function] = set()
         waiting = [node for named in self._functions.values() for node in named if self._is_open(node)]
-        lambdas = [node for node in self._nodes if isinstance(node, ast.Lambda | ast.GeneratorExp)]
-        for each in lambdas:
-            waiting += self._called_in(each)
+        for each in self._nodes:
+            if self._is_open_lambda(each) or isinstance(each, ast.GeneratorExp):
+                waiting += self._called_in(each)
         while waiting:
             node = waiting.pop()
             if node not in found:
@@ -257,8 +262,13 @@ class KnownValues:
         is_started = isinstance(node, ast.AsyncFunctionDef) or any(
             isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)
         )
-        is_called = node.name in self._calls
+        is_called = node.name in self._calls or node.name in self._called_by_runner
         return is_started or not is_called or node.name in self._handed_on or not self._is_of_tests(node)
+
+    def _is_open_lambda(self, node: ast.AST) -> bool:
+        parent = self._parents.get(node)
+        is_runners = isinstance(parent, ast.Call) and word_of(parent.func) in _GIVEN_TO_RUNNER
+        return isinstance(node, ast.Lambda) and not is_runners
 
     def _is_of_tests(self, node: _Function) -> bool:
         """It is no method of a class that has no tests: an object of such a class may be given to anybody."""
@@ -269,7 +279,7 @@ class KnownValues:
         return is_case or any(isinstance(each, FUNCTIONS) and is_test(each.name) for each in parent.body)
 
     def _changed_by_others(self) -> Iterator[str]:
-        for scope in (*self._open_functions, *(node for node in self._nodes if isinstance(node, ast.Lambda))):
+        for scope in (*self._open_functions, *filter(self._is_open_lambda, self._nodes)):
             for node in ast.walk(scope):
                 if isinstance(node, ast.Global | ast.Nonlocal):
                     yield from node.names
