@@ -53,6 +53,11 @@ FEW_PIECES = 16
 """more pieces of a body are joined before they are handed on: fewer are so large that it would take longer"""
 
 _MALFORMED = ("this is no HTTP request that can be understood", "HTTP")
+_BODY_OF_UPGRADE = (
+    "a request that asks for another protocol (CONNECT, Upgrade) has a body: this server has HTTP/1.1 only; send it "
+    "without `upgrade`",
+    "HTTP",
+)
 _TOO_LONG = (f"the address is longer than {MOST_URL_BYTES} bytes", "URL_TOO_LONG")
 _TOO_LARGE = (f"the headers are larger than {MOST_HEAD_BYTES} bytes", "HEAD_TOO_LARGE")
 _TOO_LONG_BETWEEN = (
@@ -289,9 +294,6 @@ class HttpProtocol(HttpToolsProtocol):
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:  # always at the end of a head, which is the slice's
             self._unsupported_upgrade_warning()
-            if self._body_left or self._in_chunks:
-                # the parser takes the body for another protocol's, and what follows it must not become a request
-                self.cycle.keep_alive = False
         except httptools.HttpParserError:
             self.logger.warning("Invalid HTTP request received.")
             self.send_400_response("")
@@ -362,6 +364,9 @@ class HttpProtocol(HttpToolsProtocol):
         self._in_chunks, self._size_line = b"transfer-encoding" in told, b""
         # the parser has refused what is no number
         self._body_left = 0 if self._in_chunks else int(told.get(b"content-length", b"0"))
+        if (self._in_chunks or self._body_left) and self.parser.should_upgrade():
+            # the parser takes it for another protocol's bytes, and what follows it must not become a request
+            self._refuse(_BODY_OF_UPGRADE)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

@@ -226,16 +226,33 @@ async def test_a_key_ends_the_turns_of_its_connection() -> None:
     assert [path for path, _ in server.seen] == ["/a"]
 
 
-async def test_a_body_behind_an_upgrade_is_no_request() -> None:
-    """The parser leaves it for the other protocol, which the server does not have."""
+@pytest.mark.parametrize("begin", ["CONNECT /a", "CONNECT a:80", "POST /a"])
+@pytest.mark.parametrize("length", ["content-length: 26", "transfer-encoding: chunked", "Transfer-Encoding:chunked"])
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_request_for_another_protocol_has_no_body(begin: str, length: str, at_once: bool) -> None:
+    """The parser leaves it for that protocol, which the server does not have; it never becomes a request."""
     server = Server()
     connection, wire = server.connection()
     inner = b"GET /smuggled HTTP/1.1\r\n\r\n"
-    head = b"POST /a HTTP/1.1\r\nconnection: upgrade\r\nupgrade: x\r\ncontent-length: %d\r\n\r\n" % len(inner)
-    connection.data_received(head)
-    connection.data_received(inner)
+    upgrade = "connection: upgrade\r\nupgrade: h2c\r\n" if begin.startswith("POST") else ""
+    head = f"{begin} HTTP/1.1\r\n{upgrade}{length}\r\n\r\n".encode()
+    for piece in [head + inner] if at_once else [head, inner]:
+        connection.data_received(piece)
+        await turns()
+    assert (server.seen, wire.closed) == ([], True)
+    assert wire.written.startswith(b"HTTP/1.1 400 ")
+    assert wire.written.count(b"HTTP/1.1 4") == 1
+
+
+@pytest.mark.parametrize("length", ["", "content-length: 0\r\n"])
+async def test_a_request_for_another_protocol_without_a_body_is_one(length: str) -> None:
+    """It is answered as if it had not asked for that."""
+    server = Server()
+    connection, wire = server.connection()
+    head = f"GET /a HTTP/1.1\r\nconnection: upgrade\r\nupgrade: h2c\r\n{length}\r\n".encode()
+    connection.data_received(head + b"GET /b HTTP/1.1\r\n\r\n")
     await turns()
-    assert ([path for path, _ in server.seen], wire.closed) == (["/a"], True)
+    assert ([path for path, _ in server.seen], wire.closed) == (["/a", "/b"], False)
 
 
 async def test_headers_count_what_they_take() -> None:
