@@ -381,6 +381,7 @@ async def test_trailers_are_no_headers_of_a_request_that_has_begun() -> None:
     server = Server()
     connection, _ = server.connection()
     connection.data_received(CHUNKED)
+    await turns()
     headers = connection.scope["headers"]
     connection.data_received(b"1\r\nx\r\n0\r\nauthorization: other\r\n\r\n")
     await turns()
