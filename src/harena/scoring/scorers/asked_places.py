@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +33,12 @@ _SETUP = frozenset({
 _READS = frozenset({"environ", "getenv", "which"})
 _SUITES_OWN = frozenset({"self", "cls", "monkeypatch"})
 _MOST_ASKED, _LONGEST_NAME, _LAST = 100, 100, 1 << 60
+_MOST_IN_ONE = 20
+"""skips in one function that are told apart by what is done before each; those behind them ask for what all of the
+function asks for"""
+_MOST_PAIRS = 1_000_000
+"""comparisons of a skip with a place that puts something there; a suite that takes more of them states no skip on a
+condition"""
 _MARK = "="
 """a name of a variable has none"""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -83,6 +90,9 @@ class AskedPlaces:
                 for word in _binds(node):
                     self._bindings.setdefault(word, []).append(node)
         self._words: dict[ast.AST, frozenset[str]] = {}
+        self._leading: dict[tuple[_Function, int], frozenset[str]] = {}
+        self._skips: Counter[_Function] = Counter()
+        self._pairs = 0
         self._puts = [
             put
             for path, tree in trees.items()
@@ -99,8 +109,16 @@ class AskedPlaces:
         """What a skip on this line of a file asks for; None where the suite puts there what is the candidate's."""
         outer = self._outer[path]
         function = outer[bisect_right(outer, line, key=lambda each: each.lineno) - 1]
-        last = _LAST if any(isinstance(each, _LOOPS) for each in ast.walk(function)) else line
-        words = self._leading_to(function, last)
+        self._skips[function] += 1
+        self._pairs += len(self._puts)
+        if self._pairs > _MOST_PAIRS:
+            return None
+        is_one_of_many = self._skips[function] > _MOST_IN_ONE
+        has_loops = is_one_of_many or any(isinstance(each, _LOOPS) for each in ast.walk(function))
+        last = _LAST if has_loops else line
+        words = self._leading.get((function, last))
+        if words is None:
+            words = self._leading[function, last] = self._leading_to(function, last)
         asks = {word[1:] for word in words if word[0] == _MARK}
         asks |= {name for word, name in _ATTRIBUTES.items() if word in words}
         asks |= {"PATH"} if "which" in words else set()

@@ -34,6 +34,8 @@ from harena.scoring.scorers.suite_syntax import (
 )
 
 Kind = Literal["always", "own", "unknown"]
+_MOST_ON_A_LINE = 100
+"""statements; a skip that stands among more of them is not looked at"""
 WORDS = ("skip", "Skip", "xfail", "expectedFailure")
 """a suite without any of these in its text states no excuse"""
 _OWN_VALUES = frozenset({
@@ -56,6 +58,16 @@ _EXITS = (ast.Return, ast.Break, ast.Continue)
 _ORDER: tuple[Kind, ...] = ("always", "own", "unknown")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 Foreign = Callable[[ast.Import | ast.ImportFrom], Iterable[ast.alias]]
+
+
+def _by_line(function: _Function) -> dict[int, list[ast.stmt]]:
+    """Line -> the statements that begin or end on it."""
+    found: dict[int, list[ast.stmt]] = {}
+    for each in ast.walk(function):
+        if isinstance(each, ast.stmt):
+            for line in {each.lineno, each.end_lineno or each.lineno}:
+                found.setdefault(line, []).append(each)
+    return found
 
 
 def _worst(kinds: Iterable[Kind | None]) -> Kind | None:
@@ -100,6 +112,8 @@ class StatedExcuses:
                         whole = alias.name if alias.asname else name
                         module = node.module if isinstance(node, ast.ImportFrom) else None
                         self._modules.setdefault(name, set()).add(f"{module}.{alias.name}" if module else whole)
+        self._ways: dict[_Function, Kind | None] = {}
+        self._statements: dict[_Function, dict[int, list[ast.stmt]]] = {}
         self._own: set[str] = set()
         """names that are bound to what is not the candidate's only"""
         self._arguments = dict(self._parametrized())
@@ -363,7 +377,13 @@ class StatedExcuses:
 
     def _way_to(self, node: ast.AST, function: _Function) -> Kind | None:
         """What it depends on whether a statement of a function is reached."""
-        kinds = [self._block(each) for each in self._blocks_of(node)]
+        if function not in self._ways:
+            self._ways[function] = self._way_through(function)
+        return _worst((*(self._block(each) for each in self._blocks_of(node)), self._ways[function]))
+
+    def _way_through(self, function: _Function) -> Kind | None:
+        """What it depends on whether a function is called, and not left."""
+        kinds: list[Kind | None] = []
         for each in ast.walk(function):
             if isinstance(each, _EXITS) and self._function_of(each) is function:
                 kinds += [self._block(block) for block in self._blocks_of(each)]
@@ -377,15 +397,16 @@ class StatedExcuses:
 
     def _beside(self, node: ast.stmt, function: _Function) -> Kind | None:
         """Other statements on the lines of this one do nothing with the candidate."""
+        if function not in self._statements:
+            self._statements[function] = _by_line(function)
         lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        found = [each for line in lines for each in self._statements[function].get(line, ())]
+        if len(found) > _MOST_ON_A_LINE * len(lines):
+            return None
         around = {node, *self._blocks_of(node), function}
-        others = (each for each in ast.walk(function) if isinstance(each, ast.stmt) and each not in around)
         inside = set(ast.walk(node))
-        for each in others:
-            is_there = each.lineno in lines or each.end_lineno in lines
-            if is_there and each not in inside and self._is_theirs(each):
-                return None
-        return "always"
+        is_plain = all(each in around or each in inside or not self._is_theirs(each) for each in found)
+        return "always" if is_plain else None
 
     def _skip(self, node: ast.stmt) -> Kind | None:
         """A statement that skips, by what it is given; None where it is none, or the candidate's doing."""
