@@ -46,6 +46,15 @@ def parse(
     return decoder.decode(text)
 
 
+def parse_kept(text: str | bytes) -> Any:
+    """What this program has written itself, also where it is nested more deeply than lists and objects can be walked
+    through in steps. Raises ValueError."""
+    try:
+        return parse(text)
+    except RecursionError:
+        return json.loads(text)
+
+
 def dict_of(pairs: Pairs) -> dict[str, Any]:
     """The mapping, made in steps; of a name that is there twice the last value stays."""
     if len(pairs) <= _PAIRS:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from harena.core.json_steps import parse
+from harena.core.json_steps import parse_kept
 from harena.store.database import insert_new
 from harena.store.rows import to_json
 from harena.store.tables import run_metadata
@@ -55,7 +55,7 @@ def put_back(connection: Connection, job_id: str, rows: Collection[dict[str, Any
     one object. The digest leaves them."""
     digests = {digest for row in rows if (digest := row["metadata_digest"]) is not None}
     found = _found(connection, job_id, digests, run_metadata.c.digest, run_metadata.c.content)
-    held = {row.digest: parse(zlib.decompress(row.content)) for row in found}
+    held = {row.digest: parse_kept(zlib.decompress(row.content)) for row in found}
     for row in rows:
         if (digest := row.pop("metadata_digest")) is not None:
             row["envelope"]["metadata"] = held[digest]

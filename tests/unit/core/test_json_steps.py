@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harena.core import json_steps
-from harena.core.json_steps import WINDOW, parse
+from harena.core.json_steps import WINDOW, parse, parse_kept
 from harena.core.outside_json import read_outside
 from harena.server.bodies import json_in
 
@@ -123,3 +123,14 @@ def test_a_number_without_an_end_is_refused() -> None:
     """It would be read in one step."""
     with pytest.raises(json.JSONDecodeError, match=f"more than {WINDOW} characters is too long"):
         parse("[0." + "1" * 2 * WINDOW + "]")
+
+
+def test_what_was_kept_is_read_at_any_depth() -> None:
+    """Walking through a list takes two frames for each list around it."""
+    value: Any = "a" * 2 * WINDOW
+    for _ in range(600):
+        value = [value]
+    kept = json.dumps(value)
+    with pytest.raises(RecursionError):
+        parse(kept)
+    assert json.dumps(parse_kept(kept)) == kept

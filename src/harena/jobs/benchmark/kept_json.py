@@ -8,7 +8,7 @@ import zlib
 from typing import Any
 
 from harena.core.errors import ValidationError
-from harena.core.json_steps import parse
+from harena.core.json_steps import parse_kept
 from harena.core.rows import RowsFile
 
 
@@ -19,7 +19,7 @@ def pack(value: Any) -> bytes:
 
 def unpack(packed: bytes) -> Any:
     """What was packed. Raises ValueError and zlib.error."""
-    return parse(zlib.decompress(packed))
+    return parse_kept(zlib.decompress(packed))
 
 
 def content_of(source: Any, why: str) -> Any:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from harena.core.errors import ValidationError
-from harena.core.json_steps import parse
+from harena.core.json_steps import parse_kept
 from harena.core.rows import RowsFile, check_json
 from harena.jobs.benchmark.job_scenarios import kept_sources
 
@@ -73,7 +73,7 @@ def unpacked(request: bytes, folder: Path) -> dict[str, Any]:
     """The sources and the blueprint of a kept request; its files are put into `folder`, and are the caller's to remove.
     Raises ValueError, KeyError or zlib.error for what is none."""
     rest = _Decompressor(request)
-    header: dict[str, Any] = parse(rest.line())
+    header: dict[str, Any] = parse_kept(rest.line())
     for field, name, size in header.pop("files", ()):
         path = folder / field / Path(name or "rows").name
         path.parent.mkdir()
