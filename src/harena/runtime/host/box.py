@@ -396,8 +396,10 @@ class LinuxSandbox:
         finally:
             feeding.cancel()
             answer.cancel()
-            await asyncio.gather(answer, feeding, return_exceptions=True)
-            WIDE_PIPES.give_back((self.id, number))
+            try:
+                await asyncio.gather(answer, feeding, return_exceptions=True)
+            finally:  # also where this is cancelled once more
+                WIDE_PIPES.give_back((self.id, number))
 
     async def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
         """See `SandboxPort`."""
@@ -413,9 +415,11 @@ class LinuxSandbox:
             raise self._overdue(number, "pack", path) from None
         finally:
             answer.cancel()
-            await chunks.aclose()
-            await asyncio.gather(answer, return_exceptions=True)
-            WIDE_PIPES.give_back((self.id, number))
+            try:
+                await chunks.aclose()
+                await asyncio.gather(answer, return_exceptions=True)
+            finally:
+                WIDE_PIPES.give_back((self.id, number))
 
     def _content_pipe(self, number: int) -> tuple[int, int]:
         """(read end, write end) for a file operation; a wide one where the workspace may have one more."""
