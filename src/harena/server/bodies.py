@@ -34,7 +34,7 @@ IN_THREAD_BYTES = MIB // 16
 """a larger body is read and checked in a thread: others shall not wait for it"""
 MOST_DEPTH = 200
 """lists and objects inside each other"""
-VALUE_BYTES = 110
+VALUE_BYTES = 140
 """memory of the largest value, beside its text: an object with one name"""
 _REASON = "BODY"
 
