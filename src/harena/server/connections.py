@@ -98,10 +98,10 @@ class Connections:
 
     def remove(self, connection: Connection) -> None:
         """It was closed."""
+        self.answered(connection)
         owner = self._owner_of.pop(connection, None)
         if owner is None:
             return
-        self.answered(connection)
         self._quiet_of(owner).pop(connection, None)
         self._counts[owner] -= 1
         if not self._counts[owner]:
@@ -133,7 +133,9 @@ class Connections:
         self.answered(connection)
         under_way, left = self._begun_of[owner], self.most - len(self._begun)
         is_over = not self._one_workspace and under_way and under_way >= left
-        if is_over and not self._close_quiet(owner):  # of its own, one whose body has not come, if there is one
+        if is_over and not self._close_quiet(
+            owner, but=connection
+        ):  # of its own, one whose body has not come, if there is one
             raise LimitExceededError(
                 f"requests of this workspace are under way on {under_way} connections, and the server has {left} left "
                 "for all: wait for some of them",
@@ -169,9 +171,10 @@ class Connections:
         owners = sorted((owner for owner, quiet in self._quiet.items() if quiet), key=self.count, reverse=True)
         return any(map(self._close_quiet, owners))
 
-    def _close_quiet(self, owner: str) -> bool:
+    def _close_quiet(self, owner: str, but: Connection | None = None) -> bool:
+        """Close the connection of the owner that was quiet longest, other than `but`."""
         for connection in self._quiet.get(owner, ()):
-            if connection.may_be_closed():
+            if connection is not but and connection.may_be_closed():
                 self.remove(connection)
                 connection.drop()
                 return True

@@ -254,3 +254,25 @@ def test_requests_whose_bodies_come_late_count() -> None:
         count.answered(made)
         count.remove(made)
     assert (count._begun, count._begun_of) == ({}, {})
+
+
+def test_the_connection_that_asks_is_not_closed_for_itself() -> None:
+    """One whose body is still coming is quiet. Closed at its own request it kept its place among those that are
+    answered for ever, and so all workspaces had one less."""
+    count, dropped = Connections(12), list[str]()
+    for workspace in ("v", "w"):
+        for number in range(4):
+            made = opened(count, f"{workspace}{number}", dropped, f"10.0.{ord(workspace)}.{number}")
+            assert made
+            count.identified(made, workspace)
+            count.heard(made, quiet=False)
+    asking = opened(count, "asks", dropped, "10.0.0.1")
+    assert asking
+    count._pass_to(asking, "address 10.0.0.1", "workspace w")  # a request before this one had the key
+    with pytest.raises(LimitExceededError, match="under way"):
+        count.identified(asking, "w")
+    assert not dropped
+    for connection in list(count._owner_of):
+        count.remove(connection)
+    assert not count._begun
+    assert not count._begun_of
