@@ -51,7 +51,9 @@ def narrow(connection: Options) -> None:
 
 
 def widen(connection: Options, size: int) -> None:
-    """A key came over it."""
+    """A key came over it, and it may have gone meanwhile."""
+    if connection.fileno() < 0:
+        return
     for option, forced in ((socket.SO_SNDBUF, _SNDBUFFORCE), (socket.SO_RCVBUF, _RCVBUFFORCE)):
         connection.setsockopt(socket.SOL_SOCKET, option, size)
         with suppress(OSError):  # without the privilege it has what the host allows everybody
@@ -61,5 +63,5 @@ def widen(connection: Options, size: int) -> None:
 def forget_what_is_left(connection: Options) -> None:
     """Closed after this, it leaves nothing: else the kernel would try for minutes to deliver what was not taken. Who
     has taken everything is told of an end, and of no failure."""
-    if fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, b"\0" * 4) != b"\0" * 4:
+    if connection.fileno() >= 0 and fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, b"\0" * 4) != b"\0" * 4:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)

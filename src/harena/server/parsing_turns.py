@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from asyncio import get_running_loop
 from collections import OrderedDict
+from contextvars import Context
 from typing import Protocol
 
 MOST_UNKNOWN = 4
@@ -65,7 +66,7 @@ class ParsingTurns:
     def _schedule(self) -> None:
         if len(self) and not self._is_scheduled:
             self._is_scheduled = True
-            get_running_loop().call_soon(self._turn)
+            get_running_loop().call_soon(self._turn, context=Context())  # not that of whose request asked for it
 
     def _turn(self) -> None:
         self._is_scheduled = False

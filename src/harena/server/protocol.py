@@ -244,7 +244,22 @@ class HttpProtocol(HttpToolsProtocol):
             self.flow.pause_reading()
         if not holds:
             self.flow.resume_reading()
+        self._await_next()
         return events
+
+    def _await_next(self) -> None:
+        """What comes behind an answer and begins no request, as blank lines and the rest of a body that was refused do,
+        has ended the time for which a quiet connection is kept: it begins anew."""
+        is_quiet = self.cycle is not None and self.cycle.response_complete and not self.has_unparsed()
+        if (
+            is_quiet
+            and self._timer is None
+            and self.timeout_keep_alive_task is None
+            and not self.transport.is_closing()
+        ):
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
 
     def has_unparsed(self) -> bool:
         """Something that was read waits for its turn, or for the answer to a request before it."""
@@ -317,7 +332,7 @@ class HttpProtocol(HttpToolsProtocol):
         """The end of whole chunks, or of the first one, which may not have come whole. Looking for blank lines would
         take longer than all else."""
         end = begin
-        while end < begin + SLICE_BYTES:
+        while end < min(begin + SLICE_BYTES, len(self._unparsed)):
             if self._size_line:
                 line, place = self._size_line + self._unparsed[end : end + _MOST_SIZE_LINE], 0
             else:
@@ -377,7 +392,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The request has come whole."""
-        self._in_chunks, self._is_whole, self._unfinished_bytes = False, True, 0
+        self._in_chunks, self._is_whole, self._unfinished_bytes, self._body_left = False, True, 0, 0
         self._hand_on_body()
         super().on_message_complete()
 

@@ -128,3 +128,12 @@ def test_connections_of_a_workspace_share_what_it_has() -> None:
     assert sizes[:32] == [kernel_memory.MOST_BYTES] * 32
     assert min(sizes) == kernel_memory.RECEIVE_BYTES
     assert sum(sizes) < 512 * 2**20
+
+
+def test_a_connection_that_has_gone_has_no_buffers() -> None:
+    """Its client may leave while its key is looked up."""
+    ours, theirs = socket.socketpair()
+    ours.close()
+    theirs.close()
+    kernel_memory.widen(ours, 1 << 20)
+    kernel_memory.forget_what_is_left(ours)

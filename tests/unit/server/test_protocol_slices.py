@@ -499,3 +499,45 @@ async def test_a_connection_whose_answer_is_not_taken_is_closed_for_another_one(
     assert [wire.aborted for _, wire in pairs] == [True, False]
     for connection, _ in pairs:
         connection.connection_lost(None)
+
+
+@pytest.mark.parametrize("size", [0x1000, 0x100000])
+async def test_what_a_chunk_holds_is_no_line_before_one(size: int) -> None:
+    """A chunk that comes in two reads: what looks like the size of a chunk in the second one made a slice as long as
+    its sender liked, with all requests behind it."""
+    server = Server()
+    connection, wire = server.connection()
+    connection.data_received(CHUNKED + b"%x\r\n" % size + b"a" * 100)
+    await turns()
+    rest = b"fffff\r\n" + b"a" * (size - 107)
+    ahead = b"GET / HTTP/1.1\r\n\r\n"
+    connection.data_received(rest + b"\r\n0\r\n\r\n" + ahead * 1000)
+    most = 0
+    for _ in range(20_000):
+        before = connection.heads
+        await asyncio.sleep(0)
+        most = max(most, connection.heads - before)
+        assert len(connection.pipeline) == 0
+        if len(server.seen) == 1001:
+            break
+    assert most == 1
+    assert server.seen[0] == ("/p", b"a" * 100 + rest)
+    assert wire.written.count(b"HTTP/1.1 200") == 1001
+
+
+@pytest.mark.parametrize("behind", [b"\r\n", b"x"])
+async def test_what_comes_behind_an_answer_keeps_no_connection(behind: bytes) -> None:
+    """A blank line, or the rest of a body that was answered early, ended the time of a quiet connection for good."""
+    server = Server()
+    server.reads_bodies = behind == b"\r\n"
+    connection, _ = server.connection()
+    body = b"" if server.reads_bodies else b"content-length: 9\r\n"
+    connection.data_received(b"POST / HTTP/1.1\r\n" + body + b"\r\n")
+    await turns()
+    assert server.seen
+    connection.data_received(behind)
+    await turns()
+    timer = connection.timeout_keep_alive_task
+    assert timer is not None
+    assert not timer.cancelled()
+    connection.connection_lost(None)
