@@ -133,9 +133,8 @@ class Connections:
         self.answered(connection)
         under_way, left = self._begun_of[owner], self.most - len(self._begun)
         is_over = not self._one_workspace and under_way and under_way >= left
-        if is_over and not self._close_quiet(
-            owner, but=connection
-        ):  # of its own, one whose body has not come, if there is one
+        # one of its own whose body has not come is closed, if there is one
+        if is_over and not self._close_quiet(owner, but=connection):
             raise LimitExceededError(
                 f"requests of this workspace are under way on {under_way} connections, and the server has {left} left "
                 "for all: wait for some of them",

@@ -251,12 +251,8 @@ class HttpProtocol(HttpToolsProtocol):
         """What comes behind an answer and begins no request, as blank lines and the rest of a body that was refused do,
         has ended the time for which a quiet connection is kept: it begins anew."""
         is_quiet = self.cycle is not None and self.cycle.response_complete and not self.has_unparsed()
-        if (
-            is_quiet
-            and self._timer is None
-            and self.timeout_keep_alive_task is None
-            and not self.transport.is_closing()
-        ):
+        has_timer = self._timer is not None or self.timeout_keep_alive_task is not None
+        if is_quiet and not has_timer and not self.transport.is_closing():
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )
