@@ -218,11 +218,11 @@ class Run:
             return True
         condition = self._conditions[index]
         before, now, own = self._surroundings, _seen_around(), condition["own"]
-        free = [*condition["free"], *_RUNNERS_OWN] if self._home != BESIDE else []
         asks = condition["asks"]
+        free = condition["free"] if self._home != BESIDE else ()
         return all(
             now.get(name) in (before.get(name), *own.get(name, ()), *own.get("", ())) or name in free or "" in free
-            for name in (before.keys() | now.keys() if asks is None else asks)
+            for name in ((before.keys() | now.keys()) - _RUNNERS_OWN if asks is None else asks)
         )
 
     def began(self) -> None:
