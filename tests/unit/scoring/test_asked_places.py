@@ -37,6 +37,10 @@ OWN: dict[str, tuple[str, list[Any]]] = {
     "by another test": ("def test_c(): os.environ['NET'] = 'off'\n" + TEST + SKIP, []),
     "after it": (TEST + SKIP + "    monkeypatch.setenv('NET', mode())\n", []),
     "in a helper": ("def offline(): os.environ['NET'] = 'off'\n" + TEST + "offline()\n    " + SKIP, ["off"]),
+    "by a function": ("def configure(): os.environ['NET'] = 'off'\nconfigure()\n" + TEST + SKIP, ["off"]),
+    "by a method of setUp's": (SET_UP % "self.use()" + "    def use(self): os.environ['NET'] = 'off'\n", ["off"]),
+    "by a fixture that a mark asks for": ("@pytest.fixture\ndef e(monkeypatch): monkeypatch.setenv('NET', 'off')\n@pytest.mark.usefixtures('e')\n" + TEST + SKIP, ["off"]),
+    "by a function of an autouse fixture": ("def use(): os.environ['NET'] = 'off'\n@pytest.fixture(autouse=True)\ndef e(): use()\n" + TEST + SKIP, ["off"]),
     "a cleanup": (SET_UP % "self.addCleanup(lambda: os.environ.pop('NET', None)); os.environ['NET'] = 'off'", ["off"]),
     "what was asked before": ("NET = os.environ.get('NET')\nos.environ['NET'] = 'x'\n" + TEST + "if NET == 'off': pytest.skip('no')\n", ["x"]),
     "a look at it": (TEST + "assert mode(os.environ.get('NET')) == 1\n    " + SKIP, []),
@@ -69,6 +73,11 @@ THEIRS = {
     "a setUp that ends": SET_UP % "if one(): return\n        os.environ['NET'] = 'off'",
     "in the module": "os.environ['NET'] = solution.MODE\n" + TEST + SKIP,
     "later in a loop": TEST + "for n in (1, 2):\n        " + SKIP + "        os.environ['NET'] = mode()\n",
+    "what was printed": "import io, contextlib\n" + TEST + "buf = io.StringIO()\n    with contextlib.redirect_stdout(buf): one()\n    os.environ['NET'] = buf.getvalue()\n    " + SKIP,
+    "what was printed, asked first": "import io, contextlib\n" + TEST + "buf = io.StringIO()\n    with contextlib.redirect_stdout(buf): one()\n    if 'off' in buf.getvalue(): os.environ['NET'] = 'off'\n    " + SKIP,
+    "a clock": "import time\n" + TEST + "start = time.time()\n    one()\n    if time.time() - start > 1: os.environ['NET'] = 'off'\n    " + SKIP,
+    "a queue": "from queue import Queue\n" + TEST + "q = Queue()\n    each([q])\n    os.environ['NET'] = q.get()\n    " + SKIP,
+    "a helper that is told the name": "def need(name):\n    if os.environ.get(name) == 'off': pytest.skip('no')\n" + TEST + "monkeypatch.setenv('NET', mode())\n    need('NET')\n",
     "a platform": TEST + "monkeypatch.setattr(sys, 'platform', mode())\n    if sys.platform == 'off': pytest.skip('no')\n",
     "a platform by its name": TEST + "monkeypatch.setattr('sys.platform', mode())\n    if sys.platform == 'off': pytest.skip('no')\n",
     "a platform, assigned": TEST + "sys.platform = mode()\n    if sys.platform == 'off': pytest.skip('no')\n",
@@ -152,4 +161,4 @@ def test_many_skips_in_one_function_take_linear_time(monkeypatch: pytest.MonkeyP
 def test_what_is_compared_for_all_skips_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Skips beyond are not stated."""
     monkeypatch.setattr(asked_places, "_MOST_PAIRS", 100)
-    assert len(_asked(TEST + ("os.environ['NET'] = 'x'\n    " + SKIP + "    ") * 30)) == 3
+    assert 0 < len(_asked(TEST + ("os.environ['NET'] = 'x'\n    " + SKIP + "    ") * 30)) < 5

@@ -45,6 +45,16 @@ STEERED = {
     "a function of the test's": CASE + f"main(self.hit)\n        if self.n: {SKIP}\n    n = 0\n    def hit(self): self.n = 1",
     "a try": CASE + f"seen = []\n        def cb(v): seen.append(v)\n        main(cb)\n        try:\n            seen[0]\n        except IndexError:\n            {SKIP}",
     "a pattern": CASE + f"seen = []\n        def cb(v): seen.append(v)\n        main(cb)\n        match seen:\n            case [1]: {SKIP}",
+    "a method in a list": CASE + f"seen = []\n        main([seen.append])\n        if seen: {SKIP}",
+    "a method by a name": CASE + f"seen = []\n        put = seen.append\n        main(put)\n        if seen: {SKIP}",
+    "an attribute of the candidate's": CASE + f"seen = []\n        self.d.on = seen.append\n        one()\n        if seen: {SKIP}",
+    "an item in a list": CASE + f"state = {{'x': []}}\n        main([state['x']])\n        if state['x']: {SKIP}",
+    "one of two": CASE + f"a = []\n        b = a or []\n        main(b)\n        if a: {SKIP}",
+    "what a function gives": CASE.replace("class T", "SEEN = []\ndef get(): return SEEN\nclass T") + f"main(get())\n        if SEEN: {SKIP}",
+    "an item of a loop": CASE + f"xs = [[]]\n        for x in xs: main(x)\n        if xs[0]: {SKIP}",
+    "a list of a list": CASE + f"xs = [[]]\n        main(list(xs))\n        if xs[0]: {SKIP}",
+    "the test itself, in a list": CASE + f"self.n = 0\n        main([self])\n        if self.n: {SKIP}",
+    "a guard": CASE + f"buf = io.StringIO()\n        with contextlib.redirect_stdout(buf): main()\n        match os.name:\n            case 'posix' if buf.getvalue(): {SKIP}",
 }  # fmt: skip
 NOBODYS = {
     "a cleanup": CASE.replace("self.d = D()", "self.d = D(); self.addCleanup(lambda: os.environ.pop('NET', None))") + f"if os.environ.get('NET') == 'off': {SKIP}",
@@ -102,3 +112,22 @@ def test_a_chain_of_names_takes_few_rounds(name: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(defined_tests._File, "_follow", lambda file, node: (steps.append(None), followed(file, node)))
     assert not _kinds(CASE.replace("class T", text + "class T") + f"if {first.format(length)}: {SKIP}")
     assert len(steps) < MOST_ROUNDS * 20 * length
+
+
+HELPER = "calls = []\ndef record(v): calls.append(v)\nstate = {}\nLEVEL = 3\nIS_OLD = sys.version_info < (3, 99)\n"
+OF_HELPER = {
+    "a list that is filled there": ("main(record)\n    if calls: ", []),
+    "a dictionary that is given": ("main(state)\n    if state: ", []),
+    "by attributes": ("main(helper.record)\n    if helper.calls: ", []),
+    "a number": ("main(1)\n    if LEVEL < 4: ", ["own"]),
+    "what the platform is": ("main(1)\n    if IS_OLD: ", ["own"]),
+}
+
+
+@pytest.mark.parametrize("name", OF_HELPER)
+def test_only_plain_values_of_another_trusted_file_are_the_suites(name: str) -> None:
+    """A list of it can be filled by whoever calls its functions."""
+    body, kinds = OF_HELPER[name]
+    test = f"import helper\nfrom helper import *\nfrom helper import calls, record, state, LEVEL, IS_OLD\n{TEST}{body}{PSKIP}\n"
+    files = {"test_it.py": test.replace("from helper import *\n", ""), "helper.py": "import sys\n" + HELPER}
+    assert list(dependence(files, {"pytest", "requests"}, is_beside=False).skips.values()) == kinds

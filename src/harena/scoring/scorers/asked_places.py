@@ -17,12 +17,15 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.scoring.python_source import parts_of
 from harena.scoring.scorers.suite_syntax import DEFINITIONS, FUNCTIONS, is_test, word_of
+
+if TYPE_CHECKING:
+    from harena.scoring.scorers.stated_excuses import StatedExcuses
 
 _ATTRIBUTES = {"platform": "sys.platform", "version_info": "sys.version_info", "maxsize": "sys.maxsize",
                "name": "os.name"}  # fmt: skip
@@ -37,8 +40,8 @@ _MOST_IN_ONE = 20
 """skips in one function that are told apart by what is done before each; those behind them ask for what all of the
 function asks for"""
 _MOST_PAIRS = 1_000_000
-"""comparisons of a skip with a place that puts something there; a suite that takes more of them states no skip on a
-condition"""
+"""comparisons of a skip with a place that puts something there, and words that lead to skips; a suite that takes more
+of them states no skip on a condition"""
 _MARK = "="
 """a name of a variable has none"""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -81,23 +84,31 @@ class _Put:
 class AskedPlaces:
     """The trusted files of one suite, by what their skips ask for."""
 
-    def __init__(self, trees: Mapping[str, ast.Module], theirs: Callable[[str], Callable[[ast.AST], bool]]) -> None:
-        """`theirs`: for a path, what says whether a part of that file holds something that comes from the candidate."""
+    def __init__(self, trees: Mapping[str, ast.Module], stated: Callable[[str], StatedExcuses]) -> None:
+        """`stated`: for a path, what says of a part of that file who has a say in it."""
         self._outer = {path: list(_outermost(tree)) for path, tree in trees.items()}
         self._bindings: dict[str, list[ast.AST]] = {}
+        self._calls: dict[str, list[frozenset[str]]] = {}
+        self._used: set[str] = set()
+        """fixtures that marks ask for"""
         for tree in trees.values():
             for node in parts_of(tree):
+                if isinstance(node, ast.Call) and word_of(node.func) == "usefixtures":
+                    self._used.update(str(each.value) for each in node.args if isinstance(each, ast.Constant))
                 for word in _binds(node):
                     self._bindings.setdefault(word, []).append(node)
+                if isinstance(node, ast.Call) and (node.args or node.keywords):
+                    self._calls.setdefault(word_of(node.func), []).append(_words(ast.walk(node)))
         self._words: dict[ast.AST, frozenset[str]] = {}
-        self._leading: dict[tuple[_Function, int], frozenset[str]] = {}
+        self._leading: dict[_Function, frozenset[str]] = {}
+        self._values: dict[str, list[Value]] = {}
         self._skips: Counter[_Function] = Counter()
         self._pairs = 0
         self._puts = [
             put
             for path, tree in trees.items()
             if any(_may_put(node) for node in parts_of(tree))
-            for put in _Puts(tree, theirs(path))
+            for put in _Puts(tree, stated(path))
         ]
 
     @property
@@ -116,9 +127,12 @@ class AskedPlaces:
         is_one_of_many = self._skips[function] > _MOST_IN_ONE
         has_loops = is_one_of_many or any(isinstance(each, _LOOPS) for each in ast.walk(function))
         last = _LAST if has_loops else line
-        words = self._leading.get((function, last))
+        words = self._leading.get(function) if last == _LAST else None
         if words is None:
-            words = self._leading[function, last] = self._leading_to(function, last)
+            words = self._leading_to(function, last)
+            self._pairs += len(words)
+            if last == _LAST:
+                self._leading[function] = words
         asks = {word[1:] for word in words if word[0] == _MARK}
         asks |= {name for word, name in _ATTRIBUTES.items() if word in words}
         asks |= {"PATH"} if "which" in words else set()
@@ -131,17 +145,21 @@ class AskedPlaces:
             if put.is_theirs:
                 return None
             values = [None] if put.value is None else self._constants(put.value)
-            if values:
-                found.setdefault(put.name, []).extend(values)
-            else:
+            known = found.setdefault(put.name, [])
+            known += [each for each in values if each not in known]
+            if not values or len(known) > _MOST_ASKED:
                 free.add(put.name)
-        few = tuple(sorted(asks)) if len(asks) <= _MOST_ASKED else None
+                del found[put.name]
+        # a function that is told the name of a variable, or puts it together, may ask for any
+        is_told = not has_environment or any(word[0] == _MARK for word in words)
+        few = tuple(sorted(asks)) if len(asks) <= _MOST_ASKED and is_told else None
         return Asked(few, {name: tuple(values) for name, values in found.items()}, frozenset(free))
 
     def _leading_to(self, function: _Function, last: int) -> frozenset[str]:
         """The words of a function up to a line, and of whatever gives these their values; texts begin with a mark."""
         found: set[str] = set()
         waiting = [_words(each for each in ast.walk(function) if getattr(each, "lineno", 0) <= last)]
+        waiting += [frozenset(self._used), *self._given_to(function)]
         seen: set[ast.AST] = {function}
         while waiting:
             new = waiting.pop() - found
@@ -160,13 +178,26 @@ class AskedPlaces:
             found = [self._constants(each) for each in (value.body, value.orelse)]
             return [*found[0], *found[1]] if all(found) else []
         if isinstance(value, ast.Name):
-            nodes = self._bindings.get(value.id, [])
-            plain = [
-                node.value for node in nodes if isinstance(node, ast.Assign) and value.id in map(word_of, node.targets)
-            ]
-            constants = [_constant(each) for each in plain]
-            return [each for some in constants for each in some] if len(plain) == len(nodes) and all(constants) else []
+            if value.id not in self._values:
+                self._values[value.id] = self._constants_of_name(value)
+            return self._values[value.id]
         return _constant(value)
+
+    def _constants_of_name(self, value: ast.Name) -> list[Value]:
+        nodes = self._bindings.get(value.id, [])
+        plain = [
+            node.value for node in nodes if isinstance(node, ast.Assign) and value.id in map(word_of, node.targets)
+        ]
+        constants = [_constant(each) for each in plain[:_MOST_ASKED]]
+        if len(plain) != len(nodes) or len(plain) > _MOST_ASKED or not all(constants):
+            return []
+        return [each for some in constants for each in some]
+
+    def _given_to(self, function: _Function) -> list[frozenset[str]]:
+        """The words of the calls of a function that takes something."""
+        if is_test(function.name) or all(each.arg in _SUITES_OWN for each in _arguments(function)):
+            return []
+        return self._calls.get(function.name, [])
 
 
 def _outermost(tree: ast.Module) -> Iterator[_Function]:
@@ -180,12 +211,17 @@ def _outermost(tree: ast.Module) -> Iterator[_Function]:
             waiting += reversed(list(ast.iter_child_nodes(node)))
 
 
+class _Part(ast.Starred):
+    """Something of a value, or a value that is changed by it."""
+
+
 class _Puts:
     """What one file puts into the surroundings, and whether the candidate has a say in that: in what is put, or in
     whether it is."""
 
-    def __init__(self, tree: ast.Module, is_theirs: Callable[[ast.AST], bool]) -> None:
-        self._is_theirs = is_theirs
+    def __init__(self, tree: ast.Module, stated: StatedExcuses) -> None:
+        self._is_theirs = is_theirs = stated.is_theirs
+        self._is_steered = stated.is_steered
         self._steered: set[str] = set()
         """names of what the candidate is given, or that is used only where it says so"""
         self._cut: set[ast.AST] = set()
@@ -195,7 +231,7 @@ class _Puts:
         while waiting:
             node, within, is_steered = waiting.pop()
             self._found += self._of(node, within, is_steered)
-            if self._is_steering(node):
+            if not is_steered and self._is_steering(node):  # else its words are among those of what is around it
                 is_steered = True
                 self._steered.update(map(word_of, ast.walk(node)))
             if isinstance(node, ast.Call) and is_theirs(node.func):
@@ -220,7 +256,7 @@ class _Puts:
             # nobody says what a function within another, which the candidate may be given, is called with
             given = {arg.arg for each in within[1:] for arg in _arguments(each)} - _SUITES_OWN
             is_theirs = value is not None and (
-                any(word_of(part) in given for part in ast.walk(value)) or self._is_theirs(value)
+                any(word_of(part) in given for part in ast.walk(value)) or self._is_steered(value)
             )
             yield _Put(name, value, is_steered or is_theirs, line, within)
         if isinstance(node, ast.Call):
@@ -234,13 +270,13 @@ class _Puts:
             return True
         parts: list[Any] = []
         if isinstance(node, ast.If | ast.While):
-            parts = [node.test]
+            return self._is_steered(node.test)
         elif isinstance(node, ast.For | ast.AsyncFor):
-            parts = [node.iter]
+            return self._is_steered(node.iter)
         elif isinstance(node, ast.With | ast.AsyncWith):
             parts = [each.context_expr for each in node.items]
         elif isinstance(node, ast.Match):
-            parts = [node.subject]
+            return self._is_steered(node.subject)
         elif isinstance(node, ast.Try):
             parts = node.body
         elif isinstance(node, ast.IfExp | ast.BoolOp | _COMPREHENSIONS):
@@ -250,14 +286,17 @@ class _Puts:
         return any(map(self._is_theirs, parts))
 
 
-def _is_before(put: _Put, function: _Function, last: int, words: frozenset[str]) -> bool:
-    """It may be done before a line of a function is reached."""
+def _is_before(put: _Put, function: _Function, last: int, asked_for: Collection[str]) -> bool:
+    """It may be done before a line of a function is reached: by tests that call it, by fixtures that are asked for, and
+    by whatever else is no test."""
     if not put.within or isinstance(put.within[0], ast.Lambda):
         return True
     outer = put.within[0]
     if outer is function:
         return put.line <= last
-    return _sets_up(outer) or (outer.name in words and not is_test(outer.name))
+    if is_test(outer.name):
+        return not is_test(function.name)
+    return outer.name in asked_for or not _is_fixture(outer)
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
@@ -276,12 +315,17 @@ def _sets_up(function: _Function) -> bool:
     return is_automatic or function.name in _SETUP or function.name.startswith("pytest_")
 
 
+def _is_fixture(function: _Function) -> bool:
+    """It is run where a test asks for it by its name."""
+    is_marked = any(word_of(each) == "fixture" for mark in function.decorator_list for each in ast.walk(mark))
+    return is_marked and not _sets_up(function)
+
+
 def _is_plain(function: _Scope) -> bool:
     """It is run only where somebody calls it."""
     if isinstance(function, ast.Lambda):
         return True
-    is_fixture = any(word_of(each) == "fixture" for mark in function.decorator_list for each in ast.walk(mark))
-    return not (is_fixture or is_test(function.name) or _sets_up(function))
+    return not (_is_fixture(function) or is_test(function.name) or _sets_up(function))
 
 
 def _words(nodes: Iterable[ast.AST]) -> frozenset[str]:
@@ -322,7 +366,7 @@ def _put_by(node: ast.AST) -> Iterator[_Pair]:
             for each in ast.walk(target):
                 # a part of several is no constant that this one has
                 plain = each is target and not isinstance(node, ast.AugAssign)
-                value = node.value if plain else ast.Tuple([node.value, ast.Name("several", ast.Load())], ast.Load())
+                value = node.value if plain else _Part(node.value)
                 if isinstance(each, ast.Subscript) and _is_environ(each.value):
                     yield _pair(each.slice, value)
                 elif isinstance(each, ast.Attribute) and (name := _attribute(each.value, each.attr)):

@@ -40,6 +40,7 @@ from harena.scoring.scorers.suite_syntax import (
     is_test,
     lists_names,
     outside_of_functions,
+    plain_settings,
     roots,
     settled,
     steers_runner,
@@ -118,6 +119,13 @@ def dependence(
         for name in names[path]
     )
     known = _Modules(libraries, of_suite)
+    settings = {
+        f"{module}.{name}"
+        for path, tree in trees.items()
+        if tree is not None
+        for name in plain_settings(tree)
+        for module in names[path]
+    }
     found = Dependence()
     others: list[tuple[str, bool]] = []
     stating: dict[str, StatedExcuses] = {}
@@ -131,7 +139,7 @@ def dependence(
             if line := file.unheard_skip():
                 found.unheard[path] = line
             if any(word in trusted[path] for word in WORDS):
-                excuses = file.stated(of_image)
+                excuses = file.stated(of_image, settings)
                 found.skips.update((f"{path}:{line}", kind) for line, kind in excuses.skips())
                 stating[path] = excuses
             else:
@@ -140,7 +148,7 @@ def dependence(
     if stating:
         surroundings = AskedPlaces(
             {path: file.tree for path, file in files.items()},
-            lambda path: (stating.get(path) or files[path].stated(of_image)).is_theirs,
+            lambda path: stating.get(path) or files[path].stated(of_image, settings),
         )
         _tell_asked(found, surroundings)
         is_always = is_beside or surroundings.is_steered_at_first
@@ -402,12 +410,12 @@ class _File:
         """The line of a skip that depends on what nobody hears; 0 if there is none."""
         return unheard_skip(self.tree, self._is_theirs, lambda node: self._way(node) == "presence")
 
-    def stated(self, of_image: Collection[str]) -> StatedExcuses:
-        """The skips and expected failures that the file states."""
+    def stated(self, of_image: Collection[str], settings: Collection[str]) -> StatedExcuses:
+        """The skips and expected failures that the file states; `settings`: plain values that trusted files have."""
         images = {*of_image, *sys.stdlib_module_names}
         looks = _LOOKS_AT_FILES | _PRESENCE_OF_FILES
         return StatedExcuses(
-            self.tree, self._theirs, looks, lambda node: _foreign(node, self._path, self._known), images
+            self.tree, self._theirs, looks, lambda node: _foreign(node, self._path, self._known), images, settings
         )
 
     # What is defined.

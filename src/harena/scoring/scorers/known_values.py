@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from harena.scoring.scorers.suite_syntax import FUNCTIONS, is_test, settled, word_of
 
@@ -49,9 +49,14 @@ _OF_SYS = frozenset({
 })  # fmt: skip
 _OF_TEST = frozenset({"_testMethodName", "_testMethodDoc", "id", "shortDescription", "__class__"})
 """what a test knows of itself"""
-_QUIET = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.If, ast.IfExp, ast.While, ast.Assert, ast.Return,
-          ast.Expr, ast.FormattedValue, ast.Subscript, ast.Attribute, ast.For, ast.comprehension)  # fmt: skip
+_QUIET = (ast.Compare, ast.UnaryOp, ast.BinOp, ast.If, ast.While, ast.Assert, ast.Expr, ast.FormattedValue)
 """what keeps nothing of a value that stands in it"""
+_SEEN_THROUGH = (ast.Attribute, ast.Subscript, ast.BoolOp, ast.IfExp, ast.NamedExpr)
+"""what is, or has, a value that stands in it, or a part of that"""
+_KEEPING = frozenset({
+    "list", "tuple", "set", "dict", "frozenset", "zip", "enumerate", "reversed", "sorted", "getattr", "min", "max",
+})  # fmt: skip
+"""functions of Python's whose values hold what they are given"""
 _RUN_BY_RUNNER = frozenset({"setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown",
                             "setUpModule", "tearDownModule", "setup_method", "teardown_method", "setup_class",
                             "teardown_class", "setup_module", "teardown_module", "setup_function",
@@ -75,6 +80,9 @@ class KnownValues:
         tests, and the values that they are given."""
         self._nodes = nodes
         self._parents = parents
+        self._found: dict[ast.AST, bool] = {}
+        """of nodes, while what they are made of stays the same"""
+        self._given_to: dict[str, ast.Tuple] = {}
         self._modules = modules
         self._functions: dict[str, list[_Function]] = {}
         for node in nodes:
@@ -114,9 +122,15 @@ class KnownValues:
         self._names -= self._known_functions
         if not settled(self._without_unknown, lambda: len(self._names) + len(self._known_functions)):
             self._names, self._known_functions = set(), set()
+        self._found.clear()
 
     def is_known(self, node: ast.AST) -> bool:
         """No candidate can steer the value of an expression, or what a statement does."""
+        if (found := self._found.get(node)) is None:
+            found = self._found[node] = self._is_known(node)
+        return found
+
+    def _is_known(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Name):
             if not isinstance(node.ctx, ast.Load):
                 return True
@@ -132,6 +146,7 @@ class KnownValues:
         return all(map(self.is_known, ast.iter_child_nodes(node)))
 
     def _without_unknown(self) -> None:
+        self._found.clear()
         self._names = {name for name in self._names if all(map(self._is_known_value, self._values[name]))}
         self._known_functions = {name for name in self._known_functions if self._are_known(self._functions[name])}
 
@@ -178,10 +193,10 @@ class KnownValues:
         for node in self._nodes:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
-                    yield from _bound(target, node.value)
+                    yield from self._bound_outside(target, node.value)
             elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
                 if node.value is not None:
-                    yield from _bound(node.target, node.value)
+                    yield from self._bound_outside(node.target, node.value)
             elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
                 yield from _bound(node.target, node.iter)
             elif isinstance(node, ast.withitem):
@@ -200,23 +215,35 @@ class KnownValues:
                 for target in node.targets:
                     yield from ((name, None) for name, _ in _bound(target, None))
 
+    def _bound_outside(self, target: ast.AST, value: ast.expr) -> Iterator[tuple[str, ast.expr | None]]:
+        """What an assignment binds, without the modules: `os.environ["A"] = "b"` makes no other `os`."""
+        is_part = isinstance(target, ast.Attribute | ast.Subscript)
+        yield from ((name, part) for name, part in _bound(target, value) if not (is_part and name in self._modules))
+
     def _parameters(
         self, node: _Function, arguments: Mapping[str, Collection[ast.expr]]
     ) -> Iterator[tuple[str, ast.expr | None]]:
         """Which of its arguments a parameter is bound to is not told apart."""
         names = [each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)]
         calls = [] if is_test(node.name) else self._calls.get(node.name, [])
-        given = [part for call in calls for part in (*call.args, *(each.value for each in call.keywords))]
-        given += [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        defaults = ast.Tuple([*node.args.defaults, *filter(None, node.args.kw_defaults)], ast.Load())
         for name in names:
             if name in ("self", "cls"):
                 continue
             if name in arguments and is_test(node.name):
-                yield from ((name, value) for value in arguments[name])
+                yield name, self._one_of(f"argument {name}", arguments[name])
             elif calls:
-                yield from ((name, value) for value in given)
+                parts = (part for call in calls for part in (*call.args, *(each.value for each in call.keywords)))
+                yield name, self._one_of(f"function {node.name}", parts)
+                yield name, defaults
             else:
                 yield name, None
+
+    def _one_of(self, what: str, values: Iterable[ast.expr]) -> ast.Tuple:
+        """One node for all values that the parameters of one name may have, made once."""
+        if what not in self._given_to:
+            self._given_to[what] = ast.Tuple([*values], ast.Load())
+        return self._given_to[what]
 
     # Who may call and change what.
 
@@ -227,31 +254,40 @@ class KnownValues:
             if parent.func is node:
                 return True
             called = parent.func
+            if isinstance(called, ast.Name) and called.id in _KEEPING:
+                return self._is_quiet(parent)
             is_builtin = isinstance(called, ast.Name) and called.id in _BUILTINS
             word = word_of(called)
             return is_builtin or word in _GIVEN_TO_RUNNER or word.lower().startswith("assert")
         if isinstance(parent, FUNCTIONS):
             return node in parent.decorator_list
+        if isinstance(parent, ast.IfExp) and node is parent.test:
+            return True
+        if isinstance(parent, _SEEN_THROUGH):
+            return self._is_quiet(parent)
         return isinstance(parent, _QUIET)
 
     def _called_by_others(self) -> Iterator[_Function]:
         """Functions that somebody else may call, when and with what he wants, and what these call."""
         found: set[_Function] = set()
+        followed: set[str] = set()
+
+        def called_in(node: ast.AST) -> list[_Function]:
+            names = {word_of(each.func) for each in ast.walk(node) if isinstance(each, ast.Call)} - followed
+            followed.update(names)
+            return [each for name in names if not is_test(name) for each in self._functions.get(name, ())]
+
         waiting = [node for named in self._functions.values() for node in named if self._is_open(node)]
         for each in self._nodes:
             if self._is_open_lambda(each) or isinstance(each, ast.GeneratorExp):
-                waiting += self._called_in(each)
+                waiting += called_in(each)
         while waiting:
             node = waiting.pop()
             if node not in found:
                 found.add(node)
                 yield node
                 waiting += [each for each in ast.walk(node) if isinstance(each, FUNCTIONS)]
-                waiting += self._called_in(node)
-
-    def _called_in(self, node: ast.AST) -> list[_Function]:
-        calls = [word_of(each.func) for each in ast.walk(node) if isinstance(each, ast.Call)]
-        return [found for name in calls for found in self._functions.get(name, ()) if not is_test(name)]
+                waiting += called_in(node)
 
     def _is_open(self, node: _Function) -> bool:
         if is_test(node.name) or node.name in _RUN_BY_RUNNER:
@@ -334,7 +370,11 @@ def _gives_self(call: ast.Call) -> bool:
     """A test gives itself away, and with it all that it has."""
     given = [*call.args, *(each.value for each in call.keywords)]
     is_own = word_of(call.func) in ("super", "isinstance", "hasattr", "getattr", "setattr", "type", "__init__", "id")
-    return not is_own and any(isinstance(each, ast.Name) and each.id == "self" for each in given)
+    inside = [part for each in given for part in ast.walk(each)]
+    holders = {id(part.value) for part in inside if isinstance(part, ast.Attribute)}
+    return not is_own and any(
+        isinstance(each, ast.Name) and each.id == "self" and id(each) not in holders for each in inside
+    )
 
 
 def _is_plain(value: ast.expr | None) -> bool:

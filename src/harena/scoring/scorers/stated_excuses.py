@@ -60,6 +60,15 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 Foreign = Callable[[ast.Import | ast.ImportFrom], Iterable[ast.alias]]
 
 
+def _is_of_plain_fixture(node: ast.AST) -> bool:
+    """A folder of a fixture's, a path in it, or its text."""
+    if isinstance(node, ast.Call):
+        return word_of(node.func) == "str" and len(node.args) == 1 and _is_of_plain_fixture(node.args[0])
+    if isinstance(node, ast.BinOp):
+        return _is_of_plain_fixture(node.left) and isinstance(node.right, ast.Constant)
+    return isinstance(node, ast.Name) and node.id in ("tmp_path", "tmpdir")
+
+
 def _by_line(function: _Function) -> dict[int, list[ast.stmt]]:
     """Line -> the statements that begin or end on it."""
     found: dict[int, list[ast.stmt]] = {}
@@ -90,9 +99,11 @@ class StatedExcuses:
         looks: Collection[str],
         foreign: Foreign,
         images: Collection[str],
+        settings: Collection[str] = (),
     ) -> None:
         """`theirs`: names of the module that come from the candidate. `looks`: words that look at files. `foreign`:
-        what an import brings of modules that are the candidate's. `images`: packages and modules that are not."""
+        what an import brings of modules that are the candidate's. `images`: packages and modules that are not.
+        `settings`: whole names of what other trusted files bind once to a plain value."""
         self._tree = tree
         self._looks = frozenset(looks)
         self._images = frozenset(images)
@@ -112,12 +123,22 @@ class StatedExcuses:
                         whole = alias.name if alias.asname else name
                         module = node.module if isinstance(node, ast.ImportFrom) else None
                         self._modules.setdefault(name, set()).add(f"{module}.{alias.name}" if module else whole)
+        self._settings = frozenset(settings)
+        self._libraries = {
+            name: of
+            for name, of in self._modules.items()
+            if all(each.partition(".")[0] in self._images or each in self._settings for each in of)
+        }
+        """those of them that are of no trusted file, or a setting of one"""
+        self._has_theirs: dict[ast.AST, bool] = {}
+        self._kinds: dict[ast.AST, Kind | None] = {}
+        """of nodes, while what they are made of stays the same"""
         self._ways: dict[_Function, Kind | None] = {}
         self._statements: dict[_Function, dict[int, list[ast.stmt]]] = {}
         self._own: set[str] = set()
         """names that are bound to what is not the candidate's only"""
         self._arguments = dict(self._parametrized())
-        self._known = KnownValues(self._nodes, self._parents, self._modules, self._arguments)
+        self._known = KnownValues(self._nodes, self._parents, self._libraries, self._arguments)
         self._theirs |= self._known.changed - _PLAIN_FIXTURES
         bindings = list(self._bindings())
         self._bound = {name for name, *_ in bindings}
@@ -128,10 +149,14 @@ class StatedExcuses:
         if not settled(self._add_theirs, lambda: len(self._theirs)):  # then all is
             self._theirs.update(word_of(node) for node in self._nodes if isinstance(node, ast.Name | ast.Attribute))
 
+        self._has_theirs.clear()
+
         def add_own() -> None:
+            self._kinds.clear()
             self._own = self._with_own(bindings)
 
         settled(add_own, lambda: len(self._own))
+        self._kinds.clear()
 
     def skips(self) -> Iterator[tuple[int, Kind]]:
         """The lines of skips that are stated."""
@@ -162,9 +187,16 @@ class StatedExcuses:
         """A part of the file holds something that comes from the candidate."""
         return self._is_theirs(node)
 
+    def is_steered(self, node: ast.AST) -> bool:
+        """A candidate may have a say in the value of an expression: it is not known to be the suite's own."""
+        is_free = self._is_own(node) or self._known.is_known(node) or _is_of_plain_fixture(node)
+        return self._is_theirs(node) or not is_free
+
     # What a name is made of.
 
     def _add_theirs(self) -> None:
+        self._has_theirs.clear()
+        self._kinds.clear()
         for node in self._nodes:
             self._theirs.update(self._made_of_theirs(node))
 
@@ -197,7 +229,7 @@ class StatedExcuses:
         if not self._is_theirs(node):
             return
         names = [each for each in (*given, node.func) if isinstance(each, ast.Name | ast.Attribute | ast.Starred)]
-        kept = {*self._modules, *_PLAIN_FIXTURES, *self._functions, *self._fixed, *_PLAIN_CONTEXTS}
+        kept = {*self._libraries, *_PLAIN_FIXTURES, *self._functions, *self._fixed, *_PLAIN_CONTEXTS}
         yield from (root for each in names if (root := _root(each)) not in kept and not root.startswith("assert"))
         called = self._functions.get(word_of(node.func))
         if called is not None:
@@ -230,10 +262,11 @@ class StatedExcuses:
 
     def _bindings(self) -> Iterator[tuple[str, ast.AST, ast.expr | None]]:
         """(name, where, what of; None where that is nobody's value)."""
-        nothing = ast.Constant(None)
+        nothing, told = ast.Constant(None), set[str]()
         for node in self._nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
-                yield from ((name, node, nothing) for name in bound_by(node))
+                for name in bound_by(node):
+                    yield name, node, nothing if name in self._libraries else None
             elif isinstance(node, ast.Assign) and all(isinstance(each, ast.Name) for each in node.targets):
                 yield from ((word_of(each), node, node.value) for each in node.targets)
             elif isinstance(node, ast.AnnAssign | ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -241,8 +274,11 @@ class StatedExcuses:
             elif isinstance(node, ast.For) and isinstance(node.target, ast.Name | ast.Tuple):
                 yield from ((name, node, node.iter) for name in _stored(node.target))
             elif isinstance(node, ast.arg):
-                for values in self._arguments.get(node.arg, [None]):
-                    yield node.arg, self._parents[self._parents[node]], values
+                given = self._arguments.get(node.arg)
+                if given is not None and node.arg not in told:
+                    told.add(node.arg)
+                    yield from ((node.arg, self._parents[self._parents[node]], values) for values in given)
+                yield node.arg, self._parents[self._parents[node]], given[0] if given else None
             elif isinstance(node, ast.Global | ast.Nonlocal):
                 yield from ((name, node, None) for name in node.names)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -270,6 +306,11 @@ class StatedExcuses:
 
     def _is_theirs(self, node: ast.AST) -> bool:
         """It holds something that comes from the candidate."""
+        if (found := self._has_theirs.get(node)) is None:
+            found = self._has_theirs[node] = self._holds_theirs(node)
+        return found
+
+    def _holds_theirs(self, node: ast.AST) -> bool:
         word = word_of(node)
         if word in self._looks and not self._is_of_image(node):
             return True
@@ -293,6 +334,11 @@ class StatedExcuses:
 
     def _kind(self, node: ast.expr) -> Kind | None:
         """What the value of an expression is made of."""
+        if node not in self._kinds:
+            self._kinds[node] = self._kind_of_value(node)
+        return self._kinds[node]
+
+    def _kind_of_value(self, node: ast.expr) -> Kind | None:
         if self._is_theirs(node):
             return None
         if isinstance(node, ast.Constant):
@@ -341,6 +387,11 @@ class StatedExcuses:
 
     def _block(self, node: ast.AST) -> Kind | None:
         """What it depends on whether, and how often, the parts of a block are run."""
+        if node not in self._kinds:
+            self._kinds[node] = self._kind_of_block(node)
+        return self._kinds[node]
+
+    def _kind_of_block(self, node: ast.AST) -> Kind | None:
         if isinstance(node, ast.If | ast.While):
             if is_main(node.test):
                 return "always"
@@ -364,7 +415,8 @@ class StatedExcuses:
             )
             return "own" if is_own else self._unless_steered(*node.body)
         if isinstance(node, ast.Match):
-            return None if self._is_theirs(node) else self._unless_steered(node.subject)
+            guards = [each.guard for each in node.cases if each.guard is not None]
+            return None if self._is_theirs(node) else self._unless_steered(node.subject, *guards)
         if isinstance(node, BLOCKS):
             return None
         return "always"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeGuard
 
@@ -34,6 +35,24 @@ def outside_of_functions(node: ast.AST) -> Iterator[ast.AST]:
                 yield from outside_of_functions(part)
         else:
             yield from outside_of_functions(child)
+
+
+def plain_settings(tree: ast.Module) -> Iterator[str]:
+    """Names that a file binds once, at its top, to a value that nobody can change in place and that is made of
+    constants and of what `sys`, `os` and `platform` tell."""
+    times: Counter[str] = Counter(
+        name
+        for node in ast.walk(tree)
+        for name in (*bound_by(node), *(node.names if isinstance(node, ast.Global) else ()))
+    )
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            parts = list(ast.walk(node.value))
+            is_plain = not any(isinstance(each, ast.List | ast.Dict | ast.Set | ast.Lambda) for each in parts)
+            words = {each.id for each in parts if isinstance(each, ast.Name)}
+            if is_plain and words <= {"sys", "os", "platform", "bool", "int"} and times[name] == 1:
+                yield name
 
 
 def word_of(node: ast.AST) -> str:
