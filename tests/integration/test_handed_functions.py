@@ -71,6 +71,10 @@ LIES = "class E:\n    def __eq__(s, o): return True\n    __hash__ = None\n    __
 STOPS = "def f(x): raise StopIteration\n"
 RIGHT = "def f(x): return x * x\n"
 CALLED = {
+    "a named tuple": ("c = collections.namedtuple('Case', 'op want')(operator.eq, 4)\n    assert c.op(f(2), c.want)", LIES),
+    "an object": ("c = types.SimpleNamespace(op=operator.eq)\n    assert c.op(f(2), 4)", LIES),
+    "an attribute that is set": ("class T: pass\n    setattr(T, 'op', operator.eq)\n    assert T.op(f(2), 4)", LIES),
+    "a name that is set": ("globals()['same'] = operator.eq\n    assert same(f(2), 4)", LIES),
     "a name": ("same = operator.eq\n    assert same(f(2), 4)", LIES),
     "a name of an assertion's": ("check = operator.eq\n    assert check(f(2), 4)", LIES),
     "a table": ("ops = {'==': operator.eq}\n    assert ops['=='](f(2), 4)", LIES),
@@ -81,6 +85,8 @@ CALLED = {
     "a star": ("assert all(map(*[operator.eq, [f(2)], [4]]))", LIES),
     "a loop of its own": ("assert all(functools.reduce(lambda a, op: a + [op(f(2), 4)], [operator.eq], []))", LIES),
     "another file": ("import helper\n    assert helper.holds(operator.eq, f(2), 4)", LIES),
+    "a name of another file": ("from helper import EQ\n    assert EQ(f(2), 4)", LIES),
+    "an attribute of another file": ("import helper\n    assert helper.EQ(f(2), 4)", LIES),
     "map by a name": ("each = map\n    assert all(each(lambda x: f(x) == x * x, [1, 2]))", STOPS),
 }  # fmt: skip
 
@@ -90,8 +96,11 @@ async def test_what_the_suite_calls_is_judged_by_whatever_name(name: str) -> Non
     """Beside the suite an object that calls itself equal to everything is not paid for it, and an end of the
     candidate's ends no loop; what has the value is paid."""
     body, forgery = CALLED[name]
-    suite = f"import functools, operator\nfrom solution import f\ndef test_a():\n    {body}\n"
-    files = {"test_it.py": suite, "helper.py": "def holds(op, *sides): return op(*sides)\n"}
+    suite = f"import collections, functools, operator, types\nfrom solution import f\ndef test_a():\n    {body}\n"
+    files = {
+        "test_it.py": suite,
+        "helper.py": "import operator\nEQ = operator.eq\ndef holds(op, *sides): return op(*sides)\n",
+    }
 
     async def one(program: str) -> tuple[float | None, str]:
         found = await scored({"files": {"solution.py": program}}, suite, "pytest", isolate=False, files=files)

@@ -101,6 +101,7 @@ class _Names:
         self.functions: dict[str, str] = {}
         """name -> what it is called in the module that it is from"""
         classes: set[str] = set()
+        definitions: set[str] = set()
         bound: dict[str, list[ast.expr | None]] = {}
         """name -> what it is bound to, None where that is anything"""
         for node in ast.walk(tree):
@@ -108,10 +109,13 @@ class _Names:
                 self._import(node, others)
             elif isinstance(node, ast.ClassDef):
                 classes.add(node.name)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                definitions.add(node.name)
             for name, value in _bindings(node):
                 bound.setdefault(name, []).append(value)
         self.operators = {name: function for name, function in self.operators.items() if name not in bound}
-        self.kept = set(_kept(tree))
+        self.defined = {name for name, values in bound.items() if values == [None] and name in definitions}
+        """names that one definition binds, and nothing else"""
         self._own = {*self.modules, *(classes - {name for name in classes if len(bound[name]) > 1})}
         self.builtins = set(vars(builtins)) - set(bound) - set(others) - set(self.modules)
         self._clean: set[str] = set()
@@ -196,15 +200,6 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         yield node.name, None  # type: ignore[attr-defined]
     elif type(node).__name__ == "MatchMapping" and node.rest:  # type: ignore[attr-defined]
         yield node.rest, None  # type: ignore[attr-defined]
-
-
-def _kept(tree: ast.AST) -> Iterator[str]:
-    """Names and attributes that may be any value: what no definition and no import binds."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
-            yield node.id if isinstance(node, ast.Name) else node.attr
 
 
 class Comparisons(ast.NodeTransformer):
@@ -389,12 +384,19 @@ class Comparisons(ast.NodeTransformer):
         return node
 
     def _is_kept(self, func: ast.expr) -> bool:
-        """What is called may be a function that the tests have handed on: by a name of theirs, a place in a table, or
-        as what another call gives."""
+        """What is called may be a function that trusted files have kept: by a name, also of another file, a place in a
+        table or an object, or as what another call gives. A library's own functions, builtins and what the tests define
+        are none."""
+        root = func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and self._names.modules.get(root.id) in self.libraries:
+            return False
         if isinstance(func, ast.Name):
-            return func.id in self._names.kept and func.id not in self._names.builtins
+            return func.id not in self._names.builtins and func.id not in self._names.defined
         if isinstance(func, ast.Attribute):
-            return func.attr in self._names.kept
+            is_own = isinstance(func.value, ast.Name) and func.value.id in ("self", "cls")
+            return not (is_own and func.attr.startswith("assert")) and not isinstance(func.value, ast.Constant)
         return not isinstance(func, (ast.Lambda, ast.Constant))
 
     def _calls_what_it_is_given(self, func: ast.expr) -> bool:

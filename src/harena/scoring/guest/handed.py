@@ -37,6 +37,9 @@ CALLING = {
 """module -> functions that call what they are given, and hand it to nobody else"""
 
 
+_Partial = functools.partial
+
+
 class Handed:
     """These functions, as they are before the candidate's first instruction."""
 
@@ -60,8 +63,8 @@ class Handed:
 
     def called(self, function: Any) -> Any:
         """What the tests call for a function that they have kept, also where that gives some of the operands."""
-        if type(function) is functools.partial and (known := self._by_identity.get(id(function.func))) is not None:
-            return functools.partial(known, *function.args, **function.keywords)
+        if type(function) is _Partial and (known := self._by_identity.get(id(function.func))) is not None:
+            return _Partial(known, *function.args, **function.keywords)
         return self._by_identity.get(id(function), function)
 
     def all_called(self, functions: Iterable[Any]) -> list[Any]:

@@ -81,7 +81,7 @@ class KnownValues:
         self._nodes = nodes
         self._parents = parents
         self._found: dict[ast.AST, bool] = {}
-        """of nodes, while what they are made of stays the same"""
+        """node -> what was found of it, as long as what it is made of stays the same"""
         self._given_to: dict[str, ast.Tuple] = {}
         self._modules = modules
         self._functions: dict[str, list[_Function]] = {}

@@ -129,10 +129,10 @@ class StatedExcuses:
             for name, of in self._modules.items()
             if all(each.partition(".")[0] in self._images or each in self._settings for each in of)
         }
-        """those of them that are of no trusted file, or a setting of one"""
+        """imports of what no trusted file has, and of plain settings of one"""
         self._has_theirs: dict[ast.AST, bool] = {}
         self._kinds: dict[ast.AST, Kind | None] = {}
-        """of nodes, while what they are made of stays the same"""
+        """node -> what was found of it, as long as what it is made of stays the same"""
         self._ways: dict[_Function, Kind | None] = {}
         self._statements: dict[_Function, dict[int, list[ast.stmt]]] = {}
         self._own: set[str] = set()
