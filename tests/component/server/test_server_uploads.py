@@ -312,7 +312,7 @@ async def test_unfinished_bodies_have_a_share_of_the_disk(http: aiohttp.ClientSe
 
 async def test_unfinished_first_lines_have_a_share_of_the_memory(http: aiohttp.ClientSession, here: World) -> None:
     """They are held in it, as bodies of JSON are; the lines behind them are not."""
-    here.state.quotas._defaults = replace(here.state.quotas._defaults, request_memory_bytes=100 << 20)
+    here.state.quotas._defaults = replace(here.state.quotas._defaults, request_memory_bytes=120 << 20)
     taken = here.state.request_memory
 
     async def unfinished(gone: asyncio.Event) -> AsyncIterator[bytes]:
