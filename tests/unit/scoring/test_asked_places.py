@@ -162,3 +162,11 @@ def test_what_is_compared_for_all_skips_is_bounded(monkeypatch: pytest.MonkeyPat
     """Skips beyond are not stated."""
     monkeypatch.setattr(asked_places, "_MOST_PAIRS", 100)
     assert 0 < len(_asked(TEST + ("os.environ['NET'] = 'x'\n    " + SKIP + "    ") * 30)) < 5
+
+
+def test_a_constant_is_the_suites_own_beside_another_value() -> None:
+    """The other value came after it in the text, and took it away."""
+    (asked,) = _asked("os.environ['NET'] = os.path.join('a', 'b')\nos.environ['NET'] = 'off'\n" + TEST + SKIP)
+    assert (asked.own, asked.free) == ({"NET": ("off",)}, {"NET"})
+    (asked,) = _asked("os.environ['NET'] = 'off'\nos.environ['NET'] = os.path.join('a', 'b')\n" + TEST + SKIP)
+    assert (asked.own, asked.free) == ({"NET": ("off",)}, {"NET"})

@@ -1,4 +1,4 @@
-"""Which pipes may be wider than usual: what the pipes of one user hold together is bounded by the kernel.
+"""The pipes that may be wider than usual are counted: the kernel bounds what the pipes of one user hold together.
 
 Beyond that bound (fs.pipe-user-pages-soft, 64 MiB) new pipes hold 8 KiB, and none grows. A process with
 CAP_SYS_RESOURCE or CAP_SYS_ADMIN has no such bound. Elsewhere few pipes are wide at one time, and a workspace has no

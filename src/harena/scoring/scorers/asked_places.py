@@ -22,17 +22,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harena.scoring.python_source import parts_of
-from harena.scoring.scorers.suite_syntax import DEFINITIONS, FUNCTIONS, is_test, word_of
+from harena.scoring.scorers.suite_syntax import CLEANUPS, DEFINITIONS, FUNCTIONS, SETS_UP, given_to, is_test, word_of
 
 if TYPE_CHECKING:
     from harena.scoring.scorers.stated_excuses import StatedExcuses
 
 _ATTRIBUTES = {"platform": "sys.platform", "version_info": "sys.version_info", "maxsize": "sys.maxsize",
                "name": "os.name"}  # fmt: skip
-_SETUP = frozenset({
-    "setUp", "setUpClass", "setUpModule", "asyncSetUp", "setup", "setup_method", "setup_class", "setup_module",
-    "setup_function",
-})  # fmt: skip
+_SETUP = SETS_UP | {"setup"}
 _READS = frozenset({"environ", "getenv", "which"})
 _SUITES_OWN = frozenset({"self", "cls", "monkeypatch"})
 _MOST_ASKED, _LONGEST_NAME, _LAST = 100, 100, 1 << 60
@@ -49,7 +46,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _SCOPES = (*FUNCTIONS, ast.Lambda)
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
-_AFTERWARDS = frozenset({"addCleanup", "addClassCleanup", "addModuleCleanup", "addfinalizer", "register"})
+_AFTERWARDS = CLEANUPS | {"register"}
 _Pair = tuple[str, ast.expr | None]
 Value = int | str | list[int | str] | None
 
@@ -88,7 +85,7 @@ class AskedPlaces:
         """`stated`: for a path, what says of a part of that file who has a say in it."""
         self._outer = {path: list(_outermost(tree)) for path, tree in trees.items()}
         self._bindings: dict[str, list[ast.AST]] = {}
-        self._calls: dict[str, list[frozenset[str]]] = {}
+        self._calls: dict[str, list[ast.Call]] = {}
         self._used: set[str] = set()
         """fixtures that marks ask for"""
         for tree in trees.values():
@@ -98,7 +95,7 @@ class AskedPlaces:
                 for word in _binds(node):
                     self._bindings.setdefault(word, []).append(node)
                 if isinstance(node, ast.Call) and (node.args or node.keywords):
-                    self._calls.setdefault(word_of(node.func), []).append(_words(ast.walk(node)))
+                    self._calls.setdefault(word_of(node.func), []).append(node)
         self._words: dict[ast.AST, frozenset[str]] = {}
         self._leading: dict[_Function, frozenset[str]] = {}
         self._values: dict[str, list[Value]] = {}
@@ -145,11 +142,14 @@ class AskedPlaces:
             if put.is_theirs:
                 return None
             values = [None] if put.value is None else self._constants(put.value)
+            if not values:
+                free.add(put.name)
+                continue
             known = found.setdefault(put.name, [])
             known += [each for each in values if each not in known]
-            if not values or len(known) > _MOST_ASKED:
+            if len(known) > _MOST_ASKED:
                 free.add(put.name)
-                del found[put.name]
+                del known[_MOST_ASKED:]
         # a function that is told the name of a variable, or puts it together, may ask for any
         is_told = not has_environment or any(word[0] == _MARK for word in words)
         few = tuple(sorted(asks)) if len(asks) <= _MOST_ASKED and is_told else None
@@ -167,10 +167,13 @@ class AskedPlaces:
             for node in (node for word in new for node in self._bindings.get(word, ())):
                 if node not in seen and not (isinstance(node, FUNCTIONS) and is_test(node.name)):
                     seen.add(node)
-                    if node not in self._words:
-                        self._words[node] = _words(ast.walk(node))
-                    waiting.append(self._words[node])
+                    waiting.append(self._words_in(node))
         return frozenset(found)
+
+    def _words_in(self, node: ast.AST) -> frozenset[str]:
+        if node not in self._words:
+            self._words[node] = _words(ast.walk(node))
+        return self._words[node]
 
     def _constants(self, value: ast.expr) -> list[Value]:
         """The constants of which a value is one; empty where it may be something else."""
@@ -197,7 +200,7 @@ class AskedPlaces:
         """The words of the calls of a function that takes something."""
         if is_test(function.name) or all(each.arg in _SUITES_OWN for each in _arguments(function)):
             return []
-        return self._calls.get(function.name, [])
+        return [self._words_in(call) for call in self._calls.get(function.name, ())]
 
 
 def _outermost(tree: ast.Module) -> Iterator[_Function]:
@@ -235,7 +238,7 @@ class _Puts:
                 is_steered = True
                 self._steered.update(map(word_of, ast.walk(node)))
             if isinstance(node, ast.Call) and is_theirs(node.func):
-                self._steered.update(word_of(part) for each in _given(node) for part in ast.walk(each))
+                self._steered.update(word_of(part) for each in given_to(node) for part in ast.walk(each))
             if is_steered and isinstance(node, ast.Return | ast.Break | ast.Continue):
                 self._cut.update(within)
             around = (*within, node) if isinstance(node, _SCOPES) else within
@@ -260,7 +263,7 @@ class _Puts:
             )
             yield _Put(name, value, is_steered or is_theirs, line, within)
         if isinstance(node, ast.Call):
-            handed = [name for each in _given(node) for name in _handed(each)]
+            handed = [name for each in given_to(node) for name in _handed(each)]
             if handed and self._is_theirs(node.func):
                 yield from (_Put(name, None, True, line, within) for name in handed)
 
@@ -297,10 +300,6 @@ def _is_before(put: _Put, function: _Function, last: int, asked_for: Collection[
     if is_test(outer.name):
         return not is_test(function.name)
     return outer.name in asked_for or not _is_fixture(outer)
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(each.value for each in call.keywords)]
 
 
 def _arguments(node: ast.Lambda | _Function) -> Iterator[ast.arg]:
@@ -379,7 +378,7 @@ def _put_by(node: ast.AST) -> Iterator[_Pair]:
 
 
 def _put_by_call(call: ast.Call) -> Iterator[_Pair]:
-    verb, given = word_of(call.func), _given(call)
+    verb, given = word_of(call.func), given_to(call)
     on = call.func.value if isinstance(call.func, ast.Attribute) else None
     values: list[ast.expr | None] = [*given, None]
     if verb in ("setenv", "delenv") and given:
@@ -441,7 +440,7 @@ def _is_environ(node: ast.AST) -> bool:
 
 
 def _may_put(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call) and any(True for each in _given(node) for _ in _handed(each)):
+    if isinstance(node, ast.Call) and any(True for each in given_to(node) for _ in _handed(each)):
         return True
     return any(True for _ in _put_by(node))
 

@@ -19,7 +19,7 @@ import builtins
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from harena.scoring.scorers.suite_syntax import FUNCTIONS, is_test, settled, word_of
+from harena.scoring.scorers.suite_syntax import CLEANUPS, FUNCTIONS, SETS_UP, given_to, is_test, settled, word_of
 
 _BUILTINS = frozenset({
     "bool", "int", "len", "str", "tuple", "range", "min", "max", "float", "any", "all", "sorted", "abs", "sum", "round",
@@ -57,11 +57,11 @@ _KEEPING = frozenset({
     "list", "tuple", "set", "dict", "frozenset", "zip", "enumerate", "reversed", "sorted", "getattr", "min", "max",
 })  # fmt: skip
 """functions of Python's whose values hold what they are given"""
-_RUN_BY_RUNNER = frozenset({"setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown",
-                            "setUpModule", "tearDownModule", "setup_method", "teardown_method", "setup_class",
-                            "teardown_class", "setup_module", "teardown_module", "setup_function",
-                            "teardown_function", "__init__"})  # fmt: skip
-_GIVEN_TO_RUNNER = frozenset({"addCleanup", "addClassCleanup", "addModuleCleanup", "addAsyncCleanup", "addfinalizer"})
+_RUN_BY_RUNNER = SETS_UP | {
+    "tearDown", "tearDownClass", "tearDownModule", "asyncTearDown", "teardown_method", "teardown_class",
+    "teardown_module", "teardown_function", "__init__",
+}  # fmt: skip
+_GIVEN_TO_RUNNER = CLEANUPS | {"addAsyncCleanup"}
 """what takes functions that the runner calls after a test"""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -139,8 +139,7 @@ class KnownValues:
         if isinstance(node, ast.Attribute):
             return self._is_known_attribute(node)
         if isinstance(node, ast.Call):
-            given = [*node.args, *(each.value for each in node.keywords)]
-            return self._is_known_function(node.func) and all(map(self.is_known, given))
+            return self._is_known_function(node.func) and all(map(self.is_known, given_to(node)))
         if isinstance(node, ast.Lambda | ast.Await | ast.Yield | ast.YieldFrom | ast.AsyncFor | ast.AsyncWith):
             return False
         return all(map(self.is_known, ast.iter_child_nodes(node)))
@@ -223,7 +222,7 @@ class KnownValues:
     def _parameters(
         self, node: _Function, arguments: Mapping[str, Collection[ast.expr]]
     ) -> Iterator[tuple[str, ast.expr | None]]:
-        """Which of its arguments a parameter is bound to is not told apart."""
+        """Each parameter of a function may be bound to any argument of its calls."""
         names = [each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)]
         calls = [] if is_test(node.name) else self._calls.get(node.name, [])
         defaults = ast.Tuple([*node.args.defaults, *filter(None, node.args.kw_defaults)], ast.Load())
@@ -233,7 +232,7 @@ class KnownValues:
             if name in arguments and is_test(node.name):
                 yield name, self._one_of(f"argument {name}", arguments[name])
             elif calls:
-                parts = (part for call in calls for part in (*call.args, *(each.value for each in call.keywords)))
+                parts = (part for call in calls for part in given_to(call))
                 yield name, self._one_of(f"function {node.name}", parts)
                 yield name, defaults
             else:
@@ -334,7 +333,7 @@ class KnownValues:
         """A method changes its object, and any function what it is given."""
         if word_of(call.func) in ("setattr", "delattr", "setitem", "setenv", "setdefault"):
             yield from (str(each.value) for each in call.args if isinstance(each, ast.Constant))
-        for part in (call.func, *call.args, *(each.value for each in call.keywords)):
+        for part in (call.func, *given_to(call)):
             is_module = self._dotted(part) is not None and "environ" not in _words(part)
             if not is_module and word_of(part) not in self._functions:
                 yield from _words(part)
@@ -368,7 +367,7 @@ def _words(node: ast.AST) -> set[str]:
 
 def _gives_self(call: ast.Call) -> bool:
     """A test gives itself away, and with it all that it has."""
-    given = [*call.args, *(each.value for each in call.keywords)]
+    given = given_to(call)
     is_own = word_of(call.func) in ("super", "isinstance", "hasattr", "getattr", "setattr", "type", "__init__", "id")
     inside = [part for each in given for part in ast.walk(each)]
     holders = {id(part.value) for part in inside if isinstance(part, ast.Attribute)}

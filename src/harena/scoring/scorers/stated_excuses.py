@@ -27,6 +27,7 @@ from harena.scoring.scorers.suite_syntax import (
     DEFINITIONS,
     FUNCTIONS,
     bound_by,
+    given_to,
     is_main,
     is_test,
     settled,
@@ -225,7 +226,7 @@ class StatedExcuses:
 
     def _given_theirs(self, node: ast.Call) -> Iterator[str]:
         """What a call with something of the candidate's may change."""
-        given = [*node.args, *(each.value for each in node.keywords)]
+        given = given_to(node)
         if not self._is_theirs(node):
             return
         names = [each for each in (*given, node.func) if isinstance(each, ast.Name | ast.Attribute | ast.Starred)]
@@ -358,7 +359,7 @@ class StatedExcuses:
             return any(dotted == each or dotted.startswith(each + ".") for each in _OWN_VALUES)
         if isinstance(node, ast.Call):
             called = self._dotted(node.func)
-            given = [*node.args, *(each.value for each in node.keywords)]
+            given = given_to(node)
             is_builtin = called in _BUILTIN_CALLS and not self._is_bound(called)
             return (is_builtin or called in _OWN_CALLS or called == "pytest.param") and all(map(self._is_own, given))
         inner = (
@@ -479,7 +480,7 @@ class StatedExcuses:
 
     def _given(self, call: ast.Call) -> Kind | None:
         """What a reason is made of changes nothing, as long as nothing of the candidate's makes it."""
-        given = [*call.args, *(each.value for each in call.keywords)]
+        given = given_to(call)
         return None if any(map(self._is_theirs, given)) else "always"
 
     def _function_of(self, node: ast.AST) -> _Function | None:

@@ -279,9 +279,9 @@ async def _scored_with_skips(
     confirms: bool = False,
     may_skip: frozenset[str] = frozenset(),
 ) -> tuple[Verdict, str, frozenset[str]]:
-    """See `_scored`; and the tests that the suite has skipped by itself. `confirms`: a pass is followed by a run in one
-    process, which says which tests are missing. `may_skip`: tests that are known to be skipped whoever the candidate
-    is."""
+    """The verdict, and the tests that the suite has skipped by itself; see `_scored`. `confirms`: a pass is followed by
+    a run in one process, which says which tests are missing. `may_skip`: tests that are known to be skipped whoever the
+    candidate is."""
     attempt, caught = await attempt_of(bench, contract, mode)
     if caught:
         why = f"whether a candidate is to catch the assertion that fails at {caught} cannot be told"

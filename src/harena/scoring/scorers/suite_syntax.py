@@ -10,6 +10,12 @@ from typing import TypeGuard
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.With, ast.AsyncWith, ast.Match)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+SETS_UP = frozenset({
+    "setUp", "setUpClass", "setUpModule", "asyncSetUp", "setup_method", "setup_class", "setup_module", "setup_function",
+})  # fmt: skip
+"""functions that a runner calls before tests"""
+CLEANUPS = frozenset({"addCleanup", "addClassCleanup", "addModuleCleanup", "addfinalizer"})
+"""methods that take what a runner calls after a test"""
 MOST_ROUNDS = 20
 """how often a text is gone through to find what its names are made of, each time from what was found before. Every link
 of a chain of names that stand against the order of the text takes a round; suites have one or two of them."""
@@ -53,6 +59,11 @@ def plain_settings(tree: ast.Module) -> Iterator[str]:
             words = {each.id for each in parts if isinstance(each, ast.Name)}
             if is_plain and words <= {"sys", "os", "platform", "bool", "int"} and times[name] == 1:
                 yield name
+
+
+def given_to(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call, by place and by name."""
+    return [*call.args, *(each.value for each in call.keywords)]
 
 
 def word_of(node: ast.AST) -> str:
