@@ -140,3 +140,19 @@ async def test_what_a_row_imports_is_there_for_its_programs() -> None:
     )
     assert [(one.score, one.trust) for one in results[:2]] == [(1.0, Trust.SEPARATE)] * 2
     assert (results[2].score, results[2].validity) == (0.0, Validity.VALID)
+
+
+@pytest.mark.parametrize("scoring", [{}, {"isolate": False}, {"calls": {"f": "f"}}], ids=str)
+async def test_a_sum_of_many_terms_is_judged(scoring: dict[str, object]) -> None:
+    """Python compiles what is nested more deeply than a function may call itself."""
+    tests = f"assert f(3) == {'+'.join(['1'] * 900)}"
+    rows = [
+        {
+            "id": str(answer),
+            "candidate": f"def f(x): return {answer}\n",
+            "scoring": {"type": "command", "asserts": tests, **scoring},
+        }
+        for answer in (900, 3)
+    ]
+    results = await asyncio.gather(*map(judged, load_scenarios(rows).scenarios))
+    assert [(one.score, one.validity) for one in results] == [(1.0, Validity.VALID), (0.0, Validity.VALID)], results

@@ -13,7 +13,7 @@ import importlib.util
 import sys
 from types import FunctionType
 
-from harena.scoring.guest.executed import NOTHING, Executed, Failures
+from harena.scoring.guest.executed import NOTHING, DeepTrees, Executed, Failures
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.rebound import GlobalStatements
 from harena.scoring.guest.standins import StandInClass
@@ -71,12 +71,13 @@ def prepared(name: str, entry: str, names: Any) -> Callable[[], None]:
     path = str(module.__file__)
     tree = ast.parse(sources[path])
     shared = frozenset((*names["state"], *names["given"], *names["lent"]))
-    if shared:
-        GlobalStatements(shared).visit(tree)
-    # there the interpreter looks names up past any subclass of dict
-    inner = {part.id for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in ast.walk(node)
-             if isinstance(part, ast.Name)}  # fmt: skip
-    code = compile(Executed(tree, names["modules"]).visit(tree), path, "exec", dont_inherit=True)
+    with DeepTrees():
+        if shared:
+            GlobalStatements(shared).visit(tree)
+        # there the interpreter looks names up past any subclass of dict
+        inner = {part.id for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in ast.walk(node)
+                 if isinstance(part, ast.Name)}  # fmt: skip
+        code = compile(Executed(tree, names["modules"]).visit(tree), path, "exec", dont_inherit=True)
 
     def run() -> None:
         failures = Failures()

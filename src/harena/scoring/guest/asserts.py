@@ -16,7 +16,7 @@ import re
 import sys
 
 from harena.scoring.guest.compared import Comparisons, judging
-from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, Executed, Failures
+from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, DeepTrees, Executed, Failures
 from harena.scoring.guest.imports import import_for
 from harena.scoring.guest.judged import Judged
 from harena.scoring.guest.loops import LOOPS
@@ -32,8 +32,6 @@ REBINDING = re.compile(r"\b(?:global|globals|vars|exec|eval|setattr|modules|__di
 """words of a program that may give its module's names other values while the tests run"""
 
 
-_DEEPEST = 6_000
-"""calls within each other while the tests' syntax tree is visited"""
 _line_of = type.__dict__["__mro__"].__get__
 
 
@@ -119,21 +117,19 @@ def main() -> None:
     path = os.path.join(here, entry)
     request = json.loads(written)
     source = request["source"]
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(_DEEPEST)  # Python compiles what is nested more deeply than a function may call itself
     import_for(source)
-    tree = ast.parse(source)
-    tools = Tools(tree)
-    whose = Whose(tree, request["names"])
-    if whose.shared:
-        GlobalStatements(whose.shared).visit(tree)
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
-    theirs = whose.tested | {module.__name__.partition(".")[0]}
-    executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
-    tests = compile(
-        executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), "<asserts>", "exec", dont_inherit=True
-    )
-    sys.setrecursionlimit(limit)
+    with DeepTrees():
+        tree = ast.parse(source)
+        tools = Tools(tree)
+        whose = Whose(tree, request["names"])
+        if whose.shared:
+            GlobalStatements(whose.shared).visit(tree)
+        theirs = whose.tested | {module.__name__.partition(".")[0]}
+        executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
+        tests = compile(
+            executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), "<asserts>", "exec", dont_inherit=True
+        )
     failures = Failures()
     judged = judging(Judged(Plain(lambda kind: whose.is_named(vars(module), kind))))
     sys.argv[:] = [path]

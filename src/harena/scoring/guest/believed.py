@@ -15,6 +15,7 @@ import sys
 
 from harena.scoring.guest import compared_beside
 from harena.scoring.guest.compared import hands_functions
+from harena.scoring.guest.executed import DeepTrees
 from harena.scoring.guest.plain import base_of
 from harena.scoring.guest.swallowed import note_given, root_name
 
@@ -60,10 +61,10 @@ class Believed:
     def _compiled(self, path: str) -> tuple[str, Any]:
         try:
             tree = ast.parse(self._texts[path], path)
-            self.put_names(tree)
-            return os.path.realpath(path), self.with_asked(
-                compile(self.put_marks(tree), path, "exec", dont_inherit=True)
-            )
+            with DeepTrees():
+                self.put_names(tree)
+                code = compile(self.put_marks(tree), path, "exec", dont_inherit=True)
+            return os.path.realpath(path), self.with_asked(code)
         except (SyntaxError, ValueError, RecursionError):  # its import tells it
             return path, None
 

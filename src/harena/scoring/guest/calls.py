@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 
-from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, Executed, Failures
+from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, DeepTrees, Executed, Failures
 from harena.scoring.guest.imports import import_for
 
 TYPE_CHECKING = False
@@ -259,10 +259,12 @@ def main() -> None:
     failures = Failures()
     namespace.update(failures.functions())
     tree = ast.parse(request["source"])
-    executed = Executed(tree, request["modules"])
-    tests = executed.visit(ast.fix_missing_locations(Statements(request["calls"], tree).visit(tree)))
+    with DeepTrees():
+        executed = Executed(tree, request["modules"])
+        tests = executed.visit(ast.fix_missing_locations(Statements(request["calls"], tree).visit(tree)))
+        code = compile(tests, "<asserts>", "exec", dont_inherit=True)
     try:
-        exec(compile(tests, "<asserts>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
+        exec(code, namespace)  # noqa: S102 (the purpose of this process)
         if unanswered:
             raise unanswered[0]
         if failures.has_judged:

@@ -30,6 +30,19 @@ _RUNNING = frozenset({"exec", "eval", "exit", "quit", "_exit", "abort"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
 _BUILTIN = type(len)
+_DEEPEST = 6_000
+
+
+class DeepTrees:
+    """While this is entered, trees may be walked that are as deeply nested as Python compiles them: a sum of a thousand
+    terms is deeper than a function may call itself."""
+
+    def __enter__(self) -> None:
+        self._limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(self._limit, _DEEPEST))
+
+    def __exit__(self, *raised: object) -> None:
+        sys.setrecursionlimit(self._limit)
 
 
 class Executed(ast.NodeTransformer):
