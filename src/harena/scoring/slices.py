@@ -22,6 +22,7 @@ from harena.core.threads import VERDICTS, work_for
 
 SLICE = 1 << 16
 """characters or bytes: a step over them takes about a millisecond"""
+_LINE_ENDS = b"\r\n"
 SMALL = 1 << 14
 """bytes that are judged at once: it takes less than the way to a thread and back"""
 _MOST_ASIDE = 2
@@ -104,6 +105,31 @@ def text_of(content: bytes) -> str:
 def sliced(text: str, size: int = SLICE) -> Iterator[str]:
     """A text, slice by slice."""
     return (text[start : start + size] for start in range(0, len(text), size))
+
+
+def lines_beginning(content: bytes, start: bytes, most: int) -> list[bytes]:
+    """The first lines that begin so, `most` of them at most, without their ends. No list of all lines is made."""
+    found: list[bytes] = []
+    at = 0
+    while at < len(content) and len(found) < most:
+        place = content.find(start, at, at + SLICE + len(start))
+        if place < 0:
+            at += SLICE + 1
+        elif place and content[place - 1] not in _LINE_ENDS:
+            at = place + 1
+        else:
+            at = _end_of_line(content, place + len(start))
+            found.append(content[place:at])
+    return found
+
+
+def _end_of_line(content: bytes, at: int) -> int:
+    while at < len(content):
+        ends = [end for sign in _LINE_ENDS if (end := content.find(sign, at, at + SLICE)) >= 0]
+        if ends:
+            return min(ends)
+        at += SLICE
+    return len(content)
 
 
 def words(slices: Iterable[str], longest: int) -> Iterator[str]:

@@ -18,7 +18,18 @@ from hypothesis import strategies as st
 from harena.core.threads import VERDICTS, work_for
 from harena.scoring import slices
 from harena.scoring.compare import OutputComparison, Tolerance, compare_output
-from harena.scoring.slices import Turns, aside, decoded, json_parts, last_line, lines, sliced, text_of, words
+from harena.scoring.slices import (
+    Turns,
+    aside,
+    decoded,
+    json_parts,
+    last_line,
+    lines,
+    lines_beginning,
+    sliced,
+    text_of,
+    words,
+)
 
 MIB = 1 << 20
 EVERYTHING = 10**9
@@ -33,6 +44,17 @@ SIZES = st.integers(1, 7)
 def test_words_of_slices_are_those_of_the_whole(text: str, size: int) -> None:
     """Wherever a slice ends."""
     assert list(words(sliced(text, size), EVERYTHING)) == text.split()
+
+
+@given(st.lists(st.sampled_from([b"ab", b"a", b"b", b"\n", b"\r\n", b"\r", b"abab"]), max_size=40).map(b"".join), SIZES)
+def test_lines_that_begin_so_are_those_of_the_whole(content: bytes, size: int) -> None:
+    """However far one look goes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slices, "SLICE", size)
+        found = lines_beginning(content, b"ab", EVERYTHING)
+        first = lines_beginning(content, b"ab", 1)
+    assert found == [line for line in content.splitlines() if line.startswith(b"ab")]
+    assert first == found[:1]
 
 
 @given(TEXTS, SIZES)

@@ -197,10 +197,14 @@ async def _told(bench: Bench, tests: HiddenTests, run: RunOnce) -> _Told:
     keeping = _KeepingTold(bench.sandboxes)
     bench.sandboxes = keeping
     await run(bench, tests.contract)
+    return await aside(len(keeping.told), _told_at, keeping.told, tests.places.keys())
+
+
+def _told_at(told: bytes, places: Collection[int]) -> _Told:
     found: dict[int, set[str]] = {}
-    for line in keeping.told.splitlines():
+    for line in told.splitlines():
         place, _, said = line.partition(b" ")
-        if len(place) < 10 and place.isdigit() and int(place) in tests.places:
+        if len(place) < 10 and place.isdigit() and int(place) in places:
             found.setdefault(int(place), set()).add(said.decode("utf-8", "replace"))
     return {place: frozenset(said) for place, said in found.items()}
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from harena.core import json_steps
 from harena.core.errors import HarenaError, PlatformError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import PythonContract
@@ -79,7 +79,7 @@ async def ask_scorer(bench: Bench, request: Mapping[str, Any], timeout_seconds: 
     is_whole = result.outcome is ExecOutcome.EXITED and result.returncode == 0
     if not is_whole or not answer.endswith(b"}\n") or before not in (b"", mark + b"read\n"):
         raise ScorerFailedError(Failure(_how_it_ended(result), has_read=has_read, is_endless=True))
-    made: dict[str, Any] = json.loads(answer)
+    made: dict[str, Any] = await aside(len(answer), json_steps.parse, answer)
     if "failure" in made:
         raise ScorerFailedError(_failure(made["failure"], has_read=has_read))
     return made

@@ -10,12 +10,12 @@ limit, and who is waited for when time is over is known.
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from harena.core import json_steps
 from harena.core.errors import SandboxExecutionError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import RunningExec, SandboxPort
@@ -146,7 +146,8 @@ NOTHING_TOLD = Report()
 def parsed_report(line: bytes, word: str) -> Report:
     """The report that a runner wrote after the word. Raises MalformedError for one that no runner writes."""
     try:
-        written = json.loads(line[len(f"harena-report {word} ") :], parse_float=_refused, parse_constant=_refused)
+        told = line[len(f"harena-report {word} ") :]
+        written = json_steps.parse(told, parse_float=_refused, parse_constant=_refused)
         return _report(written)
     except (ValueError, LookupError, TypeError, RecursionError) as error:  # a number may have millions of digits
         raise MalformedError("no runner of suites writes such a report") from error
@@ -372,7 +373,7 @@ async def _relay(
                 heard.proven = True
                 return heard
             if question.startswith(f"harena-report {word} ".encode()):
-                heard.report = parsed_report(question, word)
+                heard.report = await aside(len(question), parsed_report, question, word)
                 continue
             if question.startswith(f"harena-note {word} ".encode()):
                 heard.note = one_line(question.split(b" ", 2)[2].decode("utf-8", "replace"), 300)
@@ -410,7 +411,7 @@ async def _hear_end(heard: _Heard, questions: FrameReader, word: str, suite_time
     try:
         while (told := await suite_time.hear(questions)) is not None:
             if told.startswith(f"harena-report {word} ".encode()):
-                heard.report = parsed_report(told, word)
+                heard.report = await aside(len(told), parsed_report, told, word)
                 return
             if told.startswith(f"harena-note {word} ".encode()):
                 heard.note = one_line(told.split(b" ", 2)[2].decode("utf-8", "replace"), 300)

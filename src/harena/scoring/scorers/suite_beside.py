@@ -29,7 +29,7 @@ from harena.scoring.scorers.trusted_suite import (
     taking_part,
     trusted_paths,
 )
-from harena.scoring.slices import aside, last_line, size_of
+from harena.scoring.slices import aside, last_line, lines_beginning, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 _NOT_STARTED = (126, 127, NO_PYTEST)
@@ -129,11 +129,16 @@ async def _run(
                 guarded=True,
             ),
         )
-    lines = result.stdout.splitlines()
-    marker = f"harena-report {word} ".encode()
-    reports = [line for line in lines if line.startswith(marker)]
+    proven, report = await aside(len(result.stdout), _said, result.stdout, word)
+    return result, proven, report
+
+
+def _said(stdout: bytes, word: str) -> tuple[bool, Report | None]:
+    """(whether the proof is a line of the output, the report if there is exactly one that a runner writes)."""
+    proof = f"harena-proof {word}".encode()
+    reports = lines_beginning(stdout, f"harena-report {word} ".encode(), 2)
     try:
         report = parsed_report(reports[0], word) if len(reports) == 1 else None
     except MalformedError:
         report = None
-    return result, f"harena-proof {word}".encode() in lines, report
+    return proof in lines_beginning(stdout, proof, 2), report

@@ -283,5 +283,5 @@ async def _run_without(
         # it hangs, or ends, without a report: that no candidate can change it, the caller finds out by itself
         return Nobody()
     size = int(result.stdout[found - 8 : found], 16)  # nothing of a candidate is there
-    report = parsed_report(result.stdout[found : found + size], word)
+    report = await aside(size, parsed_report, result.stdout[found : found + size], word)
     return Nobody(report.broken, report)
