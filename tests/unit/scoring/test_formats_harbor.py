@@ -12,7 +12,6 @@ from harena.core.results import Trust
 from harena.scoring.contracts.contract import HarborContract
 from harena.scoring.formats import import_scenarios
 from harena.scoring.formats.dockerfile import installs, read_dockerfile
-from harena.scoring.formats.rows import FieldError
 
 
 def contract_of(folder: Path) -> HarborContract:
@@ -144,16 +143,18 @@ def test_a_folder_without_tasks_is_said_to_be_one(tmp_path: Path) -> None:
     assert "there is no task.toml" in mistakes_of(tmp_path)[0][2]
 
 
-def dockerfile(folder: Path, text: str) -> Path:
-    (folder / "Dockerfile").write_text(text)
-    return folder / "Dockerfile"
+def dockerfile(task: Path, text: str) -> Path:
+    (task / "environment").mkdir(exist_ok=True)
+    (task / "environment" / "Dockerfile").write_text(text)
+    return task
 
 
 def test_a_dockerfile_is_read_instruction_by_instruction(tmp_path: Path) -> None:
     """Working directories, variables, folders, continued lines and lists of words."""
-    (tmp_path / "src" / "deep").mkdir(parents=True)
-    (tmp_path / "src" / "deep" / "a.txt").write_text("a")
-    (tmp_path / "b.txt").write_text("b")
+    context = tmp_path / "environment"
+    (context / "src" / "deep").mkdir(parents=True)
+    (context / "src" / "deep" / "a.txt").write_text("a")
+    (context / "b.txt").write_text("b")
     made = read_dockerfile(
         dockerfile(
             tmp_path,
@@ -184,12 +185,39 @@ def test_what_package_managers_do_is_left_to_the_blueprint(command: str, is_inst
     assert installs(command) is is_install
 
 
-def test_a_file_outside_of_the_folder_is_not_read_through_a_link(tmp_path: Path) -> None:
-    """Links are followed before they are judged."""
+@pytest.mark.parametrize(
+    "name",
+    [
+        "task.toml",
+        "instruction.md",
+        "environment/Dockerfile",
+        "environment/first.txt",
+        "environment/words/first.txt",
+        "tests/test.sh",
+        "tests/more.txt",
+        "solution/solve.sh",
+        "solution/more.txt",
+    ],
+)
+def test_a_file_outside_of_the_folder_is_not_read_through_a_link(tmp_path: Path, name: str) -> None:
+    """Whoever runs a task that somebody else made gives away none of their own files."""
+    copies = {"environment/Dockerfile": "FROM x\nCOPY first.txt /a\nCOPY words /b\n", "environment/first.txt": "x",
+              "environment/words/first.txt": "x", "tests/more.txt": "x", "solution/more.txt": "x"}  # fmt: skip
+    task = harbor_task(tmp_path / "task", **copies)
     secret = tmp_path / "secret"
-    secret.write_text("x")
-    context = tmp_path / "context"
-    context.mkdir()
-    (context / "link").symlink_to(secret)
-    with pytest.raises(FieldError, match="leads out"):
-        read_dockerfile(dockerfile(context, "COPY link /x\n"))
+    secret.write_text((task / name).read_text())
+    assert only(task)
+    (task / name).unlink()
+    (task / name).symlink_to(secret)
+    [(_, _, message)] = mistakes_of(task)
+    assert "leads out" in message
+
+
+@pytest.mark.parametrize("form", [None, "harbor"])
+def test_a_row_names_no_folder(tmp_path: Path, form: str | None) -> None:
+    """Rows may come from anybody; a folder is what the user of this process has named."""
+    task = harbor_task(tmp_path / "task")
+    assert only(task)
+    for row in ({"task_directory": str(task)}, {"folder": str(task)}, {"path": str(task), "task_directory": str(task)}):
+        [(_, _, message)] = mistakes_of([row], form=form)
+        assert ("never from a row" if form else "no data format is like this") in message

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from harena.scoring.formats.rows import FieldError
 
+DOCKERFILE = "environment/Dockerfile"
 _PACKAGE_MANAGERS = frozenset({"apt-get", "apt", "apk", "dnf", "yum", "pip", "pip3", "uv", "npm", "conda", "mamba"})
 _CLEAN_UP = frozenset({"rm", "true", "set", "export"})
 _IGNORED = frozenset({"CMD", "ENTRYPOINT", "EXPOSE", "LABEL", "MAINTAINER", "HEALTHCHECK", "STOPSIGNAL", "VOLUME"})
@@ -37,23 +38,23 @@ class Environment:
     """the image and the commands of package managers, as they are written"""
 
 
-def read_dockerfile(path: Path) -> Environment:
-    """The environment of a Dockerfile whose build context is its folder. Raises FieldError."""
+def read_dockerfile(task: Path) -> Environment:
+    """The environment of a task's Dockerfile, whose build context is its folder. Raises FieldError."""
     made = Environment()
     variables: dict[str, str] = {}
-    for line, keyword, rest in _instructions(path):
+    for line, keyword, rest in _instructions(text_of(inside(task, DOCKERFILE))):
         try:
-            _take(made, variables, path.parent, keyword, rest)
+            _take(made, variables, (task / DOCKERFILE).parent, keyword, rest)
         except FieldError as error:
-            raise FieldError(f"environment/Dockerfile:{line}", error.message) from None
+            raise FieldError(f"{DOCKERFILE}:{line}", error.message) from None
     return made
 
 
-def _instructions(path: Path) -> list[tuple[int, str, str]]:
+def _instructions(text: str) -> list[tuple[int, str, str]]:
     """(line, keyword, rest) of each."""
     found: list[tuple[int, str, str]] = []
     pending, start = "", 0
-    for number, line in enumerate(text_of(path).split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.lstrip().startswith("#") or (not pending and not line.strip()):
             continue
         start = start if pending else number
@@ -183,7 +184,8 @@ def _copied(made: Environment, context: Path, rest: str) -> dict[str, str]:
         if path.is_dir():
             for file in sorted(path.rglob("*")):
                 if file.is_file():
-                    files[posixpath.normpath(posixpath.join(place, file.relative_to(path).as_posix()))] = text_of(file)
+                    text = text_of(inside(path, file.relative_to(path).as_posix()))
+                    files[posixpath.normpath(posixpath.join(place, file.relative_to(path).as_posix()))] = text
         elif path.is_file():
             into_folder = target.endswith(("/", ".")) or len(sources) > 1 or _is_folder(place, made)
             files[posixpath.normpath(posixpath.join(place, path.name) if into_folder else place)] = text_of(path)

@@ -16,15 +16,15 @@ from typing import Any
 
 from harena.core.checked import MOST_CORES
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
-from harena.scoring.formats.dockerfile import Environment, inside, read_dockerfile, text_of
+from harena.scoring.formats.dockerfile import DOCKERFILE, Environment, inside, read_dockerfile, text_of
 from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made
 from harena.scoring.scenario import ScenarioLimits
 from harena.scoring.scorers.harbor import IDLE
 
-DIRECTORY = "task_directory"
-"""the field of a row that stands for a directory"""
+CONFIGURATION = "task.toml"
 
+_SOLUTION = "solution/solve.sh"
 _VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", re.IGNORECASE)
 _HOST_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
@@ -32,28 +32,29 @@ _HOST_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 def task_folders(folder: Path) -> list[Path]:
     """The folder itself if it is a task, else the tasks below it, by name."""
-    if (folder / "task.toml").is_file():
+    if (folder / CONFIGURATION).is_file():
         return [folder]
-    return sorted(path.parent for path in folder.glob("*/task.toml"))
+    return sorted(path.parent for path in folder.glob(f"*/{CONFIGURATION}"))
 
 
 def read(row: Row) -> Task:
-    """One directory. Raises FieldError."""
-    folder = Path(row.text(DIRECTORY))
+    """One directory, with what links in it lead to, as long as that is in it, too. Raises FieldError."""
+    folder = row.folder
+    if folder is None:
+        raise FieldError("", "is no task directory: these are read from a folder on this machine, never from a row")
     config = _config(folder)
     _refuse_what_is_not_carried_out(config)
     for name in ("instruction.md", f"tests/{TEST_SCRIPT}"):
         if not (folder / name).is_file():
             raise FieldError("", f"the task has no {name}")
     environment, verifier = _table(config, "environment"), _table(config, "verifier")
-    dockerfile = folder / "environment" / "Dockerfile"
-    if dockerfile.is_file():
-        built = read_dockerfile(dockerfile)
+    if (folder / DOCKERFILE).is_file():
+        built = read_dockerfile(folder)
     elif environment.get("docker_image"):
         built = Environment(left_to_blueprint=[f"FROM {environment['docker_image']}"])
     else:
         raise FieldError("environment.docker_image", "is required where there is no environment/Dockerfile")
-    solution = folder / "solution" / "solve.sh"
+    has_solution = (folder / _SOLUTION).is_file()
     contract: HarborContract = made(
         HarborContract,
         "",
@@ -63,7 +64,7 @@ def read(row: Row) -> Task:
         environment_commands=built.commands,
         env={**built.env, **_variables(environment, "environment")},
         solution_env=_variables(_table(config, "solution"), "solution"),
-        tests=_texts(folder / "tests"),
+        tests=_texts(folder, "tests"),
         verifier_env=_variables(verifier, "verifier"),
         timeout_seconds=_seconds(_table(config, "agent"), "agent"),
         verifier_timeout_seconds=_seconds(verifier, "verifier") or 600.0,
@@ -71,10 +72,10 @@ def read(row: Row) -> Task:
     )
     return Task(
         id=folder.resolve().name,
-        statement=text_of(folder / "instruction.md").replace("\r\n", "\n"),
+        statement=text_of(inside(folder, "instruction.md")).replace("\r\n", "\n"),
         contract=contract,
-        solution=_script(text_of(solution)) if solution.is_file() else None,
-        solution_files=_texts(solution.parent) if solution.is_file() else {},
+        solution=_script(text_of(inside(folder, _SOLUTION))) if has_solution else None,
+        solution_files=_texts(folder, "solution") if has_solution else {},
         idle=IDLE,
         entry="solve.sh",
         limits=_limits(environment),
@@ -90,7 +91,7 @@ def _config(folder: Path) -> Mapping[str, Any]:
     import tomllib  # by those who have task directories
 
     try:
-        config = tomllib.loads(text_of(folder / "task.toml"))
+        config = tomllib.loads(text_of(inside(folder, CONFIGURATION)))
     except tomllib.TOMLDecodeError as error:
         raise FieldError("", f"not TOML: {error}") from None
     version = config.get("schema_version", config.get("version", "1.0"))
@@ -197,13 +198,14 @@ def _script(text: str) -> str:
     return text.replace("\r\n", "\n") if is_checked_out_so else text
 
 
-def _texts(folder: Path) -> dict[str, str]:
+def _texts(task: Path, name: str) -> dict[str, str]:
     """Every file below a folder of the task's own."""
     files = {}
+    folder = task / name
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and "__pycache__" not in path.parts:
-            text = text_of(inside(folder, name))
+            text = text_of(inside(task, path.relative_to(task).as_posix()))
             files[name] = _script(text) if name.endswith(".sh") else text
     return files
 
@@ -211,6 +213,6 @@ def _texts(folder: Path) -> dict[str, str]:
 FAMILY = Family(
     name="harbor",
     needs="a folder with task.toml, or of such folders",
-    fits=lambda row: row.keys() == {DIRECTORY},
+    fits=lambda _: False,  # a folder is no row: see `recognised`
     read=read,
 )

@@ -22,7 +22,7 @@ from harena.scoring.contracts.stored import ContractLookup
 from harena.scoring.formats.answers import program_in
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
-from harena.scoring.formats.harbor import DIRECTORY, task_folders
+from harena.scoring.formats.harbor import CONFIGURATION, task_folders
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
 from harena.scoring.formats.rows import FieldError, Row, Rows, refusal
 from harena.scoring.formats.samples import Answer, Samples
@@ -193,7 +193,7 @@ def _directories(folder: Path) -> Rows:
             None,
             "there is no task.toml in it, nor in a folder in it; only task directories may be folders",
         )
-    return Rows.of_files([(str(path / "task.toml"), {DIRECTORY: str(path)}) for path in folders], str(folder))
+    return Rows.of_folders([(path, CONFIGURATION) for path in folders], str(folder))
 
 
 class _Join:

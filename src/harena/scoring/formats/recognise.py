@@ -57,6 +57,8 @@ def is_own(fields: Any) -> bool:
 
 def recognised(row: Row) -> Family:
     """The one family that the row fits. Raises ScenarioFileError."""
+    if row.folder is not None:
+        return HARBOR
     fitting = [family for family in FAMILIES if family.fits(row.fields)]
     if len(fitting) == 1:
         return fitting[0]

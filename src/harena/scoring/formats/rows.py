@@ -55,12 +55,13 @@ class Row:
         self.document: Document | None = None
         self.unpacking = Unpacking()
         """what the packed texts of this row, and of those that were read with it, may become"""
-        self.is_file = False
-        """it is all that there is in its file"""
+        self.folder: Path | None = None
+        """the row is this folder, which the user of this process has named. No field of a row ever names one: rows may
+        come from anybody, and this process may read what they may not."""
 
     def mistake(self, error: FieldError) -> Mistake:
         """The error with its place."""
-        if self.line is not None or self.is_file:
+        if self.line is not None or self.folder is not None:
             return Mistake(self.file, self.line, error.field, error.message)
         line = self.document.line_of((self.number, error.field)) if self.document is not None else None
         return Mistake(self.file, line, f"[{self.number}].{error.field}" if error.field else "", error.message)
@@ -169,13 +170,13 @@ class Rows:
         self._rows = self._read(source)
 
     @classmethod
-    def of_files(cls, files: Sequence[tuple[str, Mapping[str, Any]]], name: str) -> Rows:
-        """One row for each (file, fields)."""
+    def of_folders(cls, folders: Sequence[tuple[Path, str]], name: str) -> Rows:
+        """One row for each (folder, the file in it that mistakes are told of)."""
         rows = cls(())
         rows.name = name
-        made = [Row(fields, number, file) for number, (file, fields) in enumerate(files)]
-        for row in made:
-            row.is_file = True
+        made = [Row({}, number, str(folder / file)) for number, (folder, file) in enumerate(folders)]
+        for row, (folder, _) in zip(made, folders, strict=True):
+            row.folder = folder
         rows._rows = iter(made)
         return rows
 
