@@ -103,7 +103,7 @@ class World:
         program = f"import os\nos.kill({self.host['neighbour_pid']}, 0)\nos.openpty()\nprint('here')"
         try:
             result = await asyncio.wait_for(_run(self.neighbour, program), 30)
-            kept = await asyncio.wait_for(self.neighbour.read_file("/data/secret"), 30)
+            kept = await asyncio.wait_for(self.neighbour.read_file("/data/secret", max_bytes=1 << 20), 30)
         except (SandboxNotRunningError, TimeoutError) as error:
             pytest.fail(f"the neighbour was harmed: {error!r}")
         assert (result.outcome, result.stdout) == (ExecOutcome.EXITED, b"here\n"), result

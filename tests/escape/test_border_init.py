@@ -22,7 +22,7 @@ async def works(world: World, sandbox: Any) -> None:
     async with asyncio.timeout(SECONDS):
         assert (await world.attack(sandbox, "done()")).stdout == b"done\n"
         await sandbox.write_file("/data/file", b"content")
-        assert await sandbox.read_file("/data/file") == b"content"
+        assert await sandbox.read_file("/data/file", max_bytes=1 << 20) == b"content"
         assert "file" in [entry.name for entry in await sandbox.list_dir("/data")]
         await sandbox.processes()
         first, second = await asyncio.gather(*(world.attack(sandbox, "done()") for _ in range(2)))
@@ -53,7 +53,7 @@ async def test_no_process_left(world: World, what: str) -> None:
         if what == "exec":
             assert (await world.attack(sandbox, "done()")).returncode in (126, 127, 1)
         elif what == "read":
-            await sandbox.read_file("/usr/bin/env")
+            await sandbox.read_file("/usr/bin/env", max_bytes=1 << 20)
         elif what == "write":
             await sandbox.write_file("/data/x", b"x")
         elif what == "processes":
@@ -110,7 +110,7 @@ async def test_paths_that_a_model_wrote(world: World, name: str) -> None:
     sandbox = await world.sandbox()
     for act in (
         lambda: sandbox.write_file(path, b"x"),
-        lambda: sandbox.read_file(path),
+        lambda: sandbox.read_file(path, max_bytes=1 << 20),
         lambda: sandbox.list_dir(path),
     ):
         async with answered():

@@ -327,7 +327,7 @@ async def test_killed_spawner_or_template(runtime: LinuxRuntime, victim: str, se
             with pytest.raises(SandboxUnavailableError):
                 await sandbox.exec(ExecRequest(argv=("true",)))
             with pytest.raises(SandboxUnavailableError):
-                await sandbox.read_file("/etc/hosts")
+                await sandbox.read_file("/etc/hosts", max_bytes=1 << 20)
             await sandbox.destroy()
 
 
@@ -398,7 +398,7 @@ async def test_file_operation_of_a_lost_sandbox(runtime: LinuxRuntime, operation
         "create_archive": read_archive,
         "extract_archive": lambda: sandbox.extract_archive("/data", nothing_yet()),
         "processes": sandbox.processes,
-        "read_file": lambda: sandbox.read_file("/etc/hosts"),
+        "read_file": lambda: sandbox.read_file("/etc/hosts", max_bytes=1 << 20),
     }
     under_way: asyncio.Task[object] = asyncio.ensure_future(_as_coroutine(operations[operation]()))
     await asyncio.sleep(0)

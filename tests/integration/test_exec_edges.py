@@ -474,7 +474,7 @@ async def test_descriptors_in_flight_are_the_sandboxs_own(runtime: LinuxRuntime)
     assert await read_until(running, b"\n")
     for sandbox in (neighbour, greedy):
         await sandbox.write_file("/data/x", b"content")
-        assert await sandbox.read_file("/data/x") == b"content"
+        assert await sandbox.read_file("/data/x", max_bytes=1 << 20) == b"content"
         assert (await run(sandbox, "echo", "on")).stdout == b"on\n"
 
 
@@ -545,12 +545,12 @@ async def test_a_read_that_is_given_up_as_its_file_comes(runtime: LinuxRuntime) 
 
     before = sorted(os.listdir("/proc/self/fd"))
     sandbox._opens = CancelsFirst()
-    reading.append(asyncio.create_task(sandbox.read_file("/data/file")))
+    reading.append(asyncio.create_task(sandbox.read_file("/data/file", max_bytes=1 << 20)))
     with pytest.raises(asyncio.CancelledError):
         await reading[0]
     assert sorted(os.listdir("/proc/self/fd")) == before
     sandbox._opens = {}
-    assert await sandbox.read_file("/data/file") == b"x"
+    assert await sandbox.read_file("/data/file", max_bytes=1 << 20) == b"x"
     await sandbox.destroy()
 
 

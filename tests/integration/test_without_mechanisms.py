@@ -145,7 +145,7 @@ async def _check_programs(runtime: LinuxRuntime, blueprint: Blueprint | None, wa
         assert (result.returncode, result.stdout, result.stderr) == (4, b"out\n", b"err\n")
         both = await asyncio.gather(*(run("python", "-c", f"print({number})") for number in range(3)))
         assert [each.stdout for each in both] == [b"0\n", b"1\n", b"2\n"]
-        assert await sandbox.read_file("/workspace/main.py") != b""
+        assert await sandbox.read_file("/workspace/main.py", max_bytes=1 << 20) != b""
 
 
 async def test_it_is_off(tmp_path: Path) -> None:

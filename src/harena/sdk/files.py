@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from harena.core.checked import checked_count, checked_mode, checked_timeout, content_bytes
+from harena.core.checked import MOST_BYTES, checked_count, checked_mode, checked_timeout, content_bytes
 from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, SandboxValidationError
 from harena.core.models import FileInfo
 from harena.sdk import archive
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from harena.core.ports import SandboxPort
 
 CHUNK_BYTES = 1024 * 1024
+WHOLE_BYTES = 1024 * 1024 * 1024
+"""the largest file that is read whole, unless the caller asks for more: a program makes one of any size for nothing"""
 
 
 class FileVerbs:
@@ -42,10 +44,14 @@ class FileVerbs:
         """The running sandbox, started and waited for where needed. On the sdk's loop only."""
         raise NotImplementedError
 
-    def read_file(self, path: str, *, timeout_seconds: float | None = None) -> OperationRef[bytes]:
-        """The whole file."""
+    def read_file(
+        self, path: str, *, max_bytes: int = WHOLE_BYTES, timeout_seconds: float | None = None
+    ) -> OperationRef[bytes]:
+        """The whole file, in memory; one that is larger than `max_bytes` (1 GiB) is refused (`reason` TOO_LARGE), and
+        can be read with `read_file_streaming`."""
         check_path(path)
-        return self._file_verb(self._read_file, path, timeout_seconds=timeout_seconds)
+        checked_count(max_bytes, "max_bytes", least=0, most=MOST_BYTES)
+        return self._file_verb(self._read_file, path, max_bytes, timeout_seconds=timeout_seconds)
 
     def write_file(
         self, path: str, contents: bytes | str, *, mode: int | None = None, timeout_seconds: float | None = None
@@ -176,8 +182,8 @@ class FileVerbs:
 
         return self._bound_portal().submit(limited)
 
-    async def _read_file(self, path: str) -> bytes:
-        return await (await self.running_port()).read_file(path)
+    async def _read_file(self, path: str, max_bytes: int) -> bytes:
+        return await (await self.running_port()).read_file(path, max_bytes=max_bytes)
 
     async def _write_file(
         self, path: str, content: bytes | AsyncIterable[bytes], append: bool, mode: int | None

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from harena.sdk.sandbox import Sandbox
     from harena.sdk.session import Session
 
+_MOST_ANSWER_BYTES = 256 * 1024 * 1024
+"""the largest result of a function, as JSON: the program may have left a file of any size in its place"""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -29,7 +32,8 @@ class RemoteFunction(Generic[P, R]):
 
     Arguments and results travel as JSON: a tuple comes back as a list, and keys of a mapping as text. An exception in
     the function is a SandboxExecutionError with `exception_type`, `exception_message` and `exec_result`; a result that
-    is not JSON is a FunctionError; a call that takes longer than `timeout_seconds` a SandboxCommandTimeoutError.
+    is not JSON, or more than 256 MiB of it, is a FunctionError; a call that takes longer than `timeout_seconds` a
+    SandboxCommandTimeoutError.
     """
 
     def __init__(
@@ -77,8 +81,13 @@ class RemoteFunction(Generic[P, R]):
         try:
             ended = await sandbox.exec(["python", f"{stem}.py"], timeout_seconds=self._timeout)
             try:
-                answer = json.loads(await sandbox.read_file(f"{stem}.json"))
+                answer = json.loads(await sandbox.read_file(f"{stem}.json", max_bytes=_MOST_ANSWER_BYTES))
             except (SandboxFileError, ValueError) as error:
+                if isinstance(error, SandboxFileError) and error.reason == "TOO_LARGE":
+                    raise FunctionError(
+                        f"{self._source.name} returned more than {_MOST_ANSWER_BYTES:,} bytes of JSON: have it write a "
+                        "file, and read that as a stream"
+                    ) from error
                 raise self._without_answer(ended) from error
             return self._value(answer, ended)
         finally:

@@ -32,7 +32,7 @@ async def archived(sandbox: SandboxPort, path: str) -> dict[str, tuple[tarfile.T
 
 
 ON_MISSING: dict[str, Callable[[SandboxPort, str], Awaitable[object]]] = {
-    "read_file": lambda sandbox, path: sandbox.read_file(path),
+    "read_file": lambda sandbox, path: sandbox.read_file(path, max_bytes=1 << 20),
     "read_stream": lambda sandbox, path: gather_bytes(sandbox.read_stream(path)),
     "stat": lambda sandbox, path: sandbox.stat(path),
     "list_dir": lambda sandbox, path: sandbox.list_dir(path),
@@ -50,7 +50,7 @@ class FileConformance:
     async def test_write_and_read(self, sandbox: SandboxPort, content: bytes) -> None:
         """What was written is read, byte for byte."""
         await sandbox.write_file("/workspace/file", content)
-        assert await sandbox.read_file("/workspace/file") == content
+        assert await sandbox.read_file("/workspace/file", max_bytes=1 << 23) == content
 
     @pytest.mark.parametrize("folder", ["/workspace", "/tmp", "/data", "/root"])
     async def test_writable_folders(self, sandbox: SandboxPort, folder: str) -> None:
@@ -58,19 +58,19 @@ class FileConformance:
         await sandbox.write_file(f"{folder}/file", b"from outside")
         assert (await run(sandbox, "cat", "file", cwd=folder)).stdout == b"from outside"
         await run(sandbox, "cp", "file", "copy", cwd=folder)
-        assert await sandbox.read_file(f"{folder}/copy") == b"from outside"
+        assert await sandbox.read_file(f"{folder}/copy", max_bytes=1 << 20) == b"from outside"
 
     async def test_write_replaces(self, sandbox: SandboxPort) -> None:
         """A second write replaces the first, also when it is shorter."""
         await sandbox.write_file("/workspace/file", b"a long first text")
         await sandbox.write_file("/workspace/file", b"short")
-        assert await sandbox.read_file("/workspace/file") == b"short"
+        assert await sandbox.read_file("/workspace/file", max_bytes=1 << 20) == b"short"
 
     async def test_append(self, sandbox: SandboxPort) -> None:
         """append adds at the end and creates what is missing."""
         await sandbox.write_file("/workspace/log", b"one ", append=True)
         await sandbox.write_file("/workspace/log", pieces(b"two ", b"three"), append=True)
-        assert await sandbox.read_file("/workspace/log") == b"one two three"
+        assert await sandbox.read_file("/workspace/log", max_bytes=1 << 20) == b"one two three"
 
     async def test_parents_are_created(self, sandbox: SandboxPort) -> None:
         """Missing directories above a written file are created."""
@@ -120,7 +120,7 @@ class FileConformance:
         """Reading or writing a directory is IS_DIRECTORY."""
         await sandbox.make_dir("/workspace/folder")
         for attempt in (
-            sandbox.read_file("/workspace/folder"),
+            sandbox.read_file("/workspace/folder", max_bytes=1 << 20),
             gather_bytes(sandbox.read_stream("/workspace/folder")),
             sandbox.write_file("/workspace/folder", b"x"),
         ):
@@ -196,10 +196,10 @@ class FileConformance:
         await run(sandbox, "ln", "-s", "../kept", "tree/link")
         with pytest.raises(SandboxFileError):
             await sandbox.remove("/workspace/tree")
-        assert await sandbox.read_file("/workspace/tree/a/file") == b"x"
+        assert await sandbox.read_file("/workspace/tree/a/file", max_bytes=1 << 20) == b"x"
         await sandbox.remove("/workspace/tree", recursive=True)
         assert [entry.name for entry in await sandbox.list_dir("/workspace")] == ["kept"]
-        assert await sandbox.read_file("/workspace/kept/file") == b"x"
+        assert await sandbox.read_file("/workspace/kept/file", max_bytes=1 << 20) == b"x"
 
     async def test_extract_archive(self, sandbox: SandboxPort) -> None:
         """A tar stream is unpacked into a directory that need not exist, in pieces of any size."""
@@ -212,8 +212,8 @@ class FileConformance:
                 tar.addfile(member, io.BytesIO(content))
         archive = packed.getvalue()
         await sandbox.extract_archive("/data/new", pieces(*(archive[i : i + 777] for i in range(0, len(archive), 777))))
-        assert await sandbox.read_file("/data/new/top") == b"1"
-        assert await sandbox.read_file("/data/new/sub/inner") == b"22" * 4000
+        assert await sandbox.read_file("/data/new/top", max_bytes=1 << 20) == b"1"
+        assert await sandbox.read_file("/data/new/sub/inner", max_bytes=1 << 20) == b"22" * 4000
 
     async def test_extract_what_is_no_archive(self, sandbox: SandboxPort) -> None:
         """Something else than a tar stream is an error with the path, and the sandbox stays usable."""
@@ -297,4 +297,4 @@ class FileConformance:
         """An archive that came out of a sandbox can be unpacked into one."""
         await sandbox.write_file("/workspace/tree/sub/file", bytes(range(256)))
         await sandbox.extract_archive("/data/copy", sandbox.create_archive("/workspace/tree"))
-        assert await sandbox.read_file("/data/copy/sub/file") == bytes(range(256))
+        assert await sandbox.read_file("/data/copy/sub/file", max_bytes=1 << 20) == bytes(range(256))

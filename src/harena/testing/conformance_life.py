@@ -90,7 +90,7 @@ class LifeConformance:
         with pytest.raises(ENDED):
             await sandbox.write_file("/tmp/x", b"")
         with pytest.raises(ENDED):
-            await sandbox.read_file("/tmp/x")
+            await sandbox.read_file("/tmp/x", max_bytes=1 << 20)
 
     async def test_destroy_ends_running_commands(self, sandbox: SandboxPort) -> None:
         """A command that runs when its sandbox is stopped raises SandboxTerminatedError, for each who waits."""

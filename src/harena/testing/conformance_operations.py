@@ -211,7 +211,7 @@ class OperationsConformance(
             with pytest.raises(RuntimeError, match="no more of it"):
                 await made.port.write_file("/workspace/x", broken())
         await made.port.write_file("/workspace/x", b"whole")
-        assert await made.port.read_file("/workspace/x") == b"whole"
+        assert await made.port.read_file("/workspace/x", max_bytes=1 << 20) == b"whole"
         await made.stop()
 
     async def test_blueprints(self, operations: Operations) -> None:

@@ -164,7 +164,7 @@ class FakeSandbox:
         running.start(self._argv(request.argv), {**self._env, **request.env}, cwd)
         return running
 
-    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
+    async def read_file(self, path: str, *, max_bytes: int) -> bytes:
         """The whole file."""
         self._check_running()
         return self.files.read(path, max_bytes)

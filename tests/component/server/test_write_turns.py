@@ -151,5 +151,5 @@ async def test_a_write_that_is_let_in_late_does_not_overwrite_the_next_one(
         await first_is_there.wait()
         await sandbox.port.write_file("/workspace/x", b"second")
         await first
-        assert await sandbox.port.read_file("/workspace/x") == b"second"
+        assert await sandbox.port.read_file("/workspace/x", max_bytes=1 << 20) == b"second"
         await client.close()

@@ -96,8 +96,9 @@ class SandboxPort(Protocol):
         """Start a command. A command that cannot be executed ends with returncode 127 (not found) or 126 and a
         message on stderr, as in a shell; a missing `cwd` likewise."""
 
-    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
-        """The whole file. Raises SandboxFileError."""
+    async def read_file(self, path: str, *, max_bytes: int) -> bytes:
+        """The whole file, in memory; one that is, or says that it is, larger than `max_bytes` is refused: a program
+        makes a file of any size for nothing. Raises SandboxFileError."""
 
     def read_stream(
         self, path: str, *, chunk_bytes: int = 1024 * 1024, max_bytes: int | None = None

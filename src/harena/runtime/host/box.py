@@ -54,7 +54,6 @@ _OUTBOX_MESSAGES = 10_000
 _MESSAGES_PER_TURN = 64
 _LAST_MESSAGES = 4096  # more than a channel holds, as the kernel limits it unless it was told otherwise
 _SLOW_BYTES_PER_SECOND = 16 << 20  # at which content is expected to be read or written even by a host under load
-_WHOLE_FILE_BYTES = 1 << 30  # what is read into memory at once, unless the caller asks for more
 _DEATH_NEWS_SECONDS = 0.5  # how long the spawner's word of a death may come after the end of a pipe
 
 
@@ -174,10 +173,8 @@ class LinuxSandbox:
 
     # -- files ---------------------------------------------------------------------------------------------------
 
-    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
+    async def read_file(self, path: str, *, max_bytes: int) -> bytes:
         """See `SandboxPort`."""
-        if max_bytes is None:  # a file may say any size, and hold nothing
-            max_bytes = max(_WHOLE_FILE_BYTES, self.limits.disk_bytes)
         file = await self._open(path, os.O_RDONLY)
         try:
             size, content = await self._step(path, partial(file.read_small, max_bytes))

@@ -40,7 +40,7 @@ from harena.scoring.scorers.left_links import (
 )
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.shadowing import NAMES_OF_WORK, phony_targets
-from harena.scoring.scorers.start_up_files import StartUpFiles, TooManyFilesError, guard, guarded_scripts
+from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, guard, guarded_scripts
 from harena.scoring.scorers.verifier_ground import (
     CLEAR_WRITTEN,
     FIND_STEERING,
@@ -242,7 +242,10 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
     start_up = None
     if home.startswith("/"):
         at_home = real[:1] == real[1:2]
-        start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/"), holds_project=at_home)
+        try:
+            start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/"), holds_project=at_home)
+        except StartUpFilesError as error:
+            raise EnvironmentFailedError(f"the environment cannot be judged here: {error}") from None
     reals = {contract.workdir: (real[1:2] or [contract.workdir])[0], "/app": (real[2:3] or ["/app"])[0]}
     del real[:3]
     emptied = tuple(real) or places
@@ -370,7 +373,7 @@ async def _verified(
     if ground.start_up is not None:
         try:
             await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values(), most=_MOST_LEFT)
-        except TooManyFilesError as error:
+        except StartUpFilesError as error:
             raise EnvironmentFailedError(str(error)) from None
     now = await _steering(sandbox, contract)
     left = await _looked(contract, left_by_candidate, ground.steering, now, contract.tests)

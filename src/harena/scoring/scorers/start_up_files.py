@@ -11,8 +11,8 @@ import hashlib
 import re
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -21,33 +21,13 @@ from harena.core.models import FileInfo
 from harena.scoring.guest import sitecustomize as guest_sitecustomize
 from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.shell_code import code_mask, is_data
+from harena.scoring.scorers.start_up_names import FILES, FOLDERS, Named, named_by, variables_assigned
+from harena.scoring.scorers.watched_files import ReadsFiles, content_of
+from harena.scoring.slices import aside
 
-_FILES = (
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_env", ".profile", ".zshrc", ".zshenv",
-    ".zprofile", ".inputrc", ".pythonrc", ".pythonrc.py", ".pythonstartup", ".pdbrc", ".pydistutils.cfg", ".netrc",
-    ".gitconfig", ".curlrc", ".wgetrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".perlrc", ".perldb", ".irbrc", ".gemrc",
-    ".condarc", ".tool-versions", ".coveragerc", ".ssh/config", ".ssh/rc", ".ssh/environment",
-    ".sqliterc", ".psqlrc", ".my.cnf", ".vimrc", ".exrc", ".nanorc", ".gdbinit", ".lldbinit", ".Rprofile", ".Renviron",
-)  # fmt: skip
-_FOLDERS = (
-    ".local/lib", ".local/bin", ".config",
-    ".jq", ".gnupg", ".vim", ".ipython", ".jupyter", ".docker",
-    ".pip", ".node_modules", ".node_libraries", ".pyenv", ".cargo/bin", "bin",
-)  # fmt: skip
 _OF_PROJECTS = (".npmrc", ".yarnrc", ".yarnrc.yml", ".coveragerc", ".tool-versions", "bin")
 """start-up files and folders that a project has in its own folder"""
-_NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
-"""what an installer of tools leaves, which verifiers read after they have run it"""
-
-
-_NAMED_IN_WORDS = {
-    "bin": re.compile(r"(?:~|\$HOME|\$\{HOME\}|/root|/home/\w+|\.home\(\) / [\"'])/?bin\b"),
-    ".gitconfig": re.compile(r"\bgit\b\W+config\b[^\n]*--global\b|\bGIT_CONFIG_GLOBAL\b"),
-}
-"""how a text names what has no name of its own in it"""
-_CONFIG = re.compile(r"(?<![\w.\]\)$-])\.config(?![\w-]|\.\w)(?:/([\w.-]+)|[\"'] ?[,/] ?[\"']([\w.-]+))?")
 _PROFILES = (".profile", ".bash_profile", ".bash_login")
-_LOGIN_SHELL = re.compile(r"\b(?:ba|da|z)?sh[\"']?,?[ \t]+[\"']?(?:-[a-km-z]*l\w*|--login)\b")
 _SETS_ONE = re.compile(
     r"(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=(?:[\w./:,@%+-]*|\"[\w ./:,@%+-]*\"|'[\w ./:,@%+-]*')[ \t]*"
 )
@@ -68,14 +48,23 @@ _SETS_SEARCH_PATH = re.compile(
 )
 """an assignment, where a command begins"""
 
+_SEARCHES = 16
+"""times that a text is read where it is looked through: texts of 1,024 characters are small"""
+_ENTRY_BYTES = 64
+"""what a name of a folder counts where many are looked through"""
+MOST_LEFT = 5000
+"""start-up files that are removed one by one, or kept"""
+MOST_KEPT_BYTES = 16 * 1024 * 1024
+"""content that is kept of all start-up files that were there before the candidate"""
+_MOST_ADDED_BYTES = 64 * 1024
+_MOST_ADDED_LINES = 1000
+"""what a candidate may add to a profile: one to which more was added is removed"""
+
 Listed = Callable[[str], Awaitable[list[FileInfo]]]
 
 
-class Files(Protocol):
+class Files(ReadsFiles, Protocol):
     """Files of a sandbox, as its operations give them. All raise SandboxFileError."""
-
-    def read_file(self, path: str) -> Awaitable[bytes]:
-        """The whole file."""
 
     def write_file(self, path: str, source: bytes, /) -> Awaitable[None]:
         """Create or replace a file, creating missing parents."""
@@ -84,8 +73,8 @@ class Files(Protocol):
         """Remove a file, a link, or a whole tree."""
 
 
-class TooManyFilesError(Exception):
-    """A candidate has left more start-up files than are removed one by one."""
+class StartUpFilesError(Exception):
+    """There are more start-up files, or more is in them, than can be kept or removed; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,69 +87,103 @@ class StartUpFiles:
     folders: frozenset[str]
     holds_project: bool = False
     """the home folder is the working directory: what a project has there is no start-up file"""
+    large: Mapping[str, int] = field(default_factory=dict)
+    """hidden files that were there, and are too large to be kept: path -> bytes. No tool starts with such a file; it is
+    left where it is as large as before"""
 
     @classmethod
     async def of(cls, sandbox: Files, listed: Listed, home: str, *, holds_project: bool = False) -> StartUpFiles:
-        """Read the start-up files that are there now. `listed`: what gives the entries of a folder."""
-        kinds = await _kinds(listed, home, holds_project=holds_project)
-        files = {
-            path: await sandbox.read_file(f"{home}/{path}")
-            for path, kind in kinds.items()
-            if kind == "file" and path not in _FOLDERS
-        }
-        folders = frozenset(path for path in kinds if path in _FOLDERS or path not in (*_FILES, *files))
-        return cls(home, files, folders, holds_project)
+        """Read the start-up files that are there now. `listed`: what gives the entries of a folder. Raises
+        StartUpFilesError."""
+        found = await _found(listed, home, holds_project=holds_project)
+        paths = [path for path, entry in found.items() if entry.kind == "file" and path not in FOLDERS]
+        if len(found) > MOST_LEFT:
+            raise StartUpFilesError(f"there are more than {MOST_LEFT:,} hidden files in {home or '/'}")
+        files: dict[str, bytes] = {}
+        large: dict[str, int] = {}
+        room = MOST_KEPT_BYTES
+        for path in sorted(paths, key=lambda path: path not in FILES):  # the known ones take their room first
+            try:
+                files[path] = await sandbox.read_file(f"{home}/{path}", max_bytes=room)
+            except SandboxFileError as error:
+                if error.reason != "TOO_LARGE":
+                    raise
+                if path in FILES:
+                    raise StartUpFilesError(
+                        f"the start-up files in {home or '/'} up to {path} have more than {MOST_KEPT_BYTES:,} bytes"
+                    ) from None
+                large[path] = found[path].size_bytes
+            else:
+                room -= len(files[path])
+        kept = {*FILES, *files, *large}
+        folders = frozenset(path for path in found if path in FOLDERS or path not in kept)
+        return cls(home, files, folders, holds_project, large)
 
-    async def restore(self, sandbox: Files, listed: Listed, texts: Iterable[str], *, most: int | None = None) -> None:
-        """Make it as it was, but for what these texts name. Raises TooManyFilesError: there are more than `most`."""
+    async def restore(self, sandbox: Files, listed: Listed, texts: Iterable[str], *, most: int = MOST_LEFT) -> None:
+        """Make it as it was, but for what these texts name. Raises StartUpFilesError: there are more than `most`."""
         texts = list(texts)
-        named = _named(texts)
-        kinds = await _kinds(listed, self.home, holds_project=self.holds_project)
-        if most is not None and len(kinds.keys() - self.files.keys()) > most:
-            raise TooManyFilesError("the candidate leaves too many start-up files")
+        found = await _found(listed, self.home, holds_project=self.holds_project)
+        if len(found.keys() - self.files.keys()) > most:
+            raise StartUpFilesError("the candidate leaves too many start-up files")
+        size = _SEARCHES * sum(len(text) + 1 for text in texts)
+        named = await aside(size + _ENTRY_BYTES * len(found), named_by, texts, {*found, *self.files})
         kept = set()
-        for path, kind in kinds.items():
-            if path.startswith(".") and "/" not in path and path != ".config" and _is_named(path, texts):
+        for path, entry in found.items():
+            if path.startswith(".") and "/" not in path and path != ".config" and path in named.hidden:
                 continue
             place = f"{self.home}/{path}"
-            if path == ".config" and path in named and path not in self.folders and kind == "directory":
-                await self._keep_named(sandbox, listed, place, texts)
-            if path in named or path in self.folders:
+            is_file = entry.kind == "file"
+            if path == ".config" and path in named.known - self.folders and entry.kind == "directory":
+                await _keep_in_config(sandbox, listed, place, named, most)
+            if path in named.known or path in self.folders or (is_file and self.large.get(path) == entry.size_bytes):
                 continue
             before = self.files.get(path)
-            if path in _PROFILES and kind == "file" and _only_sets(before, await sandbox.read_file(place), texts):
-                kept.add(path)
-                continue
-            if before is None or kind != "file" or await sandbox.read_file(place) != before:
+            if path in _PROFILES and is_file and named.has_login_shell:
+                most_bytes = len(before or b"") + _MOST_ADDED_BYTES
+                now = await content_of(sandbox, place, max_bytes=most_bytes)
+                if now is not None and await aside(size + len(now), _only_sets, before, now, texts):
+                    kept.add(path)
+                    continue
+            if before is None or not is_file or await content_of(sandbox, place, max_bytes=len(before)) != before:
                 await sandbox.remove(place, recursive=True, missing_ok=True)
         for path, content in self.files.items():
-            if path not in named | kept and not _is_named(path, texts):
+            if path not in named.known | kept and path not in named.hidden:
                 await sandbox.write_file(f"{self.home}/{path}", content)
 
-    async def _keep_named(self, sandbox: Files, listed: Listed, place: str, texts: Iterable[str]) -> None:
-        """Keep of a folder of settings only what the texts name in it, unless one of them names the whole folder."""
-        meant = set()
-        for text in texts:
-            for found in _CONFIG.finditer(text):
-                if not (name := found[1] or found[2]):
-                    return
-                meant.add(name)
-        for name in (await _entries(listed, place)).keys() - meant:
-            await sandbox.remove(f"{place}/{name}", recursive=True, missing_ok=True)
+
+async def _keep_in_config(sandbox: Files, listed: Listed, place: str, named: Named, most: int) -> None:
+    """Keep of a folder of settings only what the texts name in it, unless one of them names the whole folder."""
+    if named.in_config is None:
+        return
+    others = (await _entries(listed, place)).keys() - named.in_config
+    if len(others) > most:
+        raise StartUpFilesError("the candidate leaves too many settings")
+    for name in others:
+        await sandbox.remove(f"{place}/{name}", recursive=True, missing_ok=True)
 
 
-async def _kinds(listed: Listed, home: str, *, holds_project: bool = False) -> dict[str, str]:
-    """What there is of `_FILES` and `_FOLDERS`, and each other hidden file, links as links."""
+async def _found(listed: Listed, home: str, *, holds_project: bool = False) -> dict[str, FileInfo]:
+    """What there is of `FILES` and `FOLDERS`, and each other hidden file, links as links."""
     places = {"": await _entries(listed, home or "/")}
-    wanted = [path for path in (*_FILES, *_FOLDERS) if not (holds_project and path in _OF_PROJECTS)]
+    wanted = [path for path in (*FILES, *FOLDERS) if not (holds_project and path in _OF_PROJECTS)]
     for folder in {path.partition("/")[0] for path in wanted if "/" in path} & places[""].keys():
         places[folder] = await _entries(listed, f"{home}/{folder}")
-    found: dict[str, str] = {}
-    # other hidden files: what programs call their start-up files nobody can list. Below a program's own folder are data
-    found.update({} if holds_project else {
-        name: kind for name, kind in places[""].items()
-        if name[:1] == "." and kind != "directory" and name not in {path.partition("/")[0] for path in wanted}
-    })  # fmt: skip
+    return await aside(_ENTRY_BYTES * len(places[""]), _chosen, places, wanted, holds_project=holds_project)
+
+
+def _chosen(
+    places: Mapping[str, Mapping[str, FileInfo]], wanted: Iterable[str], *, holds_project: bool
+) -> dict[str, FileInfo]:
+    found: dict[str, FileInfo] = {}
+    known = {path.partition("/")[0] for path in wanted}
+    if not holds_project:
+        # other hidden files: what programs call their start-up files nobody can list. Below a program's own folder are
+        # data
+        found.update(
+            (name, entry)
+            for name, entry in places[""].items()
+            if name[:1] == "." and entry.kind != "directory" and name not in known
+        )
     for path in wanted:
         folder, _, name = path.rpartition("/")
         if name in places.get(folder, {}):
@@ -168,44 +191,36 @@ async def _kinds(listed: Listed, home: str, *, holds_project: bool = False) -> d
     return found
 
 
-async def _entries(listed: Listed, folder: str) -> dict[str, str]:
+async def _entries(listed: Listed, folder: str) -> dict[str, FileInfo]:
     try:
-        return {entry.name: entry.kind for entry in await listed(folder)}
+        entries = await listed(folder)
     except SandboxFileError as error:
         if error.reason == "IO_FAILED":
             raise
         return {}
+    return await aside(_ENTRY_BYTES * len(entries), _by_name, entries)
+
+
+def _by_name(entries: Iterable[FileInfo]) -> dict[str, FileInfo]:
+    return {entry.name: entry for entry in entries}
 
 
 def _only_sets(before: bytes | None, now: bytes, texts: Collection[str]) -> bool:
     """A profile that only sets variables which steer no tool, for a verifier that asks a login shell. Who ends the
     shell there, or names other programs, would answer in its place."""
-    if not now.startswith(before or b"") or not any(_LOGIN_SHELL.search(text) for text in texts):
+    if not now.startswith(before or b""):
         return False
-    for line in now[len(before or b"") :].decode("utf-8", "replace").split("\n"):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        found = _SETS_ONE.fullmatch(line.strip())
-        if found is None or _STEERS.fullmatch(found[1]) or any(f"{found[1]}=" in text for text in texts):
+    lines = now[len(before or b"") :].decode("utf-8", "replace").split("\n")
+    lines = [line for line in map(str.strip, lines) if line and not line.startswith("#")]
+    if len(lines) > _MOST_ADDED_LINES:
+        return False
+    names = set()
+    for line in lines:
+        found = _SETS_ONE.fullmatch(line)
+        if found is None or _STEERS.fullmatch(found[1]):
             return False
-    return True
-
-
-def _is_named(path: str, texts: Iterable[str]) -> bool:
-    """By whole words: `app.config` does not name `.config`, nor `right.jq` `.jq`."""
-    # a candidate decides how many paths there are: few of them occur at all
-    name = rf"(?<![\w.\]\)$-]){re.escape(path)}(?![\w-]|\.\w)"
-    return any(path in text and re.search(name, text) is not None for text in texts)
-
-
-def _named(texts: Iterable[str]) -> Set[str]:
-    named = set()
-    for text in texts:
-        for other in _NAMED_FOR_OTHER_REASONS:
-            text = text.replace(other, "")
-        named |= {path for path in (*_FILES, *_FOLDERS) if path.startswith(".") and _is_named(path, [text])}
-        named |= {path for path, words in _NAMED_IN_WORDS.items() if words.search(text)}
-    return named
+        names.add(found[1])
+    return not variables_assigned(names, texts)
 
 
 def guard(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from harena.core.errors import SandboxFileError
-from harena.core.ports import SandboxPort
 
 
-async def content_of(sandbox: SandboxPort, path: str, *, max_bytes: int) -> bytes | None:
+class ReadsFiles(Protocol):
+    """A sandbox, as far as its files are read."""
+
+    def read_file(self, path: str, *, max_bytes: int) -> Awaitable[bytes]:
+        """The whole file; one that is larger than `max_bytes` is refused. Raises SandboxFileError."""
+
+
+async def content_of(sandbox: ReadsFiles, path: str, *, max_bytes: int) -> bytes | None:
     """A file's content; None where it cannot be read, or is larger. Raises SandboxFileError where reading itself failed
     (IO_FAILED): of a regular file that is nothing that a candidate did."""
     try:

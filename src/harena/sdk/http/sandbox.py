@@ -130,7 +130,7 @@ class RemoteSandbox:
         await running.start(request)
         return running
 
-    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
+    async def read_file(self, path: str, *, max_bytes: int) -> bytes:
         """The whole file."""
         async with aclosing(self._stream(table.READ_FILE, path, PIECE_BYTES, max_bytes)) as pieces:
             return b"".join([piece async for piece in pieces])

@@ -11,6 +11,7 @@ first is done, and what comes after it is not read: the policy has not seen its 
     list_files   {path}                  names, one on each line; a directory's ends in /
     run          {command}               by sh, in the working directory; exit code, output and errors
 
+A file of more than 8 MiB is neither read nor edited by a tool: `run` shows parts of it.
 What a tool cannot do is told to the policy ("error: ..."); what the platform cannot do is a fault.
 """
 
@@ -35,6 +36,8 @@ _ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1"}
 """Python takes a cached module for fresh by second and size: what is edited within a second would have no effect"""
 _LONGEST_PATH, _LONGEST_NAME = 4095, 255
 """bytes that Linux takes"""
+MOST_FILE_BYTES = 8 * 1024 * 1024
+"""the largest file that a tool reads, or that is judged: a candidate's file has no more characters"""
 _FILE_FAULTS = ("IO_FAILED",)
 """reasons of file errors that are the platform's"""
 
@@ -87,7 +90,7 @@ Tool = Callable[..., Awaitable[str]]
 
 async def read_file(at: Workplace, *, path: str) -> str:
     """See above."""
-    return (await at.sandbox.read_file(at.path(path))).decode("utf-8", "replace")
+    return (await at.sandbox.read_file(at.path(path), max_bytes=MOST_FILE_BYTES)).decode("utf-8", "replace")
 
 
 async def write_file(at: Workplace, *, path: str, content: str) -> str:
@@ -99,7 +102,7 @@ async def write_file(at: Workplace, *, path: str, content: str) -> str:
 async def edit_file(at: Workplace, *, path: str, old: str, new: str) -> str:
     """See above."""
     target = at.path(path)
-    before = await at.sandbox.read_file(target)
+    before = await at.sandbox.read_file(target, max_bytes=MOST_FILE_BYTES)
     written, sought = _text(new, "new"), _text(old, "old")
     found = before.count(sought) if sought else 0
     if found != 1:
@@ -220,7 +223,8 @@ class SandboxEnvironment:
             return f"error: {error}"
 
     async def answer(self) -> Candidate:
-        """The answer files as they are now; those that are not there are empty."""
+        """The answer files as they are now; those that are not there are empty. One that is too large for a candidate's
+        is a fault, which follows whoever made it."""
         if not self._answer_files:
             return self._said
         return {"files": {path: await self._read(path) for path in self._answer_files}, "entry": self._answer_files[0]}
@@ -242,7 +246,7 @@ class SandboxEnvironment:
         try:
             return await read_file(self.at, path=path)
         except SandboxFileError as error:
-            if error.reason in _FILE_FAULTS:
+            if error.reason in (*_FILE_FAULTS, "TOO_LARGE"):
                 raise
             return ""
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
 from harena.scoring.formats.answers import PYTHON, SHELLS, final_answer, program_in
-from harena.scoring.scorers.start_up_files import StartUpFiles, guard
+from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, guard
 from harena.scoring.slices import aside
 from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import Step
@@ -31,6 +31,7 @@ _LANGUAGES = {"shell": SHELLS, "python": PYTHON}
 _INTERPRETERS = {"shell": ("sh", ".sh"), "python": ("python3", ".py")}
 _HOME_SECONDS = 60.0
 _SHOWN = 4000
+_MOST_FLAG_BYTES = 1024 * 1024
 
 
 class TaskEnvironment(SandboxEnvironment):
@@ -86,7 +87,11 @@ class TaskEnvironment(SandboxEnvironment):
                 raise PlatformError(f"task {self._task.name}: there is no script {how.script_path} in its environment")
         if how.method in ("script", "env_script"):
             told = await self.at.exec(["sh", "-c", 'printf %s "$HOME"'], _HOME_SECONDS)
-            self._start_up = await StartUpFiles.of(self.at.sandbox, self.at.sandbox.list_files, told.stdout.rstrip("/"))
+            sandbox, home = self.at.sandbox, told.stdout.rstrip("/")
+            try:
+                self._start_up = await StartUpFiles.of(sandbox, sandbox.list_files, home)
+            except StartUpFilesError as error:
+                raise PlatformError(f"task {self._task.name}: {error}") from None
         return ""
 
     async def step(self, action: str) -> Step:
@@ -118,10 +123,13 @@ class TaskEnvironment(SandboxEnvironment):
             return self._reward(flag_digest(final_answer(self._said)) == how.flag_hash)
         await self._end_processes()
         if how.method == "env_flag":
-            return self._reward(await self._flag() == how.flag_hash)
+            return await self._flag()
         script = self._image_script if how.script is None else how.script
         if self._start_up is not None:
-            await self._start_up.restore(self.at.sandbox, self.at.sandbox.list_files, [script])
+            try:
+                await self._start_up.restore(self.at.sandbox, self.at.sandbox.list_files, [script])
+            except StartUpFilesError as error:
+                return self._reward(False, detail=str(error))
         # a script that names the reasoning's own marks is about the form of the whole
         said = self._said if "think>" in script else await aside(len(self._said), final_answer, self._said)
         done = await self._script(script, how.timeout_seconds, said.encode("utf-8", "replace"), guarded=True)
@@ -173,15 +181,18 @@ class TaskEnvironment(SandboxEnvironment):
         await self.at.sandbox.remove(folder, recursive=True, missing_ok=True)
         return done
 
-    async def _flag(self) -> str:
-        path = self._task.verification.flag_path
+    async def _flag(self) -> Reward:
+        """Whether the file holds the flag; the policy may have left one of any size."""
+        how = self._task.verification
         try:
-            found = await self.at.sandbox.read_file(path, timeout_seconds=self._task.verification.timeout_seconds)
+            found = await self.at.sandbox.read_file(
+                how.flag_path, max_bytes=_MOST_FLAG_BYTES, timeout_seconds=how.timeout_seconds
+            )
         except SandboxFileError as error:
             if error.reason == "IO_FAILED":
                 raise
-            return ""
-        return flag_digest(found.decode("utf-8", "replace"))
+            return self._reward(False, detail=str(error))
+        return self._reward(flag_digest(found.decode("utf-8", "replace")) == how.flag_hash)
 
     async def _end_processes(self) -> None:
         """What the policy has started in the background could change what is verified."""

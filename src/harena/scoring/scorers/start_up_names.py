@@ -1,0 +1,142 @@
+"""Which start-up files the texts of a verifier name: these stay as the candidate has left them.
+
+The candidate chooses the names, and the contract's author the texts, so both may be long. Each text is looked through
+once, however many names there are, and in time that grows with its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+FILES = (
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_env", ".profile", ".zshrc", ".zshenv",
+    ".zprofile", ".inputrc", ".pythonrc", ".pythonrc.py", ".pythonstartup", ".pdbrc", ".pydistutils.cfg", ".netrc",
+    ".gitconfig", ".curlrc", ".wgetrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".perlrc", ".perldb", ".irbrc", ".gemrc",
+    ".condarc", ".tool-versions", ".coveragerc", ".ssh/config", ".ssh/rc", ".ssh/environment",
+    ".sqliterc", ".psqlrc", ".my.cnf", ".vimrc", ".exrc", ".nanorc", ".gdbinit", ".lldbinit", ".Rprofile", ".Renviron",
+)  # fmt: skip
+FOLDERS = (
+    ".local/lib", ".local/bin", ".config",
+    ".jq", ".gnupg", ".vim", ".ipython", ".jupyter", ".docker",
+    ".pip", ".node_modules", ".node_libraries", ".pyenv", ".cargo/bin", "bin",
+)  # fmt: skip
+_NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
+"""what an installer of tools leaves, which verifiers read after they have run it"""
+_BIN = re.compile(r"(?:~|\$HOME|\$\{HOME\}|/root|/home/\w+|\.home\(\) / [\"'])/?bin\b")
+"""how a text names what has no name of its own in it"""
+_GIT_CONFIG = re.compile(r"\bgit\b\W+config\b")
+_GLOBAL = re.compile(r"--global\b")
+_GLOBAL_CONFIG = re.compile(r"\bGIT_CONFIG_GLOBAL\b")
+_CONFIG = re.compile(r"(?<![\w.\]\)$-])\.config(?![\w-]|\.\w)(?:/([\w.-]+)|[\"'] ?[,/] ?[\"']([\w.-]+))?")
+_HIDDEN = re.compile(r"(?<![\w.\]\)$-])\.[\w.-]*+")
+_PLAIN = re.compile(r"\.[\w.-]*")
+_LOGIN_SHELL = re.compile(r"\b(?:ba|da|z)?sh[\"']?,?[ \t]+[\"']?(?:-[a-km-z]*l\w*|--login)\b")
+_ASSIGNED = re.compile(r"(?<![A-Z0-9_])[A-Z0-9_]++(?==)")
+_LONGEST_NAME = 255
+"""characters of a file's name, or of a variable's"""
+_MOST_OTHER = 100
+"""names with other characters than letters, digits, `_`, `.` and `-` that are looked for, each in all texts"""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What texts name."""
+
+    known: frozenset[str]
+    """start-up files and folders of known names"""
+    hidden: frozenset[str]
+    """paths that were asked about and stand in a text as whole words"""
+    in_config: frozenset[str] | None
+    """entries of `.config`; None = the whole folder"""
+    has_login_shell: bool
+    """one of the texts starts a shell that reads a profile"""
+
+
+def named_by(texts: Sequence[str], paths: Collection[str]) -> Named:
+    """Look through the texts for known names and for `paths`, which a candidate may have chosen."""
+    known: set[str] = set()
+    for text in texts:
+        own = text
+        for other in _NAMED_FOR_OTHER_REASONS:
+            own = own.replace(other, "")
+        known |= {path for path in (*FILES, *FOLDERS) if path.startswith(".") and _is_named(path, own)}
+        if _BIN.search(own):
+            known.add("bin")
+        if configures_git(own):
+            known.add(".gitconfig")
+    return Named(
+        known=frozenset(known),
+        hidden=frozenset(_named_of(texts, paths)),
+        in_config=_in_config(texts),
+        has_login_shell=any(_LOGIN_SHELL.search(text) for text in texts),
+    )
+
+
+def configures_git(text: str) -> bool:
+    """The text names the user's own settings of git."""
+    return _GLOBAL_CONFIG.search(text) is not None or sets_git(text)
+
+
+def sets_git(text: str) -> bool:
+    """A line of the text sets what git has for all of a user's repositories."""
+    return follows_in_line(text, _GIT_CONFIG, _GLOBAL)
+
+
+def follows_in_line(text: str, first: re.Pattern[str], then: re.Pattern[str]) -> bool:
+    """`then` is found behind a place of `first`, before the line ends. One expression for both would look to the end of
+    the line from each place of `first`; here each line is looked through once."""
+    end = -1  # of the line in which there was none behind an earlier place
+    for found in first.finditer(text):
+        if found.end() <= end:
+            continue
+        end = text.find("\n", found.end())
+        end = len(text) if end < 0 else end
+        if then.search(text, found.end(), end):
+            return True
+    return False
+
+
+def variables_assigned(names: Collection[str], texts: Iterable[str]) -> bool:
+    """A text has one of the variables' names, or a longer one that ends so, before a `=`; or a name is too long to be
+    looked for. `names`: of capital letters, digits and `_`."""
+    names = frozenset(names)
+    lengths = sorted({len(name) for name in names})
+    if lengths and lengths[-1] > _LONGEST_NAME:
+        return True
+    ends = {found[0][-_LONGEST_NAME:] for text in texts for found in _ASSIGNED.finditer(text)} if names else ()
+    return any(end[-length:] in names for end in ends for length in lengths if length <= len(end))
+
+
+def _named_of(texts: Sequence[str], paths: Collection[str]) -> Iterator[str]:
+    """Whole words only: `app.config` does not name `.config`, nor `right.jq` `.jq`."""
+    plain = {path for path in paths if _PLAIN.fullmatch(path)}
+    for text in texts if plain else ():
+        for found in _HIDDEN.finditer(text):
+            yield from plain.intersection(_beginnings(found[0]))
+    other = sorted(set(paths) - plain, key=lambda path: (path not in FILES, path))[:_MOST_OTHER]
+    yield from (path for path in other if any(_is_named(path, text) for text in texts))
+
+
+def _beginnings(word: str) -> Iterator[str]:
+    """The names that a word of a text stands for: `.a.` and `.a..b` name `.a`, which ends a sentence there."""
+    if len(word) <= _LONGEST_NAME:
+        yield word
+    for at in range(1, min(len(word), _LONGEST_NAME + 1)):
+        if word[at] == "." and word[at + 1 : at + 2] in ("", ".", "-"):
+            yield word[:at]
+
+
+def _is_named(path: str, text: str) -> bool:
+    return path in text and re.search(rf"(?<![\w.\]\)$-]){re.escape(path)}(?![\w-]|\.\w)", text) is not None
+
+
+def _in_config(texts: Iterable[str]) -> frozenset[str] | None:
+    meant = set()
+    for text in texts:
+        for found in _CONFIG.finditer(text):
+            if not (name := found[1] or found[2]):
+                return None
+            meant.add(name)
+    return frozenset(meant)
