@@ -178,7 +178,7 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
         alone = await _run(idle, contract, theirs, compares=True)
         touched = _unexplained(contract, ran, alone)
         if touched:
-            held = without_last_changes(contract, touched)
+            held = await aside(_looked_at(contract), without_last_changes, contract, touched)
             again = await _run(bench, held, files, unread=touched)
             if _verdict(again.result, again.proven).passed:
                 touched = _unexplained(held, again, alone)

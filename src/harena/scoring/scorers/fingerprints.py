@@ -11,7 +11,7 @@ from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.ports import SandboxPort
 from harena.scoring.scorers.program import WORKSPACE
-from harena.scoring.slices import last_line
+from harena.scoring.slices import aside, last_line
 from harena.scoring.verdict import one_line
 
 _AT_ONCE = 500
@@ -32,10 +32,17 @@ async def fingerprints(sandbox: SandboxPort, paths: Sequence[str]) -> Mapping[st
             return {}
         if done.outcome is not ExecOutcome.EXITED or done.returncode > 1:  # 1: a path is not there
             raise PlatformError(f"stat: {done.outcome} {one_line(last_line(done.stderr))}", step="compare files")
-        for line in done.stdout.decode("utf-8", "surrogateescape").split("\n"):
-            number, _, rest = line.partition(" ")
-            day, _, rest = rest.partition(" ")
-            moment, _, rest = rest.partition(" ")
-            zone, _, path = rest.partition(" ")
-            found[path] = f"{number} {day} {moment} {zone}"
+        found.update(await aside(len(done.stdout), _told, done.stdout))
+    return found
+
+
+def _told(stdout: bytes) -> dict[str, str]:
+    """What `stat` says, by path."""
+    found: dict[str, str] = {}
+    for line in stdout.decode("utf-8", "surrogateescape").split("\n"):
+        number, _, rest = line.partition(" ")
+        day, _, rest = rest.partition(" ")
+        moment, _, rest = rest.partition(" ")
+        zone, _, path = rest.partition(" ")
+        found[path] = f"{number} {day} {moment} {zone}"
     return found

@@ -13,7 +13,7 @@ import asyncio
 import json
 import re
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -33,6 +33,7 @@ from harena.scoring.scorers.left_links import (
     STATE_OF_LINKS,
     Left,
     LinkState,
+    folders_of,
     has_led_somewhere,
     names_brought,
     parsed_left,
@@ -115,6 +116,12 @@ CLEANING_SECONDS = (2 * _CLEAN_ROUNDS + 6) * _CLEAN_SECONDS
 """longest time that all of the cleaning takes"""
 _SEARCHES = 16
 """times that a text is read where it is looked through: texts of 1,024 characters are small"""
+_MOST_PATH = 128 * 1024
+"""characters of a variable that no program can be started with"""
+_MOST_TARGETS = 100
+"""targets of `make` that the verifier's texts are searched for, each by itself"""
+_ENTRY_BYTES = 64
+"""what a path counts where many are looked at"""
 _MOST_LEFT = 5000
 """links, or files that steer tools: who leaves more means that no verifier follows"""
 
@@ -271,7 +278,7 @@ def _targets(contract: HarborContract) -> list[str]:
     texts = "\n".join(contract.tests.values())
     made = words_behind_make(texts)
     names = []
-    for name in [name for name in phony_targets(rules) if name in NAMES_OF_WORK or name in made][:_MOST_AT_ONCE]:
+    for name in [name for name in phony_targets(rules) if name in NAMES_OF_WORK or name in made][:_MOST_TARGETS]:
         word = re.escape(name)
         if not re.search(rf"(?<![\w-]){word}/|/{word}(?![\w.-])", texts):
             names.append(name)
@@ -308,7 +315,8 @@ async def _now(sandbox: SandboxPort) -> float | None:
 async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str, str]:
     places = dict.fromkeys((contract.workdir, "/app"))
     argv = ("bash", "-c", FIND_STEERING, "bash", *places)
-    return parsed((await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)).decode("utf-8", "replace"))
+    told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
+    return await aside(len(told), lambda: parsed(told.decode("utf-8", "replace")))
 
 
 async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...]) -> Left:
@@ -317,7 +325,8 @@ async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple
     argv = ("sh", "-c", FIND_LEFT, "sh", " ".join(elsewhere), *places)
     written = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
     environment = {"NAMES": names_brought(contract.tests, written)}
-    return parsed_left(await _told(sandbox, argv, "/", environment, seconds=_CLEAN_SECONDS))
+    told = await _told(sandbox, argv, "/", environment, seconds=_CLEAN_SECONDS)
+    return await aside(len(told), parsed_left, told)
 
 
 async def _clean(
@@ -327,11 +336,7 @@ async def _clean(
     EnvironmentFailedError where that is too much."""
     for _ in range(_CLEAN_ROUNDS):  # a link into a folder that was removed leads nowhere
         left = await _left(sandbox, contract, ground.emptied)
-        dangling = {path: real for path, real in left.dangling.items() if ground.left.dangling.get(path) != real}
-        new = left.removed - ground.left.removed
-        if not keeps_links:
-            new, dangling = new | dangling.keys(), {}
-        alike = {path: real for path, real in left.alike.items() if ground.left.alike.get(path) != real}
+        new, dangling, alike = await aside(_ENTRY_BYTES * left.count, _made, ground.left, left, keeps_links)
         if len(new) + len(dangling) + len(alike) > _MOST_LEFT:
             break
         if alike:
@@ -342,6 +347,15 @@ async def _clean(
         argv = ("xargs", "-0", "rm", "-rf", "--")
         await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, stdin=b"".join(path + b"\0" for path in sorted(new)))
     raise EnvironmentFailedError("the candidate leaves too many links")
+
+
+def _made(before: Left, now: Left, keeps_links: bool) -> tuple[Set[bytes], dict[bytes, bytes], dict[bytes, bytes]]:
+    """(what is to be removed, links that lead nowhere, links to what is alike) that the candidate has made."""
+    dangling = {path: real for path, real in now.dangling.items() if before.dangling.get(path) != real}
+    new: Set[bytes] = now.removed - before.removed
+    if not keeps_links:
+        new, dangling = new | dangling.keys(), {}
+    return new, dangling, {path: real for path, real in now.alike.items() if before.alike.get(path) != real}
 
 
 async def _make_writable(sandbox: SandboxPort, contract: HarborContract) -> None:
@@ -360,9 +374,9 @@ async def _states(sandbox: SandboxPort, links: Mapping[bytes, bytes]) -> dict[by
         return {}
     given = b"".join(link + b"\0" + real + b"\0" for link, real in links.items())
     told = await _told(sandbox, ("bash", "-c", STATE_OF_LINKS), "/", seconds=_CLEAN_SECONDS, stdin=given)
-    folders = b"".join(folder + b"\0" for folder in sorted(set(told.split(b"\0")[3::4])))
-    argv = ("sh", "-c", STATE_OF_FOLDERS)
-    return parsed_states(told, await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, stdin=folders))
+    folders = await aside(len(told), folders_of, told)
+    changed = await _told(sandbox, ("sh", "-c", STATE_OF_FOLDERS), "/", seconds=_CLEAN_SECONDS, stdin=folders)
+    return await aside(len(told) + len(changed), parsed_states, told, changed)
 
 
 async def _verified(
@@ -376,13 +390,15 @@ async def _verified(
         except StartUpFilesError as error:
             raise EnvironmentFailedError(str(error)) from None
     now = await _steering(sandbox, contract)
-    left = await _looked(contract, left_by_candidate, ground.steering, now, contract.tests)
+    size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(now)
+    left = await aside(size, left_by_candidate, ground.steering, now, contract.tests)
     if len(left) > _MOST_LEFT:
         raise EnvironmentFailedError("the candidate leaves too many files that steer tools")
-    hiding = await _looked(contract, hiding_makefiles, ground.steering, left, contract.tests)
+    hiding = await aside(size, hiding_makefiles, ground.steering, left, contract.tests)
     for workdir, real in ground.reals.items():
         hiding += steering_above(left, real, workdir)
-    left = [path for path in left if path not in hiding]
+    hidden = set(hiding)
+    left = [path for path in left if path not in hidden]
     hiding += ground.absent_targets
     if hiding:
         given = b"".join(path.encode("utf-8", "replace") + b"\0" for path in hiding)
@@ -430,7 +446,8 @@ async def _verified(
             return Reward(None, rewritten=True)
     if reward.value and states:
         after = await _states(sandbox, dangling)
-        if await _looked(contract, has_led_somewhere, states, after, contract.tests):
+        size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(states)
+        if await aside(size, has_led_somewhere, states, after, contract.tests):
             return replace(reward, by_links=True)
     return reward
 
@@ -455,7 +472,12 @@ async def _with_path_of_image(sandbox: SandboxPort, contract: HarborContract) ->
     path = await _command(sandbox, ("sh", "-c", 'printf %s "$PATH"'), "/", {})
 
     def filled(table: dict[str, str], path: str) -> dict[str, str]:
-        return {**table, "PATH": path.join(_PATH.split(table["PATH"]))} if "PATH" in table else table
+        if "PATH" not in table:
+            return table
+        parts = _PATH.split(table["PATH"])
+        if len(parts) * len(path) > _MOST_PATH:
+            raise EnvironmentFailedError(f"PATH would have more than {_MOST_PATH:,} characters")
+        return {**table, "PATH": path.join(parts)}
 
     env = filled(contract.env, path)
     others = {name: filled(tables[name], env.get("PATH", path)) for name in ("solution_env", "verifier_env")}

@@ -9,7 +9,7 @@ no later line of any trusted text names its file: all checks are still made, wit
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import PurePosixPath
 
 from harena.scoring.contracts.contract import CommandContract
@@ -27,7 +27,9 @@ _STATEMENT = re.compile(
 )
 """a statement of Python that only changes files"""
 _SHELLS = ("sh", "bash", "dash")
-_MOST_STEPS = 50
+_MOST_STEPS, _MOST_NAMES = 50, 50
+_MOST_TEXT, _LONGEST_LINE = 64 * 1024, 2000
+"""characters in which steps are looked for: it takes the square of a line's length"""
 
 
 def without_last_changes(contract: CommandContract, paths: Collection[str]) -> CommandContract:
@@ -37,7 +39,12 @@ def without_last_changes(contract: CommandContract, paths: Collection[str]) -> C
     is_line = len(command) > 2 and command[1] == "-c" and PurePosixPath(command[0]).name in _SHELLS
     if is_line:
         texts[""] = command[2]
-    held = {path: _held(path, texts, paths) for path in texts}
+    held = dict(texts)
+    for name in sorted(paths)[:_MOST_NAMES]:
+        mention = re.compile(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?![\w-])(?!\.\w)")
+        naming = [path for path, text in texts.items() if mention.search(text)]
+        if len(naming) == 1:  # no other text reads it
+            held[naming[0]] = _held(held[naming[0]], mention, is_python=naming[0].endswith(".py"))
     changed = {path: text for path, text in held.items() if text != texts[path]}
     if not changed:
         return contract
@@ -46,17 +53,18 @@ def without_last_changes(contract: CommandContract, paths: Collection[str]) -> C
     return contract.model_copy(update={"files": {**contract.files, **changed}, "command": tuple(command)})
 
 
-def _held(path: str, texts: Mapping[str, str], names: Collection[str]) -> str:
-    text = texts[path]
-    for name in names:
-        mention = re.compile(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?![\w-])(?!\.\w)")
-        if any(mention.search(other) for where, other in texts.items() if where != path):
-            continue
-        for _ in range(_MOST_STEPS):
-            last = max((found.start() for found in mention.finditer(text)), default=-1)
-            pattern, nothing = (_STATEMENT, "pass") if path.endswith(".py") else (_STEP, "true")
-            step = next((found for found in pattern.finditer(text) if found.start("step") <= last < found.end()), None)
-            if step is None:
-                break
-            text = text[: step.start("step")] + nothing + " " + text[step.end() :].lstrip(" \t")
+def _held(text: str, mention: re.Pattern[str], *, is_python: bool) -> str:
+    """The text without its last steps that change what `mention` finds; a long text, or line, as it is."""
+    pattern, nothing = (_STATEMENT, "pass") if is_python else (_STEP, "true")
+    for _ in range(_MOST_STEPS if len(text) <= _MOST_TEXT else 0):
+        last = max((found.start() for found in mention.finditer(text)), default=-1)
+        begin, end = max(text.rfind("\n", 0, last + 1), 0), text.find("\n", last + 1)
+        end = len(text) if end < 0 else end
+        if last < 0 or end - begin > _LONGEST_LINE:
+            break
+        steps = pattern.finditer(text, begin, end)
+        step = next((found for found in steps if found.start("step") <= last < found.end()), None)
+        if step is None:
+            break
+        text = text[: step.start("step")] + nothing + " " + text[step.end() :].lstrip(" \t")
     return text

@@ -15,9 +15,12 @@ from harena.scoring.scorers.verifier_ground import MAKEFILES
 
 NAMES_OF_WORK = frozenset({"test", "tests", "check", "all", "run", "verify", "lint", "score", "grade", "validate"})
 _RULE = re.compile(
-    r"(?m)^(?P<targets>[\w./ -]+?)[ \t]*::?(?![=:])(?P<needs>[^\n;]*)(?P<same>;[^\n]*)?"
+    r"(?m)^(?P<targets>[\w./ -]++)[ \t]*+::?(?![=:])(?P<needs>[^\n;]*)(?P<same>;[^\n]*)?"
     r"(?P<recipe>(?:\n(?:\t[^\n]*|[ \t]*(?=\n)))*)"
 )
+_WORD = re.compile(r"[\w./-]+")
+_MAKES_TEST = re.compile(r"(?:-o|>|\btouch\b|\bmkdir\b(?: -p)?)[ \t]*test(?![\w./-])")
+_REQUIRED = re.compile(r"(?<=[\"'`/])[^\"'`/]{1,255}+(?=/?[\"'`])")
 _LONGEST_LINE = 10_000
 _NODE = (".js", ".json", ".node")
 """in the order in which `require` tries them"""
@@ -34,16 +37,16 @@ def shadowing(files: Mapping[str, str]) -> set[str]:
     """Paths that nothing may have at the end, see the module's text: no trusted part makes them itself. `files`: the
     trusted ones."""
     found = {target for target in phony_targets(files) if PurePosixPath(target).name in NAMES_OF_WORK}
-    node = "\n".join(text for path, text in files.items() if path.endswith(_OF_NODE) and not path.endswith(".json"))
+    required = _required([text for path, text in files.items() if path.endswith(_OF_NODE) and path[-5:] != ".json"])
     for path in files:
         stem, dot, ending = path.rpartition(".")
         ending = dot + ending
         name = PurePosixPath(path).name
-        if ending in _OF_NODE and _is_required(PurePosixPath(stem).name, node):
+        if ending in _OF_NODE and PurePosixPath(stem).name in required:
             earlier = _NODE[: _NODE.index(ending)] if ending in _NODE else _NODE
             found |= {stem, *(stem + other for other in earlier)}
         folder = PurePosixPath(path).parent
-        if ending in _OF_NODE and PurePosixPath(stem).name == "index" and _is_required(folder.name, node):
+        if ending in _OF_NODE and PurePosixPath(stem).name == "index" and folder.name in required:
             found |= {f"{folder}{other}" for other in _OF_NODE} | {f"{folder}/package.json"}
         found |= {stem + other for other in _SHADOWS.get(ending, ())}
         if name in MAKEFILES:
@@ -53,9 +56,9 @@ def shadowing(files: Mapping[str, str]) -> set[str]:
     return found - files.keys() - folders
 
 
-def _is_required(name: str, text: str) -> bool:
-    """A program names a module so, without its ending."""
-    return bool(name) and re.search(rf"[\"'`/]{re.escape(name)}/?[\"'`]", text) is not None
+def _required(texts: Iterable[str]) -> set[str]:
+    """The last names of what programs may name as modules, without their endings."""
+    return {found[0] for text in texts for found in _REQUIRED.finditer(text)}
 
 
 def taking_no_part(paths: Iterable[str], files: Mapping[str, str]) -> set[str]:
@@ -90,10 +93,12 @@ def phony_targets(files: Mapping[str, str]) -> dict[str, str]:
         folder = path.rpartition("/")[0]
         for rule in rules:
             recipe = (rule["same"] or "") + rule["recipe"]
+            if not recipe.strip() or "$@" in recipe:
+                continue
+            named = set(_WORD.findall(recipe))
             for name in set(rule["targets"].split()) - phony:
-                makes = r"(?:-o|>|\btouch\b|\bmkdir\b(?: -p)?)[ \t]*" if name == "test" else r"(?<![\w./-])"
-                is_made = "$@" in recipe or re.search(rf"{makes}{re.escape(name)}(?![\w./-])", recipe)
-                if name[0] in "./" or not recipe.strip() or is_made:
+                is_made = _MAKES_TEST.search(recipe) is not None if name == "test" else name in named
+                if name[0] in "./" or is_made:
                     continue
                 found[name] = path
                 if folder:

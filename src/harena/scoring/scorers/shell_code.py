@@ -12,6 +12,7 @@ _INTO_SCRIPT = re.compile(r">[ \t]*[\"']?[\w./${}-]*?([\w-]+\.(?:sh|bash))\b")
 _ONLY_LOOKS = re.compile(
     r"\b(?:cmp|diff|comm|e?grep|cat|md5sum|sha\d+sum|cksum|wc|head|tail|read_text|read_bytes|open|filecmp|stat|test)\b|\["
 )
+_WORD = re.compile(r"\s*(\S+)")
 _KEYWORDS = frozenset({
     "if", "then", "do", "else", "elif", "while", "until", "!", "{", "time", "exec", "command", "builtin",
 })  # fmt: skip
@@ -20,7 +21,8 @@ _CODE, _TEXT, _PARENTHESIS, _BACKTICK = "code", '"', ")", "`"
 _LONGEST_LINE = 2000
 """characters: a search that may begin anywhere in a line, and end anywhere, takes their square"""
 _MOST_SCRIPTS = 100
-"""here-documents of one text of which it is asked whether they are scripts that run: each answer reads the text"""
+"""lines with here-documents of one text of which it is asked whether these are scripts that run: each answer reads the
+text"""
 _MOST_DEPTH = 20
 """programs inside each other; what is deeper counts as commands"""
 
@@ -33,6 +35,7 @@ def code_mask(text: str, depth: int = 0) -> bytearray:
     stack = [_CODE]
     waiting: list[tuple[str, bool, bool]] = []  # (end, tabs before it, it is a program) of here-documents
     documents = 0
+    is_program, line_end = False, -1  # of the here-documents of the line that ends there
     at = 0
     while at < len(text):
         char, where = text[at], stack[-1]
@@ -63,9 +66,12 @@ def code_mask(text: str, depth: int = 0) -> bytearray:
         elif text.startswith("<<<", at):
             at += 3
         elif found := _HERE_DOCUMENT.match(text, at) if char == "<" else None:
-            line = text[text.rfind("\n", 0, at) + 1 : (text.find("\n", at) + 1 or len(text) + 1) - 1]
-            documents += 1
-            is_program = _is_program(line, text if documents <= _MOST_SCRIPTS else None)
+            if at > line_end:
+                line_end = text.find("\n", at)
+                line_end = len(text) if line_end < 0 else line_end
+                documents += 1
+                line = text[text.rfind("\n", 0, at) + 1 : line_end]
+                is_program = _is_program(line, text if documents <= _MOST_SCRIPTS else None)
             waiting.append((found["end"], bool(found["tabs"]), is_program))
             mask[at : found.end()] = b"\1" * (found.end() - at)
             at = found.end()
@@ -148,13 +154,10 @@ def simple_commands(text: str) -> Iterator[tuple[int, str]]:
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, str]:
     """Without white space and the shell's own words before the command."""
-    part = text[start:end]
-    while True:
-        rest = part.lstrip()
-        head = re.match(r"\S+", rest)
-        if head is None or head[0] not in _KEYWORDS:
-            return end - len(rest), rest
-        part = rest[head.end() :]
+    while (head := _WORD.match(text, start, end)) is not None and head[1] in _KEYWORDS:
+        start = head.end()
+    at = end if head is None else head.start(1)
+    return at, text[at:end]
 
 
 def line_number(text: str, at: int) -> int:

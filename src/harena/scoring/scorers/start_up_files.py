@@ -50,6 +50,8 @@ _SETS_SEARCH_PATH = re.compile(
 
 _SEARCHES = 16
 """times that a text is read where it is looked through: texts of 1,024 characters are small"""
+_MOST_DATA = 20
+"""scripts of which it is asked whether they are data only: each answer reads all texts"""
 _ENTRY_BYTES = 64
 """what a name of a folder counts where many are looked through"""
 MOST_LEFT = 5000
@@ -291,12 +293,9 @@ def guarded_scripts(texts: Mapping[str, str], guard_folder: str, commands: Itera
     """A contract's files, its scripts so that they keep the guard, but for those that it only compares with.
     `commands`: more lines that may run them."""
     everything = [*texts.values(), *commands]
-    return {
-        path: guarded_shell(text, guard_folder)
-        if path.endswith((".sh", ".bash")) and not is_data(PurePosixPath(path).name, everything)
-        else text
-        for path, text in texts.items()
-    }
+    setting = [path for path, text in texts.items() if path.endswith((".sh", ".bash")) and "PYTHONPATH=" in text]
+    data = {path for path in setting[:_MOST_DATA] if is_data(PurePosixPath(path).name, everything)}
+    return {**texts, **{path: guarded_shell(texts[path], guard_folder) for path in setting if path not in data}}
 
 
 def _with_a_substitute(texts: Iterable[str]) -> set[str]:

@@ -30,8 +30,11 @@ _GIT_CONFIG = re.compile(r"\bgit\b\W+config\b")
 _GLOBAL = re.compile(r"--global\b")
 _GLOBAL_CONFIG = re.compile(r"\bGIT_CONFIG_GLOBAL\b")
 _CONFIG = re.compile(r"(?<![\w.\]\)$-])\.config(?![\w-]|\.\w)(?:/([\w.-]+)|[\"'] ?[,/] ?[\"']([\w.-]+))?")
-_HIDDEN = re.compile(r"(?<![\w.\]\)$-])\.[\w.-]*+")
-_PLAIN = re.compile(r"\.[\w.-]*")
+_BEFORE, _BEFORE_ANY = r"[\w.\]\)$-]", r"[\w.$-]"
+"""what is no beginning of a word"""
+_HIDDEN, _HIDDEN_ANYWHERE = re.compile(rf"(?<!{_BEFORE})\."), re.compile(rf"(?<!{_BEFORE_ANY})\.")
+_NAME = re.compile(r"[\w.-]*+")
+_PLAIN = re.compile(r"\.[\w.-]*(?:/[\w.-]+)*")
 _LOGIN_SHELL = re.compile(r"\b(?:ba|da|z)?sh[\"']?,?[ \t]+[\"']?(?:-[a-km-z]*l\w*|--login)\b")
 _ASSIGNED = re.compile(r"(?<![A-Z0-9_])[A-Z0-9_]++(?==)")
 _LONGEST_NAME = 255
@@ -61,14 +64,14 @@ def named_by(texts: Sequence[str], paths: Collection[str]) -> Named:
         own = text
         for other in _NAMED_FOR_OTHER_REASONS:
             own = own.replace(other, "")
-        known |= {path for path in (*FILES, *FOLDERS) if path.startswith(".") and _is_named(path, own)}
+        known |= {path for path in (*FILES, *FOLDERS) if path.startswith(".") and _is_named(path, own, _HIDDEN)}
         if _BIN.search(own):
             known.add("bin")
         if configures_git(own):
             known.add(".gitconfig")
     return Named(
         known=frozenset(known),
-        hidden=frozenset(_named_of(texts, paths)),
+        hidden=frozenset(named_paths(texts, paths)),
         in_config=_in_config(texts),
         has_login_shell=any(_LOGIN_SHELL.search(text) for text in texts),
     )
@@ -109,27 +112,45 @@ def variables_assigned(names: Collection[str], texts: Iterable[str]) -> bool:
     return any(end[-length:] in names for end in ends for length in lengths if length <= len(end))
 
 
-def _named_of(texts: Sequence[str], paths: Collection[str]) -> Iterator[str]:
-    """Whole words only: `app.config` does not name `.config`, nor `right.jq` `.jq`."""
+def named_paths(texts: Iterable[str], paths: Collection[str], *, after_parentheses: bool = False) -> set[str]:
+    """The paths, of hidden files or in hidden folders, that the texts name by whole words: `app.config` does not name
+    `.config`. `after_parentheses`: a name may stand behind `)` and `]`."""
     plain = {path for path in paths if _PLAIN.fullmatch(path)}
+    folders = {path[:at] for path in plain for at, char in enumerate(path) if char == "/"}
+    begins = _HIDDEN_ANYWHERE if after_parentheses else _HIDDEN
+    texts = list(texts)
+    found: set[str] = set()
     for text in texts if plain else ():
-        for found in _HIDDEN.finditer(text):
-            yield from plain.intersection(_beginnings(found[0]))
-    other = sorted(set(paths) - plain, key=lambda path: (path not in FILES, path))[:_MOST_OTHER]
-    yield from (path for path in other if any(_is_named(path, text) for text in texts))
+        for begin in begins.finditer(text):
+            found.update(plain.intersection(_words_from(text, begin.start(), folders)))
+    others = sorted(set(paths) - plain, key=lambda path: (path not in FILES, path))[:_MOST_OTHER]
+    found.update(path for path in others if any(_is_named(path, text, begins) for text in texts))
+    return found
+
+
+def _words_from(text: str, start: int, folders: Collection[str]) -> Iterator[str]:
+    """What a word that begins here may name: itself, and what is in the folder that it names."""
+    at = start
+    while True:
+        end = _NAME.match(text, at, at + _LONGEST_NAME + 2).end()  # type: ignore[union-attr]  # it may be empty
+        yield from (text[start:at] + word for word in _beginnings(text[at:end]))
+        if text[end : end + 1] != "/" or text[start:end] not in folders:
+            return
+        at = end + 1
 
 
 def _beginnings(word: str) -> Iterator[str]:
     """The names that a word of a text stands for: `.a.` and `.a..b` name `.a`, which ends a sentence there."""
-    if len(word) <= _LONGEST_NAME:
+    if len(word) <= _LONGEST_NAME:  # of a longer one this is no end
         yield word
     for at in range(1, min(len(word), _LONGEST_NAME + 1)):
         if word[at] == "." and word[at + 1 : at + 2] in ("", ".", "-"):
             yield word[:at]
 
 
-def _is_named(path: str, text: str) -> bool:
-    return path in text and re.search(rf"(?<![\w.\]\)$-]){re.escape(path)}(?![\w-]|\.\w)", text) is not None
+def _is_named(path: str, text: str, begins: re.Pattern[str]) -> bool:
+    name = rf"(?<!{_BEFORE_ANY if begins is _HIDDEN_ANYWHERE else _BEFORE}){re.escape(path)}(?![\w-]|\.\w)"
+    return path in text and re.search(name, text) is not None
 
 
 def _in_config(texts: Iterable[str]) -> frozenset[str] | None:

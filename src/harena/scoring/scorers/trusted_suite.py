@@ -73,6 +73,8 @@ LIST_IT = "if the image should have it, list it in the contract's `requires` and
 _MOST_STUB_NAMES, _MOST_STUBS = 300, 100
 _NEVER_STUBBED = ("__", "_answer")
 """names that the interpreter, or a stub itself, calls"""
+_SEARCHES = 4
+"""times that a trusted text is read where it is asked which files of a candidate's would shadow others"""
 _SHELL = (".sh", ".bash")
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -127,7 +129,7 @@ async def taking_part(bench: Bench, contract: CommandContract, *, is_apart: bool
     candidate = bench.scenario.candidate
     own = await aside(size_of(trusted), own_names, contract, candidate.entry, trusted) if is_apart else ()
     kept = kept_files(contract, candidate.files, taken, bench.scenario.files, own)
-    shadowing = taking_no_part(kept, trusted)
+    shadowing = await aside(_SEARCHES * size_of(trusted), taking_no_part, kept, trusted)
     return {
         path: text
         for path, text in kept.items()

@@ -8,7 +8,7 @@ told by its texts, or by a run without the candidate.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -20,10 +20,14 @@ from harena.scoring.scorers.watched_files import content_of, folders_above
 _MOST_BYTES = 4 * 1024 * 1024
 _COLLECTED = re.compile(r"(?:test_.*|.*_test|conftest)\.py")
 """names of files that pytest and unittest load by themselves"""
-_STARTED_BY = (
-    r"(?:\b(?:python[\d.]*|bash|sh|dash|node|perl|ruby|source|exec)|(?:^|[\n;&|({])[ \t]*\.)[ \t]+(?:-\S+[ \t]+)*"
-)
-_AT = r"[\"']?(?:[\w./${}-]*/)?"
+_STARTS = re.compile(r"(?:\b(?:python[\d.]*|bash|sh|dash|node|perl|ruby|source|exec)|(?:^|[\n;&|({])[ \t]*\.)[ \t]+")
+_OPTION = re.compile(r"-\S+[ \t]+")
+_MOST_OPTIONS = 8
+_PATH = re.compile(r"[\"']?([\w./${}-]*)")
+_NAME = re.compile(r"[\w.-]*")
+_IMPORTS = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]+([\w.]+)")
+_MOST_CHANGING = 1024 * 1024
+"""characters of pieces of lines that change something, and are looked through for the name of each file"""
 _CHANGES = re.compile(r"\b(?:mv|rm|patch|dos2unix|truncate|unlink|shred|rename|replace|write_text|write_bytes)\b")
 _CHANGES_BY_OPTION = (
     (re.compile(r"\b(?:sed|perl)\b"), re.compile(r"[ \t]-\w*i")),
@@ -70,11 +74,17 @@ def judging_scripts(tests: Mapping[str, str], place: str, workdir: str) -> list[
     pytest and unittest load, and modules that its Python imports. Other files may be what the candidate's program is to
     change."""
     written = {*written_paths(tests, workdir, places=("/",)), *copied_paths(tests, workdir)}
-    changing = [piece for text in tests.values() for piece in _PIECES.split(text) if _changes(piece)]
+    changing = "\0".join(piece for text in tests.values() for piece in _PIECES.split(text) if _changes(piece))
+    if "*" in changing:  # it may be any file
+        return []
+    imported = {name for path, text in tests.items() if path.endswith(".py") for name in _imported(text)}
+    started = {name for path, text in tests.items() if path.endswith((".sh", ".bash")) for name in _started(text)}
     return [
         path
         for path in tests
-        if f"{place}/{path}" not in written and not _is_changed(path, changing) and _is_judging(path, tests)
+        if f"{place}/{path}" not in written
+        and _is_judging(PurePosixPath(path), imported, started)
+        and PurePosixPath(path).name not in changing[:_MOST_CHANGING]
     ]
 
 
@@ -88,19 +98,27 @@ def _changes(piece: str) -> bool:
     return False
 
 
-def _is_judging(path: str, tests: Mapping[str, str]) -> bool:
-    name = PurePosixPath(path).name
-    if path == TEST_SCRIPT or _COLLECTED.fullmatch(name):
+def _is_judging(path: PurePosixPath, imported: Collection[str], started: Collection[str]) -> bool:
+    if str(path) == TEST_SCRIPT or _COLLECTED.fullmatch(path.name) or path.name in started:
         return True
-    if name.endswith(".py") and name != "__init__.py":
-        imported = re.compile(rf"(?m)^[ \t]*(?:from|import)[ \t]+(?:[\w.]+\.)?{re.escape(name[:-3])}\b")
-        if any(imported.search(text) for other, text in tests.items() if other.endswith(".py")):
-            return True
-    started = re.compile(_STARTED_BY + _AT + re.escape(name) + r"(?![\w.-])")
-    return any(started.search(text) for other, text in tests.items() if other.endswith((".sh", ".bash")))
+    return path.suffix == ".py" and path.name != "__init__.py" and path.stem in imported
 
 
-def _is_changed(path: str, changing: Sequence[str]) -> bool:
-    """One of the pieces of lines that change something names the file, or many."""
-    name = PurePosixPath(path).name
-    return any(name in piece or "*" in piece for piece in changing)
+def _imported(text: str) -> Iterator[str]:
+    """Modules that lines of Python import, and the packages that these are in."""
+    for found in _IMPORTS.finditer(text):
+        yield from found[1].split(".")
+
+
+def _started(text: str) -> Iterator[str]:
+    """Names of files that lines of shell start. A path may stand behind the options of what starts it, or be one."""
+    for found in _STARTS.finditer(text):
+        at = found.end()
+        for _ in range(_MOST_OPTIONS):
+            path = _PATH.match(text, at)
+            assert path is not None  # it may be empty
+            yield from (_NAME.match(part)[0] for part in path[1].split("/"))  # type: ignore[index]  # likewise
+            option = _OPTION.match(text, at)
+            if option is None:
+                break
+            at = option.end()
