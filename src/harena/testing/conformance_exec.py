@@ -339,6 +339,15 @@ class ExecConformance:
         assert result.stdout.replace(b"\r", b"").split(b"\n")[-2] == b"70 20"
         assert result.stderr == b""
 
+    async def test_terminal_beside_another_command(self, sandbox: SandboxPort) -> None:
+        """A command on a terminal ends as it would alone, and does not touch another one."""
+        other = await start(sandbox, "print(input())", stdin_stream=True)
+        result = await run(sandbox, "sh", "-c", "echo out; echo err >&2; exit 3", terminal=(80, 24))
+        assert (result.outcome, result.returncode) == (ExecOutcome.EXITED, 3)
+        assert (result.stdout, result.stderr) == (b"out\r\nerr\r\n", b"")
+        await other.write_stdin(b"alive\n")
+        assert (await other.wait()).stdout == b"alive\n"
+
     async def test_processes_and_signal(self, sandbox: SandboxPort) -> None:
         """A running program is listed with its command, can be signalled, and is gone from the list afterwards."""
         running = await start(sandbox, "print('up', flush=True); input('marker-7f3a')", stdin_stream=True)

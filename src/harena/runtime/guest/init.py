@@ -323,11 +323,11 @@ class _Init:
         try:
             os.chdir(cwd)
         except OSError as error:
-            os.write(stdio[2], ("harena: working directory %s: %s\n" % (cwd, error.strerror)).encode())
+            os.write(stdio[2], os.fsencode("harena: working directory %s: %s\n" % (cwd, error.strerror)))
             return -127, False
         program, refused = programs.find(argv[0], environment.get("PATH", ""))
         if not program:
-            os.write(stdio[2], ("harena: %s: %s\n" % (argv[0], refused or "command not found")).encode())
+            os.write(stdio[2], os.fsencode("harena: %s: %s\n" % (argv[0], refused or "command not found")))
             return -126 if refused else -127, False
         pid = self._fork_program()  # not posix_spawn: limits set from outside come when the program may be running
         if pid == 0:
@@ -430,26 +430,36 @@ class _Init:
         read_end, write_end = os.pipe()
         pid = self._fork_program()
         if pid == 0:
-            try:
-                os.close(read_end)
-                self._be_leader(order, stdio, write_end)
-            except Become:
-                raise
-            except OSError as error:
-                os.write(stdio[2], ("harena: cannot start a process: %s\n" % error.strerror).encode())
-                os.write(write_end, REPORT.pack(126 << 8, 0, 0, 0, 0))
-                os._exit(1)
+            os.close(read_end)
+            main, was_warm = self._start_led(order, stdio)
+            self._be_leader(main, was_warm, stdio, write_end)
         os.close(write_end)
         self.running[pid] = (order.number, True, False)
         self.reports[read_end] = (order.number, pid)
         self.poll.register(read_end, select.POLLIN)
 
-    def _be_leader(self, order: wire.Order, stdio: list[int], report: int) -> None:
-        privileges.adopt_orphans()
-        self.connection.detach()
-        main, was_warm = self._spawn(order, stdio)
+    def _start_led(self, order: wire.Order, stdio: list[int]) -> tuple[int, bool]:
+        """In the leader: what `_spawn` gives. Whatever fails is told as the program's end: init takes a leader that
+        ends without a report for one that was killed, and ends what it can no longer tell apart."""
+        leader = os.getpid()
+        try:
+            privileges.adopt_orphans()
+            self.connection.detach()
+            return self._spawn(order, stdio)
+        except Become:
+            raise
+        except Exception as error:  # noqa: BLE001 (see above)
+            if os.getpid() != leader:
+                os._exit(126)
+            try:
+                os.write(stdio[2], ("harena: cannot start a process: %s\n" % _words(error)).encode())
+            except OSError:
+                pass  # nobody reads it any more
+            return -126, False
+
+    def _be_leader(self, main: int, was_warm: bool, stdio: list[int], report: int) -> None:
         os.closerange(0, 3)
-        for descriptor in stdio:
+        for descriptor in set(stdio):  # a terminal is all three streams
             if descriptor > 2:
                 os.close(descriptor)
         if main < 0:

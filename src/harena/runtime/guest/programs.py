@@ -56,7 +56,7 @@ def limit(which: int, value: int) -> None:
 
 def no_directory(cwd: str, code: int) -> None:
     """In a child: say that it cannot work there, and end."""
-    os.write(2, ("harena: working directory %s: %s\n" % (cwd, os.strerror(code))).encode())
+    os.write(2, os.fsencode("harena: working directory %s: %s\n" % (cwd, os.strerror(code))))
     os._exit(127)
 
 
@@ -68,7 +68,7 @@ def execute(order: wire.Order) -> NoReturn:
         program, refused = find(order.argv[0], order.env.get("PATH", ""))
         if program:
             os.execve(program, order.argv, order.env)
-        os.write(2, ("harena: %s: %s\n" % (order.argv[0], refused or "command not found")).encode())
+        os.write(2, os.fsencode("harena: %s: %s\n" % (order.argv[0], refused or "command not found")))
         os._exit(126 if refused else 127)
     except OSError as error:
         os.write(2, ("harena: cannot start a process: %s\n" % error.strerror).encode())
