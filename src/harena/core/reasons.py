@@ -140,6 +140,11 @@ ERROR_REASONS = (
         "The database does not answer, or the workspace uses its share of the connections to it.",
         "Ask again after `retry_delay`; where it stays, the operator checks the database's server.",
     ),
+    ErrorReason(
+        "TERMINALS",
+        "Commands of the workspace have as many terminals as it may have beside others.",
+        "End commands that have one, and programs that keep an ended command's, or ask again after `retry_delay`.",
+    ),
     ErrorReason("TOO_LARGE", "A file, body or answer is larger than it may be.", "Send or read it in parts."),
     ErrorReason(
         "TRAINING_FILES",

@@ -47,7 +47,7 @@ async def test_commands_of_one_workspace_leave_wide_outputs(
     """Where the kernel binds, the next workspace's output is as wide as ever; each is given back at its end."""
     pipes = WidePipes(most)
     monkeypatch.setattr(execs, "WIDE_PIPES", pipes)
-    monkeypatch.setattr("harena.runtime.host.wide_pipes._most_of_process", lambda: None)
+    monkeypatch.setattr("harena.runtime.host.wide_pipes._is_bound", lambda: False)
     taken: list[Any] = []
     try:
         for _ in range(70):

@@ -42,6 +42,7 @@ from harena.runtime.host.file_watch import FileWatch
 from harena.runtime.host.link import SpawnerLink
 from harena.runtime.host.patience import MOST_SECONDS, PATIENCE_SECONDS, Patience
 from harena.runtime.host.read_watch import ReadWatch
+from harena.runtime.host.terminals import LeftTerminals
 from harena.runtime.host.wide_pipes import WIDE_PIPES
 
 T = TypeVar("T")
@@ -89,6 +90,7 @@ class LinuxSandbox:
         self._execs: dict[int, LinuxExec] = {}
         self._opens: dict[int, asyncio.Future[box_files.OpenFile]] = {}
         self._closings: set[asyncio.Task[None]] = set()
+        self.left_terminals = LeftTerminals(self.loop)
         self._has_run = holds_modules
         """A program of somebody's, which may hold up whatever is done with a file from here. Modules count as one: they
         decide what init does, and what it sends."""
@@ -122,12 +124,30 @@ class LinuxSandbox:
         kept = self.limits.output_bytes if request.output_bytes is None else request.output_bytes
         running = LinuxExec(self, number, request, kept)
         theirs = running.open_descriptors()
+        try:
+            order = self._order(number, request)
+            self._execs[number] = running
+            self._has_run = True
+            self._send(order, [*given, *theirs])
+        except BaseException as error:  # init knows nothing of it
+            self._execs.pop(number, None)
+            running.abandon()
+            if isinstance(error, OSError):
+                raise box_files.no_more_descriptors(error) from None
+            raise
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        running.started()
+        return running
+
+    def _order(self, number: int, request: ExecRequest) -> bytes:
         wants_warm = self.warm and request.warm is not False and _is_python(request.argv[0])
         environment = {**self.environment, **request.env} if request.env else self.environment
         if request.guarded:
             environment = {**environment, "PATH": f"{image.GUARD}/bin:{environment.get('PATH', '')}"}
             wants_warm = False
-        order = wire.encode_order(
+        return wire.encode_order(
             number,
             wants_warm * wire.WARM | (request.terminal is not None) * wire.TERMINAL,
             request.argv,
@@ -136,15 +156,6 @@ class LinuxSandbox:
             open_files=request.open_files or self.limits.open_files,
             cpu_seconds=max(1, int(-(-request.cpu_seconds // 1))) if request.cpu_seconds else 0,
         )
-        self._execs[number] = running
-        self._has_run = True
-        try:
-            self._send(order, [*given, *theirs])
-        finally:
-            for descriptor in theirs:
-                os.close(descriptor)
-        running.started()
-        return running
 
     def request_kill(self, number: int) -> None:
         """Have init kill an exec's tree; if it has not done so in time, the whole sandbox is ended from outside."""
@@ -539,6 +550,7 @@ class LinuxSandbox:
         for running in list(self._execs.values()):
             running.lost(None if by_memory else self._end_error())
         self._execs.clear()
+        self.left_terminals.close()
         for answer in self._opens.values():
             if not answer.done():
                 answer.set_exception(self._end_error())
@@ -581,6 +593,7 @@ class LinuxSandbox:
             os.close(self._channel.detach())
         for running in self._execs.values():
             running.forget()
+        self.left_terminals.forget()
 
     def _close_channel(self) -> None:
         if self._channel.fileno() >= 0:
@@ -635,7 +648,7 @@ class LinuxSandbox:
             if len(self._outbox) >= _OUTBOX_MESSAGES:
                 self._fail("init no longer reads its requests")
                 return
-            self._outbox.append((encoded, [os.dup(descriptor) for descriptor in descriptors]))
+            self._outbox.append((encoded, box_files.duplicates(descriptors)))
             self.loop.add_writer(self._channel.fileno(), self._drain_outbox)
 
     def _sent(self, encoded: bytes, descriptors: list[int]) -> bool:

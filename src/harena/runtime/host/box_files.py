@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import threading
-from collections.abc import AsyncGenerator, AsyncIterable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -170,6 +170,19 @@ def _read(descriptor: int, size: int) -> bytes:
 def no_more_descriptors(error: OSError) -> PlatformError:
     """The error where this process, or the host, cannot open one more."""
     return PlatformError(f"the node can open no more descriptors ({os.strerror(error.errno or 0)})", step="descriptors")
+
+
+def duplicates(descriptors: Sequence[int]) -> list[int]:
+    """Further numbers for open files. Raises OSError where this process can open no more, and keeps none then."""
+    made: list[int] = []
+    try:
+        for descriptor in descriptors:
+            made.append(os.dup(descriptor))
+    except OSError:
+        for descriptor in made:
+            os.close(descriptor)
+        raise
+    return made
 
 
 def new_pipe() -> tuple[int, int]:

@@ -20,7 +20,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsa
 from harena.core.output import OutputBuffer
 from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
-from harena.runtime.host import box_files
+from harena.runtime.host import box_files, terminals
 from harena.runtime.host.wide_pipes import WIDE_PIPES
 
 if TYPE_CHECKING:
@@ -83,23 +83,21 @@ class LinuxExec:
 
     def open_descriptors(self) -> list[int]:
         """Make the pipes (or the terminal); gives the ends that the program shall have, beside a file that was given as
-        its standard input. The caller closes them. Raises PlatformError where this process can open no more."""
+        its standard input. The caller closes them. Raises PlatformError where this process can open no more, and
+        LimitExceededError where the workspace has too many terminals."""
         theirs: list[int] = []
         try:
             self._open_into(theirs)
         except OSError as error:
-            for descriptor in {*theirs, *self._readers, self._stdin, self._terminal} - {-1}:
+            for descriptor in theirs:
                 os.close(descriptor)
-            for descriptor in self._readers:
-                WIDE_PIPES.give_back(descriptor)
-            self._readers.clear()
-            self._stdin = self._terminal = -1
+            self.forget()
             raise box_files.no_more_descriptors(error) from None
         return theirs
 
     def _open_into(self, theirs: list[int]) -> None:
         if self.request.terminal is not None:
-            self._terminal, inside = os.openpty()
+            self._terminal, inside = terminals.open_terminal(self._sandbox.workspace)
             theirs.append(inside)
             os.set_blocking(self._terminal, False)
             self.resize(*self.request.terminal)
@@ -118,6 +116,11 @@ class LinuxExec:
             theirs.append(write_end)
             os.fchmod(write_end, _OPENED_TO_WRITE)
             os.set_blocking(read_end, False)
+
+    def abandon(self) -> None:
+        """Nobody will start it: let go of this side's ends of what was opened for it. The caller has closed the
+        others."""
+        self.forget()
 
     def started(self) -> None:
         """The request has been sent: the clock runs."""
@@ -393,9 +396,10 @@ class LinuxExec:
         if self._stdin >= 0:
             self.close_stdin()
         if self._terminal >= 0:
-            self._loop.remove_writer(self._terminal)
-            os.close(self._terminal)
-            self._terminal = -1
+            terminal, self._terminal = self._terminal, -1
+            self._loop.remove_writer(terminal)
+            if not terminals.closed_if_let_go(terminal):
+                self._sandbox.left_terminals.keep(terminal)
         self.stdout.close()
         self.stderr.close()
 
@@ -421,6 +425,7 @@ class LinuxExec:
         self._stdin = self._terminal = -1
         for descriptor in held:
             WIDE_PIPES.give_back(descriptor)
+            terminals.TERMINALS.give_back(descriptor)
             os.close(descriptor)
 
     async def wait(self) -> ExecResult:

@@ -1,18 +1,17 @@
 """The pipes that may be wider than usual are counted: the kernel bounds what the pipes of one user hold together.
 
 Beyond that bound (fs.pipe-user-pages-soft, 64 MiB) new pipes hold 8 KiB, and none grows. A process with
-CAP_SYS_RESOURCE or CAP_SYS_ADMIN has no such bound. Elsewhere few pipes are wide at one time, and a workspace has no
-more than are left for others (the dynamic thresholds of shared buffers): none can take them all. Used from one event
-loop.
+CAP_SYS_RESOURCE or CAP_SYS_ADMIN has no such bound. Elsewhere few pipes are wide at one time, and workspaces share
+them.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Hashable
 from functools import cache
 
+from harena.runtime.host.shares import Shares
 from harena.runtime.kernel import proc_files
 
 MOST_WIDE_PIPES = 64
@@ -23,33 +22,19 @@ _FIRST_USER_NAMESPACE = 0xEFFFFFFD
 """inode number of /proc/self/ns/user on the host itself: a privilege in another one does not count here"""
 
 
-class WidePipes:
+class WidePipes(Shares):
     """The wide pipes of one process."""
 
     def __init__(self, most: int | None = None) -> None:
         """`most` at one time; None = as many as the kernel lets this process have."""
-        self._most = most
-        self._owners: dict[Hashable, str] = {}
-        self._counts: Counter[str] = Counter()
+        super().__init__(MOST_WIDE_PIPES if most is None else most)
+        self._asks_the_kernel = most is None
 
     def take(self, holder: Hashable, workspace: str) -> bool:
         """One more, for what is known as `holder` until `give_back`, may be wide."""
-        most = _most_of_process() if self._most is None else self._most
-        if most is None:
+        if self._asks_the_kernel and not _is_bound():
             return True
-        if self._counts[workspace] >= most - len(self._owners):
-            return False
-        self._owners[holder] = workspace
-        self._counts[workspace] += 1
-        return True
-
-    def give_back(self, holder: Hashable) -> None:
-        """It is closed; also one that was not wide."""
-        workspace = self._owners.pop(holder, None)
-        if workspace is not None:
-            self._counts[workspace] -= 1
-            if not self._counts[workspace]:
-                del self._counts[workspace]
+        return super().take(holder, workspace)
 
 
 WIDE_PIPES = WidePipes()
@@ -57,9 +42,9 @@ WIDE_PIPES = WidePipes()
 
 
 @cache
-def _most_of_process() -> int | None:
+def _is_bound() -> bool:
     status = proc_files.read("/proc/self/status").decode(errors="replace")
-    return None if is_unbound(status, os.stat("/proc/self/ns/user").st_ino) else MOST_WIDE_PIPES
+    return not is_unbound(status, os.stat("/proc/self/ns/user").st_ino)
 
 
 def is_unbound(status: str, user_namespace: int) -> bool:
