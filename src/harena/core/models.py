@@ -195,7 +195,7 @@ class ExecRequest:
     """descriptors per process, for a program of harena's own that lowers it for what it runs; None = the sandbox's
     limit"""
     terminal: tuple[int, int] | None = None
-    """(columns, rows): run on a pseudo-terminal, stdout and stderr merged"""
+    """(columns, rows): run on a pseudo-terminal, stdout and stderr merged; without `stdin`"""
     warm: bool | None = None
     """None = as the blueprint says; False = always a real start"""
     guarded: bool = False
@@ -212,6 +212,11 @@ class ExecRequest:
             checked_count(self.output_bytes, "output_bytes", least=0)
         if self.terminal is not None:
             check_size(*self.terminal)
+            if self.stdin is not None:
+                raise SandboxValidationError(
+                    "stdin and terminal: a terminal takes what is typed, not a given input; leave stdin out, and write "
+                    "to the command (stdin_stream) once it runs"
+                )
         if self.warm is not None and not isinstance(self.warm, bool):
             raise SandboxValidationError(
                 f"warm must be True, False or None: as the blueprint says (got {shown(self.warm)})"

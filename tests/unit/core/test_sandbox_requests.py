@@ -29,6 +29,7 @@ BAD_REQUESTS: dict[str, dict[str, Any]] = {
     "cpu_seconds must be a positive number": {"cpu_seconds": 0},
     "output_bytes must be a whole number": {"output_bytes": -1},
     "width must be a whole number": {"terminal": (0, 24)},
+    "stdin and terminal: .*stdin_stream": {"terminal": (80, 24), "stdin": b"typed"},
     "height must be a whole number": {"terminal": (80, 65536)},
     "warm must be True, False or None": {"warm": 1},
 }
