@@ -14,8 +14,10 @@ import json
 import re
 import sys
 import textwrap
+import threading
 import unicodedata
 from bisect import bisect_left
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -24,9 +26,11 @@ from weakref import WeakKeyDictionary
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.digests import digest_of
 from harena.scoring.python_source import syntax_tree
 from harena.scoring.scorers.program import WORKSPACE, Bench
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
+from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import one_line
 
 _STEERING_NAMES = frozenset({
@@ -209,7 +213,8 @@ async def taken_names(bench: Bench, contract: CommandContract, trusted: Mapping[
     """Names of modules that the trusted part gets from the image, and that no file of a candidate may have. Asked once
     for each set of imports."""
     required = frozenset(name.partition(".")[0] for name in contract.requires)
-    imported, optional = _imported(contract, trusted)
+    size = size_of(trusted) + len(contract.asserts or "")
+    imported, optional = await aside(size, _imported, contract, trusted)
     asked = tuple(sorted((required | imported) - sys.stdlib_module_names))
     if contract.command is not None:
         required |= optional - {_stem(PurePosixPath(bench.scenario.candidate.entry).parts[0])}
@@ -238,28 +243,46 @@ async def _loaded(bench: Bench, names: tuple[str, ...]) -> frozenset[str]:
     raise PlatformError(f"the image cannot say which modules it has: {result.outcome} {last}", step="ask for modules")
 
 
-def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[set[str], set[str]]:
+_MOST_REMEMBERED = 64
+_remembered: OrderedDict[str, tuple[frozenset[str], frozenset[str]]] = OrderedDict()
+_remembering = threading.Lock()
+
+
+def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[frozenset[str], frozenset[str]]:
     """(names of the modules that the trusted part imports, as far as its programs' text tells; those of them that it
-    does without where they are missing: no candidate is meant to bring one)."""
+    does without where they are missing: no candidate is meant to bring one). The same for each candidate, and dear: it
+    is remembered. Called in any thread."""
+    key = digest_of([contract.fingerprint, dict(trusted)])
+    with _remembering:
+        if (found := _remembered.get(key)) is not None:
+            _remembered.move_to_end(key)
+            return found
+    found = _read_imports(contract, trusted)
+    with _remembering:
+        _remembered[key] = found
+        while len(_remembered) > _MOST_REMEMBERED:
+            _remembered.popitem(last=False)
+    return found
+
+
+def _read_imports(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[frozenset[str], frozenset[str]]:
     programs = [text for path, text in trusted.items() if path.endswith(".py")]
     command = " ".join(contract.command or ())
     programs += [word for option, word in zip(contract.command or (), (contract.command or ())[1:], strict=False)
                  if option == "-c"]  # fmt: skip
+    programs += [contract.asserts] if contract.asserts else []
     names = {found[1] for found in _MODULE_OPTION.finditer(command)}
     names |= {"pytest"} if contract.pytest else set()
-    optional: set[str] = set()
-    for text in (*programs, *([contract.asserts] if contract.asserts else [])):
-        all_of_it, without = list(_imports(text)), list(_optional_imports(text))
-        names |= set(all_of_it)
-        optional |= {name for name in without if all_of_it.count(name) == without.count(name)}
     shell = [text for path, text in trusted.items() if path.endswith((".sh", ".bash"))]
-    for text in (*shell, *(contract.command or ())):  # programs within it
+    for text in (*shell, *(contract.command or ())):
         names |= set(_SHELL_IMPORT.findall(text))
-        for program in _programs_within(text):
-            all_of_it, without = list(_imports(program)), list(_optional_imports(program))
-            names |= set(all_of_it)
-            optional |= {name for name in without if all_of_it.count(name) == without.count(name)}
-    return names, optional
+        programs += _programs_within(text)
+    optional: set[str] = set()
+    for tree in map(_tree, programs):
+        imports, without = Counter(_imports_below(tree)), Counter(_optional_imports(tree))
+        names |= imports.keys()
+        optional |= {name for name, count in without.items() if imports[name] == count}
+    return frozenset(names), frozenset(optional)
 
 
 def _programs_within(shell: str) -> Iterator[str]:
@@ -288,14 +311,14 @@ def _here_documents(shell: str) -> Iterator[str]:
             at = places[index][1]
 
 
-def optional_names(contract: CommandContract, trusted: Mapping[str, str]) -> set[str]:
+def optional_names(contract: CommandContract, trusted: Mapping[str, str]) -> frozenset[str]:
     """Modules that the trusted programs do without where they are missing, also in programs within lines of shell."""
     return _imported(contract, trusted)[1] - {_stem(path) for path in trusted if "/" not in path}
 
 
-def _optional_imports(program: str) -> Iterator[str]:
+def _optional_imports(tree: ast.AST) -> Iterator[str]:
     """Modules without which the program goes on: `try: import numpy` with `except ImportError`."""
-    for node in ast.walk(_tree(program)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Try) and any(_is_for_imports(handler) for handler in node.handlers):
             for statement in node.body:
                 yield from _imports_below(statement)
@@ -320,10 +343,6 @@ def _tree(program: str) -> ast.AST:
         return syntax_tree(program)
     except (SyntaxError, ValueError, RecursionError):  # a line of shell, for instance
         return ast.Module(body=[], type_ignores=[])
-
-
-def _imports(program: str) -> Iterator[str]:
-    yield from _imports_below(_tree(program))
 
 
 def _imports_below(tree: ast.AST) -> Iterator[str]:
