@@ -205,6 +205,7 @@ FILE_REASONS = (
     "PERMISSION_DENIED",
     "TOO_LARGE",
     "NO_SPACE",
+    "NO_MEMORY",
     "IO_FAILED",
 )
 

@@ -74,6 +74,7 @@ _STATUS_OF_REASON = {
     ("sandbox_file", "PERMISSION_DENIED"): 403,
     ("sandbox_file", "TOO_LARGE"): 413,
     ("sandbox_file", "NO_SPACE"): 507,
+    ("sandbox_file", "NO_MEMORY"): 507,
     ("platform", STORE_UNAVAILABLE): 503,
 }
 """(code, reason) -> the status that says more than the code's own"""

@@ -94,6 +94,11 @@ ERROR_REASONS = (
     ErrorReason("NOT_A_DIRECTORY", "Part of the path is no directory.", "Correct the path."),
     ErrorReason("NOT_FOUND", "The path does not exist.", "Correct the path."),
     ErrorReason(
+        "NO_MEMORY",
+        "A file is larger than what is left of the sandbox's memory limit, which counts its files.",
+        "Raise `memory_bytes` (`memory_mb` of a scenario), or delete files.",
+    ),
+    ErrorReason(
         "NO_SPACE",
         "The sandbox's disk is full, or it has no more inodes.",
         "Raise `disk_bytes` or `inodes`, or delete files.",

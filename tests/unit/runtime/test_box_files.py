@@ -51,6 +51,7 @@ def test_bad_paths(path: object) -> None:
         (errno.EROFS, "PERMISSION_DENIED"),
         (errno.ENOSPC, "NO_SPACE"),
         (errno.EDQUOT, "NO_SPACE"),
+        (errno.ENOMEM, "NO_MEMORY"),
         (errno.EFBIG, "TOO_LARGE"),
         (errno.EIO, "IO_FAILED"),
         (9999, "IO_FAILED"),

@@ -106,9 +106,10 @@ async def test_what_fails_without_the_candidate_too_is_the_platforms_fault() -> 
         await scored(Failing(KILLED, word=""))
 
 
-async def test_a_disk_that_the_candidate_has_filled_is_its_doing() -> None:
+@pytest.mark.parametrize("reason", ["NO_SPACE", "NO_MEMORY"])
+async def test_a_disk_or_memory_that_the_candidate_has_filled_is_its_doing(reason: str) -> None:
     """The verifier's files find no place then; nothing is tried twice."""
-    full = Failing(SandboxFileError("no space left", reason="NO_SPACE"), word="evil", operation="write_file")
+    full = Failing(SandboxFileError("no space left", reason=reason), word="evil", operation="write_file")
     result = await scored(full)
     assert (result.score, result.validity) == (0.0, Validity.VALID)
     assert "no space left" in result.detail

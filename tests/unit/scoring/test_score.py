@@ -212,6 +212,21 @@ async def test_a_candidate_too_big_for_its_disk_is_no_platform_error(scoring: An
         await scored(full, scenario({"files": {**beside, "more.txt": "x"}}, scoring=scoring, limits=limits))
 
 
+@pytest.mark.parametrize("scoring", [TESTS, STDIO])
+async def test_files_for_which_there_is_no_memory_are_no_platform_error(scoring: Any) -> None:
+    """They count for the memory limit, and what is in the way is the candidate's, or is the candidate."""
+    full = Scripted(ScriptedSandbox(exited(0)))
+
+    async def refuse(path: str, source: bytes) -> None:
+        raise SandboxFileError("larger than the memory; raise memory_mb", filepath=path, reason="NO_MEMORY")
+
+    full.made.write_file = refuse  # type: ignore[method-assign]
+    beside = {"solution.py": "print(1)", "more.txt": "x"}
+    result = await scored(full, scenario({"files": beside}, scoring=scoring))
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.MEMORY_LIMIT)
+    assert "raise memory_mb" in result.detail
+
+
 async def test_memory_that_is_filled_by_what_a_candidate_leaves_is_its_doing() -> None:
     """Pages of files stay when their writer has ended; whoever comes next, be it a reader of ours, has no room."""
     filled = ScriptedSandbox(exited(0), Death(by_request=False, memory=True))

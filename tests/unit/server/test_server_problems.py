@@ -42,7 +42,8 @@ def test_exceptions_of_other_rooms_travel_as_what_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "status"), [("NOT_FOUND", 404), ("TOO_LARGE", 413), ("NO_SPACE", 507), ("EXISTS", 409)]
+    ("reason", "status"),
+    [("NOT_FOUND", 404), ("TOO_LARGE", 413), ("NO_SPACE", 507), ("NO_MEMORY", 507), ("EXISTS", 409)],
 )
 def test_files_have_statuses_by_reason(reason: str, status: int) -> None:
     """HTTP has a number for some of them."""

@@ -109,7 +109,8 @@ class SandboxPort(Protocol):
     async def write_file(
         self, path: str, source: bytes | AsyncIterable[bytes], *, append: bool = False, mode: int | None = None
     ) -> None:
-        """Create or replace (or append to) a file, creating missing parents. Raises SandboxFileError."""
+        """Create or replace (or append to) a file, creating missing parents. Raises SandboxFileError; its reason is
+        NO_MEMORY where the file is more than what is left of the memory limit."""
 
     async def stat(self, path: str) -> FileInfo:
         """About one path. Raises SandboxFileError(reason=NOT_FOUND)."""

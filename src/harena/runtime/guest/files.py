@@ -274,6 +274,15 @@ def _unpack(extra: int, path: str) -> list[str]:
     return []
 
 
+def _pour(extra: int, _path: str) -> list[str]:
+    """Write what comes through a pipe into the file whose descriptor is the next one."""
+    part = os.read(extra, _COPIED_BYTES)
+    while part:
+        _write_all(extra + 1, part)
+        part = os.read(extra, _COPIED_BYTES)
+    return []
+
+
 def _processes(_: int) -> list[str]:
     fields: list[str] = []
     own = os.getpid()
@@ -298,6 +307,9 @@ def _send_signal(_: int, pid: int, signum: int) -> list[str]:
     return []
 
 
+WRITES = ("pour", "unpack")
+"""operations that fill memory"""
+
 _OPERATIONS = {
     "stat": _stat,
     "list": _list,
@@ -305,6 +317,7 @@ _OPERATIONS = {
     "remove": _remove,
     "pack": _pack,
     "unpack": _unpack,
+    "pour": _pour,
     "processes": _processes,
     "signal": _send_signal,
 }

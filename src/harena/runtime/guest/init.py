@@ -278,8 +278,9 @@ class _Init:
             os.close(descriptor)
 
     def _operate(self, number: int, operation: str, arguments: tuple[object, ...], descriptors: list[int]) -> None:
-        """In a child that is no program's: what runs here cannot trace it or open its memory."""
-        pid = os.fork()
+        """In a child that is no program's: what runs here cannot trace it or open its memory. One that writes goes
+        before init, and before programs that hold less than half of the memory, where that is used up."""
+        pid = self._fork_first_to_go(b"1000") if operation in files.WRITES else os.fork()
         if pid == 0:
             try:
                 self._in_child(descriptors)
@@ -335,10 +336,13 @@ class _Init:
         return pid, False
 
     def _fork_program(self) -> int:
-        """A child that is the first to go when memory runs out; it inherits that, and a leader's child from its own."""
+        """A child that goes before init when memory runs out; it inherits that, and a leader's child from its own."""
+        return self._fork_first_to_go(b"500")
+
+    def _fork_first_to_go(self, adjustment: bytes) -> int:
         is_init = os.getpid() == 1
         if is_init:
-            os.pwrite(self.oom_adjust, b"500", 0)
+            os.pwrite(self.oom_adjust, adjustment, 0)
         try:
             pid = os.fork()
             is_init = is_init and pid != 0

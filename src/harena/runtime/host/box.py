@@ -14,7 +14,7 @@ import secrets
 import socket
 import struct
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -36,16 +36,19 @@ from harena.core.ports import ReadWatch as ReadWatchPort
 from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
 from harena.runtime.guest import wire
+from harena.runtime.guest.files import WRITES
 from harena.runtime.host import box_files, image
 from harena.runtime.host.execs import LinuxExec
 from harena.runtime.host.file_watch import FileWatch
 from harena.runtime.host.link import SpawnerLink
+from harena.runtime.host.outside_bytes import MOST_AT_ONCE, OUTSIDE_BYTES
 from harena.runtime.host.patience import MOST_SECONDS, PATIENCE_SECONDS, Patience
 from harena.runtime.host.read_watch import ReadWatch
 from harena.runtime.host.terminals import LeftTerminals
 from harena.runtime.host.wide_pipes import WIDE_PIPES
 
 T = TypeVar("T")
+Content = bytes | bytearray | memoryview
 
 _MESSAGE_BYTES = 1 << 12
 _INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
@@ -91,6 +94,8 @@ class LinuxSandbox:
         self._opens: dict[int, asyncio.Future[box_files.OpenFile]] = {}
         self._closings: set[asyncio.Task[None]] = set()
         self.left_terminals = LeftTerminals(self.loop)
+        self._unwanted: set[int] = set()
+        """file operations whose end is waited for, and whose answer is not"""
         self._has_run = holds_modules
         """A program of somebody's, which may hold up whatever is done with a file from here. Modules count as one: they
         decide what init does, and what it sends."""
@@ -220,16 +225,60 @@ class LinuxSandbox:
     ) -> None:
         """See `SandboxPort`."""
         flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC)
+        if isinstance(source, bytes | bytearray | memoryview):
+            self._check_fits(path, len(source))
         file = await self._open(path, flags, 0o644 if mode is None else mode)
         try:
-            if isinstance(source, bytes | bytearray | memoryview):
+            if isinstance(source, bytes | bytearray | memoryview) and self._may_write(len(source)):
                 await self._step(path, partial(file.end, source, mode), len(source))
-            else:
-                async for chunk in source:
-                    await self._step(path, partial(file.write, chunk), len(chunk))
-                await self._step(path, partial(file.end, b"", mode))
+                return
+            try:
+                await self._write_pieces(path, file, _pieces(source))
+            except SandboxFileError as error:
+                if error.reason == "NO_MEMORY" and not append:  # what is there of it would be in everybody's way
+                    with suppress(SandboxFileError):
+                        await self._step(path, file.cut)
+                raise
+            await self._step(path, partial(file.end, b"", mode))
         finally:
             await self._close_file(file)
+
+    async def _write_pieces(self, path: str, file: box_files.OpenFile, pieces: AsyncIterator[Content]) -> None:
+        written = 0
+        async for piece in pieces:
+            if not self._may_write(len(piece), written):
+                await self._step(path, file.size)  # it is a regular file
+                await self._take_in(path, "pour", _pieces(piece, pieces), file.another())
+                return
+            await self._step(path, partial(file.write, piece), len(piece))
+            written += len(piece)
+
+    def _may_write(self, size: int, before: int = 0) -> bool:
+        """Whether so many bytes of a file, of which `before` are written, may be written from here. Where no cgroup
+        counts them, the size of the disk is the only limit of files, whoever writes them."""
+        if not self._link.counts_memory:
+            return True
+        return before + size <= MOST_AT_ONCE and self._takes_small_change(size)
+
+    def _takes_small_change(self, size: int) -> bool:
+        """Whether so many bytes more may be written from here, of what no limit of the sandbox counts."""
+        if self._dead.done():  # it has given back what it had
+            return False
+        return OUTSIDE_BYTES.take(self.id, self.workspace, size, self.limits.memory_bytes)
+
+    def _check_fits(self, path: str, size: int) -> None:
+        """Raise SandboxFileError for what is larger than the memory limit, before anything is changed."""
+        if self._link.counts_memory and self.limits.memory_bytes is not None and size > self.limits.memory_bytes:
+            raise self._no_memory(path)
+
+    def _no_memory(self, path: str) -> SandboxFileError:
+        limit = self.limits.memory_bytes
+        return SandboxFileError(
+            f"{path}: it is larger than what is left of the sandbox's memory, which its files take, too "
+            f"(memory_bytes = {limit}); raise memory_bytes (memory_mb of a scenario), or delete files",
+            filepath=path,
+            reason="NO_MEMORY",
+        )
 
     async def _step(self, path: str, step: Callable[[], T], content_bytes: int = 0) -> T:
         """What a step with a file gives, or raise SandboxFileError. Only programs can hold a step up: where one has
@@ -390,9 +439,17 @@ class LinuxSandbox:
 
     async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
         """See `SandboxPort`."""
+        await self._take_in(path, "unpack", source)
+
+    async def _take_in(self, path: str, operation: str, source: AsyncIterable[Content], *into: int) -> None:
+        """Have a process in here write what comes from `source`. `into` is a descriptor for it, closed in any case."""
         number = self._next_number()
-        read_end, write_end = self._content_pipe(number)
-        answer = asyncio.ensure_future(self._operate(path, "unpack", extra=read_end, number=number))
+        try:
+            read_end, write_end = self._content_pipe(number)
+        except PlatformError:
+            _close_all(into)
+            raise
+        answer = asyncio.ensure_future(self._operate(path, operation, extra=(read_end, *into), number=number))
         feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, source, self._patience))
         try:
             await asyncio.wait([answer, feeding], return_when=asyncio.FIRST_COMPLETED)
@@ -400,20 +457,32 @@ class LinuxSandbox:
                 await feeding  # also where reading the source has failed
             await self._patience.wait(answer)
         except TimeoutError:
-            raise self._overdue(number, "unpack", path) from None
+            raise self._overdue(number, operation, path) from None
         finally:
             feeding.cancel()
-            answer.cancel()
             try:
+                await self._ended(answer, number)
                 await asyncio.gather(answer, feeding, return_exceptions=True)
             finally:  # also where this is cancelled once more
+                answer.cancel()
                 WIDE_PIPES.give_back((self.id, number))
+
+    async def _ended(self, answer: asyncio.Future[Any], number: int) -> None:
+        """Have the process of an operation, where it has not answered, end before anything else is written."""
+        if not answer.done():
+            self._unwanted.add(number)
+            self._end_operation(number)
+            try:
+                await asyncio.wait([answer], timeout=PATIENCE_SECONDS)
+            finally:
+                self._unwanted.discard(number)
+                answer.cancel()
 
     async def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
         """See `SandboxPort`."""
         number = self._next_number()
         read_end, write_end = self._content_pipe(number)
-        answer = asyncio.ensure_future(self._operate(path, "pack", extra=write_end, number=number))
+        answer = asyncio.ensure_future(self._operate(path, "pack", extra=(write_end,), number=number))
         chunks = box_files.pipe_chunks(read_end, self._patience)
         try:
             async for chunk in chunks:
@@ -470,38 +539,32 @@ class LinuxSandbox:
             raise SandboxValidationError(f"cannot send signal {signum} to process {pid}: {error}") from None
 
     async def _operate(
-        self, path: str | None, operation: str, *arguments: object, extra: int = -1, number: int = 0
+        self, path: str | None, operation: str, *arguments: object, extra: tuple[int, ...] = (), number: int = 0
     ) -> list[str]:
         """Have a child of init do it; gives the fields of its answer. `extra` is closed in any case."""
         answer = await self._answer(path, operation, *arguments, extra=extra, number=number)
         return await self._read(path, answer, list)
 
     async def _answer(
-        self, path: str | None, operation: str, *arguments: object, extra: int = -1, number: int = 0
+        self, path: str | None, operation: str, *arguments: object, extra: tuple[int, ...] = (), number: int = 0
     ) -> bytes:
         """Have a child of init do it; gives its answer before it is parsed. `extra` is closed in any case."""
         try:
             read_end, write_end = box_files.new_pipe()
         except PlatformError:
-            if extra >= 0:
-                os.close(extra)
+            _close_all(extra)
             raise
         number = number or self._next_number()
         try:
             self._check_running()
             first = () if path is None else (box_files.check_path(path, self.workdir),)
-            self._send(
-                ("f", number, operation, (*first, *arguments)),
-                [write_end, *([extra] if extra >= 0 else [])],
-            )
+            self._send(("f", number, operation, (*first, *arguments)), [write_end, *extra])
         except BaseException:  # a refused or cancelled order too: its pipe is nobody's
             os.close(read_end)
             raise
         finally:
-            os.close(write_end)
-            if extra >= 0:
-                os.close(extra)
-        moves_content = operation in ("pack", "unpack")  # watched by those who move it
+            _close_all((write_end, *extra))
+        moves_content = operation in ("pack", "unpack", "pour")  # watched by those who move it
         try:
             async with asyncio.timeout(None if moves_content else MOST_SECONDS):
                 text = await box_files.read_answer(read_end, None if moves_content else self._patience)
@@ -511,8 +574,12 @@ class LinuxSandbox:
             self._end_operation(number)
             raise
         if not text:
+            if number in self._unwanted:
+                raise asyncio.CancelledError
             await asyncio.wait([asyncio.ensure_future(self.wait_dead())], timeout=_DEATH_NEWS_SECONDS)
             self._check_running()
+            if operation in WRITES and await self.was_out_of_memory():
+                raise self._no_memory(path or "")
             raise SandboxFileError(
                 f"{operation} {path or ''}: it was killed before it answered (memory or process limit?)",
                 filepath=path,
@@ -546,6 +613,7 @@ class LinuxSandbox:
         detail = self._failure or ("out of memory" if by_memory else "" if self._stopping else "it ended by itself")
         self._receive(_LAST_MESSAGES)  # what init said before its end
         self._close_channel()
+        OUTSIDE_BYTES.give_back(self.id)
         self._dead.set_result(Death(by_request=self._stopping, memory=by_memory, detail=detail))
         for running in list(self._execs.values()):
             running.lost(None if by_memory else self._end_error())
@@ -591,6 +659,7 @@ class LinuxSandbox:
         """In a forked child: let go of the parent's descriptors."""
         if self._channel.fileno() >= 0:
             os.close(self._channel.detach())
+        OUTSIDE_BYTES.give_back(self.id)
         for running in self._execs.values():
             running.forget()
         self.left_terminals.forget()
@@ -727,6 +796,23 @@ class LinuxSandbox:
             self._link.kill(self.number)
             return True
         return False
+
+
+async def _pieces(first: Content | AsyncIterable[Content], *rest: AsyncIterator[Content]) -> AsyncIterator[Content]:
+    """One piece, or each of a source; then what is left of another one."""
+    if isinstance(first, bytes | bytearray | memoryview):
+        yield first
+    else:
+        async for piece in first:
+            yield piece
+    for pieces in rest:
+        async for piece in pieces:
+            yield piece
+
+
+def _close_all(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _unwatched(error: OSError) -> PlatformError:

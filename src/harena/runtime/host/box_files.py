@@ -40,6 +40,7 @@ _REASONS = {
     errno.ELOOP: "PERMISSION_DENIED",
     errno.ENOSPC: "NO_SPACE",
     errno.EDQUOT: "NO_SPACE",
+    errno.ENOMEM: "NO_MEMORY",
     errno.EFBIG: "TOO_LARGE",
 }
 
@@ -120,6 +121,19 @@ class OpenFile:
             with self._turn:
                 os.fchmod(self._used(), mode)
         self.close()
+
+    def cut(self) -> None:
+        """Nothing of its content remains."""
+        with self._turn:
+            os.ftruncate(self._used(), 0)
+
+    def another(self) -> int:
+        """One more descriptor of it, which is the caller's to close. Raises PlatformError."""
+        try:
+            with self._turn:
+                return os.dup(self._used())
+        except OSError as error:
+            raise no_more_descriptors(error) from None
 
     def take(self) -> int:
         """Its descriptor, which is the caller's to close now."""
@@ -242,7 +256,9 @@ def finish(ready: asyncio.Future[None]) -> None:
         ready.set_result(None)
 
 
-async def feed_pipe(descriptor: int, source: AsyncIterable[bytes], patience: Patience | None = None) -> None:
+async def feed_pipe(
+    descriptor: int, source: AsyncIterable[bytes | bytearray | memoryview], patience: Patience | None = None
+) -> None:
     """Write everything from `source`; closes the pipe. Stops early, without an error, if nobody reads it any more.
 
     Raises TimeoutError if it stays full for longer than `patience` allows.

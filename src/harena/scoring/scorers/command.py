@@ -347,7 +347,7 @@ async def _is_full(sandbox: SandboxPort) -> bool:
             await sandbox.write_file(f"{folder}/{name}", bytes(_SPARE_BYTES))
             await sandbox.remove(f"{folder}/{name}", missing_ok=True)
         except SandboxFileError as error:
-            if error.reason == "NO_SPACE":
+            if error.reason in ("NO_SPACE", "NO_MEMORY"):
                 return True
             if error.reason == "IO_FAILED":
                 raise

@@ -122,6 +122,8 @@ _MOST_TARGETS = 100
 """targets of `make` that the verifier's texts are searched for, each by itself"""
 _ENTRY_BYTES = 64
 """what a path counts where many are looked at"""
+_FULL = ("NO_SPACE", "NO_MEMORY")
+"""reasons of file errors that a candidate brings about"""
 _MOST_LEFT = 5000
 """links, or files that steer tools: who leaves more means that no verifier follows"""
 
@@ -239,7 +241,7 @@ async def _run(
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
             return done, Reward(None, str(error))
         except SandboxFileError as error:
-            return done, Reward(None, str(error), fault=None if error.reason == "NO_SPACE" else error)
+            return done, Reward(None, str(error), fault=None if error.reason in _FULL else error)
 
 
 async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
@@ -530,7 +532,7 @@ async def _write(sandbox: SandboxPort, path: str, text: str) -> None:
     try:
         await sandbox.write_file(path, text.encode("utf-8", "surrogatepass"), mode=0o755 if text[:2] == "#!" else 0o644)
     except SandboxFileError as error:
-        if error.reason in ("NO_SPACE", "IO_FAILED"):
+        if error.reason in (*_FULL, "IO_FAILED"):
             raise
         raise EnvironmentFailedError(f"the environment cannot be made here: {path}: {error}") from None
 

@@ -26,7 +26,8 @@ _PAGE_BYTES = 4096
 
 
 class MemoryFilledError(HarenaError):
-    """The candidate's sandbox died at its memory limit, after a program had ended: what that left filled it."""
+    """The candidate's sandbox died at its memory limit after a program had ended, or had no room for a file: what is in
+    there fills it."""
 
 
 class MissingInterpreterError(HarenaError):
@@ -139,8 +140,9 @@ class Bench:
 
     @asynccontextmanager
     async def sandbox(self, *, hides_processes: bool = False) -> AsyncIterator[SandboxPort]:
-        """A fresh one for the candidate. Raises MemoryFilledError where it dies at its memory limit, whatever it was
-        asked to do then: pages of files and of shared memory stay when the program that wrote them has ended."""
+        """A fresh one for the candidate. Raises MemoryFilledError where it dies at its memory limit, or a file is more
+        than is left of it, whatever it was asked to do then: pages of files and of shared memory stay when the program
+        that wrote them has ended."""
         spec = replace(self.spec, hides_processes=True) if hides_processes else self.spec
         async with self.sandboxes.sandbox(spec) as made:
             try:
@@ -148,6 +150,8 @@ class Bench:
             except SandboxTerminatedError:
                 raise
             except SandboxError as error:
+                if isinstance(error, SandboxFileError) and error.reason == "NO_MEMORY":
+                    raise MemoryFilledError(str(error)) from error
                 is_answer = isinstance(error, SandboxFileError) and error.reason != "IO_FAILED"
                 if is_answer or not await died_of_memory(made):
                     raise

@@ -1,0 +1,125 @@
+"""What comes into a sandbox from outside is the sandbox's memory: files, archives."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tarfile
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from harena.core.errors import SandboxFileError, SandboxNotRunningError
+from harena.core.models import MIB, Limits, SandboxSpec
+from harena.core.ports import SandboxPort
+from harena.runtime.host.linux import LinuxRuntime
+from harena.runtime.host.outside_bytes import MOST_OF_SANDBOX, SHARE_OF_LIMIT
+from harena.testing.conformance_base import pieces, run
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+MEMORY = 32 * MIB
+BESIDE = min(MOST_OF_SANDBOX, MEMORY // SHARE_OF_LIMIT)
+"""what the node may write itself"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def small_ones(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LinuxRuntime]:
+    """A runtime whose sandboxes have a memory limit of a cgroup's."""
+    runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"))
+    await runtime.start()
+    sandbox = await runtime.create(SandboxSpec())
+    how = sandbox.enforcement["memory_bytes"]
+    await sandbox.destroy()
+    if not how.startswith("cgroup"):
+        await runtime.close()
+        pytest.skip(f"capability:cgroups {how}")
+    yield runtime
+    await runtime.close()
+
+
+async def made(runtime: LinuxRuntime, memory_bytes: int = MEMORY) -> SandboxPort:
+    """A sandbox whose disk is much larger than its memory."""
+    return await runtime.create(SandboxSpec(limits=Limits(memory_bytes=memory_bytes, disk_bytes=1024 * MIB)))
+
+
+@pytest.mark.parametrize("way", ["at once", "pieces", "append", "small files", "archive"])
+async def test_files_from_outside_are_the_sandboxs_memory(small_ones: LinuxRuntime, way: str) -> None:
+    """However they are written, all of them are no more than the memory limit. The error says what to do, or the
+    sandbox has ended, out of memory."""
+    sandbox, written = await made(small_ones), 0
+
+    async def write(number: int) -> int:
+        if way == "archive":
+            await sandbox.extract_archive(f"/data/{number}", pieces(_packed(8 * MIB)))
+            return 8 * MIB
+        if way == "pieces":
+            await sandbox.write_file(f"/data/{number}", pieces(*[bytes(100_000)] * 100))
+            return 10_000_000
+        size = 12 * MIB if way == "at once" else 200_000
+        await sandbox.write_file("/data/file" if way == "append" else f"/data/{number}", bytes(size), append=True)
+        return size
+
+    with pytest.raises((SandboxFileError, SandboxNotRunningError)) as caught:  # noqa: PT012 (of many the last fails)
+        for number in range(1000):
+            written += await write(number)
+    assert written <= MEMORY + BESIDE
+    told = str(caught.value)
+    assert "out of memory" in told or (caught.value.reason == "NO_MEMORY" and "raise memory_bytes" in told)
+    await sandbox.destroy()
+
+
+async def test_what_finds_no_memory_leaves_none_of_it(small_ones: LinuxRuntime) -> None:
+    """A file that is larger than the limit is refused before the old one is emptied; one that turns out to be is left
+    empty, as it would be in everybody's way."""
+    sandbox = await made(small_ones)
+    await sandbox.write_file("/data/file", b"before")
+    with pytest.raises(SandboxFileError):
+        await sandbox.write_file("/data/file", bytes(MEMORY + 1))
+    assert await sandbox.read_file("/data/file") == b"before"
+    with pytest.raises(SandboxFileError):
+        await sandbox.write_file("/data/file", pieces(*[bytes(MIB)] * 100))
+    assert await sandbox.read_file("/data/file") == b""
+    await sandbox.destroy()
+
+
+async def test_large_content_for_which_there_is_room_arrives_whole(small_ones: LinuxRuntime) -> None:
+    """As a file, and appended to it; it has the mode that was asked for."""
+    sandbox = await made(small_ones, 256 * MIB)
+    content = os.urandom(MIB) * 20
+    await sandbox.write_file("/data/file", content, mode=0o640)
+    await sandbox.write_file("/data/file", pieces(content[:MIB], content[MIB:]), append=True, mode=0o600)
+    about = await sandbox.stat("/data/file")
+    assert (about.size_bytes, about.mode) == (2 * len(content), 0o600)
+    told = await run(sandbox, "sha256sum", "/data/file")
+    assert told.stdout.split()[0].decode() == hashlib.sha256(content * 2).hexdigest()
+    await sandbox.destroy()
+
+
+async def test_a_write_that_was_given_up_writes_nothing_later(small_ones: LinuxRuntime) -> None:
+    """What writes in there has ended when the failure is told: it cannot spoil the next content."""
+    sandbox = await made(small_ones, 256 * MIB)
+
+    async def broken() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield bytes(MIB)
+        raise ConnectionResetError
+
+    for number in range(10):
+        with pytest.raises(ConnectionResetError):
+            await sandbox.write_file("/data/file", broken())
+        await sandbox.write_file("/data/file", b"whole %d" % number)
+        assert await sandbox.read_file("/data/file") == b"whole %d" % number
+    assert await sandbox.processes() == []
+    await sandbox.destroy()
+
+
+def _packed(size: int) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        member = tarfile.TarInfo("file")
+        member.size = size
+        archive.addfile(member, io.BytesIO(bytes(size)))
+    return made.getvalue()
