@@ -1,4 +1,4 @@
-"""What comes into a sandbox from outside is the sandbox's memory: files, archives."""
+"""What comes into a sandbox from outside is the sandbox's memory: files, standard inputs, archives."""
 
 from __future__ import annotations
 
@@ -7,22 +7,40 @@ import io
 import os
 import tarfile
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 import pytest_asyncio
 
 from harena.core.errors import SandboxFileError, SandboxNotRunningError
-from harena.core.models import MIB, Limits, SandboxSpec
+from harena.core.models import MIB, ExecOutcome, ExecRequest, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime.host.linux import LinuxRuntime
-from harena.runtime.host.outside_bytes import MOST_OF_SANDBOX, SHARE_OF_LIMIT
-from harena.testing.conformance_base import pieces, run
+from harena.runtime.host.outside_bytes import MOST_AT_ONCE, MOST_OF_SANDBOX, SHARE_OF_LIMIT
+from harena.testing.conformance_base import pieces, run, run_python
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MEMORY = 32 * MIB
 BESIDE = min(MOST_OF_SANDBOX, MEMORY // SHARE_OF_LIMIT)
 """what the node may write itself"""
+
+
+KEEPER = """
+import os, socket
+ours = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+ours.bind('/tmp/keeper')
+print('up', flush=True)
+kept = []
+while True:
+    kept += socket.recv_fds(ours, 10, 10)[1]
+"""
+SENDER = """
+import os, socket
+to = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+to.connect('/tmp/keeper')
+socket.send_fds(to, [b'x'], [0])
+"""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -43,6 +61,35 @@ async def small_ones(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
 async def made(runtime: LinuxRuntime, memory_bytes: int = MEMORY) -> SandboxPort:
     """A sandbox whose disk is much larger than its memory."""
     return await runtime.create(SandboxSpec(limits=Limits(memory_bytes=memory_bytes, disk_bytes=1024 * MIB)))
+
+
+@pytest.mark.parametrize("size", [12 * MIB, MOST_AT_ONCE - 4096], ids=["large", "small"])
+async def test_standard_inputs_that_a_program_keeps_are_its_own_memory(small_ones: LinuxRuntime, size: int) -> None:
+    """It holds their descriptors when their commands have ended. Together they are no more than the memory limit: what
+    goes beyond it ends a command, the program or the sandbox, as it does when a program takes too much."""
+    sandbox = await made(small_ones)
+    keeper = await sandbox.exec(ExecRequest(argv=("python3", "-c", KEEPER)))
+    assert await keeper.stdout.next_chunk(0) == b"up\n"
+    kept, has_all = 0, True
+    with suppress(SandboxNotRunningError):
+        while has_all and kept < 3 * MEMORY:
+            result = await run_python(sandbox, SENDER, stdin=bytes(size))
+            has_all = result.returncode == 0
+            kept += has_all * size
+    assert kept <= MEMORY + BESIDE
+    await sandbox.destroy()
+
+
+async def test_a_standard_input_that_finds_no_memory_says_what_to_do(small_ones: LinuxRuntime) -> None:
+    """Larger than the limit, or than what is left of it; a command with a smaller one runs."""
+    sandbox = await made(small_ones)
+    for left, size in ((0, MEMORY + 1), (20 * MIB, 20 * MIB)):
+        await sandbox.write_file("/data/beside", bytes(left))
+        result = await run(sandbox, "wc", "-c", stdin=bytes(size))
+        assert (result.outcome, result.returncode) == (ExecOutcome.MEMORY, -9)
+        assert b"raise memory_bytes" in result.stderr
+    assert (await run(sandbox, "wc", "-c", stdin=bytes(MIB))).stdout == b"%d\n" % MIB
+    await sandbox.destroy()
 
 
 @pytest.mark.parametrize("way", ["at once", "pieces", "append", "small files", "archive"])
@@ -86,7 +133,7 @@ async def test_what_finds_no_memory_leaves_none_of_it(small_ones: LinuxRuntime) 
 
 
 async def test_large_content_for_which_there_is_room_arrives_whole(small_ones: LinuxRuntime) -> None:
-    """As a file, and appended to it; it has the mode that was asked for."""
+    """As a file that has the mode that was asked for, appended to it, and as standard input."""
     sandbox = await made(small_ones, 256 * MIB)
     content = os.urandom(MIB) * 20
     await sandbox.write_file("/data/file", content, mode=0o640)
@@ -95,6 +142,8 @@ async def test_large_content_for_which_there_is_room_arrives_whole(small_ones: L
     assert (about.size_bytes, about.mode) == (2 * len(content), 0o600)
     told = await run(sandbox, "sha256sum", "/data/file")
     assert told.stdout.split()[0].decode() == hashlib.sha256(content * 2).hexdigest()
+    told = await run(sandbox, "sha256sum", stdin=content)
+    assert told.stdout.split()[0].decode() == hashlib.sha256(content).hexdigest()
     await sandbox.destroy()
 
 

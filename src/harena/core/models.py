@@ -84,7 +84,7 @@ class Limits:
     numbers that no sandbox can have."""
 
     memory_bytes: int | None = 512 * MIB
-    """all processes of the sandbox and its files together (its files live in memory)"""
+    """all processes of the sandbox, its files (they live in memory) and its commands' standard inputs together"""
     pids: int | None = 256
     """processes and threads at one time"""
     cpu: float | None = None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import marshal
+import os
 import socket
+import struct
 from typing import Any
 
 import pytest
@@ -42,6 +45,40 @@ def test_a_flood_is_read_in_turns_and_up_to_the_first_fault(message: bytes, read
             theirs.send(message)
         sandbox._receive()
         assert (len(handled), link.killed) == (read, killed)
+        sandbox._close_channel()
+        theirs.close()
+
+    asyncio.run(run())
+
+
+def test_a_long_request_travels_in_messages_and_in_no_file() -> None:
+    """A file in memory would be the node's, for as long as an init keeps it. What the channel does not take waits."""
+
+    async def run() -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        link: Any = Link()
+        sandbox = box.LinuxSandbox(
+            link, 1, ours, workspace="", limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
+        )
+        sandbox._send(("f", 1, "x" * 3_000_000), [0])
+        size, came, descriptors = 0, b"", 0
+        while not size or len(came) < size:
+            message, ancillary, flags, _ = theirs.recvmsg(wire.MAX_MESSAGE, socket.CMSG_SPACE(64))
+            assert not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC)
+            for _level, _kind, packed in ancillary:
+                for descriptor in struct.unpack(f"{len(packed) // 4}i", packed):
+                    descriptors += 1
+                    os.close(descriptor)
+            if size:
+                came += message
+            else:
+                kind, size = marshal.loads(message)
+                assert kind == "m"
+            await asyncio.sleep(0)
+            sandbox._drain_outbox()
+        assert marshal.loads(came) == ("f", 1, "x" * 3_000_000)
+        assert (descriptors, link.killed) == (1, [])
         sandbox._close_channel()
         theirs.close()
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+from harena.runtime.guest import files
+from harena.runtime.host.box_files import OpenFile, write_now
 from harena.runtime.host.outside_bytes import MOST_AT_ONCE, MOST_OF_SANDBOX, SHARE_OF_LIMIT, OutsideBytes
 
 MIB = 1 << 20
@@ -44,3 +48,28 @@ def test_a_workspace_has_no_more_than_are_left_for_others() -> None:
             counted.give_back(name)
     assert filled(counted, "a0", 100_000, None) > 3 * MIB
     assert counted.take("c", "third", 100_000, None)
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_a_file_without_a_name_is_read_from_its_beginning(is_refused: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lies in memory, or on the disk where the filter refuses memory that no cgroup counts."""
+
+    def refuse(name: str, flags: int) -> int:
+        raise PermissionError(1, "refused")
+
+    if is_refused:
+        monkeypatch.setattr(os, "memfd_create", refuse)
+    descriptor, size, mode = files.open_nameless()
+    assert (size, mode, os.fstat(descriptor).st_mode & 0o777) == (0, 0o444, 0o444)
+    assert os.readlink(f"/proc/self/fd/{descriptor}").startswith("/tmp/" if is_refused else "/memfd:")
+    write_now(descriptor, b"content")
+    file = OpenFile(descriptor)
+    file.become_read_only()
+    assert os.get_blocking(file.descriptor)
+    assert os.read(file.descriptor, 100) == b"content"
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.write(file.descriptor, b"x")
+    if not is_refused:
+        with pytest.raises(OSError, match="not permitted"):
+            os.truncate(f"/proc/self/fd/{file.descriptor}", 0)
+    file.close()

@@ -94,7 +94,8 @@ class SandboxPort(Protocol):
 
     async def exec(self, request: ExecRequest) -> RunningExec:
         """Start a command. A command that cannot be executed ends with returncode 127 (not found) or 126 and a
-        message on stderr, as in a shell; a missing `cwd` likewise."""
+        message on stderr, as in a shell; a missing `cwd` likewise. One whose standard input is more than what is left
+        of the memory limit ends with outcome MEMORY."""
 
     async def read_file(self, path: str, *, max_bytes: int) -> bytes:
         """The whole file, in memory; one that is, or says that it is, larger than `max_bytes` is refused: a program

@@ -211,8 +211,7 @@ class _Init:
     def _serve(self, message: bytes, descriptors: list[int]) -> None:
         request = self._decode(message)
         if request[0] == "m":
-            request = self._decode(_read_all(descriptors[0]))
-            os.close(descriptors.pop(0))
+            request = self._decode(self._pieces(request[1]))  # type: ignore[arg-type]
         try:
             self._answer(request, descriptors)
         except Become:
@@ -225,6 +224,17 @@ class _Init:
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
+
+    def _pieces(self, size: int) -> bytes:
+        """The next messages, put together. A file in memory would be its maker's, whoever keeps it."""
+        pieces = []
+        while size > 0:
+            piece = self.connection.recv(wire.MAX_MESSAGE)
+            if not piece:
+                os._exit(0)  # the owner has gone
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
 
     def _decode(self, message: bytes) -> tuple[object, ...]:
         if message[:1] == b"x":
@@ -263,7 +273,7 @@ class _Init:
 
     def _open(self, number: int, path: str, flags: int, mode: int) -> None:
         try:
-            descriptor, size, permissions = files.open_regular(path, flags, mode)
+            descriptor, size, permissions = files.open_regular(path, flags, mode) if path else files.open_nameless()
         except OSError as error:
             self.connection.send(OPENED.pack(b"O", number, error.errno or errno.EIO, 0, 0))
             return
@@ -558,11 +568,3 @@ def _words(error: Exception) -> str:
 
 def _usage(usage: object) -> tuple[int, int, int]:
     return int(usage[0] * 1e6), int(usage[1] * 1e6), int(usage[2])  # type: ignore[index]
-
-
-def _read_all(descriptor: int) -> bytes:
-    size = os.fstat(descriptor).st_size
-    text = b""
-    while len(text) < size:
-        text += os.pread(descriptor, size - len(text), len(text))
-    return text

@@ -6,9 +6,10 @@ the others are marshal, which never begins with the same byte.
     ORDER, then NUL-terminated: working directory, arguments, variables  + [[stdin,] stdout, stderr], or a terminal
     ("k", number)                                        kill that program's whole tree, or file operation
     ("o", number, path, flags, mode)                     open a regular file; answer OPENED with its descriptor
+    ("o", number, "", 0, 0)                              likewise for an empty file without a name
     ("f", number, operation, arguments) + [pipe, ...]    a file operation in a child of its own (see files)
     ("t",)                                               SIGTERM to everything; end when nothing is left
-    ("m",)                  + [memfd, ...]               the real request is too long for a message and lies in memfd
+    ("m", size)             + [...]                      the real request comes in pieces, in the next messages
 
 Answers, which the owner parses with suspicion: READY, FAILED and why, STARTED_REALLY, EXITED, OPENED.
 """

@@ -50,6 +50,7 @@ from harena.runtime.host.wide_pipes import WIDE_PIPES
 T = TypeVar("T")
 Content = bytes | bytearray | memoryview
 
+_INPUT = "/dev/stdin"
 _MESSAGE_BYTES = 1 << 12
 _INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
 _KILL_PATIENCE_SECONDS = 10.0
@@ -116,12 +117,39 @@ class LinuxSandbox:
         self._check_running()
         if request.stdin is None or request.stdin_stream or request.terminal is not None:
             return self._started(request)
+        if not self._takes_small_change(len(request.stdin)):
+            return await self._started_with(request, request.stdin)
         given = await input_file_in_turns(request.stdin)
         try:
             self._check_running()  # it may have ended in one of the turns
             return self._started(request, given)
         finally:
             os.close(given)
+
+    async def _started_with(self, request: ExecRequest, content: bytes) -> LinuxExec:
+        """Start it with a standard input that a process in here has written, so that the memory limit counts it. Where
+        that cannot be done, the command ends as one does that cannot be executed, or that is out of memory."""
+        try:
+            self._check_fits(_INPUT, len(content))
+            file = await self._opened(_INPUT, "", 0)
+        except SandboxFileError as error:
+            return self._refused(request, error)
+        try:
+            await self._write_pieces(_INPUT, file, _pieces(content))
+            await self._step(_INPUT, file.become_read_only)
+            self._check_running()
+            return self._started(request, file.descriptor)
+        except SandboxFileError as error:
+            self._check_running()
+            return self._refused(request, error)
+        finally:
+            self._let_go(file)
+
+    def _refused(self, request: ExecRequest, error: SandboxFileError) -> LinuxExec:
+        """A program decides how much memory is left, so this is a command's end and no failure of the platform."""
+        refused = LinuxExec(self, self._next_number(), request, self.limits.output_bytes)
+        refused.refused(f"harena: cannot start a process: {error}\n", is_memory=error.reason == "NO_MEMORY")
+        return refused
 
     def _started(self, request: ExecRequest, *given: int) -> LinuxExec:
         """`given`: the file that is the program's standard input, where that is complete."""
@@ -336,10 +364,14 @@ class LinuxSandbox:
 
     async def _open(self, path: str, flags: int, mode: int = 0) -> box_files.OpenFile:
         self._check_running()
+        return await self._opened(path, box_files.check_path(path, self.workdir), flags, mode)
+
+    async def _opened(self, path: str, full_path: str, flags: int, mode: int = 0) -> box_files.OpenFile:
+        """`full_path` "" = a new file without a name, which is known as `path`."""
         number = self._next_number()
         answer: asyncio.Future[box_files.OpenFile] = self.loop.create_future()
         self._opens[number] = answer
-        self._send(("o", number, box_files.check_path(path, self.workdir), flags, mode))
+        self._send(("o", number, full_path, flags, mode))
         try:
             return await self._patience.wait(answer)
         except TimeoutError:  # a descriptor that comes now is closed by who receives it
@@ -702,12 +734,9 @@ class LinuxSandbox:
         encoded = message if isinstance(message, bytes) else marshal.dumps(message, 2)  # type: ignore[arg-type]
         descriptors = descriptors or []
         if len(encoded) > _INLINE_BYTES:
-            body = os.memfd_create("request", os.MFD_CLOEXEC)
-            try:
-                box_files.write_now(body, encoded)
-                self._send_parts(marshal.dumps(("m",), 2), [body, *descriptors])
-            finally:
-                os.close(body)
+            self._send_parts(marshal.dumps(("m", len(encoded)), 2), descriptors)
+            for place in range(0, len(encoded), _INLINE_BYTES):
+                self._send_parts(encoded[place : place + _INLINE_BYTES], [])
         else:
             self._send_parts(encoded, descriptors)
 

@@ -14,6 +14,7 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from harena.core.errors import PlatformError, SandboxFileError, SandboxValidationError
+from harena.core.input_files import read_only
 from harena.core.models import FileInfo, ProcessInfo
 from harena.runtime.host.patience import Patience
 
@@ -134,6 +135,19 @@ class OpenFile:
                 return os.dup(self._used())
         except OSError as error:
             raise no_more_descriptors(error) from None
+
+    @property
+    def descriptor(self) -> int:
+        """It remains this file's."""
+        return self._used()
+
+    def become_read_only(self) -> None:
+        """Sealed, where that can be, and at its beginning. Raises NotRegularError if this is no regular file."""
+        with self._turn:
+            _regular_size(self._used())
+            descriptor = read_only(self._used())
+            os.close(self._descriptor)
+            self._descriptor = descriptor
 
     def take(self) -> int:
         """Its descriptor, which is the caller's to close now."""

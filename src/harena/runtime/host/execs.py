@@ -46,6 +46,8 @@ _MEASURE_SECONDS = 0.5
 _LATE_SECONDS = 0.05
 """a deadline that is met later waits so long for what came before it"""
 _MICROSECONDS = 1e-6
+_CANNOT_START = 126
+"""what a shell says"""
 _OPENED_TO_READ, _OPENED_TO_WRITE = 0o644, 0o622
 """A pipe's modes: programs open their streams by name (/dev/stdin), as another user than the one that made them. A name
 leads through /proc, which shows a process's pipes to nobody who may not see its memory."""
@@ -373,6 +375,14 @@ class LinuxExec:
                 warm=warm and not self._is_real,
             )
         )
+
+    def refused(self, why: str, *, is_memory: bool) -> None:
+        """It cannot be started, or (`is_memory`) there is not enough memory for it."""
+        self.stderr.append(why.encode("utf-8", "replace"))
+        if is_memory:
+            self._finish(ExecOutcome.MEMORY, -signal.SIGKILL, ResourceUsage(), False)
+        else:
+            self._finish(ExecOutcome.EXITED, _CANNOT_START, ResourceUsage(), False)
 
     def lost(self, error: BaseException | None) -> None:
         """The sandbox has ended under it; None = its memory limit did it."""
