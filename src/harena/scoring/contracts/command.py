@@ -119,7 +119,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-17"
+        return "command-18"
 
     @property
     def suite(self) -> tuple[str, ...]:

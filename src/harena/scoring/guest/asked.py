@@ -10,11 +10,12 @@ Part of the programs that run trusted tests in one process with a candidate. Sta
 
 from __future__ import annotations
 
-import collections
 import copy
+import math
 import operator
-import random
 
+from harena.scoring.guest.decoys import alike, frame, is_long
+from harena.scoring.guest.dice import below, one_of, shuffled, some_of
 from harena.scoring.guest.plain import is_known
 
 TYPE_CHECKING = False
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_dice = random.SystemRandom()
 _deepcopy = copy.deepcopy
 ORDERS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -35,54 +35,98 @@ _LEVELLING: dict[str, tuple[int, ...]] = {
 _SETS = frozenset({"-", "&"})
 """operators that give nothing for every operand where the object is an empty set"""
 _DIVIDING = frozenset({"%", "//"})
+_OPERANDS = frozenset({str, list, tuple, set, frozenset, dict})
 _NEARING = frozenset({"-", "+", "^", "/"})
 """operators by which a test finds out that two numbers are near each other"""
+_SAME = frozenset({
+    "equals", "equal", "is_equal", "eq", "equal_to", "is_equal_to", "is_same", "same_as", "__eq__",
+})  # fmt: skip
+"""methods that say whether something is the same"""
+_ENDS = frozenset({"startswith", "endswith"})
+_DEPENDING = frozenset({"+", "-", "*"})
+"""operators that give another value for each operand, but where one side is nothing"""
 _MOST_DECOYS = 3
 
 
 def _shuffled(known: Any, others: list[Any]) -> list[Any]:
     """All of them, each with whether it is the known one, in any order but with another one first."""
-    questions = [(value, False) for value in others]
-    _dice.shuffle(questions)
-    questions.insert(_dice.randrange(1, len(questions) + 1) if questions else 0, (known, True))
+    questions = shuffled([(value, False) for value in others])
+    questions.insert(1 + below(len(questions)) if questions else 0, (known, True))
     return questions
 
 
 def tells_apart(asked: Any, known: Any, on_left: bool, must_equal: bool = True) -> bool:
-    """It calls itself equal to the known value (where it must), to nothing that is next to it, and to at most half of
-    what is far from it."""
-    near, far = _near(known), _far(known)
-    around = [each for other in _alike(known) for each in (other, *_near(other)[:2])]
-    roles = {**{id(value): "far" for value in far}, **{id(value): "near" for value in near}}
-    said_no, is_known_equal = 0, False
-    for value, is_it in _shuffled(known, [*near, *far, *around]):
-        try:
-            equal = all_of(asked == value if on_left else value == asked)
-        except Exception:  # noqa: BLE001 (an honest comparison may fail for a value that it does not expect)
-            equal = False
+    """It calls itself equal to the known value (where it must), to at most half of each family of values round it, of
+    what is far from it, and to few of those that are like it."""
+    return _is_equality(lambda value: all_of(asked == value if on_left else value == asked), known, must_equal)
+
+
+def _is_equality(says: Callable[[Any], bool], known: Any, must_equal: bool) -> bool:
+    families, far = frame(known), _far(known)
+    others = _alike(known)
+    around = [each for other in others for family in frame(other) for each in family if each != known]
+    groups = [*families, far, [*others, *around]]
+    most = [*(len(each) // 2 for each in families), len(far) // 2, (2 * len(groups[-1])) // 3]
+    said_yes: list[list[Any]] = [[] for _ in groups]
+    is_known_equal = False
+    placed = [(each, place) for place, group in enumerate(groups) for each in group]
+    for (value, place), is_it in _shuffled((known, -1), placed):
+        equal = _is_yes(says, value)
         if is_it:
             is_known_equal = equal
-            continue
-        role = roles.get(id(value))
-        if equal and role == "near":
-            return False
-        said_no += role == "far" and not equal
-    return (is_known_equal or not must_equal) and 2 * said_no >= len(far)
+        elif equal:
+            said_yes[place].append(value)
+    if must_equal and not is_known_equal:
+        return False
+    if all(len(yes) <= few for yes, few in zip(said_yes, most)):  # noqa: B905 (Python 3.8)
+        return True
+    return type(known) is int and _is_rest(says, known, [each for yes in said_yes for each in yes])
 
 
-def says_yes_to_some(ask: Callable[[Any, Any], Any], asked: Any, known: Any) -> bool:
-    """A method that judges says yes to the known value, and not to all values of its kind."""
-    others = [*_alike(known), *(_near(known) if is_known(known) else []), *_far(known)]
-    said_no, is_known_right = False, False
-    for value, is_it in _shuffled(known, others):
+def _is_yes(says: Callable[[Any], bool], value: Any) -> bool:
+    try:
+        return says(value)
+    except Exception:  # noqa: BLE001 (an honest comparison may fail for a value that it does not expect)
+        return False
+
+
+def _is_rest(says: Callable[[Any], bool], known: int, equals: list[Any]) -> bool:
+    """It is a number computed with a modulus: what it equals lies whole steps away, and the known value is the rest."""
+    if any(type(each) is not int for each in equals):
+        return False
+    step = 0
+    for each in equals:
+        step = math.gcd(step, each - known)
+    if not 0 <= known < step:
+        return False
+    return all(_is_yes(says, known + side * step * (1 + below(1000))) for side in (1, -1, 1, -1))
+
+
+def says_yes_to_some(ask: Callable[[Any, Any], Any], asked: Any, known: Any, name: str = "") -> bool:
+    """A method that judges says yes to the known value, and not to all values of its kind; of a text that it is to
+    begin or end with, or to hold, not to most that are like it. `name`: the method's; one that says what is the same is
+    asked as `==` is."""
+    if name in _SAME:
+        return _is_equality(lambda value: bool(ask(asked, value)), known, must_equal=True)
+    alike_ones = alike(known, 2 * _MOST_DECOYS)
+    near = [each for family in frame(known) for each in family] if is_known(known) else []
+    is_text = isinstance(known, (str, bytes, bytearray)) and (len(known) > 1 or name in _ENDS)
+    others = [(each, True) for each in alike_ones] + [(each, False) for each in (*near, *_far(known))]
+    said_no, yes_of_alike, is_known_right = False, 0, False
+    for question, is_it in _shuffled((known, False), others):
+        value, is_alike = question
         try:
             yes = bool(ask(asked, value))
         except Exception:  # noqa: BLE001 (an honest method may take only what it knows)
             yes = False
         if is_it:
             is_known_right = yes
-        elif type(value) is type(known) or not yes:
+            continue
+        yes_of_alike += yes and is_alike
+        if type(value) is type(known) or not yes:
             said_no = said_no or not yes
+    if is_text and 2 * yes_of_alike > len(alike_ones):
+        return False
     return is_known_right and said_no
 
 
@@ -100,11 +144,11 @@ def is_orderly(sign: str, asked: Any, known: Any) -> bool:
         return True
     lowest, highest = _ends(known)
     others = [each for other in _alike(known) for each in (other, *_steps(other))]
-    below, above = (sign, MIRRORED[sign]) if sign[0] == "<" else (MIRRORED[sign], sign)
+    under, above = (sign, MIRRORED[sign]) if sign[0] == "<" else (MIRRORED[sign], sign)
     less: dict[Any, bool] = {}
     greater: dict[Any, bool] = {}
     for value, _ in _shuffled(known, [lowest, highest, *_steps(known), *others]):
-        for answers, each in _dice.sample([(less, below), (greater, above)], 2):
+        for answers, each in shuffled([(less, under), (greater, above)]):
             try:
                 answers[value] = bool(ORDERS[each](asked, value))
             except Exception:  # noqa: BLE001, S112 (an honest object may have one of the two only)
@@ -132,33 +176,58 @@ def heeds(sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any)
     if len(others) < 2:
         return True
     is_number = isinstance(known, (int, float)) and sign in _NEARING
-    said, plain, is_falsy, far, is_known_near, answered, is_known_answered = set(), [], True, 0, False, 0, False
-    for value, is_it in _shuffled(known, others):
+    families = _families_for(sign, known)
+    groups = [_Said(len(group)) for group in (others, *families)]
+    placed = [(each, place) for place, group in enumerate([others, *families]) for each in group]
+    known_one = _Said(1)
+    for (value, place), is_it in _shuffled((known, 0), placed):
         try:
             found = compute(_copied(asked), value)
         except Exception:  # noqa: BLE001, S112 (an honest operator may take only what it knows)
             continue
         if not is_known(found) and not is_number:
             return True
-        answered += 1
-        is_known_answered = is_known_answered or is_it
-        if is_known(found):
-            said.add((type(found), repr(found)))
-            plain.append(found)
-            is_falsy = is_falsy and not found
-        if is_number:
-            is_near = _is_near(sign, found, abs(known - value) / 2 if not is_it else 1e-2)
-            is_known_near = is_known_near or (is_it and is_near)
-            far += not is_it and not is_near
-    if not is_known_answered or answered < 2:
-        return is_known_answered
-    if is_known_near and 2 * far < answered - 1:
+        gap = 1e-2 if is_it else abs(known - value) / 2 if is_number else 0.0
+        (known_one if is_it else groups[place]).add(found, is_near=is_number and _is_near(sign, found, gap))
+    if not known_one.answered or not groups[0].answered:
+        return bool(known_one.answered)
+    if known_one.near and any(2 * group.near > group.answered for group in groups):
         return False
-    if len(plain) < answered or len(said) > 1:
+    return all(
+        _depends(sign, known_one, group, known) for place, group in enumerate(groups) if place == 0 or group.size > 2
+    )
+
+
+class _Said:
+    """What an operator has given for some operands."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.answered, self.near = size, 0, 0
+        self.plain: list[Any] = []
+
+    def add(self, found: Any, *, is_near: bool) -> None:
+        """One more of its results."""
+        self.answered += 1
+        self.near += is_near
+        if is_known(found):
+            self.plain.append(found)
+
+
+def _families_for(sign: str, known: Any) -> list[list[Any]]:
+    """Families of operands, where an operator gives another value for each, or says how near they are."""
+    if sign not in _DEPENDING or type(known) not in (int, float, str, bytes):
+        return []
+    return [each for each in frame(known) if len(each) > 2 or (sign == "-" and isinstance(known, (int, float)))]
+
+
+def _depends(sign: str, known_one: _Said, group: _Said, known: Any) -> bool:
+    """What is given depends on the operand, or is one that may be given for all of them."""
+    plain = [*known_one.plain, *group.plain]
+    if len(plain) < 1 + group.answered or not group.answered or len({(type(each), repr(each)) for each in plain}) > 1:
         return True
     if plain[0] in _LEVELLING.get(sign, ()):
         return True
-    return is_falsy and (sign == "@" or (sign in _SETS and isinstance(known, (set, frozenset))))
+    return not plain[0] and (sign == "@" or (sign in _SETS and isinstance(known, (set, frozenset))))
 
 
 def _is_near(sign: str, found: Any, gap: float) -> bool:
@@ -200,103 +269,31 @@ def _ends(known: Any) -> tuple[Any, Any]:
 
 def _alike(known: Any) -> list[Any]:
     """Values of the kind and size of a known one, which nobody can tell from it."""
-    return [each for each in (_other(known) for _ in range(_MOST_DECOYS)) if each is not None and each != known]
-
-
-def _other(known: Any) -> Any:
-    kind = type(known)
-    if kind is int:
-        return known + _dice.choice((-1, 1)) * _dice.randrange(2, 2 * abs(known) + 20)
-    if kind is float:
-        return known + _dice.choice((-1, 1)) * _dice.uniform(1.5, 2 * min(abs(known), 1e300) + 20)
-    if kind is str:
-        return "".join(_dice.choice("abcdefghijklmnopqrst") for _ in range(len(known) or 1))
-    if kind in (list, tuple, set, frozenset) and known:
-        parts = [_other(part) for part in known]
-        return None if None in parts else kind(parts)
-    return None
+    few = (
+        1
+        if is_long(known)
+        else 2
+        if hasattr(known, "__len__") and not isinstance(known, (str, bytes))
+        else _MOST_DECOYS
+    )
+    return alike(known, few)
 
 
 def _steps(known: Any) -> list[Any]:
     """Values of an order next to it."""
-    return [known + "a", known[:-1]] if isinstance(known, str) else [known - 1, known + 1]
+    return [known + (known[-1:] or "a"), known[:-1]] if isinstance(known, str) else [known - 1, known + 1]
 
 
 def _next(known: Any) -> list[Any]:
     if type(known) in (int, float):
         return [known + 1, known + 2]
-    return _near(known) if type(known) in (str, list, tuple, set, frozenset, dict) else []
-
-
-def _near(known: Any) -> list[Any]:
-    """Values next to it: of the same kind and size, with one part that is another."""
-    if known is None:
-        return [False, 0]
-    if isinstance(known, bool):
-        return [not known]
-    if isinstance(known, float) and known != known:
-        return [0.0, 1.0]
-    if isinstance(known, (list, tuple, collections.deque)):
-        return [_with(known, place, each) for place, each in _changed(list(known))] or [type(known)([None])]
-    if isinstance(known, dict):
-        return [{**known, key: each} for key, each in _changed_items(known)] or [{None: None}]
-    if isinstance(known, (set, frozenset)):
-        items = list(known)
-        others = [type(known)([*items[:place], each, *items[place + 1 :]]) for place, each in _changed(items)]
-        return others or [type(known)([None])]
-    if isinstance(known, (str, bytes, bytearray)):
-        return _next_texts(known)
-    if isinstance(known, range):
-        return [range(known.start, known.stop + known.step, known.step)]
-    return _next_numbers(known)
-
-
-def _with(known: Any, place: int, each: Any) -> Any:
-    items = list(known)
-    items[place] = each
-    return type(known)(items)
-
-
-def _changed(items: list[Any]) -> list[tuple[int, Any]]:
-    """Some places, and what stands next to the item there."""
-    places = _dice.sample(range(len(items)), min(len(items), 3))
-    return [(place, next(iter(_near(items[place])), None) if is_known(items[place]) else None) for place in places]
-
-
-def _changed_items(known: dict[Any, Any]) -> list[tuple[Any, Any]]:
-    keys = list(known)
-    return [(keys[place], each) for place, each in _changed(list(known.values()))]
-
-
-def _next_texts(known: Any) -> list[Any]:
-    """Texts of the same length, and longer ones."""
-    letter = _dice.choice("abcdefghij")
-    more = letter if isinstance(known, str) else letter.encode()
-    found = [known + more, more + known]
-    if known:
-        place = _dice.randrange(len(known))
-        other = known[:place] + more + known[place + 1 :]
-        found += [other] if other != known and str(other).lower() != str(known).lower() else []
-    return found
-
-
-def _next_numbers(known: Any) -> list[Any]:
-    """A number, a date or a time, one unit up and down."""
-    one: Any = 1
-    if type(known).__module__ == "datetime":
-        days = type(known).__name__ != "time"
-        one = type(known - known)(1) if days and hasattr(known, "__sub__") else None
-    if one is None:
-        return [known.replace(hour=(known.hour + 1) % 24)]
-    try:
-        return [value for value in (known + one, known - one) if value != known]
-    except (ArithmeticError, ValueError, TypeError):
-        return []
+    of_families = [one_of(family) for family in frame(known)]
+    return some_of(of_families, _MOST_DECOYS) if type(known) in _OPERANDS else []
 
 
 def _far(known: Any) -> list[Any]:
-    """Values far from it."""
-    number = _dice.randrange(10**6, 10**9)
+    """Values far from it, odd and even ones."""
+    number = 10**6 + 2 * below(10**9)
     if isinstance(known, (int, float, complex)) and not isinstance(known, bool):
-        return [number, -number, number + 0.5, known * 2 + 3]
-    return [number, -number, f"{number}", [number]]
+        return [number, -number - 1, number + 0.5, number // 2 * 2 + 2 * below(10**6) + 1]
+    return [number, -number - 1, f"{number}", [number]]

@@ -10,6 +10,8 @@ from __future__ import annotations
 import operator
 import os
 
+from harena.scoring.guest.decoys import alike, frame
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -19,13 +21,8 @@ _MOST_OTHERS = 8
 
 
 def others(wanted: Any) -> list[Any]:
-    """Values that nobody can foresee, of the size of one that a suite asks for."""
-    drawn = [int.from_bytes(os.urandom(8), "big") for _ in range(_MOST_OTHERS)]
-    if type(wanted) is int:
-        return [number % (20 * abs(wanted) + 200) - 10 * abs(wanted) - 100 for number in drawn]
-    if type(wanted) is str:
-        return ["".join(chr(97 + (number >> 5 * place) % 26) for place in range(len(wanted) or 1)) for number in drawn]
-    return [object()]
+    """Values that nobody can foresee, of the features of one that a suite asks for."""
+    return alike(wanted, _MOST_OTHERS) or [object()]
 
 
 def not_believed(stand_in: Any, name: str, operands: Any = ()) -> Any:
@@ -61,7 +58,10 @@ def _said_of_others(stand_in: Any, name: str, operands: Any) -> bool | None:
             if all(each is NotImplemented for each in said):
                 return False
             if name in ("__eq__", "__ne__"):
-                is_honest = sum(each is (name == "__eq__") for each in said) < len(said) / 2
+                says_yes = [each is (name == "__eq__") for each in said]
+                is_honest = sum(says_yes) < len(said) / 2 and not _holds_of_a_family(
+                    candidate, target, name, operands[0]
+                )
             elif name == "__contains__":
                 is_honest = not all(each is True for each in said)
             elif not is_special:  # one that knows none of the others may say so of all
@@ -135,22 +135,21 @@ def _others_than(wanted: Any, name: str) -> list[Any]:
     if name in COMPARISONS and kind in (int, float, str):
         largest = int.from_bytes(os.urandom(8), "big") + 2**64
         return ["", "\U0010ffff" * 4] if kind is str else [kind(-largest), kind(largest)]
-    drawn = [_other_than(wanted, int.from_bytes(os.urandom(4), "big")) for _ in range(2 * _MOST_OTHERS)]
+    drawn = alike(wanted, 2 * _MOST_OTHERS)
     small = [kind(each) for each in _SMALL] if kind in (int, float) and name.endswith(("mod__", "div__")) else []
-    return [] if None in drawn else [each for each in (*small, *drawn) if each != wanted]
+    return [] if len(drawn) < _FEWEST_OTHERS else [each for each in (*small, *drawn) if each != wanted]
 
 
+def _holds_of_a_family(candidate: Any, target: Any, name: str, wanted: Any) -> bool:
+    """It says of most values of a family, which share features with the wanted one, that they equal it."""
+    is_yes = name == "__eq__"
+    for family in frame(wanted):
+        said = [candidate.ask("special", target, name, (each,)) for each in family]
+        if 2 * sum(each is is_yes for each in said) > len(family):
+            return True
+    return False
+
+
+_FEWEST_OTHERS = 2
 _SMALL = (1, 2, 3, 5, 7, 11)
 """by which small numbers are divided"""
-
-
-def _other_than(wanted: Any, number: int) -> Any:
-    kind = type(wanted)
-    if kind in (int, float):
-        return wanted + (1 if wanted >= 0 else -1) * (number % (2 * abs(int(wanted)) + 200) + 1)
-    if kind is str:
-        return "".join(chr(97 + (number >> 3 * place) % 26) for place in range(len(wanted) or 1))
-    if kind in (list, tuple, set, frozenset) and wanted:
-        parts = [_other_than(each, number) for each in wanted]
-        return None if None in parts else kind(parts)
-    return None

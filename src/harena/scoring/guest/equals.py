@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import gc
 import os
-import random
+
+from harena.scoring.guest.dice import below, one_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _is_class, _types, _realpath, _objects = issubclass, type, os.path.realpath, gc.get_objects
-_dice = random.SystemRandom()
 _MOST_CLASSES = 1000
 
 
@@ -79,26 +79,28 @@ def _selves() -> Iterator[Any]:
 def _numbers() -> list[Any]:
     """Numbers of every size that a test may expect."""
     sizes = [10, 100, 1000, 10**4, 10**6, 10**9]
-    return [sign * _dice.randrange(size // 10, size) for size in sizes for sign in (1, 1, -1)]
+    return [sign * (size // 10 + below(size - size // 10)) for size in sizes for sign in (1, 1, -1)]
 
 
-def _words() -> list[str]:
-    return ["".join(_dice.choice("abcdefghijklmnopqrst") for _ in range(size)) for size in range(1, 13)]
+def _words(chars: str) -> list[str]:
+    return ["".join(one_of(chars) for _ in range(size)) for size in range(1, 13)]
+
+
+_ALPHABETS = ("abcdefghijklmnopqrst", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789")
 
 
 def _kinds() -> list[list[Any]]:
     """Values that have nothing in common, and values of one kind."""
-    numbers, words = _numbers(), _words()
-    return [
+    numbers = _numbers()
+    found: list[list[Any]] = [
         [object(), _Bare(), _Having(object), 0, 1.5, "", (), [], None],
-        numbers,
         [each + 0.25 for each in numbers],
-        words,
-        [[each] for each in numbers],
-        [[each] for each in words],
-        [(each, other) for each, other in zip(numbers, reversed(numbers))],  # noqa: B905 (Python 3.8)
-        [{each: other} for each, other in zip(words, numbers)],  # noqa: B905
     ]
+    for some in (numbers, [2 * each for each in numbers], [2 * each + 1 for each in numbers], [*map(abs, numbers)]):
+        found += [some, [[each] for each in some], [(each, other) for each, other in zip(some, reversed(some))]]  # noqa: B905 (Python 3.8)
+    for words in map(_words, _ALPHABETS):
+        found += [words, [[each] for each in words], [{each: other} for each, other in zip(words, numbers)]]  # noqa: B905
+    return found
 
 
 def equals_everything(here: str, trusted: list[str]) -> bool:

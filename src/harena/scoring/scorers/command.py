@@ -62,6 +62,7 @@ from harena.scoring.scorers.suite_beside import run_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.trusted_names import optional_names, told
 from harena.scoring.scorers.trusted_suite import (
+    DECOYS,
     ENVIRONMENT,
     LIST_IT,
     REQUIRES_SECONDS,
@@ -78,7 +79,7 @@ _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 _IN_ONE_PROCESS = (
-    *(guest_plain, guest_asked, guest_sides, guest_judged, guest_matched, guest_loops, guest_handed),
+    *(guest_plain, *DECOYS, guest_asked, guest_sides, guest_judged, guest_matched, guest_loops, guest_handed),
     *(guest_executed, guest_compared, guest_imports, guest_tools, guest_rebound, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""

@@ -23,6 +23,10 @@ from harena.scoring.guest import caught as guest_caught
 from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import compared_beside as guest_compared_beside
 from harena.scoring.guest import crossing as guest_crossing
+from harena.scoring.guest import decoy_numbers as guest_decoy_numbers
+from harena.scoring.guest import decoy_texts as guest_decoy_texts
+from harena.scoring.guest import decoys as guest_decoys
+from harena.scoring.guest import dice as guest_dice
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import evaluated as guest_evaluated
@@ -68,6 +72,8 @@ REQUIRES_SECONDS = 60.0
 NOTHING_CAUGHT: Mapping[str, int] = {}
 NO_SKIPS: Mapping[str, Asked | None] = {}
 """no assertion that has failed may be caught by the candidate"""
+DECOYS = (guest_dice, guest_decoy_numbers, guest_decoy_texts, guest_decoys)
+"""what draws values that an object is asked about beside the one that a test has"""
 LIST_IT = "if the image should have it, list it in the contract's `requires` and in the blueprint's packages"
 """what the author of a contract is told whose tests import a module that is not there"""
 _MOST_STUB_NAMES, _MOST_STUBS = 300, 100
@@ -224,7 +230,7 @@ def suite_argv(
     """The trusted runner of the contract's suite; see `guest_suite`, also for `skips`, `guest_absent` for the stance of
     nobody, `guest_nobody` for its `answers`, and `guest_caught` for what `may_catch` allows."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    standing_in = (guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
+    standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
     border = (guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_home, *judging)
