@@ -166,10 +166,10 @@ OTHERS: dict[type, dict[str, tuple[Says, tuple[Any, ...]]]] = {
     complex: {"whole": (lambda o: o.real.is_integer(), (3 + 4j,))},
 }
 CLASSES: list[tuple[str, type, Says, Any]] = [
-    (f"{kind.__name__}: {name}: {known!r}", kind, says, known)
+    (f"{kind.__name__}: {name}: {place}", kind, says, known)
     for kind, table in ((int, INTS), (str, TEXTS), (float, FLOATS), (list, NESTED), (dict, DICTS), *OTHERS.items())
     for name, (says, values) in table.items()
-    for known in values
+    for place, known in enumerate(values)
 ]
 
 

@@ -188,6 +188,7 @@ def heeds(sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any)
         if not is_known(found) and not is_number:
             return True
         gap = 1e-2 if is_it else abs(known - value) / 2 if is_number else 0.0
+        gap = min(gap / max(abs(known), 1), 1e-2) if sign == "/" and is_number else gap
         (known_one if is_it else groups[place]).add(found, is_near=is_number and _is_near(sign, found, gap))
     if not known_one.answered or not groups[0].answered:
         return bool(known_one.answered)
@@ -231,10 +232,10 @@ def _depends(sign: str, known_one: _Said, group: _Said, known: Any) -> bool:
 
 
 def _is_near(sign: str, found: Any, gap: float) -> bool:
-    """What an operator gives says that its operands are nearer to each other than this."""
+    """What an operator gives says that its operands are nearer to each other than this, for `/` in proportion."""
     try:
         if sign == "/":
-            return bool(abs(found - 1) < min(gap, 1e-2))
+            return bool(abs(found - 1) < gap)
         return bool(abs(found) < gap)
     except Exception:  # noqa: BLE001 (of the candidate's own methods)
         return False
