@@ -156,6 +156,7 @@ def main() -> None:
 
         @pytest.hookimpl(wrapper=True)
         def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, Any]:
+            raised = call.excinfo.value if call.excinfo is not None else None  # pytest makes its own of unittest's
             report = yield
             if report.passed or item.nodeid in Proof.settled:
                 return report
@@ -165,10 +166,12 @@ def main() -> None:
             if is_xfail and _is_expected(item, error):
                 tally.excused.append(item.nodeid)
                 tally.expected.append(item.nodeid)
-            elif report.skipped and (is_xfail or run.asked == Proof.asked or run.skip_place(error)):
-                place = run.skip_place(error)
+            elif report.skipped and (
+                is_xfail or run.asked == Proof.asked or run.skip_place(error) or run.skip_place(raised)
+            ):
+                place = run.skip_place(error) or run.skip_place(raised)
                 tally.excused.append(item.nodeid)
-                tally.skips.append((item.nodeid, place))
+                tally.skips.append((item.nodeid, place or (run.mark_of(error) and run.mark_of(raised))))
                 Proof.has_skipped.update([item.nodeid] if place else [])
             else:
                 is_skip = f" (it skips itself after the candidate was asked{ONLY_GOLD})" if report.skipped else ""

@@ -56,6 +56,9 @@ FREE_BUILTINS = frozenset({"_", "print", "input", "open", "help", "exit", "quit"
 """builtins that programs replace, and an interactive interpreter writes; nothing is judged by them"""
 _MOST_NAMES, _MOST_FUNCTIONS = 10_000, 2000
 _MOST_CAUSES = 8
+BY_MARK = "*"
+"""the place of a skip that no code of the suite's has raised: a mark says it"""
+EVERY_SKIPPED = "every test is skipped"
 ONLY_GOLD = ", and only a gold solution can tell that a right one does"
 _getpid = os.getpid
 _ENVIRONMENT = type(os.environ)
@@ -77,7 +80,8 @@ class Tally:
         self.excused: list[str] = []
         """tests and files that were skipped, or expected to fail; the host finds out whether the candidate is why"""
         self.skips: list[tuple[str, str]] = []
-        """tests that were skipped, and the place of the suite's own skip by which they were; empty for any other"""
+        """tests that were skipped, and the place of the suite's own skip by which they were, or that of a mark; empty
+        for any other"""
         self.expected: list[str] = []
         """tests that have failed as a mark of theirs expects"""
         self.ran: list[str] = []
@@ -212,6 +216,18 @@ class Run:
             error, seen = error.__context__, seen + 1  # pytest raises its own where unittest has caught the first
         return ""
 
+    def mark_of(self, error: BaseException | None) -> str:
+        """The place of a skip for which no code of the suite's was run; empty for any other."""
+        seen = 0
+        while error is not None and seen < _MOST_CAUSES:
+            trace = error.__traceback__
+            while trace is not None:
+                if trace.tb_frame.f_code.co_filename in self.trusted:
+                    return ""
+                trace = trace.tb_next
+            error, seen = error.__context__, seen + 1
+        return BY_MARK if error is None else ""
+
     def _is_suites_own(self, index: int | None) -> bool:
         """What a condition of a skip asks for is nobody's doing but the suite's."""
         if index is None:
@@ -314,7 +330,7 @@ class Run:
         first = failures[0] if failures else None
         broken = next((f"{test}: {error}" for test, error, unasked, _ in failures if unasked), "")
         if not broken and not failures and not tally.passed and not self._has_seen():
-            broken = "every test is skipped" if tally.planned else "there are no tests"
+            broken = EVERY_SKIPPED if tally.planned else "there are no tests"
         return {
             "first": f"{first[0]}: {first[1]}"[:600] if first else "",
             "broken": broken[:600],

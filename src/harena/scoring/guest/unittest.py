@@ -159,11 +159,12 @@ class Result(unittest.TestResult):
         """See TestResult."""
         before = self._asked_in_subtest if isinstance(test, unittest.case._SubTest) else self._asked  # type: ignore[attr-defined]
         self._asked_in_subtest = self._run.asked
-        place = self._run.skip_place(sys.exc_info()[1])
+        error = sys.exc_info()[1]
+        place = self._run.skip_place(error)
         if self._run.asked == before or place:
             self._excuse(test)
             self._has_skipped.add(id(test) if place else 0)
-            self._run.tally.skips.append((test.id(), place))
+            self._run.tally.skips.append((test.id(), place or self._run.mark_of(error)))
         else:
             self._failed(test, f"it skips itself after the candidate was asked{ONLY_GOLD}: {reason}")
         super().addSkip(test, reason)

@@ -25,7 +25,7 @@ from functools import cache
 from harena.scoring.python_source import parts_of, syntax_tree
 from harena.scoring.scorers.asked_places import Asked, AskedPlaces
 from harena.scoring.scorers.loaded_files import imported_from, loaded_files
-from harena.scoring.scorers.stated_excuses import WORDS, Kind, StatedExcuses, stated_names
+from harena.scoring.scorers.stated_excuses import WORDS, Kind, StatedExcuses, marked_names, stated_names
 from harena.scoring.scorers.suite_syntax import (
     BLOCKS,
     DEFINITIONS,
@@ -89,6 +89,8 @@ class Dependence:
     """place (`test_it.py:7`) of a skip that is stated whoever the candidate is (`stated_excuses`)"""
     asked: dict[str, Asked] = field(default_factory=dict)
     """place of such a skip that has a condition -> what that asks for"""
+    marked: dict[str, Kind] = field(default_factory=dict)
+    """names of tests that marks skip whoever the candidate is, always or by what the platform or the environment is"""
     expected: frozenset[str] = frozenset()
     """names of tests that are stated to fail whoever the candidate is"""
 
@@ -127,7 +129,8 @@ def dependence(
         for module in names[path]
     }
     found = Dependence()
-    others: list[tuple[str, bool]] = []
+    others: list[str] = []
+    """names of tests in files that state no excuse"""
     stating: dict[str, StatedExcuses] = {}
     files: dict[str, _File] = {}
     loaded = trees.keys() if started is None else loaded_files(trees, names, started)
@@ -143,7 +146,7 @@ def dependence(
                 found.skips.update((f"{path}:{line}", kind) for line, kind in excuses.skips())
                 stating[path] = excuses
             else:
-                others += ((name, False) for name in tests_in(tree))
+                others += (name for part in tree.body for name in tests_in(part))
     is_always = is_beside
     if stating:
         surroundings = AskedPlaces(
@@ -153,8 +156,15 @@ def dependence(
         _tell_asked(found, surroundings)
         is_always = is_beside or surroundings.is_steered_at_first
     found.expected = stated_names(
-        [*others, *(each for some in stating.values() for each in some.expected(is_always=is_always))]
+        [
+            *((name, False) for name in others),
+            *(each for some in stating.values() for each in some.expected(is_always=is_always)),
+        ]
     )
+    marked = marked_names(
+        [*((name, None) for name in others), *(each for some in stating.values() for each in some.marked())]
+    )
+    found.marked = {name: kind for name, kind in marked.items() if kind == "always" or not is_always}
     if any(
         isinstance(node, FUNCTIONS) and node.name == "skipTest"
         for tree in trees.values()

@@ -54,6 +54,17 @@ _PLAIN_CONTEXTS = frozenset({"subTest", "TemporaryDirectory", "NamedTemporaryFil
 _PLAIN_FIXTURES = frozenset({"self", "cls", "tmp_path", "tmpdir", "monkeypatch", "tmp_path_factory"})
 _RAISED = frozenset({"unittest.SkipTest", "unittest.case.SkipTest", "pytest.skip.Exception"})
 _SKIPS = frozenset({"pytest.skip", "pytest.xfail"})
+_MARKS_OF_ALL = frozenset({"unittest.skip", "unittest.case.skip", "pytest.mark.skip"})
+_MARKS_OF_SOME = frozenset({
+    f"{module}.{name}"
+    for module, names in (("unittest", ("skipIf", "skipUnless")), ("unittest.case", ("skipIf", "skipUnless")),
+                          ("pytest.mark", ("skipif",)))
+    for name in names
+})  # fmt: skip
+_MARK_NAMES = frozenset({"skip", "skipif"})
+_SKIPPING_WORDS = ("skip", "Skip", "exit", "fail", "Fail")
+_MOST_NAMED = 8
+"""names of a mark that stand for one another"""
 _EXPECTED = frozenset({"unittest.expectedFailure", "unittest.case.expectedFailure", "pytest.mark.xfail"})
 _EXITS = (ast.Return, ast.Break, ast.Continue)
 _ORDER: tuple[Kind, ...] = ("always", "own", "unknown")
@@ -142,6 +153,10 @@ class StatedExcuses:
         self._known = KnownValues(self._nodes, self._parents, self._libraries, self._arguments)
         self._theirs |= self._known.changed - _PLAIN_FIXTURES
         bindings = list(self._bindings())
+        self._values: dict[str, list[ast.expr | None]] = {}
+        """name -> what it is bound to"""
+        for name, _, value in bindings:
+            self._values.setdefault(name, []).append(value)
         self._bound = {name for name, *_ in bindings}
         self._rebound = {name for name, node, _ in bindings if not isinstance(node, ast.Import | ast.ImportFrom)}
         changing = {name for name, node, value in bindings if value is None or not _is_fixed(value, node)}
@@ -177,12 +192,27 @@ class StatedExcuses:
         for node in self._nodes:
             if isinstance(node, FUNCTIONS) and is_test(node.name):
                 given = [*marks, *node.decorator_list]
-                parent = self._parents[node]
-                while not isinstance(parent, ast.Module):
-                    if isinstance(parent, ast.ClassDef):
-                        given += [*parent.decorator_list, *self._marks_of(parent)]
-                    parent = self._parents[parent]
+                for parent in self._classes_around(node):
+                    given += [*parent.decorator_list, *self._marks_of(parent)]
                 yield node.name, any(self._expects(mark, is_always) for mark in given)
+
+    def marked(self) -> Iterator[tuple[str, Kind | None]]:
+        """The names of tests, and how marks skip each: by the suite's own doing only; None where that is not stated, or
+        where no mark skips it."""
+        marks = list(self._marks_of(self._tree))
+        for node in self._nodes:
+            if isinstance(node, FUNCTIONS) and is_test(node.name):
+                classes = list(self._classes_around(node))
+                given = [*marks, *node.decorator_list]
+                for parent in classes:
+                    given += [*parent.decorator_list, *self._marks_of(parent)]
+                has_theirs = any(self._is_theirs(base) for parent in classes for base in parent.bases)
+                skipping = [mark for mark in given if self._may_skip(mark)]
+                kinds = [self._skips_by(mark) for mark in skipping]
+                if "always" in kinds:  # it never runs, whatever another mark would do
+                    yield node.name, "always"
+                else:
+                    yield node.name, _worst(kinds) if kinds and not has_theirs else None
 
     def is_theirs(self, node: ast.AST) -> bool:
         """A part of the file holds something that comes from the candidate."""
@@ -491,7 +521,63 @@ class StatedExcuses:
                 return node
         return None
 
-    # Expected failures.
+    # Skips by marks, and expected failures.
+
+    def _classes_around(self, node: ast.AST) -> Iterator[ast.ClassDef]:
+        while not isinstance(node := self._parents[node], ast.Module):
+            if isinstance(node, ast.ClassDef):
+                yield node
+
+    def _may_skip(self, mark: ast.expr) -> bool:
+        """It is a mark that skips, or one of which that cannot be told."""
+        mark = self._meant(mark)
+        words = (word_of(each) for each in ast.walk(mark))
+        if any(word in text for text in words for word in _SKIPPING_WORDS):
+            return True
+        return self._is_theirs(mark) and not self._has_parameters(mark)
+
+    def _has_parameters(self, mark: ast.expr) -> bool:
+        """It is a set of parameters, which is written out and not empty: an empty one skips the test."""
+        if not isinstance(mark, ast.Call) or self._dotted(mark.func) != "pytest.mark.parametrize" or len(mark.args) < 2:
+            return False
+        values = mark.args[1]
+        return isinstance(values, ast.List | ast.Tuple) and any(
+            not isinstance(each, ast.Starred) for each in values.elts
+        )
+
+    def _meant(self, mark: ast.expr) -> ast.expr:
+        """The mark that a name stands for, if that is bound once."""
+        for _ in range(_MOST_NAMED):
+            values = self._values.get(mark.id, []) if isinstance(mark, ast.Name) else []
+            if len(values) != 1 or values[0] is None:
+                break
+            mark = values[0]
+        return mark
+
+    def _skips_by(self, mark: ast.expr) -> Kind | None:
+        """What it depends on whether a mark skips; None where that may be the candidate, or is not known."""
+        mark = self._meant(mark)
+        if self._is_theirs(mark):
+            return None
+        call = mark if isinstance(mark, ast.Call) else None
+        called = self._dotted(call.func if call else mark)
+        if called in _MARKS_OF_ALL:
+            return "always"
+        if called == "pytest.mark.parametrize":
+            marks = [each for each in ast.walk(mark) if isinstance(each, ast.Attribute) and each.attr in _MARK_NAMES]
+            inside = [parent if isinstance(parent := self._parents[each], ast.Call) else each for each in marks]
+            kind = _worst(map(self._skips_by, inside)) if inside else None
+            return None if kind is None else "own"
+        if called not in _MARKS_OF_SOME or call is None:
+            return None
+        is_pytests = called.startswith("pytest")
+        given = [
+            *(call.args if is_pytests else call.args[:1]),
+            *(each.value for each in call.keywords if each.arg not in ("reason", "allow_module_level")),
+        ]
+        meant = [_evaluated(each) if is_pytests else each for each in given]
+        kinds = [None if each is None else self._kind(each) for each in meant]
+        return "own" if kinds and _worst(("own", *kinds)) == "own" else None
 
     def _marks_of(self, node: ast.Module | ast.ClassDef) -> Iterator[ast.expr]:
         for part in node.body:
@@ -526,6 +612,25 @@ def stated_names(found: Iterable[tuple[str, bool]]) -> frozenset[str]:
     for name, is_stated in found:
         (stated if is_stated else others).add(name)
     return frozenset(stated - others)
+
+
+def _evaluated(condition: ast.expr) -> ast.expr | None:
+    """What pytest evaluates where a condition is a text; None where that is no expression."""
+    if not isinstance(condition, ast.Constant) or not isinstance(condition.value, str):
+        return condition
+    try:
+        return ast.parse(condition.value.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def marked_names(found: Iterable[tuple[str, Kind | None]]) -> dict[str, Kind]:
+    """The names of tests that marks skip by the suite's own doing wherever there is one, and how."""
+    kinds: dict[str, list[Kind | None]] = {}
+    for name, kind in found:
+        kinds.setdefault(name, []).append(kind)
+    worst = ((name, _worst(each)) for name, each in kinds.items())
+    return {name: kind for name, kind in worst if kind in ("always", "own")}
 
 
 def _stored(target: ast.AST) -> Iterator[str]:

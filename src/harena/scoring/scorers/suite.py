@@ -19,6 +19,7 @@ from typing import cast
 
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.guest.suite import EVERY_SKIPPED
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.answer_tables import with_other_answers
 from harena.scoring.scorers.changed_expectations import (
@@ -296,6 +297,8 @@ async def _scored_with_skips(
         return verdict, attempt.unserved, _NO_TESTS
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing), "", _NO_TESTS
+    if attempt.told.broken == EVERY_SKIPPED and await _skips_all_by_itself(bench, contract, mode, attempt):
+        return broken_contract(f"the suite fails whoever the candidate is: {EVERY_SKIPPED}"), "", _NO_TESTS
     nobody = await nobody_of(bench, contract)
     if nobody.broken and (touched := _touched(contract, await taking_part(bench, contract))):
         return (
@@ -313,6 +316,15 @@ async def _scored_with_skips(
         detail = one_line(f"{verdict.detail} (a module that is not there is the candidate's to bring; {LIST_IT})", 600)
         return replace(verdict, detail=detail), "", _NO_TESTS
     return verdict, attempt.unserved, _NO_TESTS
+
+
+async def _skips_all_by_itself(bench: Bench, contract: CommandContract, mode: Mode, attempt: Attempt) -> bool:
+    """The suite's text says that each test is skipped whoever the candidate is. A suite that uses the candidate while
+    it is read shows nothing of that where there is none."""
+    is_beside = mode is False
+    on = await dependence_of(bench, contract, is_beside=is_beside and contract.isolate is False)
+    stated = excuses_of(attempt.told, on, is_beside=is_beside).stated
+    return bool(attempt.told.excused) and stated.issuperset(attempt.told.excused)
 
 
 async def _without_excuses(
@@ -341,7 +353,7 @@ async def _without_excuses(
             _NO_TESTS,
         )
     lacks = bool(on) and may_lack(told, on)
-    excuses = excuses_of(told, on, may_skip)
+    excuses = excuses_of(told, on, may_skip, is_beside=mode is False)
     rest = replace(told, excused=tuple(test for test in told.excused if test not in excuses.stated))
     if norm is None and not (rest.excused or told.sought or lacks):
         return verdict, "", excuses.stated

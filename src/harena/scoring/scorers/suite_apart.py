@@ -119,7 +119,8 @@ class Report:
     """tests that were skipped before they had asked the candidate anything, or by the suite's own skip, tests that
     were expected to fail, and files that were skipped as a whole"""
     skips: tuple[tuple[str, str], ...] = ()
-    """excused tests that were skipped, and the place of the suite's own skip by which they were; empty for any other"""
+    """excused tests that were skipped, and the place of the suite's own skip by which they were, or that of a mark;
+    empty for any other"""
     expected: tuple[str, ...] = ()
     """excused tests that have failed as a mark of theirs expects"""
     ran: tuple[str, ...] = ()
@@ -267,7 +268,10 @@ async def score_apart(
         return Attempt(await _broken_suite(bench, contract, found, observation), unserved)
     if found.suite.returncode == 0:
         detail = "exit code 0 without the proof that every test has run and passed"
-        return Attempt(failed(Reason.EXITED_EARLY, detail, observation=observation))
+        return Attempt(
+            failed(Reason.EXITED_EARLY, detail, observation=observation),
+            told=report if report.broken else NOTHING_TOLD,
+        )
     detail = report.first or f"exit code {found.suite.returncode}: {_last_line(found.suite)}"
     return Attempt(failed(Reason.SCORER_REJECTED, detail, observation=observation), report.unserved, report)
 

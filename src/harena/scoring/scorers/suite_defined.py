@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.guest.suite import BY_MARK
 from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.defined_tests import Dependence, dependence
 from harena.scoring.scorers.program import Bench
@@ -85,12 +86,16 @@ class Excuses:
     """the suite itself skips them, on a condition that cannot be followed"""
 
 
-def excuses_of(told: Report, on: Dependence, may_skip: frozenset[str] = frozenset()) -> Excuses:
+def excuses_of(
+    told: Report, on: Dependence, may_skip: frozenset[str] = frozenset(), *, is_beside: bool = False
+) -> Excuses:
     """What a candidate's run says of its skips and expected failures, by the suite's text. `may_skip`: tests of which
-    it is known."""
+    it is known. `is_beside`: what marks ask for may be what the candidate has put there."""
     kinds: dict[str, set[str]] = {}
     for test, place in told.skips:
-        kinds.setdefault(test, set()).add(on.skips.get(place, ""))
+        marked = on.marked.get(_last(test.partition("[")[0]), "") if place == BY_MARK else ""
+        by_mark = marked if marked == "always" or not is_beside else ""
+        kinds.setdefault(test, set()).add(by_mark if place == BY_MARK else on.skips.get(place, ""))
     expected = {test for test in told.expected if _last(test.partition("[")[0]) in on.expected}
     stated = {test for test, each in kinds.items() if each <= {"always", "own"}} | (expected - kinds.keys())
     unknown = {test for test, each in kinds.items() if "unknown" in each and "" not in each}

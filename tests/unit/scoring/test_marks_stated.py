@@ -1,0 +1,59 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Tests that the text of a suite marks as skipped, whoever the candidate is."""
+
+from __future__ import annotations
+
+import pytest
+
+from harena.scoring.scorers.defined_tests import dependence
+from harena.scoring.scorers.suite_apart import Report
+from harena.scoring.scorers.suite_defined import excuses_of
+
+HEAD = "import os, sys, pytest, unittest, solution\nfrom solution import f\nY = f(3)\n"
+MARKS = {
+    "@unittest.skip('no')": "always",
+    "@pytest.mark.skip": "always",
+    "@unittest.skipUnless(os.environ.get('SLOW'), f'a reason')": "own",
+    "@pytest.mark.skipif(sys.platform == 'linux', reason='no')": "own",
+    "@pytest.mark.skipif('sys.platform == 1', reason='no')": "own",
+    "slow = unittest.skipIf(os.name == 'nt', 'no')\n@slow": "own",
+    "@pytest.mark.parametrize('v', [f(1), pytest.param(f(2), marks=pytest.mark.skipif(os.name == 'nt', reason='no'))])": None,
+    "@pytest.mark.parametrize('v', [f(1)])\n@unittest.skipIf(os.name == 'nt', 'no')": "own",
+    "@pytest.mark.parametrize('v', Y)\n@unittest.skipIf(os.name == 'nt', 'no')": None,
+    "@unittest.skipIf(Y, 'no')": None,
+    "@unittest.skipIf(Y, 'no')\n@unittest.skipIf(os.name == 'nt', 'no')": None,
+    "@unittest.skipIf(Y, 'no')\n@unittest.skip('no')": "always",
+    "@f\n@unittest.skipIf(os.name == 'nt', 'no')": None,
+    "@pytest.mark.skipif('Y == 1', reason='no')": None,
+    "@pytest.mark.skipif('Y ==', reason='no')": None,
+    "@unittest.skipIf(open('a').read(), 'no')": None,
+    "@pytest.mark.xfail(f(1), run=False)\n@unittest.skipIf(os.name == 'nt', 'no')": None,
+    "@pytest.mark.asyncio": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_states_what_no_candidate_changes(mark: str) -> None:
+    """Every mark that may skip has to."""
+    found = dependence({"test_it.py": f"{HEAD}{mark}\ndef test_a(v=1): assert f(1)\n"}, ["pytest"]).marked
+    assert found.get("test_a") == MARKS[mark]
+    again = f"{HEAD}{mark}\ndef test_a(v=1): pass\ndef test_b(): pass\nclass T:\n    def test_b(self): pass\n"
+    assert dependence({"test_it.py": again, "test_no.py": "def test_a(): pass\n"}, ["pytest"]).marked == {}
+
+
+def test_a_class_of_the_candidates_states_nothing() -> None:
+    """Its base may skip, too."""
+    for base, kind in (("unittest.TestCase", "own"), ("solution.Case", None)):
+        suite = f"{HEAD}@unittest.skipIf(os.name == 'nt', 'no')\nclass T({base}):\n    def test_a(self): pass\n"
+        assert dependence({"test_it.py": suite}, ["pytest"]).marked.get("test_a") == kind
+
+
+def test_only_a_skip_that_no_code_has_raised_is_a_marks() -> None:
+    """Beside the suite a candidate may put there what a mark asks for."""
+    suite = f"{HEAD}@unittest.skipIf(os.name == 'nt', 'no')\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
+    on = dependence({"test_it.py": suite}, ["pytest"])
+    name = "test_it.py::T::test_a[1]"
+    by_mark, by_code = (Report(excused=(name,), skips=((name, place),)) for place in ("*", ""))
+    assert excuses_of(by_mark, on).stated == {name}
+    assert not excuses_of(by_code, on).stated
+    assert not excuses_of(by_mark, on, is_beside=True).stated
