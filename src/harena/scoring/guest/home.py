@@ -602,7 +602,10 @@ class Home(Border):
         lineage = [part for part in type.__dict__["__mro__"].__get__(cls) if part not in plain]
         if issubclass(cls, BaseException):  # what Python's own exceptions do is done by those that stand for them
             lineage = [part for part in lineage if part.__module__ != "builtins"]
-        special = [name for name in (*SPECIAL, *DESCRIBING) if any(name in vars(part) for part in lineage)]
+        special = [name for name in SPECIAL if any(name in vars(part) for part in lineage)]
+        # a class of the suite's asks any descriptor, also one that Python has made: a property is one
+        parts = type.__dict__["__mro__"].__get__(cls)
+        special += [name for name in DESCRIBING if any(name in vars(part) for part in parts)]
         unhashable = getattr(cls, "__hash__", None) is None
         methods = {
             name
