@@ -53,6 +53,7 @@ from harena.scoring.guest.functions import (
 from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late
 from harena.scoring.guest.kept import KeptErrors
+from harena.scoring.guest.libraries import FUNCTIONS, is_of_library, place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -208,6 +209,8 @@ class Home(Border):
         self._lent: dict[int, tuple[Any, str, str]] = {}
         """what the suite has given that both sides have, and what the candidate may hand out as itself: object, module,
         name"""
+        self._handed: dict[tuple[str, str], Any] = {}
+        """functions of libraries that the suite was given as its own, as they were then, by module and path"""
         for (module, name), function in pure_functions().items():
             self._lent[id(function)] = (function, module, name)
         self._held: dict[int, Any] = {}
@@ -562,10 +565,14 @@ class Home(Border):
             return ("B", self._export(value))
         if isinstance(value, types.CoroutineType):
             return ("A", self._export(value))
+        if isinstance(value, FUNCTIONS) and (place := place_of(value)) is not None:
+            self._handed[place] = value
+            return ("s", *place)
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
             signature = signature_in(value, "") if isinstance(value, types.MethodType) else signature_of(value)
             return ("F", self._export(value), str(getattr(value, "__name__", "function")),
-                    str(getattr(value, "__qualname__", "function")), text_of_function(value), signature)  # fmt: skip
+                    str(getattr(value, "__qualname__", "function")), text_of_function(value), signature,
+                    isinstance(value, types.FunctionType), is_of_library(value))  # fmt: skip
         return ("o", self._export(value), self._class_number(kind))
 
     def _export(self, value: Any) -> int:
@@ -640,9 +647,11 @@ class Home(Border):
         if kind == "M":
             return importlib.import_module(item[1])
         if kind == "b":
-            found: Any = importlib.import_module(item[1])
-            for name in item[2].split("."):
-                found = getattr(found, name)
+            found: Any = self._handed.get((item[1], item[2]))
+            if found is None:
+                found = importlib.import_module(item[1])
+                for name in item[2].split("."):
+                    found = getattr(found, name)
             self._lent[id(found)] = (found, item[1], item[2])
             return found
         if kind == "E":

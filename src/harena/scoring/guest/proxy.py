@@ -70,6 +70,7 @@ from harena.scoring.guest.home import (
 )
 from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.leaving import sources, tree_of
+from harena.scoring.guest.libraries import FUNCTIONS, function_at, has_state, place_of
 from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.loops import names_end
 from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
@@ -123,6 +124,7 @@ _TASKS_AT_ONCE = 2
 _BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _PLAIN_KINDS = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None), type})
 """an object that is of one of these has a stand-in that is"""
+_OF_C = frozenset(cls.__name__ for cls in FUNCTIONS)
 _ENDS_ALL = (KeyboardInterrupt, GeneratorExit)
 """what ends a run of tests, or a generator of the suite's"""
 _OWN_ERRORS = {
@@ -197,6 +199,8 @@ class Candidate(Border):
         """errors of the candidate's that have left a function of the suite's before it has judged"""
         self._lent: dict[tuple[str, str], Any] = {}
         """functions and classes that both sides have, and that the candidate was given, by module and name"""
+        self._handed: set[tuple[str, str]] = set()
+        """functions of libraries that the candidate has handed out, which are the suite's own here"""
         self._pure = pure_functions()
         self.looks = Looks()
         self._seen_states: list[Any] = []
@@ -224,7 +228,10 @@ class Candidate(Border):
         self.replaced: list[str] = []
         """what the suite has replaced for now in modules that the candidate has, too"""
         self.is_changed = False
-        """the suite has changed the candidate's modules, and what they do from then on may be its own doing"""
+        """the suite has changed the candidate's modules, and what they do from then on may be its own doing; or all
+        tests have what cannot be served"""
+        self._has_begun = False
+        """a test has"""
         self._follow_seeds()
         self.pythons: dict[Any, tuple[str, str]] = {}
         """function that stands in the suite's code for one of Python's own -> module and name of that"""
@@ -714,6 +721,7 @@ class Candidate(Border):
 
     def begins_test(self) -> None:
         """A test begins. What others have held of the candidate's exceptions are the same ones in it."""
+        self._has_begun = True
         self.waited = ""
         self.has_run = False
         self._has_lost_errors = False
@@ -755,6 +763,8 @@ class Candidate(Border):
         )  # fmt: skip
         if known is None:
             type.__setattr__(self._classes[number], "_harena_bases", self._own_bases(bases))
+            if _is_of_library(module):
+                type.__setattr__(self._classes[number], "_harena_is_of_library", True)
         if is_abstract is True and isinstance(self._classes[number], StandInClass):
             self._classes[number]._harena_is_abstract = True
 
@@ -829,6 +839,7 @@ class Candidate(Border):
         if (told := alias_of(value)) is not None:
             return ("T", told)
         named = (self.pythons.get(value) if kind is types.FunctionType else None) or _standard_name(value)
+        named = named or self._handed_name(value)
         if named is not None:
             self._lent[named] = value
             return ("b", *named)
@@ -844,6 +855,11 @@ class Candidate(Border):
             told = [self.item(part) for part in (cls, tuple(value.args), str(value), number, own, fields)]
             return ("E", [known_class or told[0], *told[1:]])
         return self._give(value)
+
+    def _handed_name(self, value: Any) -> tuple[str, str] | None:
+        """Module and path of a function that the candidate has handed out, which is its own again."""
+        named = place_of(value) if self._handed and isinstance(value, FUNCTIONS) else None
+        return named if named in self._handed else None
 
     def _give(self, value: Any) -> tuple[Any, ...]:
         cls = type(value)
@@ -904,10 +920,13 @@ class Candidate(Border):
             return withheld_default(self._given[item[1]], item[1], item[2])
         if kind == "k":
             carried(self._classes[item[1]])
+            self._meets_class(self._classes[item[1]])
             return self._classes[item[1]]
-        if kind == "s":  # of what both sides have, only what the suite has given, or what changes nothing
+        if kind == "s":  # of what both sides have, only what the suite has given, or what changes nothing there
             named = (item[1], item[2])
-            return self._lent[named] if named in self._lent else self._pure[named]
+            if named in self._lent or named in self._pure:
+                return self._lent[named] if named in self._lent else self._pure[named]
+            return self._function_of_both(*named)
         if kind == "b":
             found = _builtin_class(item[1])
             return _OWN_ERRORS.get(found, found)
@@ -917,6 +936,10 @@ class Candidate(Border):
             found = self._member(*item[1:])
             carried(found)
             return found
+        if kind == "F" and item[7] is True:
+            self._notes_library(f"{item[3]}, a function of a library's")
+        if kind == "o" and _is_of_c(self._classes[item[2]]):
+            self._notes_library("a method of one of Python's own classes")
         number = item[2] if kind == "w" else item[1]
         found = self._values.get(number) if kind == "w" else self._stand_ins.get(number)
         if found is None:
@@ -932,6 +955,26 @@ class Candidate(Border):
         if kind in ("o", "w") and _origin(found) == "made":
             self._met.append(found)
         return found
+
+    def _function_of_both(self, module: Any, path: Any) -> Any:
+        """A function of a library's that the candidate hands out by its name: the suite's own."""
+        ours = (function for function, named in self.pythons.items() if named == (module, path))
+        found = next(ours, None) or function_at(module, path)
+        self._handed.add((module, path))
+        if has_state(module):
+            self._notes_library(f"{module}.{path}, whose state each side has for itself")
+        return found
+
+    def _notes_library(self, what: str) -> None:
+        """The candidate has handed out something that a library has. Where no test has begun, any may use it."""
+        self.note(f"the candidate hands it {what}", is_doubt=False)
+        self.is_changed = self.is_changed or not self._has_begun
+
+    def _meets_class(self, cls: Any) -> None:
+        """A class of a library's, in whose place the suite has a stand-in, may be compared with the suite's own."""
+        if isinstance(cls, StandInClass) and "_harena_is_of_library" in own_names(cls):
+            what = f"the candidate hands it {cls.__module__}.{cls.__name__}, a class of a library's"
+            self.note(what, is_doubt=False)
 
     def value(self, item: Any) -> Any:
         """See Border."""
@@ -960,7 +1003,7 @@ class Candidate(Border):
         elif kind == "B":
             made = _async_generator(self, reference)
         elif kind == "F":
-            made = _Function(self, reference, _function(self, reference, *parts[1:]))
+            made = _Function(self, reference, _function(self, reference, *parts[1:5]), *parts[5:])
         else:
             raise GraphError(f"unknown kind {kind!r}")
         self._functions[id(made)] = weakref.ref(made), number
@@ -1093,13 +1136,15 @@ class _Function:
     """A function of the candidate's, with what it carries beside its code. It says that it is a function, for those who
     ask by `isinstance`, and binds like one."""
 
-    __slots__ = ("__weakref__", "_harena_candidate", "_harena_function", "_harena_is_attribute", "_harena_item",
-                 "_harena_of_class")  # fmt: skip
+    __slots__ = ("__weakref__", "_harena_binds", "_harena_candidate", "_harena_function", "_harena_is_attribute",
+                 "_harena_is_of_library", "_harena_item", "_harena_of_class")  # fmt: skip
 
-    def __init__(self, candidate: Candidate, reference: Any, function: Any) -> None:
+    def __init__(self, candidate: Candidate, reference: Any, function: Any, binds: Any, is_of_library: Any) -> None:
+        """`binds`: it is a method of the objects of a class that has it, which a bound method and one of Python's own
+        in C are not."""
         parts = (
             ("candidate", candidate), ("function", function), ("item", reference.item), ("of_class", None),
-            ("is_attribute", False),
+            ("is_attribute", False), ("binds", binds), ("is_of_library", is_of_library),
         )  # fmt: skip
         for name, value in parts:
             object.__setattr__(self, "_harena_" + name, value)
@@ -1153,7 +1198,20 @@ class _Function:
         self._harena_candidate.ask("del", self, name)
 
     def __get__(self, owner: Any, cls: Any = None) -> Any:
-        return self if owner is None else types.MethodType(self, owner)
+        return self if owner is None or self._harena_binds is not True else types.MethodType(self, owner)
+
+    def __eq__(self, other: object) -> Any:
+        if self is other:
+            return True
+        kind = type(other)
+        is_elsewhere = kind is Method or (kind is _Function and self._harena_binds is not True)
+        if is_elsewhere or (self._harena_is_of_library is True and isinstance(other, FUNCTIONS)):
+            what = f"it compares {self.__qualname__} of the candidate's with another function"
+            self._harena_candidate.note(what, is_doubt=False)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def __dir__(self) -> list[str]:
         return list(self._harena_candidate.ask("names", self, ""))
@@ -1231,6 +1289,16 @@ def _is_partial(module: str, bases: Any) -> bool:
     real = [base for base in bases if isinstance(base, type) and not isinstance(base, StandInClass)]
     modules = [module, *(base.__module__ for base in real if base is not object)]
     return any(each.partition(".")[0] in of_library and each not in ("typing", "abc", "builtins") for each in modules)
+
+
+def _is_of_library(module: str) -> bool:
+    """The suite has this module of Python's or of a package."""
+    return module in sys.modules and not isinstance(sys.modules[module], StandInModule) and _is_installed(module)
+
+
+def _is_of_c(cls: Any) -> bool:
+    """A class of functions that Python makes of what is written in C."""
+    return cls.__module__ == "builtins" and cls.__name__ in _OF_C
 
 
 def _is_installed(module: str) -> bool:

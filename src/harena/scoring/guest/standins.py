@@ -385,8 +385,10 @@ class Method:
     def __doc__(self) -> Any:  # type: ignore[override]
         return self.__getattr__("__doc__")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Method) and self.__self__ is other.__self__ and self.__name__ == other.__name__
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, Method):
+            return NotImplemented
+        return self.__self__ is other.__self__ and self.__name__ == other.__name__
 
     def __hash__(self) -> int:
         return hash(self.__name__)

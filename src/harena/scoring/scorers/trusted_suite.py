@@ -39,6 +39,7 @@ from harena.scoring.guest import home as guest_home
 from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import kept as guest_kept
 from harena.scoring.guest import leaving as guest_leaving
+from harena.scoring.guest import libraries as guest_libraries
 from harena.scoring.guest import looks as guest_looks
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import matched as guest_matched
@@ -100,7 +101,7 @@ class TestOfNobody(unittest.TestCase):
         self.assertEqual(1, 2)
 """
 _WITHOUT_ITS_FOLDER = "import sys\nsys.path[:] = [path for path in sys.path if path]\n"
-_HOME = (guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_home)
+_HOME = (guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries, guest_home)
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
 
@@ -233,7 +234,16 @@ def suite_argv(
     standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
-    border = (guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_home, *judging)
+    border = (
+        guest_driver,
+        guest_graph,
+        guest_functions,
+        guest_given,
+        guest_kept,
+        guest_libraries,
+        guest_home,
+        *judging,
+    )
     believing = (guest_asked, guest_sides, guest_judged, guest_matched, guest_handed, guest_compared,
                  guest_compared_beside, guest_begun, guest_swallowed, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)

@@ -1,0 +1,91 @@
+"""Functions of libraries that cross as themselves: by module and path, and none that reaches further than its input."""
+
+from __future__ import annotations
+
+import builtins
+import datetime
+import functools
+import hashlib
+import heapq
+import json
+import logging
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import deque
+from typing import Any
+
+import pytest
+
+from harena.scoring.guest.libraries import function_at, has_state, is_lent, is_of_library, place_of
+
+LENT: list[Any] = [
+    random.choice, random.random, random.Random.uniform, time.time, heapq.heappush, hashlib.sha256, json.dumps,
+    datetime.datetime.now, os.environ.get, functools.reduce, dict.get, str.maketrans, os.getcwd,
+    os.path.join, os.path.exists, deque.append,
+]  # fmt: skip
+NEVER: list[Any] = [
+    eval, exec, compile, getattr, setattr, vars, open, __import__, sys.exit, sys._getframe, sys.settrace, os._exit,
+    os.system, os.environ.clear, os.environ.pop, random.seed, random.setstate, time.tzset, subprocess.run,
+    logging.disable, logging.getLogger("x").info, [].append, object.__reduce__, type.__subclasses__,
+]  # fmt: skip
+
+
+def _names(value: Any) -> Any:
+    return getattr(value, "__qualname__", str(value))
+
+
+@pytest.mark.parametrize("function", LENT, ids=_names)
+def test_what_is_lent_is_found_by_its_name(function: Any) -> None:
+    """It is the same function there."""
+    place = place_of(function)
+    assert place is not None
+    assert function_at(*place) == function
+    assert is_of_library(function) or function is str.maketrans
+
+
+@pytest.mark.parametrize("function", NEVER, ids=_names)
+def test_what_reaches_further_is_never_lent(function: Any) -> None:
+    """Whatever name it is asked for by."""
+    assert place_of(function) is None
+    for module in {"builtins", str(getattr(function, "__module__", "")), "os", "sys"}:
+        for path in {str(function.__qualname__), str(function.__name__)}:
+            if getattr(sys.modules.get(module), path, None) is function:
+                assert not is_lent(module, path)
+                with pytest.raises(ValueError, match="no function of both sides"):
+                    function_at(module, path)
+
+
+def test_a_name_makes_no_function_of_a_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither what it says of itself, nor that it lies in the place."""
+
+    def dumps(value: Any) -> str:
+        return str(value)
+
+    dumps.__module__, dumps.__qualname__ = "json", "dumps"
+    assert place_of(dumps) is None
+    monkeypatch.setattr(json, "dumps", dumps)
+    assert place_of(dumps) is None
+    monkeypatch.setattr(random, "choice", [4].index)
+    assert place_of(random.choice) is None
+
+
+def test_paths_lead_to_no_private_names() -> None:
+    """Nor through modules that are not lent, nor to objects of them."""
+    for module, path in (
+        ("random", "_os.system"), ("json", "decoder.scanner"), ("os", "environ.clear"), ("os", "path.join"),
+        ("sys", "modules.get"), ("builtins", "eval"), ("builtins", "type.__subclasses__"), ("re", "sys.exit"),
+        ("random", "_inst.seed"), ("random", "Random.seed"), ("nothing", "at.all"), ("base64", "main"),
+    ):  # fmt: skip
+        with pytest.raises((ValueError, ImportError)):
+            function_at(module, path)
+
+
+def test_what_depends_on_the_process_is_told() -> None:
+    """Each side has it for itself."""
+    assert has_state("random")
+    assert has_state("os")
+    assert not has_state("json")
+    assert set(dir(builtins)) > {"eval"}
