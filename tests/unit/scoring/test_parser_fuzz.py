@@ -263,8 +263,8 @@ def tar(*members: tuple[str, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
 
 
 REPORT = (
-    b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "excused": ["t.py::b"], '
-    b'"skips": [["t.py::b", "t.py:7"]], "expected": ["t.py::c"], '
+    b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "timed": true, '
+    b'"excused": ["t.py::b"], "skips": [["t.py::b", "t.py:7"]], "expected": ["t.py::c"], '
     b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
     b'"questions": [["is f there", true]], "unheard": "", "sought": false, "caught": {}, "passed": 1}'
 )
@@ -273,6 +273,7 @@ COUNTS = (
     b'"1"', b"[" * 100_000,
 )  # fmt: skip
 FORGED = {
+    b'"timed": true': [b'"timed": 1', b'"timed": null', b'"timed": "true"'],
     b'"t.py::a": 1': [b'"t.py::a": ' + value for value in COUNTS],
     b'["t.py::a"]': [b"NaN", b"{}", b"[1]", b'"t.py::a"', b"[[]]"],
     b'{"t.py::a": 1, "t.py::b": 2}': [b"[]", b'[["a", 1]]', b"null"],

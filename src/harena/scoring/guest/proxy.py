@@ -21,6 +21,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 import types
 import weakref
 
@@ -125,6 +126,7 @@ _BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _PLAIN_KINDS = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None), type})
 """an object that is of one of these has a stand-in that is"""
 _OF_C = frozenset(cls.__name__ for cls in FUNCTIONS)
+_monotonic = time.monotonic
 _ENDS_ALL = (KeyboardInterrupt, GeneratorExit)
 """what ends a run of tests, or a generator of the suite's"""
 _OWN_ERRORS = {
@@ -210,6 +212,9 @@ class Candidate(Border):
         self._input = builtins.input
         self.asked = 0
         """questions so far"""
+        self.asking_seconds = 0.0
+        """wall time that they have taken"""
+        self._asking = 0
         self.has_run = False
         """a coroutine of the candidate's has been run in the test under way"""
         self._has_stood = False
@@ -242,6 +247,11 @@ class Candidate(Border):
     def doubts(self) -> list[str]:
         """Why a pass may say nothing, in their order."""
         return [*doubts, *self.trust.waiting()]
+
+    @property
+    def is_serving(self) -> bool:
+        """The suite does what the candidate has asked for."""
+        return self._serving > 0
 
     @property
     def has_objects(self) -> bool:
@@ -327,12 +337,17 @@ class Candidate(Border):
             self._waits("two of its threads call the candidate at the same time")
             self._lock.acquire()
             self._waits("")
+        self._asking += 1
+        began = _monotonic()
         try:
             self.trust.asked(verb, target, name, positional, keywords)
             found = self._seen_or_asked(verb, target, name, positional, keywords)
             self.trust.given(verb, target, name, found)
             return found
         finally:
+            self._asking -= 1
+            if not self._asking:
+                self.asking_seconds += _monotonic() - began
             self._lock.release()
 
     def _seen_or_asked(self, verb: str, target: Any, name: str, positional: Any, keywords: Any) -> Any:

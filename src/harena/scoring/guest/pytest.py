@@ -176,7 +176,7 @@ def main() -> None:
             else:
                 is_skip = f" (it skips itself after the candidate was asked{ONLY_GOLD})" if report.skipped else ""
                 unasked = run.is_unasked(Proof.asked, error)
-                tally.failed(item.nodeid, told(error) + is_skip, unasked, run.is_unserved(Proof.notes))
+                tally.failed(item.nodeid, told(error) + is_skip, unasked, run.is_unserved(Proof.notes, error))
             return report
 
     options = run.words if run.candidate is None else ["--import-mode=importlib", *run.words]

@@ -5,7 +5,7 @@ trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trus
 where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answers`, see `guest_nobody`; `may_catch`, see
 `guest_caught`; `skips`, places of skips that are the suite's own, and which of the `conditions` each has. That counts
 while what it `asks` for (None: everything) is as at first, or as the suite itself has made it: one of its `own` values,
-and where the candidate lives elsewhere any value of what is `free`. What follows are words that say what is to be run.
+and where the candidate lives elsewhere any value of what is `free`. `stops_clocks`: see `guest_clocks`. What follows are words that say what is to be run.
 The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
@@ -34,6 +34,7 @@ import sys
 from harena.scoring.guest.absent import AS_IT_IS, Absent
 from harena.scoring.guest.believed import Believed
 from harena.scoring.guest.caught import Caught
+from harena.scoring.guest.clocks import Clocks
 from harena.scoring.guest.equals import equals_everything
 from harena.scoring.guest.evaluated import guard
 from harena.scoring.guest.home import write_frame
@@ -127,6 +128,8 @@ class Run:
         self._before = _contents(self.trusted)
         self.candidate: Any = None
         self.comparisons: Any = None
+        self._clocks: Clocks | None = None
+        self._stops_clocks: bool = given["stops_clocks"]
         self._notes_told: Callable[[], None] | None = None
         self.tally = Tally()
         self.tally.has_waited = self._has_waited
@@ -160,8 +163,11 @@ class Run:
         """How often the suite did something that cannot be served."""
         return len(self.candidate.notes) if self.candidate is not None else 0
 
-    def is_unserved(self, notes: int) -> bool:
-        """A test that began when there were so many notes did what cannot be served."""
+    def is_unserved(self, notes: int, error: BaseException | None = None) -> bool:
+        """A test that began when there were so many notes, and has failed with this error, did what cannot be
+        served."""
+        if self._clocks is not None:
+            self._clocks.reads_dates(error)
         return self.candidate is not None and (self.candidate.is_changed or self.notes > notes)
 
     def is_unasked(self, asked: int, error: BaseException | None) -> bool:
@@ -245,6 +251,8 @@ class Run:
         """A test begins."""
         if self.candidate is not None and not isinstance(self.candidate, Nobody):
             self.candidate.begins_test()
+        if self._clocks is not None:
+            self._clocks.began()
         if self._notes_told is not None:
             self._notes_told()
 
@@ -285,8 +293,8 @@ class Run:
 
     def collected(self) -> None:
         """Every test file has been read."""
-        if self._home == ELSEWHERE:
-            self._notes_told = watch(self.candidate, self.trusted, self._tell_note)
+        if self._clocks is not None:
+            self._notes_told = watch(self.candidate, self._clocks, self.trusted, self._tell_note)
         elif self._home == NOWHERE:
             self.candidate.is_collected = True
         elif self.candidate is not None:
@@ -336,6 +344,7 @@ class Run:
             "broken": broken[:600],
             "doubted": self.candidate.doubts[0] if self.candidate is not None and self.candidate.doubts else "",
             "unserved": notes[0] if failures and notes and all(unserved for *_, unserved in failures) else "",
+            "timed": bool(failures) and self._clocks is not None and self._clocks.is_timed,
             "excused": tally.excused[:_MOST_NAMES],
             "skips": tally.skips[:_MOST_NAMES],
             "expected": tally.expected[:_MOST_NAMES],
@@ -423,6 +432,8 @@ class Run:
             answers = os.dup(0)
             os.dup2(2, 1)  # what the suite prints is no question
             self.candidate = Candidate(self._caught, channel=(self._out, answers), on_both_sides=shared)
+            self._clocks = Clocks(self.candidate, frozenset(self.trusted), are_stopped=self._stops_clocks)
+            self._clocks.follow()
         else:
             program = (self._home, ",".join(shared))
             self.candidate = Candidate(self._caught, program=program, on_both_sides=shared)

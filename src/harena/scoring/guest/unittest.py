@@ -187,7 +187,7 @@ class Result(unittest.TestResult):
 
     def _failed(self, test: Any, error: str, raised: BaseException | None = None) -> None:
         unasked = self._run.is_unasked(self._asked, raised)
-        self._run.tally.failed(str(test.id()), error, unasked, self._run.is_unserved(self._notes))
+        self._run.tally.failed(str(test.id()), error, unasked, self._run.is_unserved(self._notes, raised))
 
 
 def _fixtures(cls: type) -> list[str]:

@@ -13,6 +13,7 @@ import os
 import sys
 import types
 
+from harena.scoring.guest.clocks import Clocks
 from harena.scoring.guest.standins import Method, StandInClass, refused
 
 TYPE_CHECKING = False
@@ -59,7 +60,7 @@ _HERE = "<harena.scoring.guest.watch>"
 _SERVED = frozenset({("builtins", "input"), ("sys", "stdin"), ("sys", "stdout")})
 
 
-def watch(candidate: Any, trusted: list[str], tell: Callable[[str], None]) -> Callable[[], None]:
+def watch(candidate: Any, clocks: Clocks, trusted: list[str], tell: Callable[[str], None]) -> Callable[[], None]:
     """From here on, note what this process does to the world that it does not share with the candidate. `tell` is
     called with the first note of each test; what is returned is to be called when a test begins."""
     known = frozenset(trusted)
@@ -120,6 +121,7 @@ def watch(candidate: Any, trusted: list[str], tell: Callable[[str], None]) -> Ca
     exchanged.update(_describing(candidate, is_of_suite))
     exchanged.update(_seeding(candidate))
     exchanged.update(_own_of_process(candidate, known))
+    exchanged.update(clocks.exchanged())
     wrapped = {id(really): instead for really, instead in exchanged.items()}
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) in known:

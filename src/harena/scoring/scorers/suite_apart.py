@@ -115,6 +115,8 @@ class Report:
     """what the suite asked for that stand-ins cannot give, if every test that failed did"""
     doubted: str = ""
     """why a pass may say nothing: the suite looked at what the candidate does in another process, or was refused"""
+    timed: bool = False
+    """tests have failed, and the suite has looked at a clock around what it asked"""
     excused: tuple[str, ...] = ()
     """tests that were skipped before they had asked the candidate anything, or by the suite's own skip, tests that
     were expected to fail, and files that were skipped as a whole"""
@@ -161,6 +163,7 @@ def _report(written: dict[str, Any]) -> Report:
         broken=_text(written["broken"], 600),
         unserved=_text(written["unserved"], 300),
         doubted=_text(written["doubted"], 300),
+        timed=_of_kind(written["timed"], bool),
         excused=_names(written["excused"]),
         skips=tuple(_pair(each) for each in _of_kind(written["skips"], list)),
         expected=_names(written["expected"]),
@@ -246,11 +249,13 @@ async def score_apart(
     shown: Mapping[str, str] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
     skips: Mapping[str, Asked | None] = NO_SKIPS,
+    stops_clocks: bool = False,
 ) -> Attempt:
     """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too, and what it
-    finds there; `may_catch`: see `guest_caught`; `skips`: see `guest_suite`. Raises PlatformError and
-    SandboxError for what is nobody's doing."""
-    found = await _run(bench, contract, await taking_part(bench, contract, is_apart=True), shown, may_catch, skips)
+    finds there; `may_catch`: see `guest_caught`; `skips`: see `guest_suite`; `stops_clocks`: see `guest_clocks`. Raises
+    PlatformError and SandboxError for what is nobody's doing."""
+    theirs = await taking_part(bench, contract, is_apart=True)
+    found = await _run(bench, contract, theirs, shown, may_catch, skips, stops_clocks=stops_clocks)
     report = found.heard.report or Report()
     if found.heard.tampered:
         return Attempt(tampered(found.heard.tampered))
@@ -314,6 +319,8 @@ async def _run(
     shown: Mapping[str, str] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
     skips: Mapping[str, Asked | None] = NO_SKIPS,
+    *,
+    stops_clocks: bool = False,
 ) -> _Outcome:
     trusted = {**bench.scenario.files, **contract.files}
     ours = trusted_paths(contract, bench.scenario.files)
@@ -328,7 +335,14 @@ async def _run(
         suite = await beside.exec(
             ExecRequest(
                 argv=suite_argv(
-                    contract, ours, list(theirs), ELSEWHERE, on_both_sides, may_catch=may_catch, skips=skips
+                    contract,
+                    ours,
+                    list(theirs),
+                    ELSEWHERE,
+                    on_both_sides,
+                    may_catch=may_catch,
+                    skips=skips,
+                    stops_clocks=stops_clocks,
                 ),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,

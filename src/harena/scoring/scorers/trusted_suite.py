@@ -20,6 +20,7 @@ from harena.scoring.guest import begun as guest_begun
 from harena.scoring.guest import belief as guest_belief
 from harena.scoring.guest import believed as guest_believed
 from harena.scoring.guest import caught as guest_caught
+from harena.scoring.guest import clocks as guest_clocks
 from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import compared_beside as guest_compared_beside
 from harena.scoring.guest import crossing as guest_crossing
@@ -227,9 +228,12 @@ def suite_argv(
     answers: Mapping[str, bool] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
     skips: Mapping[str, Asked | None] = NO_SKIPS,
+    *,
+    stops_clocks: bool = False,
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`, also for `skips`, `guest_absent` for the stance of
-    nobody, `guest_nobody` for its `answers`, and `guest_caught` for what `may_catch` allows."""
+    nobody, `guest_nobody` for its `answers`, `guest_caught` for what `may_catch` allows, and `guest_clocks` for
+    `stops_clocks`."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
@@ -248,10 +252,13 @@ def suite_argv(
                  guest_compared_beside, guest_begun, guest_swallowed, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
-    program = guest_argv((*border, guest_evaluated, guest_watch, *beside, *asserted, guest_suite, runner), "main")
+    program = guest_argv(
+        (*border, guest_evaluated, guest_clocks, guest_watch, *beside, *asserted, guest_suite, runner), "main"
+    )
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
+                        "stops_clocks": stops_clocks,
                         **_as_told(skips), "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
     return (*program, given, *options, *contract.suite)
