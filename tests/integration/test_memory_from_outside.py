@@ -43,6 +43,17 @@ socket.send_fds(to, [b'x'], [0])
 """
 
 
+FORKS = """
+import os, time
+try:
+    while os.fork():
+        pass
+except OSError:
+    print('full', flush=True)
+time.sleep(1000)
+"""
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def small_ones(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LinuxRuntime]:
     """A runtime whose sandboxes have a memory limit of a cgroup's."""
@@ -77,6 +88,18 @@ async def test_standard_inputs_that_a_program_keeps_are_its_own_memory(small_one
             has_all = result.returncode == 0
             kept += has_all * size
     assert kept <= MEMORY + BESIDE
+    await sandbox.destroy()
+
+
+async def test_a_file_for_which_no_process_is_left_says_what_to_do(small_ones: LinuxRuntime) -> None:
+    """A large one is written by a process of the sandbox, whose programs may have started all that there may be."""
+    sandbox = await small_ones.create(SandboxSpec(limits=Limits(memory_bytes=64 * MIB, pids=12)))
+    filling = await sandbox.exec(ExecRequest(argv=("python3", "-c", FORKS)))
+    assert await filling.stdout.next_chunk(0) == b"full\n"
+    await sandbox.write_file("/tmp/small", b"x")
+    with pytest.raises(SandboxFileError, match="raise pids") as caught:
+        await sandbox.write_file("/tmp/large", bytes(MOST_AT_ONCE + 1))
+    assert caught.value.reason == "NO_MEMORY"
     await sandbox.destroy()
 
 
@@ -125,10 +148,10 @@ async def test_what_finds_no_memory_leaves_none_of_it(small_ones: LinuxRuntime) 
     await sandbox.write_file("/data/file", b"before")
     with pytest.raises(SandboxFileError):
         await sandbox.write_file("/data/file", bytes(MEMORY + 1))
-    assert await sandbox.read_file("/data/file") == b"before"
+    assert await sandbox.read_file("/data/file", max_bytes=MIB) == b"before"
     with pytest.raises(SandboxFileError):
         await sandbox.write_file("/data/file", pieces(*[bytes(MIB)] * 100))
-    assert await sandbox.read_file("/data/file") == b""
+    assert await sandbox.read_file("/data/file", max_bytes=MIB) == b""
     await sandbox.destroy()
 
 
@@ -160,7 +183,7 @@ async def test_a_write_that_was_given_up_writes_nothing_later(small_ones: LinuxR
         with pytest.raises(ConnectionResetError):
             await sandbox.write_file("/data/file", broken())
         await sandbox.write_file("/data/file", b"whole %d" % number)
-        assert await sandbox.read_file("/data/file") == b"whole %d" % number
+        assert await sandbox.read_file("/data/file", max_bytes=MIB) == b"whole %d" % number
     assert await sandbox.processes() == []
     await sandbox.destroy()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import os
 from contextlib import suppress
@@ -38,9 +39,15 @@ async def input_file_in_turns(data: bytes) -> int:
 
 
 def read_only(made: int) -> int:
-    """A descriptor to read a regular file from that was made for this and is written. Nobody can change it from now on,
-    where it is of a kind that can be sealed. The caller closes both. Raises OSError."""
-    with suppress(OSError):  # a file on a sandbox's disk has no seals
+    """A descriptor to read a file without a name from that a sandbox has made for this, and that is written. Nobody
+    can change it from now on, where it is of a kind that can be sealed. The caller closes both. Raises OSError for any
+    other descriptor: this process opens the file anew, and may read what the sandbox may not."""
+    flags = fcntl.fcntl(made, fcntl.F_GETFL)
+    if flags & os.O_PATH or flags & os.O_ACCMODE != os.O_RDWR:
+        raise OSError(errno.EBADF, "the descriptor is not open for reading and writing")
+    if os.fstat(made).st_nlink:
+        raise OSError(errno.EINVAL, "the file has a name")
+    with suppress(OSError):  # a file on a sandbox's disk cannot be sealed
         fcntl.fcntl(made, fcntl.F_ADD_SEALS, _SEALS)
     # O_NONBLOCK: whoever can have opened it may have a lease on it
     opened = os.open(f"/proc/self/fd/{made}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

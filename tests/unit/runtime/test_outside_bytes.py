@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from harena.runtime.guest import files
-from harena.runtime.host.box_files import OpenFile, write_now
+from harena.runtime.host.box_files import NotRegularError, OpenFile, write_now
 from harena.runtime.host.outside_bytes import MOST_AT_ONCE, MOST_OF_SANDBOX, SHARE_OF_LIMIT, OutsideBytes
 
 MIB = 1 << 20
@@ -72,4 +73,26 @@ def test_a_file_without_a_name_is_read_from_its_beginning(is_refused: bool, monk
     if not is_refused:
         with pytest.raises(OSError, match="not permitted"):
             os.truncate(f"/proc/self/fd/{file.descriptor}", 0)
+    file.close()
+
+
+@pytest.mark.parametrize("flags", [os.O_PATH, os.O_RDONLY, os.O_WRONLY])
+def test_a_file_that_an_init_could_not_read_is_not_opened_for_it(flags: int) -> None:
+    """An init may name files that only this process may read."""
+    secret = Path("/dev/shm") / f"harena-{os.getpid()}"
+    secret.write_text("for the server only")
+    try:
+        assert_refused(OpenFile(os.open(secret, flags)))
+    finally:
+        secret.unlink()
+
+
+def test_a_file_of_the_kernels_is_not_opened_anew() -> None:
+    """What some of them say depends on who opens them."""
+    assert_refused(OpenFile(os.open("/proc/self/comm", os.O_RDWR)))
+
+
+def assert_refused(file: OpenFile) -> None:
+    with pytest.raises(NotRegularError):
+        file.become_read_only()
     file.close()

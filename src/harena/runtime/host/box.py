@@ -308,6 +308,14 @@ class LinuxSandbox:
             reason="NO_MEMORY",
         )
 
+    def _no_process(self, path: str) -> SandboxFileError:
+        return SandboxFileError(
+            f"{path}: the sandbox's programs leave no process to write it (pids = {self.limits.pids}); end some or "
+            "raise pids",
+            filepath=path,
+            reason="NO_MEMORY",
+        )
+
     async def _step(self, path: str, step: Callable[[], T], content_bytes: int = 0) -> T:
         """What a step with a file gives, or raise SandboxFileError. Only programs can hold a step up: where one has
         run, a thread of this sandbox takes it, for a bounded time."""
@@ -490,6 +498,10 @@ class LinuxSandbox:
             await self._patience.wait(answer)
         except TimeoutError:
             raise self._overdue(number, operation, path) from None
+        except SandboxFileError as error:
+            if error.reason == "IO_FAILED" and str(error).endswith(os.strerror(errno.EAGAIN)):
+                raise self._no_process(path) from None
+            raise
         finally:
             feeding.cancel()
             try:

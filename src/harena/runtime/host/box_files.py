@@ -142,10 +142,14 @@ class OpenFile:
         return self._used()
 
     def become_read_only(self) -> None:
-        """Sealed, where that can be, and at its beginning. Raises NotRegularError if this is no regular file."""
+        """Sealed, where that can be, and at its beginning. Raises NotRegularError if this is no regular file without a
+        name, opened for reading and writing: whoever sent that could read it."""
         with self._turn:
             _regular_size(self._used())
-            descriptor = read_only(self._used())
+            try:
+                descriptor = read_only(self._used())
+            except OSError as error:
+                raise NotRegularError(error.errno, error.strerror) from None
             os.close(self._descriptor)
             self._descriptor = descriptor
 
