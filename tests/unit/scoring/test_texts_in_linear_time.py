@@ -185,3 +185,18 @@ class Box:
 
     async def wait(self) -> Box:
         return self
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("run all.sh", 'bash "/tests/run all.sh"'),
+        ("a+b.py", "python /tests/a+b.py"),
+        ("judge.py", f"python {'-B ' * 20}/tests/judge.py"),
+        ("judge.py", "python3 -u /tests/judge.py"),
+    ],
+)
+def test_whatever_a_verifier_starts_is_watched(name: str, line: str) -> None:
+    """By names of any characters, behind any number of options that a person writes."""
+    tests = {"test.sh": f"#!/bin/bash\n{line}\n", name: "x", "data.txt": "x", "other file": "x"}
+    assert judging_scripts(tests, "/tests", "/app") == ["test.sh", name]

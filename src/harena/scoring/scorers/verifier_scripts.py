@@ -22,9 +22,11 @@ _COLLECTED = re.compile(r"(?:test_.*|.*_test|conftest)\.py")
 """names of files that pytest and unittest load by themselves"""
 _STARTS = re.compile(r"(?:\b(?:python[\d.]*|bash|sh|dash|node|perl|ruby|source|exec)|(?:^|[\n;&|({])[ \t]*\.)[ \t]+")
 _OPTION = re.compile(r"-\S+[ \t]+")
-_MOST_OPTIONS = 8
+_MOST_OPTIONS = 64
 _PATH = re.compile(r"[\"']?([\w./${}-]*)")
 _NAME = re.compile(r"[\w.-]*")
+_MOST_ODD = 100
+"""files with other characters in their names, each of which all lines of shell are searched for"""
 _IMPORTS = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]+([\w.]+)")
 _MOST_CHANGING = 1024 * 1024
 """characters of pieces of lines that change something, and are looked through for the name of each file"""
@@ -78,7 +80,10 @@ def judging_scripts(tests: Mapping[str, str], place: str, workdir: str) -> list[
     if "*" in changing:  # it may be any file
         return []
     imported = {name for path, text in tests.items() if path.endswith(".py") for name in _imported(text)}
-    started = {name for path, text in tests.items() if path.endswith((".sh", ".bash")) for name in _started(text)}
+    shell = [text for path, text in tests.items() if path.endswith((".sh", ".bash"))]
+    started = {name for text in shell for name in _started(text)}
+    odd = [name for path in tests if not _NAME.fullmatch(name := PurePosixPath(path).name)]
+    started.update(odd[_MOST_ODD:], (name for name in odd[:_MOST_ODD] if any(name in text for text in shell)))
     return [
         path
         for path in tests
