@@ -157,7 +157,16 @@ async def test_many_exceptions_are_themselves() -> None:
 async def test_what_the_border_cannot_keep_of_an_exception_is_told() -> None:
     """What a suite writes on an exception that it lets go is lost: a right program has no score, a wrong one the
     lowest."""
-    right = await scored(MANY, WRITTEN, kind="pytest")
+    written = WRITTEN.replace("Own", "ValueError").replace("Batch, ValueError", "Batch")
+    right = await scored(MANY, written, kind="pytest")
     assert (right.score, "held no more" in right.detail) == (None, True), right.detail
+    wrong = await scored(MANY.replace("raise self.errors[number]", "raise ValueError(number)"), written, kind="pytest")
+    assert (wrong.score, str(wrong.validity)) == (0.0, "valid"), wrong.detail
+
+
+async def test_what_is_written_on_an_exception_of_the_candidates_class_is_kept() -> None:
+    """Its class's exceptions have what the suite sets where the candidate is."""
+    right = await scored(MANY, WRITTEN, kind="pytest")
+    assert (right.score, right.trust) == (1.0, Trust.SEPARATE), right.detail
     wrong = await scored(MANY.replace("raise self.errors[number]", "raise Own(number)"), WRITTEN, kind="pytest")
     assert (wrong.score, str(wrong.validity)) == (0.0, "valid"), wrong.detail

@@ -422,6 +422,8 @@ class Home(Border):
             known = _remade(name, arguments, message, number, fields)
             if own > 0:
                 self._keep_error(own, known)
+        elif type(known).__str__ is _text_of_error:
+            vars(known)["_harena_text"] = message
         return known
 
     def _chain(self, error: BaseException) -> tuple[Any, ...]:
@@ -461,6 +463,17 @@ class Home(Border):
             return getattr(owner, name)(target, *positional, **dict(keywords))
         if verb == "probe":
             return getattr(type(target), name)(target, object()) is True
+        if verb == "derive":
+            self._derive(target, name, positional, dict(keywords))
+            return None
+        if verb == "make":
+            base, new, arguments = positional
+            made = target.__new__(target, *new)
+            base.__init__(made, *arguments, **dict(keywords))
+            return made
+        if verb == "super":
+            lineage = type(target).__mro__
+            return getattr(super(lineage[lineage.index(positional[0]) - 1], target), name)
         if verb == "turn":
             self._let_threads_talk()
             return self._pending()
@@ -682,6 +695,16 @@ class Home(Border):
             known = type(name, tuple(map(self.value, bases)), told)
             self._know(number, known)
         return known
+
+    def _derive(self, bases: Any, name: str, body: Any, keywords: dict[str, Any]) -> None:
+        """Have a class of exceptions like one of the suite's that derives from the candidate's. What defines a method
+        or property is the suite's function."""
+        (number, qualified, module, doc, has_text), data, methods, properties = body
+        told = {"__module__": module, "__qualname__": qualified, "__doc__": doc, **dict(data), **dict(methods)}
+        told.update((each, property(function)) for each, function in properties)
+        if has_text:
+            told["__str__"] = _text_of_error
+        self._know(number, types.new_class(name, bases, keywords, lambda names: names.update(told)))
 
     def _know(self, number: int, value: Any) -> None:
         self._proxies[number] = value

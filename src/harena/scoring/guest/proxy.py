@@ -238,6 +238,7 @@ class Candidate(Border):
         self._has_begun = False
         """a test has"""
         self._follow_seeds()
+        self._follow_classes()
         self.pythons: dict[Any, tuple[str, str]] = {}
         """function that stands in the suite's code for one of Python's own -> module and name of that"""
         self._sleep = Waits(self._may_listen, self._listen, self.looks.forget, self._stands).follow()
@@ -286,6 +287,24 @@ class Candidate(Border):
             self._seed = tuple(arguments) or tuple(keywords.values()) or None
 
         random.seed = followed
+
+    def _follow_classes(self) -> None:
+        """Note each class of the suite's that would derive from one of the candidate's, and cannot."""
+        build = builtins.__build_class__
+
+        def built(body: Any, name: str, *bases: Any, **keywords: Any) -> Any:
+            try:
+                return build(body, name, *bases, **keywords)
+            except Exception:  # raised again: of metaclasses, or of what the body does with what it derives from
+                self._note_underivable(bases)
+                raise
+
+        builtins.__build_class__ = built  # type: ignore[assignment]
+
+    def _note_underivable(self, bases: Any) -> None:
+        theirs = [each for base in bases for each in (base, type(base)) if isinstance(each, (StandInClass, ErrorClass))]
+        if theirs:
+            self.note(f"it derives a class of its own from the candidate's {theirs[0].__name__}")
 
     def _may_listen(self) -> bool:
         """What this thread waits for may be done by threads of the candidate's, which call functions of the suite's."""
@@ -593,7 +612,7 @@ class Candidate(Border):
         told: tuple[type, tuple[Any, ...]] = error.raised if isinstance(error, _EndError) else (type(error), error.args)
         names = [cls.__name__ for cls in told[0].__mro__ if _is_builtin(cls)]
         is_theirs = any(cls is told[0] for cls in self._classes.values())
-        named = told[0] if is_theirs or is_own_error(told[0]) else names[0]
+        named = told[0] if is_theirs or _is_of_suite(told[0]) else names[0]
         fields = plain_fields(error) if named is told[0] and not is_theirs else ()
         own = vars(error).get("_harena_error", -1)
         arguments = tuple(part for part in told[1] if self.is_plain(part))
@@ -764,7 +783,7 @@ class Candidate(Border):
             raise GraphError("no description of a class")
         known = _known_class(module, qualified, self._on_both_sides)
         if kind == "error":
-            self._classes[number] = known or self._error_class(name, qualified, module, doc, bases, special)
+            self._classes[number] = known or self._error_class(name, qualified, module, doc, bases, special, methods)
             if known is None:
                 type.__setattr__(self._classes[number], "_harena_bases", self._own_bases(bases))
                 type.__setattr__(self._classes[number], "_harena_told_by", (self, _Reference(("k", number))))
@@ -792,7 +811,9 @@ class Candidate(Border):
             return self._classes.get(item[1])
         return _builtin_class(item[1])
 
-    def _error_class(self, name: str, qualified: str, module: str, doc: Any, bases: Any, special: Any) -> Any:
+    def _error_class(
+        self, name: str, qualified: str, module: str, doc: Any, bases: Any, special: Any, methods: Any
+    ) -> Any:
         found = [base for base in map(self._base, bases) if isinstance(base, type) and issubclass(base, BaseException)]
         kept: list[Any] = []
         for base in found:
@@ -806,16 +827,66 @@ class Candidate(Border):
             """The suite makes one: the candidate's class says what it is made of."""
             told = {cls: number for number, cls in candidate._classes.items()}
             number = next(told[part] for part in type(self).__mro__ if part in told)
-            like = candidate.ask("call", _Reference(("k", number)), "", arguments, tuple(keywords.items()))
+            theirs = _Reference(("k", number))
+            if _is_derived(type(self)):
+                new = self.args if all(map(candidate.is_plain, self.args)) else arguments
+                parts = (theirs, new, arguments)
+                like = candidate.ask("make", type(self), "", parts, tuple(keywords.items()))
+            else:
+                like = candidate.ask("call", theirs, "", arguments, tuple(keywords.items()))
+            set_before = {name: value for name, value in vars(self).items() if _is_field(name)}
             self.args = like.args
             self.__dict__.update(like.__dict__)
+            made = vars(self).get("_harena_error")
+            if type(made) is int and made > 0:
+                candidate._made_errors.keep(made, self)  # it is this one that the suite knows
+            for name, value in set_before.items():
+                if name not in vars(like):
+                    setattr(self, name, value)
 
         namespace["__init__"] = made_by_suite
         namespace.update(_methods_of_error(self, special))
+        namespace.update((each, _Inherited(each)) for each in methods if _may_be_inherited(each))
         try:
             return ErrorClass(name, tuple(kept) or (Exception,), namespace)
         except TypeError:
             return ErrorClass(name, tuple(kept[:1]), namespace)
+
+    def derive_error(self, cls: Any, keywords: dict[str, Any]) -> None:
+        """The suite derives a class of exceptions from one of the candidate's, and the candidate has a class like it
+        from now on: of the same name, with what the body of the class defines as far as it crosses. Where that is not
+        all of it, a test that fails may fail for the rest of it."""
+        name, number = cls.__name__, len(self._given)
+        self._given[number] = cls
+        self._given_numbers[_identity(cls)] = number
+        bases = tuple(filter(_is_base_of_errors, cls.__bases__))
+        data, methods, properties, is_whole = [], [], [], bases == cls.__bases__
+        for each, value in list(vars(cls).items()):
+            if each in _OF_CLASSES:
+                continue
+            is_data = each[:2] != "__" and self._is_plain_data(value)
+            is_whole = is_whole and is_data
+            if each[:2] == "__" or each.startswith(_NO_FIELDS):
+                continue
+            if is_data:
+                data.append((each, value))
+            elif type(value) is types.FunctionType:
+                methods.append((each, value))
+            elif type(value) is property and type(value.fget) is types.FunctionType:
+                properties.append((each, value.fget))
+        if not is_whole:
+            self.is_changed = self.is_changed or "<locals>" not in cls.__qualname__
+            theirs = next(base.__name__ for base in cls.__mro__ if _is_told(base))
+            self.note(f"it derives a class of its own from the candidate's {theirs}", is_doubt=False)
+        place = (number, cls.__qualname__, cls.__module__, cls.__doc__, "__str__" in vars(cls))
+        parts = (place, tuple(data), tuple(methods), tuple(properties))
+        self.ask("derive", bases, name, parts, tuple(keywords.items()))
+
+    def _is_plain_data(self, value: Any) -> bool:
+        """Plain data, or a container of such."""
+        if type(value) in (list, set, dict):
+            return all(map(self.is_plain, (*value, *(value.values() if type(value) is dict else ()))))
+        return self.is_plain(value)
 
     # References.
 
@@ -849,6 +920,8 @@ class Candidate(Border):
             number = next((number for number, cls in self._classes.items() if cls is value), None)
             if number is not None:
                 return ("k", number)
+            if isinstance(value, ErrorClass):
+                return ("c", self._given_numbers[_identity(value)])
         if isinstance(value, StandInModule):
             return ("M", value.__name__)
         if (told := alias_of(value)) is not None:
@@ -864,8 +937,8 @@ class Candidate(Border):
             names = [cls.__name__ for cls in type(value).__mro__ if _is_builtin(cls)]
             known_class = next((("k", n) for n, cls in self._classes.items() if cls is type(value)), None)
             own = value.__dict__.get("_harena_error", -1)
-            cls = type(value) if is_own_error(type(value)) else names[0]
-            fields = plain_fields(value) if is_own_error(type(value)) else ()
+            cls = type(value) if _is_of_suite(type(value)) else names[0]
+            fields = plain_fields(value) if _is_of_suite(type(value)) else ()
             number = self._number_of(value) if own == -1 else -1
             told = [self.item(part) for part in (cls, tuple(value.args), str(value), number, own, fields)]
             return ("E", [known_class or told[0], *told[1:]])
@@ -1377,7 +1450,7 @@ def _give_attributes(made: BaseException, attributes: Any) -> None:
         kept = next((vars(part)[name] for part in type(made).__mro__ if name in vars(part)), None)
         if isinstance(kept, (types.MemberDescriptorType, types.GetSetDescriptorType)):
             try:
-                setattr(made, name, value)  # what Python's own exceptions hold, as `errno`
+                BaseException.__setattr__(made, name, value)  # what Python's own exceptions hold, as `errno`
             except (AttributeError, TypeError):
                 continue  # it comes of the arguments
         else:
@@ -1395,7 +1468,32 @@ _NO_FIELDS = ("_harena_", "_pytest")
 
 
 class ErrorClass(type):
-    """A class of exceptions of the candidate's. What such a class has is asked for, as of any of its classes."""
+    """A class of exceptions of the candidate's, or of the suite's that derives from one. What such a class has is asked
+    for, as of any of its classes."""
+
+    def __new__(mcs, name: str, bases: Any, names: Any, /, **keywords: Any) -> Any:
+        if names.get("__str__") is _error_text:
+            return super().__new__(mcs, name, bases, names)
+        parts = [part for base in bases for part in base.__mro__]
+        is_told_here = any("__init_subclass__" in vars(part) for part in parts if part is not object)
+        made = super().__new__(mcs, name, bases, names, **(keywords if is_told_here else {}))
+        candidate, _ = next(vars(part)["_harena_told_by"] for part in parts if "_harena_told_by" in vars(part))
+        candidate.derive_error(made, {} if is_told_here else keywords)
+        number = candidate._given_numbers[_identity(made)]
+        type.__setattr__(made, "_harena_told_by", (candidate, _Reference(("c", number))))
+        return made
+
+    def __init__(cls, name: str, bases: Any, names: Any, /, **keywords: Any) -> None:
+        super().__init__(name, bases, names)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        type.__setattr__(cls, name, value)
+        if _is_field(name) and not name.startswith("_abc_"):
+            told_by = (vars(part).get("_harena_told_by") for part in cls.__mro__)
+            candidate, reference = next(filter(None, told_by))
+            candidate.is_changed = True
+            candidate.note(f"it replaces {cls.__name__}.{name}", is_doubt=False)
+            candidate.ask("set", reference, name, value)
 
     def __getattr__(cls, name: str) -> Any:
         told_by = next((vars(part)["_harena_told_by"] for part in cls.__mro__ if "_harena_told_by" in vars(part)), None)
@@ -1405,6 +1503,57 @@ class ErrorClass(type):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         candidate, reference = told_by
         return no_judge(name, candidate.alias(candidate.ask("get", reference, name)))
+
+
+class _Inherited:
+    """A method of a class of exceptions of the candidate's, for `super()` in a class of the suite's that derives from
+    it. Anybody else asks for it as for any attribute."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._owner: Any = None
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self._owner = owner
+
+    def __get__(self, error: Any, cls: Any = None) -> Any:
+        if error is None:
+            raise AttributeError(self._name)
+        if not _is_derived(type(error)):
+            return error.__getattr__(self._name)
+        candidate, theirs = vars(self._owner)["_harena_told_by"]
+        return no_judge(self._name, candidate.ask("super", error, self._name, (theirs,)))
+
+
+def _may_be_inherited(name: Any) -> bool:
+    return type(name) is str and not name.startswith(("__", *_NO_FIELDS)) and not hasattr(BaseException, name)
+
+
+def _is_derived(cls: Any) -> bool:
+    """A class of exceptions of the suite's that derives from one of the candidate's."""
+    return isinstance(cls, ErrorClass) and not _is_told(cls)
+
+
+def _is_of_suite(cls: Any) -> bool:
+    """A class of exceptions of the suite's, by which the candidate knows its exceptions."""
+    return is_own_error(cls) or _is_derived(cls)
+
+
+def _is_base_of_errors(cls: Any) -> bool:
+    """The candidate has a class for it, or can have."""
+    return isinstance(cls, ErrorClass) or is_own_error(cls) or _is_builtin(cls) or _standard_name(cls) is not None
+
+
+def _is_field(name: str) -> bool:
+    """An attribute of exceptions that is data of their class's."""
+    return name[:2] != "__" and not name.startswith(_NO_FIELDS) and name != "args"
+
+
+_OF_CLASSES = frozenset({
+    "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__annotate__",
+    "__annotate_func__", "__annotations_cache__", "__firstlineno__", "__static_attributes__",
+})  # fmt: skip
+"""what Python writes in a class"""
 
 
 def _methods_of_error(candidate: Candidate, special: Any) -> dict[str, Any]:
@@ -1446,8 +1595,16 @@ def _methods_of_error(candidate: Candidate, special: Any) -> dict[str, Any]:
 
         return method
 
+    def set_attribute(self: Any, name: str, value: Any) -> None:
+        """What the suite sets is set where the candidate is, too, as soon as there is such an exception there."""
+        own = vars(self).get("_harena_error")
+        found = next((vars(part)[name] for part in type(self).__mro__ if name in vars(part)), None)
+        if _is_field(name) and type(own) is int and own > 0 and not hasattr(type(found), "__set__"):
+            candidate.ask("set", self, name, value)
+        BaseException.__setattr__(self, name, value)
+
     others = {name for name in special if name not in ("__repr__", "__str__", "__eq__", "__ne__", "__hash__")}
-    made: dict[str, Any] = {"__getattr__": attribute, "_harena_candidate": candidate}
+    made: dict[str, Any] = {"__getattr__": attribute, "__setattr__": set_attribute, "_harena_candidate": candidate}
     made |= {name: served(name) if name in _SERVED_OF_ERROR else unserved(name) for name in others}
     if "__repr__" in special:
         made["__repr__"] = representation
