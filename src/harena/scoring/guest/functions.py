@@ -100,6 +100,31 @@ def _told_signature(value: Any, told_defaults: Collection[str] | None = None) ->
     return (parameters, _annotation(found.return_annotation))
 
 
+def lacks_annotations(told: Any) -> bool:
+    """An annotation of this signature is not told, or is a text with a name that only its module knows."""
+    if told is None:
+        return False
+    return any(map(_lacks, (*(each[3] for each in told[0]), told[1])))
+
+
+def _lacks(told: Any) -> bool:
+    if type(told) is not tuple or not told:
+        return False
+    if told[0] == "s":
+        return not all(hasattr(builtins, name) for name in _names_in(told[1]))
+    return told[0] == "?" or any(map(_lacks, told))
+
+
+def _names_in(text: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # nobody can evaluate it
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+
+
 def literal_defaults(function: Any, tree: ast.AST | None) -> frozenset[str]:
     """The parameters of a function whose defaults its `def` writes as literals; `tree`: of the file that it is in."""
     function = getattr(function, "__func__", function)
@@ -327,10 +352,21 @@ def _generic_annotated(kind: str, told: Any, levels: int) -> Any:
     return generic[arguments[0] if len(arguments) == 1 else arguments]
 
 
-def describe(function: Any, doc: Any, signature: Any, withheld: Callable[[str], Any] = lambda _: ...) -> None:
+def describe(
+    function: Any,
+    doc: Any,
+    signature: Any,
+    withheld: Callable[[str], Any] = lambda _: ...,
+    met: Callable[[Any], Any] | None = None,
+) -> None:
     """Give a function that speaks for another one that one's docstring, signature, defaults and annotations, as far as
-    they are told; `withheld` gives the default of a parameter whose own is not. Raises for what `signature_of` does not
-    tell."""
+    they are told; `withheld` gives the default of a parameter whose own is not, and `met` the class that a reference in
+    the place of an annotation refers to. Raises for what `signature_of` does not tell."""
+
+    def annotated(told: Any) -> Any:
+        is_reference = met is not None and bool(told) and told[0] in ("k", "c")
+        return met(told) if is_reference and met is not None else _annotated(told)
+
     function.__doc__ = doc if type(doc) is str else None
     if signature is None:
         return
@@ -339,11 +375,11 @@ def describe(function: Any, doc: Any, signature: Any, withheld: Callable[[str], 
     parameters, annotations = [], {}
     for name, kind, default, annotation in told:
         value = empty if not default else default[0] if len(default) == 1 else withheld(name)
-        meant = _annotated(annotation)
+        meant = annotated(annotation)
         if meant is not empty:
             annotations[name] = meant
         parameters.append(inspect.Parameter(name, inspect._ParameterKind(kind), default=value, annotation=meant))
-    meant = _annotated(returned)
+    meant = annotated(returned)
     if meant is not empty:
         annotations["return"] = meant
     function.__signature__ = inspect.Signature(parameters, return_annotation=meant)
@@ -424,9 +460,18 @@ _makers: dict[tuple[Any, ...], Any] = {}
 _MOST_MAKERS = 1000
 
 
-def speaker(name: str, doc: Any, signature: Any, place: Any, ask: Callable[..., Any], number: int) -> Any:
+def speaker(
+    name: str,
+    doc: Any,
+    signature: Any,
+    place: Any,
+    ask: Callable[..., Any],
+    number: int,
+    met: Callable[[Any], Any] | None = None,
+) -> Any:
     """A function that asks another one: of its name, docstring and parameters, and of its `place`: (qualified name,
-    module, kind of function). `ask` gets the positional operands and the keywords of each call."""
+    module, kind of function). `ask` gets the positional operands and the keywords of each call; `met` finds the classes
+    that its annotations refer to."""
     qualified, module, kind = place
     shape = None if signature is None else tuple((each[0], each[1]) for each in signature[0])
     if shape is not None and not all(_is_plain_name(each) for each, _ in shape):
@@ -439,7 +484,7 @@ def speaker(name: str, doc: Any, signature: Any, place: Any, ask: Callable[..., 
     made = _makers[key](ask)
     made.__code__ = made.__code__.replace(co_name=name)
     made.__name__, made.__qualname__, made.__module__ = name, qualified, module
-    describe(made, doc, signature, lambda parameter: WithheldDefault(number, parameter))
+    describe(made, doc, signature, lambda parameter: WithheldDefault(number, parameter), met)
     return made
 
 

@@ -735,7 +735,7 @@ class Home(Border):
             found = self.ask_suite("call", number, positional, tuple(keywords.items()))
             return Steps(found, self._listens) if place[2] else found
 
-        known = speaker(name, doc, signature, place, ask, number)
+        known = speaker(name, doc, signature, place, ask, number, self.meet)
         known.__dict__ = attributes = self._attributes_of(number)
         attributes.belong_to(known)
         return known

@@ -36,6 +36,7 @@ from harena.scoring.guest.functions import (
     describe,
     fill_attributes,
     kind_of_function,
+    lacks_annotations,
     literal_defaults,
     pure_functions,
     signature_of,
@@ -186,6 +187,8 @@ class Candidate(Border):
         self._given: dict[int, Any] = {}
         self._given_numbers: dict[Any, int] = {}
         self._told_functions: dict[int, tuple[Any, ...]] = {}
+        self._lacking_annotations: set[int] = set()
+        """numbers of functions of which not all annotations are told"""
         self.heard: Any = None
         """what keeps the candidate's messages, see `guest_evaluated`"""
         self._raised: list[BaseException] = []
@@ -977,6 +980,11 @@ class Candidate(Border):
         """The description of a function that is given, made once: a list of functions is told in each message."""
         if number not in self._told_functions:
             self._told_functions[number] = self._description(number, value)
+        if number in self._lacking_annotations:
+            is_of_module = "<locals>" not in str(getattr(value, "__qualname__", ""))
+            # the test that fails may be another one than has given it, as where a module's functions are decorated
+            self.is_changed = self.is_changed or (is_of_module and not self._serving)
+            self.note("it gives the candidate a function whose annotations cannot be told", is_doubt=False)
         return self._told_functions[number]
 
     def _description(self, number: int, value: Any) -> tuple[Any, ...]:
@@ -991,7 +999,24 @@ class Candidate(Border):
             value.__dict__ = attributes
             self.watch(attributes)
         place = (qualified, module, kind_of_function(value))
-        return (text_of_function(value), signature_of(value, defaults), place)
+        signature = self._with_classes(value, signature_of(value, defaults))
+        if lacks_annotations(signature):
+            self._lacking_annotations.add(number)
+        return (text_of_function(value), signature, place)
+
+    def _with_classes(self, function: Any, told: Any) -> Any:
+        """The signature with those annotations, too, that are classes of the candidate's."""
+        if told is None:
+            return None
+
+        def annotation(known: Any, value: Any) -> Any:
+            is_theirs = known == ("?",) and isinstance(value, (StandInClass, ErrorClass))
+            return self.refer(value) if is_theirs else known
+
+        found = inspect.signature(function)
+        pairs = zip(told[0], found.parameters.values())  # noqa: B905 (no strict= before 3.10)
+        parameters = tuple((*each[:3], annotation(each[3], parameter.annotation)) for each, parameter in pairs)
+        return (parameters, annotation(told[1], found.return_annotation))
 
     def meet(self, item: tuple[Any, ...]) -> Any:
         """See Border."""
