@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
+import itertools
 import os
 import tarfile
 from collections.abc import AsyncIterator
@@ -88,6 +90,17 @@ async def test_standard_inputs_that_a_program_keeps_are_its_own_memory(small_one
             has_all = result.returncode == 0
             kept += has_all * size
     assert kept <= MEMORY + BESIDE
+    await sandbox.destroy()
+
+
+@pytest.mark.parametrize("append", [False, True])
+async def test_writes_of_one_path_at_one_time_are_not_mixed(small_ones: LinuxRuntime, append: bool) -> None:
+    """Each is whole, whichever comes last; what is appended stands one after the other."""
+    sandbox = await made(small_ones, 256 * MIB)
+    contents = [letter * (5 * MIB - 1000 * number) for number, letter in enumerate((b"a", b"b", b"c"))]
+    await asyncio.gather(*(sandbox.write_file("/data/file", content, append=append) for content in contents))
+    found = await sandbox.read_file("/data/file", max_bytes=256 * MIB)
+    assert found in {b"".join(each) for each in itertools.permutations(contents)} if append else found in contents
     await sandbox.destroy()
 
 

@@ -93,16 +93,18 @@ async def test_no_start_up_file_that_a_candidate_leaves_is_read_whole() -> None:
 
 
 async def test_what_was_there_is_kept_up_to_a_bound() -> None:
-    """The start-up files of known names come first; another large hidden file stays, as large as it was."""
+    """All that is not larger than that by itself; a larger hidden file of no known name stays, as large as it was."""
     half = bytes(MOST_KEPT_BYTES // 2)
-    before = {"/root/.a": half, "/root/.b": half, "/root/.bashrc": half}
-    box, there = await left(before, {**before, "/root/.a": b"", "/root/.bashrc": b""})
+    before = {"/root/.a": half, "/root/.bashrc": half}
+    box, there = await left(before, {"/root/.a": bytes(1) + half[1:] + b"x", "/root/.bashrc": b""})
     assert there == set(before)
-    assert size_of(box.files["/root/.a"]) == size_of(box.files["/root/.bashrc"]) == len(half)
+    assert box.files["/root/.a"] == box.files["/root/.bashrc"] == half
+    with pytest.raises(StartUpFilesError, match=r"hidden files in /root up to \.b have more than"):
+        await left({**before, "/root/.b": b"x"}, {})
     other = {"/root/.data": sparse(GIB)}
     assert (await left(other, other))[1] == {"/root/.data"}
     assert (await left(other, {"/root/.data": b"x"}))[1] == set()
-    with pytest.raises(StartUpFilesError, match=r"start-up files in /root up to \.bashrc have more than"):
+    with pytest.raises(StartUpFilesError, match=r"hidden files in /root up to \.bashrc have more than"):
         await left({"/root/.bashrc": sparse(GIB)}, {})
 
 

@@ -18,6 +18,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callab
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from harena.core.errors import (
     LimitExceededError,
@@ -95,6 +96,8 @@ class LinuxSandbox:
         self._opens: dict[int, asyncio.Future[box_files.OpenFile]] = {}
         self._closings: set[asyncio.Task[None]] = set()
         self.left_terminals = LeftTerminals(self.loop)
+        self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """paths that are written in more than one step: two writes at one time would be mixed"""
         self._unwanted: set[int] = set()
         """file operations whose end is waited for, and whose answer is not"""
         self._has_run = holds_modules
@@ -141,6 +144,7 @@ class LinuxSandbox:
             return self._started(request, file.descriptor)
         except SandboxFileError as error:
             self._check_running()
+            await self._close_file(file)  # what it takes is free for the next command
             return self._refused(request, error)
         finally:
             self._let_go(file)
@@ -255,11 +259,21 @@ class LinuxSandbox:
         flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC)
         if isinstance(source, bytes | bytearray | memoryview):
             self._check_fits(path, len(source))
+            if self._may_write(len(source)):
+                file = await self._open(path, flags, 0o644 if mode is None else mode)
+                try:
+                    await self._step(path, partial(file.end, source, mode), len(source))
+                finally:
+                    await self._close_file(file)
+                return
+        async with self._writing.setdefault(path, asyncio.Lock()):
+            await self._write_in_steps(path, flags, source, append=append, mode=mode)
+
+    async def _write_in_steps(
+        self, path: str, flags: int, source: bytes | AsyncIterable[bytes], *, append: bool, mode: int | None
+    ) -> None:
         file = await self._open(path, flags, 0o644 if mode is None else mode)
         try:
-            if isinstance(source, bytes | bytearray | memoryview) and self._may_write(len(source)):
-                await self._step(path, partial(file.end, source, mode), len(source))
-                return
             try:
                 await self._write_pieces(path, file, _pieces(source))
             except SandboxFileError as error:

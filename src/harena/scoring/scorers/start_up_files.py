@@ -110,9 +110,9 @@ class StartUpFiles:
             except SandboxFileError as error:
                 if error.reason != "TOO_LARGE":
                     raise
-                if path in FILES:
+                if path in FILES or found[path].size_bytes <= MOST_KEPT_BYTES:
                     raise StartUpFilesError(
-                        f"the start-up files in {home or '/'} up to {path} have more than {MOST_KEPT_BYTES:,} bytes"
+                        f"the hidden files in {home or '/'} up to {path} have more than {MOST_KEPT_BYTES:,} bytes"
                     ) from None
                 large[path] = found[path].size_bytes
             else:
