@@ -14,9 +14,16 @@ import pytest
 
 from harena.scoring.guest.asked import contains_some, heeds, is_orderly, says_yes_to_some, tells_apart
 from harena.scoring.guest.decoys import alike, frame
+from harena.scoring.guest.snapshots import COPIES
 
 Says = Callable[[Any], Any]
 _TIMES = 3
+
+
+@pytest.fixture(autouse=True)
+def _in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its answers may do, an object is asked in this process."""
+    monkeypatch.setattr(COPIES, "_left", 0)
 
 
 class Saying:

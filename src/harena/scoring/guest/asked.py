@@ -16,17 +16,29 @@ import operator
 
 from harena.scoring.guest.decoys import alike, frame, is_long
 from harena.scoring.guest.dice import below, one_of, shuffled, some_of
+from harena.scoring.guest.effects import may_have_effects
 from harena.scoring.guest.plain import is_known
+from harena.scoring.guest.snapshots import COPIES, FAILED, RAISED, NoCopyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    Questions = list[tuple[Any, int]]
+    Said = Iterable[tuple[Any, int, str]]
+    Decide = Callable[[Said], bool | list[Any]]
+
+_IT = -1
+"""where a question has the number of its group, the known value's"""
 _deepcopy = copy.deepcopy
 ORDERS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+ORDERING = ("__lt__", "__le__", "__gt__", "__ge__")
+_CONTAINING = ("__contains__", "__iter__", "__next__", "__getitem__", "__len__")
+"""the methods by which an object says what is in it"""
+_EQUALITY = ("__eq__", "__ne__")
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LEVELLING: dict[str, tuple[int, ...]] = {
     "*": (0,), "<<": (0,), ">>": (0, -1), "&": (0,), "%": (0,), "//": (0, -1), "/": (0,), "@": (0,), "**": (0, 1),
@@ -45,94 +57,209 @@ _SAME = frozenset({
 _ENDS = frozenset({"startswith", "endswith"})
 _DEPENDING = frozenset({"+", "-", "*"})
 """operators that give another value for each operand, but where one side is nothing"""
+_NAMES = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "<<": "lshift",
+    ">>": "rshift", "|": "or", "&": "and", "^": "xor", "@": "matmul",
+}  # fmt: skip
+_METHODS = {sign: (f"__{name}__", f"__r{name}__", f"__i{name}__", "__abs__") for sign, name in _NAMES.items()}
+"""operator -> the methods by which an object computes it"""
+_hash = hash
 _MOST_DECOYS = 3
 
 
-def _shuffled(known: Any, others: list[Any]) -> list[Any]:
-    """All of them, each with whether it is the known one, in any order but with another one first."""
-    questions = shuffled([(value, False) for value in others])
-    questions.insert(1 + below(len(questions)) if questions else 0, (known, True))
+def _shuffled(known: Any, groups: Iterable[Iterable[Any]]) -> Questions:
+    """All of them, each with the number of its group, in any order but with another one than the known one first."""
+    questions = shuffled([(value, place) for place, group in enumerate(groups) for value in group])
+    questions.insert(1 + below(len(questions)) if questions else 0, (known, _IT))
     return questions
+
+
+def _decided(
+    asked: Any, methods: tuple[str, ...], ask: Callable[[Any], str], questions: Questions, decide: Decide
+) -> bool:
+    """What `decide` makes of the answers; a list are further values, and it is believed that says yes to all of them.
+    An object whose methods may do more than to answer is asked in a copy of this process."""
+    said = _decided_in_copies(asked, methods, ask, questions, decide)
+    if said is not None:
+        return said
+    return _is_settled(decide(_here(asked, ask, questions)), lambda value: _answer_of(ask, value))
+
+
+def _decided_in_copies(
+    asked: Any, methods: tuple[str, ...], ask: Callable[[Any], str], questions: Questions, decide: Decide
+) -> bool | None:
+    """None where it is asked here. Where its answers to earlier questions may be why it is not believed, each question
+    has a copy of its own."""
+    if not may_have_effects(asked, methods):
+        return None
+    known = _known_of(questions)
+    try:
+        said = COPIES.answers(asked, ask, _for_copies(questions))
+        return any(
+            _is_settled(decide(answers), lambda value: COPIES.answers(asked, ask, [(value, False)], known)[0])
+            for answers in (_joined(questions, said), _each_apart(asked, ask, questions))
+        )
+    except NoCopyError:
+        return None
+
+
+def _is_settled(decided: bool | list[Any], answer: Callable[[Any], str]) -> bool:
+    return decided if isinstance(decided, bool) else all(answer(value) == "yes" for value in decided)
+
+
+def _known_of(questions: Questions) -> Any:
+    return next(value for value, place in questions if place == _IT)
+
+
+def _for_copies(questions: Questions) -> list[tuple[Any, bool]]:
+    return [(value, place == _IT) for value, place in questions]
+
+
+def _joined(questions: Questions, said: list[str]) -> Said:
+    return [(value, place, each) for (value, place), each in zip(questions, said)]  # noqa: B905 (Python 3.8)
+
+
+def _each_apart(asked: Any, ask: Callable[[Any], str], questions: Questions) -> Iterator[tuple[Any, int, str]]:
+    """The answers to one question in each copy, none of which knows of another; the known value, which may decide all,
+    is first."""
+    known = _known_of(questions)
+    for value, place in sorted(questions, key=lambda question: question[1] != _IT):
+        yield value, place, COPIES.answers(asked, ask, [(value, place == _IT)], known)[0]
+
+
+def _here(asked: Any, ask: Callable[[Any], str], questions: Questions) -> Iterator[tuple[Any, int, str]]:
+    """The answers in this process, one after the other."""
+    known = _known_of(questions)
+    for value, place in questions:
+        if place == _IT or not COPIES.is_too_large(asked, value, known):
+            yield value, place, _answer_of(ask, value)
+
+
+def _answer_of(ask: Callable[[Any], str], value: Any) -> str:
+    try:
+        return ask(value)
+    except Exception:  # noqa: BLE001 (an honest object may take only what it knows)
+        return RAISED
+
+
+def _says(yes: bool) -> str:
+    return "yes" if yes else "no"
 
 
 def tells_apart(asked: Any, known: Any, on_left: bool, must_equal: bool = True) -> bool:
     """It calls itself equal to the known value (where it must), to at most half of each family of values round it, of
     what is far from it, and to few of those that are like it."""
-    return _is_equality(lambda value: all_of(asked == value if on_left else value == asked), known, must_equal)
+
+    def ask(value: Any) -> str:
+        return _says(all_of(asked == value if on_left else value == asked))
+
+    # what is only near what a matcher expects is asked again by that
+    return _decided(asked, _EQUALITY if must_equal else (), ask, *_equality(known, must_equal))
 
 
-def _is_equality(says: Callable[[Any], bool], known: Any, must_equal: bool) -> bool:
+def _equality(known: Any, must_equal: bool) -> tuple[Questions, Decide]:
+    """What is asked of an object that is to equal the known value, and how its answers are judged."""
     families, far = frame(known), _far(known)
     others = _alike(known)
     around = [each for other in others for family in frame(other) for each in family if each != known]
     groups = [*families, far, [*others, *around]]
     most = [*(len(each) // 2 for each in families), len(far) // 2, (2 * len(groups[-1])) // 3]
-    said_yes: list[list[Any]] = [[] for _ in groups]
-    is_known_equal = False
-    placed = [(each, place) for place, group in enumerate(groups) for each in group]
-    for (value, place), is_it in _shuffled((known, -1), placed):
-        equal = _is_yes(says, value)
-        if is_it:
-            is_known_equal = equal
-        elif equal:
-            said_yes[place].append(value)
-    if must_equal and not is_known_equal:
-        return False
-    if all(len(yes) <= few for yes, few in zip(said_yes, most)):  # noqa: B905 (Python 3.8)
-        return True
-    return type(known) is int and _is_rest(says, known, [each for yes in said_yes for each in yes])
+
+    def decide(answers: Said) -> bool | list[Any]:
+        yes, equals = [0] * len(groups), []
+        is_known_equal, has_too_many = False, False
+        for value, place, said in answers:
+            if place == _IT:
+                is_known_equal = said == "yes"
+                if must_equal and not is_known_equal:
+                    return False
+            elif said == "yes":
+                equals.append(value)
+                yes[place] += 1
+                has_too_many = has_too_many or yes[place] > most[place]
+                if has_too_many and not _step_of_rest(known, equals):
+                    return False
+        if must_equal and not is_known_equal:
+            return False
+        step = _step_of_rest(known, equals)
+        return [known + side * step * (1 + below(1000)) for side in (1, -1, 1, -1)] if has_too_many else True
+
+    return _shuffled(known, groups), decide
 
 
-def _is_yes(says: Callable[[Any], bool], value: Any) -> bool:
-    try:
-        return says(value)
-    except Exception:  # noqa: BLE001 (an honest comparison may fail for a value that it does not expect)
-        return False
-
-
-def _is_rest(says: Callable[[Any], bool], known: int, equals: list[Any]) -> bool:
-    """It is a number computed with a modulus: what it equals lies whole steps away, and the known value is the rest."""
-    if any(type(each) is not int for each in equals):
-        return False
+def _step_of_rest(known: Any, equals: list[Any]) -> int:
+    """How far apart the values lie that a number computed with a modulus equals, where the known one may be a rest;
+    0 where it is not."""
+    if type(known) is not int or any(type(each) is not int for each in equals):
+        return 0
     step = 0
     for each in equals:
         step = math.gcd(step, each - known)
-    if not 0 <= known < step:
-        return False
-    return all(_is_yes(says, known + side * step * (1 + below(1000))) for side in (1, -1, 1, -1))
+    return step if 0 <= known < step else 0
 
 
-def says_yes_to_some(ask: Callable[[Any, Any], Any], asked: Any, known: Any, name: str = "") -> bool:
+def says_yes_to_some(
+    ask: Callable[[Any, Any], Any], asked: Any, known: Any, name: str = "", *, said_before: bool | None = None
+) -> bool:
     """A method that judges says yes to the known value, and not to all values of its kind; of a text that it is to
     begin or end with, or to hold, not to most that are like it. `name`: the method's; one that says what is the same is
-    asked as `==` is."""
-    if name in _SAME:
-        return _is_equality(lambda value: bool(ask(asked, value)), known, must_equal=True)
+    asked as `==` is. `said_before`: what `says_yes_in_copies` has given before the object was asked about the known
+    value."""
+    if said_before is not None:
+        return said_before
+    return _decided(*_questions_of_judge(ask, asked, known, name))
+
+
+def says_yes_in_copies(ask: Callable[[Any, Any], Any], asked: Any, known: Any, name: str = "") -> bool | None:
+    """What `says_yes_to_some` gives, of an object that is asked in copies of this process; None of any other."""
+    return _decided_in_copies(*_questions_of_judge(ask, asked, known, name))
+
+
+def _questions_of_judge(
+    ask: Callable[[Any, Any], Any], asked: Any, known: Any, name: str
+) -> tuple[Any, tuple[str, ...], Callable[[Any], str], Questions, Decide]:
+    methods = {"": ORDERING, "__contains__": _CONTAINING}.get(name, (name,))
+    judged = _equality(known, must_equal=True) if name in _SAME else _judging(known, name)
+    return (asked, methods, lambda value: _says(bool(ask(asked, value))), *judged)
+
+
+def _judging(known: Any, name: str) -> tuple[Questions, Decide]:
     alike_ones = alike(known, 2 * _MOST_DECOYS)
     near = [each for family in frame(known) for each in family] if is_known(known) else []
     is_text = isinstance(known, (str, bytes, bytearray)) and (len(known) > 1 or name in _ENDS)
-    others = [(each, True) for each in alike_ones] + [(each, False) for each in (*near, *_far(known))]
-    said_no, yes_of_alike, is_known_right = False, 0, False
-    for question, is_it in _shuffled((known, False), others):
-        value, is_alike = question
-        try:
-            yes = bool(ask(asked, value))
-        except Exception:  # noqa: BLE001 (an honest method may take only what it knows)
-            yes = False
-        if is_it:
-            is_known_right = yes
-            continue
-        yes_of_alike += yes and is_alike
-        if type(value) is type(known) or not yes:
-            said_no = said_no or not yes
-    if is_text and 2 * yes_of_alike > len(alike_ones):
-        return False
-    return is_known_right and said_no
+
+    def decide(answers: Said) -> bool:
+        said_no, yes_of_alike, is_known_right = False, 0, False
+        for value, place, said in answers:
+            if place == _IT:
+                is_known_right = said == "yes"
+                if not is_known_right:
+                    return False
+                continue
+            yes_of_alike += said == "yes" and place == 0
+            if is_text and 2 * yes_of_alike > len(alike_ones):
+                return False
+            if type(value) is type(known) or said != "yes":
+                said_no = said_no or said != "yes"
+            if is_known_right and said_no and not is_text:
+                return True
+        return is_known_right and said_no
+
+    return _shuffled(known, [alike_ones, [*near, *_far(known)]]), decide
 
 
-def contains_some(asked: Any, sought: Any) -> bool:
-    """It says that it holds what is sought, and not that it holds everything."""
-    return says_yes_to_some(lambda held, value: value in held, asked, sought)
+def _is_in(held: Any, value: Any) -> bool:
+    return value in held
+
+
+def contains_some(asked: Any, sought: Any, said_before: bool | None = None) -> bool:
+    """It says that it holds what is sought, and not that it holds everything. `said_before`: see `says_yes_to_some`."""
+    return says_yes_to_some(_is_in, asked, sought, "__contains__", said_before=said_before)
+
+
+def contains_in_copies(asked: Any, sought: Any) -> bool | None:
+    """See `says_yes_in_copies`."""
+    return says_yes_in_copies(_is_in, asked, sought, "__contains__")
 
 
 def is_orderly(sign: str, asked: Any, known: Any) -> bool:
@@ -145,14 +272,33 @@ def is_orderly(sign: str, asked: Any, known: Any) -> bool:
     lowest, highest = _ends(known)
     others = [each for other in _alike(known) for each in (other, *_steps(other))]
     under, above = (sign, MIRRORED[sign]) if sign[0] == "<" else (MIRRORED[sign], sign)
-    less: dict[Any, bool] = {}
-    greater: dict[Any, bool] = {}
-    for value, _ in _shuffled(known, [lowest, highest, *_steps(known), *others]):
-        for answers, each in shuffled([(less, under), (greater, above)]):
+
+    def ask(value: Any) -> str:
+        said = {}
+        for each in shuffled([under, above]):
             try:
-                answers[value] = bool(ORDERS[each](asked, value))
-            except Exception:  # noqa: BLE001, S112 (an honest object may have one of the two only)
-                continue
+                said[each] = "01"[bool(ORDERS[each](asked, value))]
+            except Exception:  # noqa: BLE001 (an honest object may have one of the two only)
+                said[each] = RAISED
+        return said[under] + said[above]
+
+    def decide(answers: Said) -> bool:
+        less: dict[Any, bool] = {}
+        greater: dict[Any, bool] = {}
+        for value, _, said in answers:
+            for found, each in zip((less, greater), said if len(said) == 2 else ""):  # noqa: B905 (Python 3.8)
+                if each in "01":
+                    found[value] = each == "1"
+        return _has_one_place(sign, known, less, greater, (lowest, highest))
+
+    questions = _shuffled(known, [[lowest, highest, *_steps(known), *others]])
+    return _decided(asked, ORDERING, ask, questions, decide)
+
+
+def _has_one_place(
+    sign: str, known: Any, less: dict[Any, bool], greater: dict[Any, bool], ends: tuple[Any, Any]
+) -> bool:
+    lowest, highest = ends
     if not (less if sign[0] == "<" else greater).get(known):
         return False
     if not isinstance(known, str) and (less.get(lowest) or greater.get(highest)):
@@ -170,48 +316,105 @@ def is_orderly(sign: str, asked: Any, known: Any) -> bool:
 
 def heeds(sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any) -> bool:
     """The plain value that an operator gives depends on the plain operand."""
+    return bool(_heeded(sign, compute, asked, known, in_copy=False)[0])
+
+
+def believed_of(sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any) -> Callable[[Any], bool]:
+    """Whether what the operator then gives for the known operand is believed. Who was asked in a copy gives what it has
+    given there."""
+    is_heeding, expected = _heeded(sign, compute, asked, known, in_copy=True)
+    is_number = _is_of_numbers(sign, known)
+    return lambda result: is_heeding and (not expected or _told(sign, result, is_number, _GAP) == expected)
+
+
+_GAP = 1e-2
+"""so near to the known operand it is called near"""
+
+
+def _is_of_numbers(sign: str, known: Any) -> bool:
+    return isinstance(known, (int, float)) and sign in _NEARING
+
+
+def _told(sign: str, found: Any, is_number: bool, gap: float) -> str:
+    """What an operator gives, in one line: whether it is plain, falsy, levelling, and near, and what it is."""
+    is_plain = is_known(found)
+    is_falsy = is_plain and not found
+    is_levelling = is_plain and found in _LEVELLING.get(sign, ())
+    is_near = is_number and _is_near(sign, found, gap)
+    text = f"{type(found).__name__} {_hash(repr(found))}" if is_plain else ""
+    return "".join("01"[bool(each)] for each in (is_plain, is_falsy, is_levelling, is_near)) + text
+
+
+def _heeded(
+    sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any, *, in_copy: bool
+) -> tuple[bool, str]:
+    """(whether it heeds its operand, what it gives in a copy for the known one; empty where it was asked here)."""
     others = [each for each in (*_alike(known), *_next(known)) if each != known]
     if sign in _DIVIDING and isinstance(known, (int, float)):
         others += [each for each in (1, 2, 3) if each != known]
     if len(others) < 2:
-        return True
-    is_number = isinstance(known, (int, float)) and sign in _NEARING
-    families = _families_for(sign, known)
-    groups = [_Said(len(group)) for group in (others, *families)]
-    placed = [(each, place) for place, group in enumerate([others, *families]) for each in group]
-    known_one = _Said(1)
-    for (value, place), is_it in _shuffled((known, 0), placed):
+        return True, ""
+    is_number = _is_of_numbers(sign, known)
+    groups = [others, *_families_for(sign, known)]
+    questions = _shuffled(known, groups)
+
+    def ask(value: Any) -> str:
+        return _told(sign, compute(_copied(asked), value), is_number, _gap_of(sign, known, value, is_number))
+
+    def decide(answers: Said) -> bool:
+        return _is_heeding(sign, known, is_number, [len(group) for group in groups], answers)
+
+    if in_copy and may_have_effects(asked, _METHODS[sign]):
         try:
-            found = compute(_copied(asked), value)
-        except Exception:  # noqa: BLE001, S112 (an honest operator may take only what it knows)
+            first = COPIES.answers(asked, ask, _for_copies(questions))
+            (again,) = COPIES.answers(asked, ask, [(known, True)])
+            expected = next(each for (_, place), each in zip(questions, first) if place == _IT)  # noqa: B905
+            if expected == again and decide(_joined(questions, first)):
+                return True, again
+            each_apart = list(_each_apart(asked, ask, questions))
+            expected = next(each for _, place, each in each_apart if place == _IT)
+            if expected == again:
+                return decide(each_apart), again
+        except NoCopyError:  # as for what is another each time
+            pass
+    return decide(_here(asked, ask, questions)), ""
+
+
+def _gap_of(sign: str, known: Any, value: Any, is_number: bool) -> float:
+    gap = _GAP if value is known else abs(known - value) / 2 if is_number else 0.0
+    return min(gap / max(abs(known), 1), _GAP) if sign == "/" and is_number else gap
+
+
+def _is_heeding(sign: str, known: Any, is_number: bool, sizes: list[int], answers: Said) -> bool:
+    groups, known_one = [_Said() for _ in sizes], _Said()
+    for _, place, said in answers:
+        if said in (RAISED, FAILED):  # an honest operator may take only what it knows
             continue
-        if not is_known(found) and not is_number:
+        if said[0] == "0" and not is_number:
             return True
-        gap = 1e-2 if is_it else abs(known - value) / 2 if is_number else 0.0
-        gap = min(gap / max(abs(known), 1), 1e-2) if sign == "/" and is_number else gap
-        (known_one if is_it else groups[place]).add(found, is_near=is_number and _is_near(sign, found, gap))
+        (known_one if place == _IT else groups[place]).add(said)
     if not known_one.answered or not groups[0].answered:
         return bool(known_one.answered)
     if known_one.near and any(2 * group.near > group.answered for group in groups):
         return False
     return all(
-        _depends(sign, known_one, group, known) for place, group in enumerate(groups) if place == 0 or group.size > 2
+        _depends(sign, known_one, group, known) for place, group in enumerate(groups) if place == 0 or sizes[place] > 2
     )
 
 
 class _Said:
     """What an operator has given for some operands."""
 
-    def __init__(self, size: int) -> None:
-        self.size, self.answered, self.near = size, 0, 0
-        self.plain: list[Any] = []
+    def __init__(self) -> None:
+        self.answered, self.near = 0, 0
+        self.plain: list[str] = []
 
-    def add(self, found: Any, *, is_near: bool) -> None:
-        """One more of its results."""
+    def add(self, said: str) -> None:
+        """One more of its results, as `_told` has it."""
         self.answered += 1
-        self.near += is_near
-        if is_known(found):
-            self.plain.append(found)
+        self.near += said[3] == "1"
+        if said[0] == "1":
+            self.plain.append(said)
 
 
 def _families_for(sign: str, known: Any) -> list[list[Any]]:
@@ -224,11 +427,12 @@ def _families_for(sign: str, known: Any) -> list[list[Any]]:
 def _depends(sign: str, known_one: _Said, group: _Said, known: Any) -> bool:
     """What is given depends on the operand, or is one that may be given for all of them."""
     plain = [*known_one.plain, *group.plain]
-    if len(plain) < 1 + group.answered or not group.answered or len({(type(each), repr(each)) for each in plain}) > 1:
+    if len(plain) < 1 + group.answered or not group.answered or len({each[4:] for each in plain}) > 1:
         return True
-    if plain[0] in _LEVELLING.get(sign, ()):
+    _, is_falsy, is_levelling, _ = (flag == "1" for flag in plain[0][:4])
+    if is_levelling:
         return True
-    return not plain[0] and (sign == "@" or (sign in _SETS and isinstance(known, (set, frozenset))))
+    return is_falsy and (sign == "@" or (sign in _SETS and isinstance(known, (set, frozenset))))
 
 
 def _is_near(sign: str, found: Any, gap: float) -> bool:

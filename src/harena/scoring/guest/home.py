@@ -35,6 +35,7 @@ import time
 import types
 
 from harena.scoring.guest.driver import MOST_FILES, OWNER, PLAIN, decode, encode, is_forked_child, out_of_reach
+from harena.scoring.guest.effects import may_have_effects
 from harena.scoring.guest.functions import (
     Attributes,
     Steps,
@@ -54,6 +55,7 @@ from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late
 from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.libraries import FUNCTIONS, is_of_library, place_of
+from harena.scoring.guest.snapshots import COPIES, NoCopyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -462,7 +464,7 @@ class Home(Border):
             owner = type(target)
             return getattr(owner, name)(target, *positional, **dict(keywords))
         if verb == "probe":
-            return getattr(type(target), name)(target, object()) is True
+            return _probed(target, name, *positional)
         if verb == "derive":
             self._derive(target, name, positional, dict(keywords))
             return None
@@ -905,6 +907,22 @@ def _remade(name: Any, arguments: Any, message: str, number: int, fields: Any = 
         made = Exception(message) if isinstance(name, str) else cls.__new__(cls, *arguments)
     vars(made).update(fields, _harena_raised=number, _harena_text=message)
     return made
+
+
+def _probed(target: Any, name: str, *operand: Any) -> bool:
+    """Whether a special method says yes to a value that is not the suite's, or to an object made just now. What else it
+    does then is done in a copy of this process."""
+    value = operand[0] if operand else object()
+
+    def says_yes(_: Any) -> bool:
+        return getattr(type(target), name)(target, value) is True
+
+    if may_have_effects(target, (name,)):
+        try:
+            return COPIES.answers(target, lambda _: "01"[says_yes(_)], [(value, False)]) == ["1"]
+        except NoCopyError:
+            pass
+    return says_yes(value)
 
 
 def _left(context: Any, name: str, error: BaseException) -> Any:

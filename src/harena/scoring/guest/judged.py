@@ -12,7 +12,19 @@ from __future__ import annotations
 import operator
 from types import GeneratorType
 
-from harena.scoring.guest.asked import ORDERS, all_of, contains_some, heeds, is_orderly, says_yes_to_some, tells_apart
+from harena.scoring.guest.asked import (
+    ORDERS,
+    all_of,
+    believed_of,
+    contains_in_copies,
+    contains_some,
+    heeds,
+    is_orderly,
+    says_yes_in_copies,
+    says_yes_to_some,
+    tells_apart,
+)
+from harena.scoring.guest.effects import may_have_effects
 from harena.scoring.guest.plain import (
     ATOMS,
     CONTAINERS,
@@ -26,6 +38,7 @@ from harena.scoring.guest.plain import (
     overrides,
 )
 from harena.scoring.guest.sides import arranged
+from harena.scoring.guest.snapshots import COPIES, NoCopyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +65,7 @@ _JUDGES = frozenset({
 })  # fmt: skip
 """methods whose yes or no judges what they are given"""
 _OF_SETS = frozenset({"union", "intersection", "difference", "symmetric_difference", "count", "index"})
+_COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 _really_isinstance = isinstance
 _HASHED = frozenset({dict, set, frozenset, range})
 """containers that are told what is sought only where its hash is that of an item: nobody knows that beforehand"""
@@ -147,6 +161,8 @@ class Judged:
             sought, held = self._plain.both(sought, held, own)
         else:
             sought = self._plain.whole(sought, is_own=bool(own & 1))
+        is_for = not own & 2 and not is_known(held) and self._is_for(held, sought)
+        said_before = contains_in_copies(held, sought) if is_for else None
         claims = bool(sought in held)
         if not claims or kind in (str, bytes) or (is_atomic(sought) and kind in _HASHED):
             return claims
@@ -154,12 +170,16 @@ class Judged:
             return any(
                 sought is each or (sought == each and self._is_equality_believed(sought, each, own)) for each in held
             )
-        return claims if own & 2 or not self._is_for(held, sought) else contains_some(held, sought)
+        return contains_some(held, sought, said_before) if is_for else claims
 
     def pair(self, sign: str, left: Any, right: Any, own: int = 0) -> tuple[Any, Any]:
         """Both sides of an assertion; two that fail it where what they say is not believed."""
         if type(left) in ATOMS and type(right) in ATOMS:
             return left, right
+        if sign in ("in", "not in") and self._plain.base(right) is None and not is_known(right):
+            return left, _Held(right, said=self._holds(left, right, own))
+        if (sign in ORDERS or sign in ("==", "!=")) and self._is_asked_once(left, right):
+            return _Answering(left, said=bool(self.compared(sign, left, right, own))), right
         if sign in ("in", "not in"):
             is_told = self._holds(left, right, own) is (left in right)
         elif sign == "-":
@@ -175,6 +195,13 @@ class Judged:
                 is_told = True
             left, right = sides
         return (left, right) if is_told else (object(), object())
+
+    def _is_asked_once(self, left: Any, right: Any) -> bool:
+        """One side is an object that is no collection: whatever an assertion asks of it, it has said before."""
+        objects = [each for each in (left, right) if not is_known(each)]
+        return bool(objects) and not any(
+            is_static(each) or self._plain.base(each) is not None or hasattr(type(each), "__len__") for each in objects
+        )
 
     def sides(self, sign: str, *positional: Any, **named: Any) -> list[Any]:
         """The arguments of an assertion, its two sides first, however they are given."""
@@ -196,15 +223,15 @@ class Judged:
             return OPERATORS[sign](left, right)
         left, right = self._operand(sign, left, right), self._operand(sign, right, left)
         compute = OPERATORS[sign]
-        is_believed = True
+        is_believed: Callable[[Any], bool] = _always
         if is_static(left) or is_static(right):
             return compute(left, right)
         if self._is_for(left, right) and not own & 1:
-            is_believed = heeds(sign, compute, left, right)
+            is_believed = believed_of(sign, compute, left, right)
         elif self._is_for(right, left) and not own & 2:
-            is_believed = heeds(sign, lambda asked, value: compute(value, asked), right, left)
+            is_believed = believed_of(sign, lambda asked, value: compute(value, asked), right, left)
         result = compute(left, right)
-        return result if is_believed else object()
+        return result if is_believed(result) else object()
 
     def changed(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
         """What a name has after `+=` and the like. An object may change itself; any other result is judged as that of
@@ -213,9 +240,9 @@ class Judged:
             return self.operated(sign, left, right, own)
         if self._is_for(left, right) and not own & 1 and not is_static(left):
             compute = IN_PLACE[sign]
-            is_believed = heeds(sign, compute, left, right)
+            is_believed = believed_of(sign, compute, left, right)
             result = compute(left, self.number(right))
-            return result if is_believed or result is left else object()
+            return result if result is left or is_believed(result) else object()
         return IN_PLACE[sign](left, self.number(right))
 
     def _operand(self, sign: str, value: Any, other: Any) -> Any:
@@ -300,14 +327,16 @@ class Judged:
             return found
 
         def judges(*positional: Any, **keywords: Any) -> Any:
+            def ask(asked: Any, each: Any) -> Any:
+                return getattr(asked, name)(each, *positional[1:], **keywords)
+
+            is_for = bool(positional) and is_known(positional[0])
+            said_before = says_yes_in_copies(ask, value, positional[0], name) if is_for else None
             said = found(*positional, **keywords)
             # what says nothing is asked no more: `query.eq("a", 1)` changes a query, and gives it back
-            if not positional or not is_known(positional[0]) or not is_known(said) or not said:
+            if not is_for or not is_known(said) or not said:
                 return said
-            is_believed = says_yes_to_some(
-                lambda asked, each: getattr(asked, name)(each, *positional[1:], **keywords), value, positional[0]
-            )
-            return said if is_believed else False
+            return said if says_yes_to_some(ask, value, positional[0], name, said_before=said_before) else False
 
         return judges
 
@@ -322,12 +351,25 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
+def _always(_: Any) -> bool:
+    return True
+
+
 def _is_contradicted(sign: str, left: Any, right: Any) -> bool:
     """The other way round it is true, too, and the two are not equal."""
-    try:
+
+    def is_contradicted() -> bool:
         if not bool(ORDERS[sign](right, left)):
             return False
         return len(sign) == 1 or not bool(left == right) or calls_anything_equal(left)
+
+    if may_have_effects(left, _COMPARING) or may_have_effects(right, _COMPARING):
+        try:
+            return COPIES.answers(left, lambda _: "01"[is_contradicted()], [(None, False)]) == ["1"]
+        except NoCopyError:
+            pass
+    try:
+        return is_contradicted()
     except Exception:  # noqa: BLE001 (of the candidate's own methods)
         return False
 
@@ -376,6 +418,34 @@ def _of_sets(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
     for each, rest in ((one, other), (other, one)):
         for odd in (item for item in each if not is_known(item)):
             yield from ((odd, item) if each is one else (item, odd) for item in rest if odd == item)
+
+
+class _Shown:
+    """What stands in an assertion for an object that has been asked, and is asked no more."""
+
+    def __init__(self, asked: Any, *, said: bool) -> None:
+        self._asked, self._said = asked, said
+
+    def __repr__(self) -> str:
+        return repr(self._asked)
+
+
+class _Held(_Shown):
+    """An object that has said whether something is in it."""
+
+    def __contains__(self, _: Any) -> bool:
+        return self._said
+
+
+class _Answering(_Shown):
+    """An object whose one comparison with another one is known."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, _: object) -> bool:
+        return self._said
+
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
 
 
 def chained(judged: Judged) -> Callable[..., Any]:

@@ -15,6 +15,9 @@ import datetime
 import decimal
 import fractions
 
+from harena.scoring.guest.effects import may_have_effects
+from harena.scoring.guest.snapshots import COPIES, NoCopyError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,8 +124,17 @@ def calls_anything_equal(value: Any) -> bool:
     if not _flags_of(kind, type) & _HEAP_TYPE or kind in STANDARD:
         return False
     fresh = object()
-    try:
+
+    def is_equal(_: Any) -> bool:
         return bool(value == fresh) or not bool(value != fresh)
+
+    if may_have_effects(value, ("__eq__", "__ne__")):
+        try:
+            return COPIES.answers(value, lambda _: "01"[is_equal(_)], [(fresh, False)]) == ["1"]
+        except NoCopyError:
+            pass
+    try:
+        return is_equal(fresh)
     except Exception:  # noqa: BLE001 (an honest comparison needs its own attributes)
         return False
 

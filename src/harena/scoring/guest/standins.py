@@ -787,7 +787,7 @@ def _said_of_plain(self: Any, name: str, other: Any) -> Any:
         doubts.append(f"the candidate's {name} says {said} of a plain value")
     if _origin(self) != "made":
         says_yes_to_all = name == "__eq__" and all(
-            candidate.ask("special", self, name, (each,)) is True for each in others(other)
+            candidate.ask("probe", self, name, (each,)) is True for each in others(other)
         )
         return (
             NotImplemented if (name == "__eq__" and not said) or says_yes_to_all else _unbelieved(self, name, (other,))
@@ -859,7 +859,7 @@ def _contains_all(self: Any, wanted: Any) -> bool:
     """Whatever is asked of it, it says yes."""
     ask = self._harena_candidate.ask
     try:
-        return all(ask("special", self, "__contains__", (other,)) is True for other in others(wanted))
+        return all(ask("probe", self, "__contains__", (other,)) is True for other in others(wanted))
     except Exception:  # noqa: BLE001 (an honest container may take only what it knows)
         return False
 
@@ -884,7 +884,7 @@ def _contains(self: Any, wanted: Any) -> bool:
         raise TypeError("the candidate's __contains__ gave no bool")
     if _origin(self) == "given" and not _is_theirs(wanted):
         doubts.append("an object that a call gave back says what is in it")  # `return self`: an object, or an answer
-        if said and all(candidate.ask("special", self, "__contains__", (other,)) is True for other in others(wanted)):
+        if said and all(candidate.ask("probe", self, "__contains__", (other,)) is True for other in others(wanted)):
             return False  # whatever is asked of it, it says yes
     return said and not _is_indifferent(self, "__contains__")
 

@@ -35,6 +35,7 @@ from harena.scoring.guest import asserts as guest_asserts
 from harena.scoring.guest import calls as guest_calls
 from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import driver as guest_driver
+from harena.scoring.guest import effects as guest_effects
 from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import handed as guest_handed
 from harena.scoring.guest import imports as guest_imports
@@ -45,6 +46,7 @@ from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import sides as guest_sides
+from harena.scoring.guest import snapshots as guest_snapshots
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest_sources import guest_argv, source_of
 from harena.scoring.scorers.asserts import score_asserts, shared_names
@@ -79,7 +81,8 @@ _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 _IN_ONE_PROCESS = (
-    *(guest_plain, *DECOYS, guest_asked, guest_sides, guest_judged, guest_matched, guest_loops, guest_handed),
+    *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_judged, guest_matched),
+    *(guest_loops, guest_handed),
     *(guest_executed, guest_compared, guest_imports, guest_tools, guest_rebound, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""

@@ -29,6 +29,7 @@ from harena.scoring.guest import decoy_texts as guest_decoy_texts
 from harena.scoring.guest import decoys as guest_decoys
 from harena.scoring.guest import dice as guest_dice
 from harena.scoring.guest import driver as guest_driver
+from harena.scoring.guest import effects as guest_effects
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import evaluated as guest_evaluated
 from harena.scoring.guest import executed as guest_executed
@@ -50,6 +51,7 @@ from harena.scoring.guest import proxy as guest_proxy
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import sides as guest_sides
+from harena.scoring.guest import snapshots as guest_snapshots
 from harena.scoring.guest import standins as guest_standins
 from harena.scoring.guest import suite as guest_suite
 from harena.scoring.guest import swallowed as guest_swallowed
@@ -102,7 +104,10 @@ class TestOfNobody(unittest.TestCase):
         self.assertEqual(1, 2)
 """
 _WITHOUT_ITS_FOLDER = "import sys\nsys.path[:] = [path for path in sys.path if path]\n"
-_HOME = (guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries, guest_home)
+_HOME = (
+    *(guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries),
+    *(guest_effects, guest_snapshots, guest_home),
+)
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
 
@@ -238,16 +243,7 @@ def suite_argv(
     standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
-    border = (
-        guest_driver,
-        guest_graph,
-        guest_functions,
-        guest_given,
-        guest_kept,
-        guest_libraries,
-        guest_home,
-        *judging,
-    )
+    border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_judged, guest_matched, guest_handed, guest_compared,
                  guest_compared_beside, guest_begun, guest_swallowed, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
