@@ -33,6 +33,9 @@ STEERED = {
     "two marks": MARKED.replace("@unittest", "@unittest.skipIf(Y == 4, 'four')\n@unittest"),
     "in the test": MARKED.replace("skipUnless", "skipIf").replace("self.assert", "\n        if f(1) == 2: raise unittest.SkipTest('two')\n        self.assert"),
     "what the suite has put there": MARKED.replace("Y = f(3)", "os.environ['FAST'] = str(f(3))").replace("skipUnless(os.environ.get('SLOW')", "skipIf(os.environ.get('FAST') == '4'"),
+    "put on later": HEAD + "class T(unittest.TestCase):\n    @unittest.skipIf(bool(os.environ.get('FAST')), 'no')\n" + BODY + "T = unittest.skipIf(Y == 4, 'x')(T)\n",
+    "inherited": HEAD + "@unittest.skipIf(Y == 4, 'x')\nclass B(unittest.TestCase): pass\nclass T(B):\n    @unittest.skipIf(bool(os.environ.get('FAST')), 'no')\n" + BODY,
+    "in a block": "import pytest\n" + HEAD + "class T(unittest.TestCase):\n    if Y == 4:\n        pytestmark = pytest.mark.skip\n    @unittest.skipIf(bool(os.environ.get('FAST')), 'no')\n" + BODY,
     "no parameters": "import pytest\n" + HEAD + "@pytest.mark.skipif(bool(os.environ.get('FAST')), reason='no')\n@pytest.mark.parametrize('v', range(Y - 4))\ndef test_a(v): assert f(1) == 2\n",
 }  # fmt: skip
 

@@ -57,3 +57,45 @@ def test_only_a_skip_that_no_code_has_raised_is_a_marks() -> None:
     assert excuses_of(by_mark, on).stated == {name}
     assert not excuses_of(by_code, on).stated
     assert not excuses_of(by_mark, on, is_beside=True).stated
+
+
+OWN = "    @unittest.skipIf(os.name == 'nt', 'no')\n    def test_a(self): assert f(1)\n"
+OTHERWISE = {
+    "in a block of the class": f"class T(unittest.TestCase):\n    if Y == 5:\n        pytestmark = pytest.mark.skip(reason='x')\n{OWN}",
+    "in a block": f"if Y == 5:\n    pytestmark = pytest.mark.skip\nclass T:\n{OWN}",
+    "parameters, in a block": f"if Y == 5:\n    pytestmark = pytest.mark.parametrize('v', Y)\nclass T:\n{OWN}",
+    "put on later": f"class T(unittest.TestCase):\n{OWN}T = unittest.skipIf(Y == 5, 'x')(T)\n",
+    "put on later, always": f"class T(unittest.TestCase):\n{OWN}if Y == 5:\n    T = unittest.skip('x')(T)\n",
+    "inherited": f"@unittest.skipIf(Y == 5, 'n')\nclass B(unittest.TestCase):\n    pass\nclass T(B):\n{OWN}",
+    "inherited twice": f"@unittest.skipIf(Y == 5, 'n')\nclass A(unittest.TestCase):\n    pass\nclass B(A):\n    pass\nclass T(B):\n{OWN}",
+    "inherited of another file": f"from other import B\nclass T(B):\n{OWN}",
+    "a name of two": f"deco = unittest.skip('x')\nif Y == 4:\n    deco = f\n@deco\nclass T(unittest.TestCase):\n{OWN}",
+    "a name in a block": f"if Y == 5:\n    deco = unittest.skip('x')\nelse:\n    deco = f\n@deco\nclass T(unittest.TestCase):\n{OWN}",
+    "a function that marks": f"def needs(y): return unittest.skipIf(y == 5, 'x')\n@needs(Y)\nclass T(unittest.TestCase):\n{OWN}",
+    "an attribute": f"class T:\n{OWN}T.pytestmark = [pytest.mark.skip]\n",
+    "setattr": f"class T(unittest.TestCase):\n{OWN}if Y == 5: setattr(T, '__unittest_skip__', True)\n",
+    "another name": f"from unittest import skipIf as unless\n@unless(Y == 5, 'x')\nclass T(unittest.TestCase):\n{OWN}",
+    "a hook": f"class T:\n{OWN}def pytest_collection_modifyitems(items):\n    for item in items:\n        if hasattr(solution, 'BAD'): item.add_marker(pytest.mark.skip())\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_a_suite_that_marks_in_another_way_states_no_mark(name: str) -> None:
+    """The test has a mark of the suite's own, and may be skipped by one that the candidate steers."""
+    plain = {"test_it.py": f"{HEAD}class T(unittest.TestCase):\n{OWN}"}
+    assert dependence(plain, ["pytest"]).marked == {"test_a": "own"}
+    suite = {"test_it.py": HEAD + OTHERWISE[name], "other.py": "import unittest\nclass B(unittest.TestCase): pass\n"}
+    assert "test_a" not in dependence(suite, ["pytest"]).marked
+
+
+def test_a_hook_of_another_file_states_no_mark() -> None:
+    """As people write them that skip what is slow."""
+    hook = "import pytest, solution\ndef pytest_collection_modifyitems(items):\n    for item in items:\n        if hasattr(solution, 'BAD'): item.add_marker(pytest.mark.skip())\n"
+    suite = {"test_it.py": f"{HEAD}class T(unittest.TestCase):\n{OWN}", "conftest.py": hook}
+    assert dependence(suite, ["pytest"]).marked == {}
+
+
+def test_marks_of_a_base_of_the_file_are_its_own() -> None:
+    """A base of the suite's own, and one of a library's."""
+    suite = f"{HEAD}class B(unittest.TestCase):\n    pass\nclass T(B):\n{OWN}"
+    assert dependence({"test_it.py": suite}, ["pytest"]).marked == {"test_a": "own"}

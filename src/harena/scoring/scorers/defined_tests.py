@@ -164,7 +164,8 @@ def dependence(
     marked = marked_names(
         [*((name, None) for name in others), *(each for some in stating.values() for each in some.marked())]
     )
-    found.marked = {name: kind for name, kind in marked.items() if kind == "always" or not is_always}
+    if not any(some.marks_otherwise() for some in stating.values()):
+        found.marked = {name: kind for name, kind in marked.items() if kind == "always" or not is_always}
     if any(
         isinstance(node, FUNCTIONS) and node.name == "skipTest"
         for tree in trees.values()

@@ -62,6 +62,8 @@ _MARKS_OF_SOME = frozenset({
     for name in names
 })  # fmt: skip
 _MARK_NAMES = frozenset({"skip", "skipif"})
+_MARKING = frozenset({"skipif", "skipIf", "skipUnless", "add_marker", "applymarker", "__unittest_skip__"})
+"""names that only marks have, and what puts them on tests"""
 _SKIPPING_WORDS = ("skip", "Skip", "exit", "fail", "Fail")
 _MOST_NAMED = 8
 """names of a mark that stand for one another"""
@@ -122,6 +124,10 @@ class StatedExcuses:
         self._nodes = parts_of(tree)
         self._parents = {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
         self._functions = {node.name: node for node in self._nodes if isinstance(node, FUNCTIONS)}
+        self._classes: dict[str, list[ast.ClassDef]] = {}
+        for node in self._nodes:
+            if isinstance(node, ast.ClassDef):
+                self._classes.setdefault(node.name, []).append(node)
         self._modules: dict[str, set[str]] = {}
         """what imports of others than the candidate bind a name to"""
         self._theirs = set(theirs)
@@ -196,6 +202,39 @@ class StatedExcuses:
                     given += [*parent.decorator_list, *self._marks_of(parent)]
                 yield node.name, any(self._expects(mark, is_always) for mark in given)
 
+    def marks_otherwise(self) -> bool:
+        """Some mark that may skip is no plain decorator, `pytestmark` or name of one, so that it cannot be said which
+        tests have it: it is made in a block or a function, put on a class later, or added by a hook."""
+        names = {node for node in self._nodes if word_of(node) == "pytestmark"}
+        stated: set[ast.AST] = set()
+        for node in self._nodes:
+            if isinstance(node, _Function | ast.ClassDef) and self._is_stated(node):
+                stated.update(part for each in node.decorator_list for part in ast.walk(each))
+            elif isinstance(node, ast.Assign) and len(node.targets) == 1 and self._is_stated(node):
+                target = node.targets[0]
+                if isinstance(target, ast.Name) and (
+                    target.id == "pytestmark" or len(self._values.get(target.id, ())) == 1
+                ):
+                    names.discard(target)
+                    stated.update(ast.walk(node.value))
+        texts = (node.value for node in ast.walk(self._tree) if isinstance(node, ast.Constant))
+        return (
+            bool(names)
+            or any(self._is_mark(node) and node not in stated for node in self._nodes)
+            or any(isinstance(text, str) and text in ("pytestmark", *_MARKING) for text in texts)
+            or any(alias.asname and alias.name in _MARKING for each in self._nodes for alias in _aliases(each))
+        )
+
+    def _is_mark(self, node: ast.AST) -> bool:
+        word = word_of(node)
+        return word in _MARKING or (word == "skip" and self._dotted(node) in _MARKS_OF_ALL)
+
+    def _is_stated(self, node: ast.AST) -> bool:
+        """It is in the file's body, or in that of a class there, whatever is true then."""
+        while isinstance(node := self._parents[node], ast.ClassDef):
+            pass
+        return isinstance(node, ast.Module)
+
     def marked(self) -> Iterator[tuple[str, Kind | None]]:
         """The names of tests, and how marks skip each: by the suite's own doing only; None where that is not stated, or
         where no mark skips it."""
@@ -203,10 +242,11 @@ class StatedExcuses:
         for node in self._nodes:
             if isinstance(node, FUNCTIONS) and is_test(node.name):
                 classes = list(self._classes_around(node))
+                known = [each for parent in classes for each in self._lineage(parent)]
                 given = [*marks, *node.decorator_list]
-                for parent in classes:
+                for parent in known:
                     given += [*parent.decorator_list, *self._marks_of(parent)]
-                has_theirs = any(self._is_theirs(base) for parent in classes for base in parent.bases)
+                has_theirs = any(not self._is_known_base(base) for parent in known for base in parent.bases)
                 skipping = [mark for mark in given if self._may_skip(mark)]
                 kinds = [self._skips_by(mark) for mark in skipping]
                 if "always" in kinds:  # it never runs, whatever another mark would do
@@ -523,6 +563,20 @@ class StatedExcuses:
 
     # Skips by marks, and expected failures.
 
+    def _lineage(self, node: ast.ClassDef) -> list[ast.ClassDef]:
+        """A class and those of the file that it derives from, whose marks are its own, too."""
+        found = [node]
+        for each in found:  # it grows meanwhile
+            found += [cls for base in each.bases for cls in self._classes.get(word_of(base), ()) if cls not in found]
+        return found
+
+    def _is_known_base(self, base: ast.expr) -> bool:
+        """It is a class of a library's, or one of the file that is defined once."""
+        if isinstance(base, ast.Name) and len(self._classes.get(base.id, ())) == 1:
+            return len(self._values.get(base.id, ())) <= 1
+        name = self._dotted(base)
+        return bool(name) and not self._is_theirs(base) and ("." not in name or _first(base) in self._libraries)
+
     def _classes_around(self, node: ast.AST) -> Iterator[ast.ClassDef]:
         while not isinstance(node := self._parents[node], ast.Module):
             if isinstance(node, ast.ClassDef):
@@ -612,6 +666,16 @@ def stated_names(found: Iterable[tuple[str, bool]]) -> frozenset[str]:
     for name, is_stated in found:
         (stated if is_stated else others).add(name)
     return frozenset(stated - others)
+
+
+def _first(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return word_of(node)
+
+
+def _aliases(node: ast.AST) -> list[ast.alias]:
+    return node.names if isinstance(node, ast.Import | ast.ImportFrom) else []
 
 
 def _evaluated(condition: ast.expr) -> ast.expr | None:
