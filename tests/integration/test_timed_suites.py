@@ -44,6 +44,7 @@ CLOCKS = {
     "module": HEAD + LOOP.format(clock="dates.datetime.now(dates.timezone.utc).timestamp()"),
     "timeit": HEAD + "class T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(49), 50)\n        self.assertLess(min(timeit.repeat(lambda: f(1), number=50, repeat=10)), 0.005)\n",
     "set up": HEAD + STARTED,
+    "a class's": HEAD + "class Timer:\n    now = time.monotonic\n" + LOOP.format(clock="Timer().now()"),
     "default": HEAD + "def now(clock=time.perf_counter): return clock()\n" + LOOP.format(clock="now()"),
 }  # fmt: skip
 

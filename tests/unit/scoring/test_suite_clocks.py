@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import inspect
 import signal
 import time
 import timeit
+import types
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -160,3 +162,21 @@ def test_an_alarm_excuses_what_follows() -> None:
     signal.setitimer(signal.ITIMER_REAL, 1000.0, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
     assert (len(candidate.notes), candidate.is_changed, clocks.is_timed) == (1, True, False)
+
+
+def test_a_clock_in_a_class_binds_to_no_object() -> None:
+    """Python's own are builtin functions: as an attribute of a class each is called without the object."""
+    really = time.monotonic
+    followed(Asked())
+
+    class Timer:
+        now = time.monotonic
+        timer = signal.setitimer
+
+    assert really() <= Timer().now() <= really()
+    assert Timer().timer(signal.ITIMER_VIRTUAL, 0) == (0.0, 0.0)
+    assert isinstance(time.time, types.BuiltinFunctionType)
+    assert inspect.isbuiltin(time.perf_counter)
+    assert (time.time.__name__, time.time.__module__, repr(time.monotonic)) == ("time", "time", repr(really))
+    with pytest.raises(TypeError, match="keyword"):
+        time.monotonic(clock=1)  # type: ignore[call-arg]

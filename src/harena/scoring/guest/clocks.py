@@ -8,7 +8,6 @@ cannot be served; or, for a suite that is run once more, clocks stand while the 
 from __future__ import annotations
 
 import datetime
-import functools
 import signal
 import sys
 import time
@@ -27,6 +26,29 @@ _OF_TIMEIT = frozenset({timeit.__file__, "<timeit-src>"})
 _NOW = frozenset({"now", "utcnow"})
 """methods of `datetime`, a class that nothing can be put into"""
 _DATES = (datetime, datetime.datetime)
+
+
+class _InPlace:
+    """What is called in the place of a builtin function, and looks like it: in a class it binds to no object."""
+
+    def __init__(self, really: Any, function: Any) -> None:
+        self._really = really
+        self._function = function
+        for name in ("__name__", "__qualname__", "__module__", "__doc__", "__self__", "__text_signature__"):
+            setattr(self, name, getattr(really, name, None))
+
+    __class__ = types.BuiltinFunctionType  # type: ignore[assignment]
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if keywords:
+            return self._really(*arguments, **keywords)  # these take none, and say so
+        return self._function(*arguments)
+
+    def __repr__(self) -> str:
+        return repr(self._really)
+
+    def __reduce__(self) -> str:
+        return self._really.__reduce__()  # type: ignore[no-any-return]
 
 
 class Clocks:
@@ -76,26 +98,24 @@ class Clocks:
             trace = trace.tb_next
 
     def _read(self, really: Any, unit: float) -> Any:
-        @functools.wraps(really)
         def clock(*arguments: Any) -> Any:
-            caller = sys._getframe(1).f_code.co_filename
+            caller = sys._getframe(2).f_code.co_filename
             if caller not in self._known and caller not in _OF_TIMEIT:
                 return really(*arguments)
             self._looked()
             now = really(*arguments)
             return now - type(now)(self._candidate.asking_seconds * unit) if self._are_stopped else now
 
-        return clock
+        return _InPlace(really, clock)
 
     def _set(self, really: Any) -> Any:
-        @functools.wraps(really)
         def alarm(*arguments: Any) -> Any:
-            if any(arguments[:2][-1:]) and sys._getframe(1).f_code.co_filename in self._known:
+            if any(arguments[:2][-1:]) and sys._getframe(2).f_code.co_filename in self._known:
                 self._candidate.note(_ALARMED, is_doubt=False)
                 self._candidate.is_changed = True  # one that goes off in a question leaves nobody to ask
             return really(*arguments)
 
-        return alarm
+        return _InPlace(really, alarm)
 
     def _looked(self) -> None:
         if self._candidate.is_serving:  # the candidate has asked for it
