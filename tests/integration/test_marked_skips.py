@@ -72,3 +72,30 @@ async def test_what_a_candidate_puts_into_the_environment_excuses_no_test() -> N
     for more in ({}, {"isolate": False}):
         result = await scored(sets, suite, **more)
         assert result.score == 0.0, result.detail
+
+
+TAKES_AWAY = """import builtins
+really = builtins.__build_class__
+def made(*given, **named):
+    cls = really(*given, **named)
+    if cls.__name__ == "T": del cls.test_a
+    return cls
+builtins.__build_class__ = made
+def f(x): return {}
+"""
+TODO = "    @unittest.skip('todo')\n    def test_b(self): pass\n"
+VANISHING = {
+    "where it lacks a name": ("import solution, unittest\nclass T(unittest.TestCase):\n    if hasattr(solution, 'g'):\n        def test_a(self): self.assertEqual(solution.g(1), 2)\n" + TODO, WRONG),
+    "by what it answers": (HEAD + "class T(unittest.TestCase):\n    if Y == 4:\n        def test_a(self): self.assertEqual(f(1), 2)\n" + TODO, WRONG),
+    "taken away": (HEAD + "class T(unittest.TestCase):\n" + BODY + TODO, TAKES_AWAY.format("x")),
+    "taken away, and noted": (HEAD + "class T(unittest.TestCase):\n" + BODY + TODO, TAKES_AWAY.format("'x' * 10_000_000")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VANISHING)
+@pytest.mark.parametrize("isolate", ["auto", False])
+async def test_who_makes_tests_vanish_is_not_excused_by_those_that_are_skipped(name: str, isolate: str | bool) -> None:
+    """All tests that are left are skipped by the suite's own doing."""
+    suite, program = VANISHING[name]
+    result = await scored(program, suite, kind="unittest", **({} if isolate == "auto" else {"isolate": isolate}))
+    assert result.score == 0.0, result.detail

@@ -72,9 +72,7 @@ async def score_beside(
         return Attempt(passed, told=report)
     if failure is None:
         detail = "exit code 0 without the proof that every check has run and passed"
-        return Attempt(
-            failed(Reason.EXITED_EARLY, detail, observation=observation), told=report if report.broken else Report()
-        )
+        return Attempt(failed(Reason.EXITED_EARLY, detail, observation=observation))
     exited = result.outcome is ExecOutcome.EXITED
     if not exited or result.returncode in _NOT_STARTED:
         # a candidate may end a suite in any way: that it is the suite's own fault is believed only without one
