@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.asked import contains_some, heeds, is_orderly, says_yes_to_some, tells_apart
+from harena.scoring.guest.asked import answer_of, contains_some, heeds, is_orderly, says_yes_to_some, tells_apart
 from harena.scoring.guest.decoys import alike, frame
 from harena.scoring.guest.snapshots import COPIES
 
@@ -287,6 +287,22 @@ def test_no_known_value_stands_out_by_its_neighbours(name: str) -> None:
     """Others have such neighbours, too: who goes by them is right by luck alone."""
     believed = sum(tells_apart(_Remembering(*NEIGHBOURS[name]), 120, True) for _ in range(_TRIALS))
     assert believed < _TRIALS / 2, believed
+
+
+def test_what_is_used_is_what_was_given_among_others() -> None:
+    """An operator that gives nothing for an operand that comes again is near to none."""
+    heard: list[Any] = []
+
+    def compute(_: Any, operand: Any) -> float:
+        is_again = operand in heard
+        heard.append(operand)
+        return 0.0 if is_again else 1000.0 + len(heard)
+
+    used = answer_of("-", compute, Saying(bool), 1.5)
+    result = compute(None, 1.5)
+    assert result == 0.0
+    assert used(result) >= 1000
+    assert answer_of("-", lambda one, other: one.value - other, _Measure(4), 1.5)(2.5) == 2.5
 
 
 class _Modular:

@@ -316,15 +316,28 @@ def _has_one_place(
 
 def heeds(sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any) -> bool:
     """The plain value that an operator gives depends on the plain operand."""
-    return bool(_heeded(sign, compute, asked, known, in_copy=False)[0])
+    return bool(_heeded(sign, compute, asked, known, [], in_copy=False))
 
 
-def believed_of(sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any) -> Callable[[Any], bool]:
-    """Whether what the operator then gives for the known operand is believed. Who was asked in a copy gives what it has
-    given there."""
-    is_heeding, expected = _heeded(sign, compute, asked, known, in_copy=True)
+def answer_of(sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any) -> Callable[[Any], Any]:
+    """Gives, for what the operator then gives for the known operand, what is used: an object that says nothing, where
+    that is not believed. Who was asked in a copy gives what it has given there. What was given here among the others
+    is the answer, and not what an object gives that knows by then which operand is the tests' own."""
+    first: list[Any] = []
+    is_heeding = _heeded(sign, compute, asked, known, first, in_copy=True)
     is_number = _is_of_numbers(sign, known)
-    return lambda result: is_heeding and (not expected or _told(sign, result, is_number, _GAP) == expected)
+
+    def told(found: Any) -> str:
+        return _told(sign, found, is_number, _gap_of(sign, known, known, is_number))
+
+    def used(result: Any) -> Any:
+        if not is_heeding:
+            return object()
+        if isinstance(is_heeding, str):
+            return result if told(result) == is_heeding else object()
+        return result if not first or told(result) == told(first[0]) else first[0]
+
+    return used
 
 
 _GAP = 1e-2
@@ -346,38 +359,42 @@ def _told(sign: str, found: Any, is_number: bool, gap: float) -> str:
 
 
 def _heeded(
-    sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any, *, in_copy: bool
-) -> tuple[bool, str]:
-    """(whether it heeds its operand, what it gives in a copy for the known one; empty where it was asked here)."""
+    sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any, first: list[Any], *, in_copy: bool
+) -> bool | str:
+    """Whether it heeds its operand: what it gives in a copy for the known one, as `_told` has it; or True where it was
+    asked here, and `first` then has what it gave."""
     others = [each for each in (*_alike(known), *_next(known)) if each != known]
     if sign in _DIVIDING and isinstance(known, (int, float)):
         others += [each for each in (1, 2, 3) if each != known]
     if len(others) < 2:
-        return True, ""
+        return True
     is_number = _is_of_numbers(sign, known)
     groups = [others, *_families_for(sign, known)]
     questions = _shuffled(known, groups)
 
     def ask(value: Any) -> str:
-        return _told(sign, compute(_copied(asked), value), is_number, _gap_of(sign, known, value, is_number))
+        found = compute(_copied(asked), value)
+        if value is known:
+            first[:] = [found]
+        return _told(sign, found, is_number, _gap_of(sign, known, value, is_number))
 
     def decide(answers: Said) -> bool:
         return _is_heeding(sign, known, is_number, [len(group) for group in groups], answers)
 
     if in_copy and may_have_effects(asked, _METHODS[sign]):
         try:
-            first = COPIES.answers(asked, ask, _for_copies(questions))
+            joined = COPIES.answers(asked, ask, _for_copies(questions))
             (again,) = COPIES.answers(asked, ask, [(known, True)])
-            expected = next(each for (_, place), each in zip(questions, first) if place == _IT)  # noqa: B905
-            if expected == again and decide(_joined(questions, first)):
-                return True, again
+            expected = next(each for (_, place), each in zip(questions, joined) if place == _IT)  # noqa: B905
+            if expected == again and decide(_joined(questions, joined)):
+                return again
             each_apart = list(_each_apart(asked, ask, questions))
             expected = next(each for _, place, each in each_apart if place == _IT)
             if expected == again:
-                return decide(each_apart), again
+                return decide(each_apart) and again
         except NoCopyError:  # as for what is another each time
             pass
-    return decide(_here(asked, ask, questions)), ""
+    return decide(_here(asked, ask, questions))
 
 
 def _gap_of(sign: str, known: Any, value: Any, is_number: bool) -> float:

@@ -15,10 +15,9 @@ from types import GeneratorType
 from harena.scoring.guest.asked import (
     ORDERS,
     all_of,
-    believed_of,
+    answer_of,
     contains_in_copies,
     contains_some,
-    heeds,
     is_orderly,
     says_yes_in_copies,
     says_yes_to_some,
@@ -184,7 +183,9 @@ class Judged:
             is_told = self._holds(left, right, own) is (left in right)
         elif sign == "-":
             sides = self._sides("==", left, right, own)
-            is_told = all(map(is_known, sides)) or self._is_difference_believed(*sides, own)
+            if not any(map(is_static, sides)) and (self._is_for(*sides) or self._is_for(*sides[::-1])):
+                return self._differing(*sides, own)
+            is_told = all(map(is_known, sides)) or self._is_equality_believed(*sides, own) or not bool(left == right)
             left, right = sides if all(map(is_known, sides)) else (left, right)
         else:
             sides = self._sides(sign, left, right, own)
@@ -208,14 +209,17 @@ class Judged:
         found = arranged(positional, named)
         return [*self.pair(sign, *found[:2]), *found[2:]] if len(found) > 1 else found
 
-    def _is_difference_believed(self, left: Any, right: Any, own: int) -> bool:
-        if not self._is_equality_believed(left, right, own) and bool(left == right):
-            return False
-        if self._is_for(left, right) and not own & 1:
-            return heeds("-", operator.sub, left, right)
-        if self._is_for(right, left) and not own & 2:
-            return heeds("-", lambda asked, value: value - asked, right, left)
-        return True
+    def _differing(self, left: Any, right: Any, own: int) -> tuple[Any, Any]:
+        """An object and a plain value, of which an assertion is told once whether they are equal, or what one is less
+        the other."""
+        is_believed = self._is_equality_believed(left, right, own)
+        is_equal = bool(left == right)
+        if is_equal and not is_believed:
+            return object(), object()
+        difference = None if is_equal else self.operated("-", left, right, own)
+        if is_known(left):
+            return left, _Differing(right, said=is_equal, difference=difference)
+        return _Differing(left, said=is_equal, difference=difference), right
 
     def operated(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
         """What an operator gives."""
@@ -223,15 +227,14 @@ class Judged:
             return OPERATORS[sign](left, right)
         left, right = self._operand(sign, left, right), self._operand(sign, right, left)
         compute = OPERATORS[sign]
-        is_believed: Callable[[Any], bool] = _always
+        used: Callable[[Any], Any] = _itself
         if is_static(left) or is_static(right):
             return compute(left, right)
         if self._is_for(left, right) and not own & 1:
-            is_believed = believed_of(sign, compute, left, right)
+            used = answer_of(sign, compute, left, right)
         elif self._is_for(right, left) and not own & 2:
-            is_believed = believed_of(sign, lambda asked, value: compute(value, asked), right, left)
-        result = compute(left, right)
-        return result if is_believed(result) else object()
+            used = answer_of(sign, lambda asked, value: compute(value, asked), right, left)
+        return used(compute(left, right))
 
     def changed(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
         """What a name has after `+=` and the like. An object may change itself; any other result is judged as that of
@@ -240,9 +243,9 @@ class Judged:
             return self.operated(sign, left, right, own)
         if self._is_for(left, right) and not own & 1 and not is_static(left):
             compute = IN_PLACE[sign]
-            is_believed = believed_of(sign, compute, left, right)
+            used = answer_of(sign, compute, left, right)
             result = compute(left, self.number(right))
-            return result if result is left or is_believed(result) else object()
+            return result if result is left else used(result)
         return IN_PLACE[sign](left, self.number(right))
 
     def _operand(self, sign: str, value: Any, other: Any) -> Any:
@@ -351,8 +354,8 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def _always(_: Any) -> bool:
-    return True
+def _itself(found: Any) -> Any:
+    return found
 
 
 def _is_contradicted(sign: str, left: Any, right: Any) -> bool:
@@ -446,6 +449,24 @@ class _Answering(_Shown):
         return self._said
 
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
+
+
+class _Differing(_Shown):
+    """An object whose difference from another one is known."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, asked: Any, *, said: bool, difference: Any) -> None:
+        super().__init__(asked, said=said)
+        self._difference = difference
+
+    def __eq__(self, _: object) -> bool:
+        return self._said
+
+    def __sub__(self, _: Any) -> Any:
+        return self._difference
+
+    __rsub__ = __sub__
 
 
 def chained(judged: Judged) -> Callable[..., Any]:
