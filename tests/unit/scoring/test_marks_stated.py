@@ -68,6 +68,7 @@ OTHERWISE = {
     "put on later, always": f"class T(unittest.TestCase):\n{OWN}if Y == 5:\n    T = unittest.skip('x')(T)\n",
     "inherited": f"@unittest.skipIf(Y == 5, 'n')\nclass B(unittest.TestCase):\n    pass\nclass T(B):\n{OWN}",
     "inherited twice": f"@unittest.skipIf(Y == 5, 'n')\nclass A(unittest.TestCase):\n    pass\nclass B(A):\n    pass\nclass T(B):\n{OWN}",
+    "of a class that inherits the test": f"class B:\n{OWN}@unittest.skipIf(Y == 5, 'n')\nclass T(B, unittest.TestCase):\n    pass\n",
     "inherited of another file": f"from other import B\nclass T(B):\n{OWN}",
     "a name of two": f"deco = unittest.skip('x')\nif Y == 4:\n    deco = f\n@deco\nclass T(unittest.TestCase):\n{OWN}",
     "a name in a block": f"if Y == 5:\n    deco = unittest.skip('x')\nelse:\n    deco = f\n@deco\nclass T(unittest.TestCase):\n{OWN}",
@@ -99,3 +100,10 @@ def test_marks_of_a_base_of_the_file_are_its_own() -> None:
     """A base of the suite's own, and one of a library's."""
     suite = f"{HEAD}class B(unittest.TestCase):\n    pass\nclass T(B):\n{OWN}"
     assert dependence({"test_it.py": suite}, ["pytest"]).marked == {"test_a": "own"}
+
+
+def test_a_class_of_another_file_may_have_the_test() -> None:
+    """It is marked there."""
+    base = f"import os, unittest\nclass B:\n{OWN}"
+    suite = f"{HEAD}from base import B\n@unittest.skipIf(Y == 5, 'n')\nclass T(B, unittest.TestCase):\n    pass\n"
+    assert dependence({"base.py": base, "test_it.py": suite}, ["pytest"]).marked == {}

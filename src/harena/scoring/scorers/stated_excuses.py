@@ -204,7 +204,10 @@ class StatedExcuses:
 
     def marks_otherwise(self) -> bool:
         """Some mark that may skip is no plain decorator, `pytestmark` or name of one, so that it cannot be said which
-        tests have it: it is made in a block or a function, put on a class later, or added by a hook."""
+        tests have it: it is made in a block or a function, put on a class later, or added by a hook. Or one that is not
+        the suite's own is on a class or a file: other classes may have tests of it, or it tests of others."""
+        if any(self._skips_by(mark) is None for mark in self._of_many() if self._may_skip(mark)):
+            return True
         names = {node for node in self._nodes if word_of(node) == "pytestmark"}
         stated: set[ast.AST] = set()
         for node in self._nodes:
@@ -224,6 +227,13 @@ class StatedExcuses:
             or any(isinstance(text, str) and text in ("pytestmark", *_MARKING) for text in texts)
             or any(alias.asname and alias.name in _MARKING for each in self._nodes for alias in _aliases(each))
         )
+
+    def _of_many(self) -> Iterator[ast.expr]:
+        """Marks of more than one test."""
+        yield from self._marks_of(self._tree)
+        for classes in self._classes.values():
+            for each in classes:
+                yield from (*each.decorator_list, *self._marks_of(each))
 
     def _is_mark(self, node: ast.AST) -> bool:
         word = word_of(node)
