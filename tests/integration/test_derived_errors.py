@@ -155,3 +155,21 @@ async def test_what_cannot_be_derived_is_decided_beside(name: str) -> None:
     wrong_text = (ERRORS + BOX).replace("self.status", "1").replace("self.inner()", "1")
     wrong = await scored(wrong_text.replace('"mixed"', '"MIXED"'), suite, kind="pytest")
     assert (wrong.score, wrong.validity) == (0.0, Validity.VALID), wrong.detail
+
+
+@pytest.mark.parametrize("isolate", ["auto", "sandbox"])
+async def test_what_a_class_keeps_for_itself_is_not_told(isolate: str) -> None:
+    """A suite may keep there what it expects. In one process it can be read, which decides nothing (no score)."""
+    suite = (
+        "import unittest, solution\n"
+        "class Mine(solution.Base): _expected = [3, 5, 8]\n"
+        "class T(unittest.TestCase):\n"
+        "    def test_a(self): self.assertEqual(solution.f(), Mine._expected)\n"
+    )
+    base = "class Base(Exception): pass\n"
+    reads = base + "def f(): return getattr(Base.__subclasses__()[0], '_expected', None)\n"
+    more = {} if isolate == "auto" else {"isolate": isolate}
+    result = await scored(reads, suite, kind="unittest", **more)
+    assert result.score == (None if isolate == "auto" else 0.0), result.detail
+    right = await scored(base + "def f(): return [3, 5, 8]\n", suite, kind="unittest", **more)
+    assert right.score == 1.0, right.detail
