@@ -295,7 +295,7 @@ class Candidate(Border):
         """Note each class of the suite's that would derive from one of the candidate's, and cannot."""
         build = builtins.__build_class__
 
-        def built(body: Any, name: str, *bases: Any, **keywords: Any) -> Any:
+        def built(body: Any, name: str, /, *bases: Any, **keywords: Any) -> Any:
             try:
                 return build(body, name, *bases, **keywords)
             except Exception:  # raised again: of metaclasses, or of what the body does with what it derives from
