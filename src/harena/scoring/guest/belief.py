@@ -120,13 +120,16 @@ _SAYS_NOTHING: tuple[tuple[str, tuple[int, ...], tuple[Any, ...]], ...] = (
 
 
 def _told_apart(candidate: Any, said: Any) -> Any:
-    """What tells one thing that an operator gives from another: of an object, its attributes."""
+    """What tells one thing that an operator gives from another: of an object, its attributes. Two whose attributes are
+    no plain values (functions, other objects) may be different, and are for all that is known."""
     if getattr(type(said), "_harena_kind", None) != "":
         return type(said), repr(said)
     try:
-        return type(said), repr(candidate.ask("get", said, "__dict__"))
+        held = candidate.ask("get", said, "__dict__")
     except AttributeError:
         return said, id(said)
+    is_plain = all(candidate.is_plain(value) for value in held.values())
+    return (type(said), repr(held)) if is_plain else (said, id(said))
 
 
 def _others_than(wanted: Any, name: str) -> list[Any]:

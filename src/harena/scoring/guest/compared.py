@@ -11,9 +11,10 @@ import copy
 
 from harena.scoring.guest.executed import CALLED, call_of
 from harena.scoring.guest.handed import CALLING, JUDGED_OPERATORS, LOOPS_IN_PLACE, Handed
-from harena.scoring.guest.judged import Judged, chained
+from harena.scoring.guest.judged import AS_IT_IS, Judged, chained
 from harena.scoring.guest.matched import with_guards
 from harena.scoring.guest.sides import are_by_place, are_elsewhere, give_by_place
+from harena.scoring.guest.valued import Valued
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,9 +214,21 @@ class Comparisons(ast.NodeTransformer):
         have functions that are judged also where they do not call them, as `hands_functions` tells of their texts."""
         self._names = _Names(tree, others)
         self._hands = hands_functions(tree) if hands is None else hands
+        self._valued = Valued(tree, self._is_own_call)
         self._made = 0
         self._depth = 0
         """how many classes, comprehensions and lambdas are around, where an assignment in an expression ends"""
+
+    def _is_own_call(self, func: ast.expr) -> bool:
+        """It calls a function of the tests' own, of Python's, of a library's, or of a value that stands there."""
+        root = func
+        while isinstance(root, (ast.Attribute, ast.Call)):
+            root = root.value if isinstance(root, ast.Attribute) else root.func
+        if not isinstance(root, ast.Name):
+            return True
+        names = self._names
+        is_of_tests = root.id in ("self", "cls") or root.id in names.defined or root.id in names.modules
+        return is_of_tests or (root is func and root.id in names.builtins)
 
     def _own(self, *sides: ast.expr) -> int:
         return sum(1 << place for place, side in enumerate(sides) if self._names.is_own(side))
@@ -229,7 +242,8 @@ class Comparisons(ast.NodeTransformer):
             return self.generic_visit(node)
         sides = [node.left, *node.comparators]
         clean = [self._are_clean(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007 (Python 3.8)
-        owns = [self._own(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007
+        is_object = AS_IT_IS if node in self._valued else 0
+        owns = [self._own(*pair) + is_object for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007
         judged = [type(sign) in _SIGNS and not is_clean for sign, is_clean in zip(node.ops, clean)]  # noqa: B905
         self.generic_visit(node)
         if not any(judged):

@@ -55,6 +55,8 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "%": operator.imod, "**": operator.ipow, "<<": operator.ilshift, ">>": operator.irshift, "|": operator.ior,
     "&": operator.iand, "^": operator.ixor, "@": operator.imatmul,
 }  # fmt: skip
+AS_IT_IS = 4
+"""added to what tells whose the sides of a comparison are: its result is used as an object (see `guest_valued`)"""
 _ALGEBRA = frozenset({"|", "&", "^", "-"})
 """operators of sets, by which what is expected can be told"""
 _JUDGES = frozenset({
@@ -66,6 +68,8 @@ _JUDGES = frozenset({
 _OF_SETS = frozenset({"union", "intersection", "difference", "symmetric_difference", "count", "index"})
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 _really_isinstance = isinstance
+_MASKS = frozenset({list, dict, set})
+"""plain values that a comparison may give for each item"""
 _HASHED = frozenset({dict, set, frozenset, range})
 """containers that are told what is sought only where its hash is that of an item: nobody knows that beforehand"""
 _ITERATORS: tuple[type, ...] = (
@@ -86,21 +90,62 @@ class Judged:
         nothing else."""
         self._plain = plain
         self._is_made = is_made or (lambda value: False)
+        self._unsure: dict[int, Any] = {}
+        """objects that comparisons gave which are not believed: they are no truth"""
 
     def compared(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
         """What Python says; but an object that says yes to other values, too, has not said it. `own`: 1 where the left
-        side is the tests' alone, 2 where the right one is, 3 where both are."""
+        side is the tests' alone, 2 where the right one is, 3 where both are; `AS_IT_IS` is added where an object
+        that it gives is used as one."""
         if type(left) in ATOMS and type(right) in ATOMS:
             return _COMPARE[sign](left, right)
+        if own >= AS_IT_IS:
+            return self._given(sign, left, right, own - AS_IT_IS)
         if own == 3:
             return _COMPARE[sign](left, right)
         if sign in ("in", "not in"):
             return self._holds(left, right, own) is (sign == "in")
         left, right = self._sides(sign, left, right, own)
+        if self._unsure:
+            left, right = self._no_truths(left, right)
         if sign in ORDERS:
             return self._ordered(sign, left, right, own)
         is_believed = self._is_equality_believed(left, right, own)
         result = _COMPARE[sign](left, right)
+        return self._claimed(sign, result, is_believed=is_believed)
+
+    def _given(self, sign: str, left: Any, right: Any, own: int) -> Any:
+        """What a comparison gives whose result is used as an object: that object, which is no truth by that."""
+        is_object = [self._plain.base(each) is None and not is_known(each) for each in (left, right)]
+        if sign in ("in", "not in") or own == 3 or not any(is_object):
+            return self.compared(sign, left, right, own)
+        # an object is asked itself, also one that seems to call everything equal because it gives an object
+        left, right = (
+            each if is_itself else self._plain.whole(each)
+            for each, is_itself in zip((left, right), is_object)  # noqa: B905 (Python 3.8)
+        )
+        if self._unsure:
+            left, right = self._no_truths(left, right)
+        if sign in ORDERS:
+            return self._ordered(sign, left, right, own, as_it_is=True)
+        is_believed = self._is_equality_believed(left, right, own)
+        result = _COMPARE[sign](left, right)
+        if not is_believed and _is_object(result):
+            return self._as_unsure(result)
+        return self._claimed(sign, result, is_believed=is_believed)
+
+    def _as_unsure(self, result: Any) -> Any:
+        self._unsure[id(result)] = result
+        return result
+
+    def _no_truths(self, left: Any, right: Any) -> tuple[Any, Any]:
+        """Both sides; what a comparison gave that is not believed is no, where it is compared with a plain value."""
+        if id(left) in self._unsure and type(right) in ATOMS:
+            return False, right
+        return (left, False) if id(right) in self._unsure and type(left) in ATOMS else (left, right)
+
+    def _claimed(self, sign: str, result: Any, *, is_believed: bool) -> Any:
+        """What `==` or `!=` gives, where it is believed or claims nothing; the other answer where it is not."""
         if is_believed or is_static(result):
             return result
         try:
@@ -120,16 +165,18 @@ class Judged:
         return self._plain.both(left, right, own)
 
     def _is_equality_believed(self, left: Any, right: Any, own: int) -> bool:
-        return all(
-            self._is_made(asked) or (is_two and self._is_made(known)) or _is_believed(asked, known, on_left, is_two)
-            for asked, known, on_left, is_two in _mixed(left, right, own)
-        )
+        return all(self._is_pair_believed(*pair) for pair in _mixed(left, right, own))
+
+    def _is_pair_believed(self, asked: Any, known: Any, on_left: bool, is_two: bool) -> bool:
+        if id(asked) in self._unsure and type(known) in ATOMS:
+            return False
+        return self._is_made(asked) or (is_two and self._is_made(known)) or _is_believed(asked, known, on_left, is_two)
 
     def _is_for(self, asked: Any, known: Any) -> bool:
         """An object is to be asked about other values than this plain one."""
         return not is_known(asked) and is_known(known) and not self._is_made(asked)
 
-    def _ordered(self, sign: str, left: Any, right: Any, own: int) -> Any:
+    def _ordered(self, sign: str, left: Any, right: Any, own: int, *, as_it_is: bool = False) -> Any:
         is_left_known, is_right_known = is_known(left), is_known(right)
         if is_left_known and is_right_known:
             return ORDERS[sign](left, right)
@@ -139,6 +186,8 @@ class Judged:
         elif self._is_for(right, left) and not own & 2:
             is_believed = is_orderly(_TURNED[sign], right, left)
         result = ORDERS[sign](left, right)
+        if as_it_is and _is_object(result):
+            return self._as_unsure(result)
         try:
             claims = bool(result)
         except Exception:  # noqa: BLE001 (arrays have no truth)
@@ -225,6 +274,8 @@ class Judged:
         """What an operator gives."""
         if (type(left) in ATOMS and type(right) in ATOMS) or own == 3:
             return OPERATORS[sign](left, right)
+        if self._unsure and (id(left) in self._unsure or id(right) in self._unsure):
+            return self._of_unsure(OPERATORS[sign](left, right))
         left, right = self._operand(sign, left, right), self._operand(sign, right, left)
         compute = OPERATORS[sign]
         used: Callable[[Any], Any] = _itself
@@ -235,6 +286,12 @@ class Judged:
         elif self._is_for(right, left) and not own & 2:
             used = answer_of(sign, lambda asked, value: compute(value, asked), right, left)
         return used(compute(left, right))
+
+    def _of_unsure(self, result: Any) -> Any:
+        """What an operator gives of a comparison's result that is not believed, which is no truth either."""
+        if is_known(result) and type(result) not in _MASKS:
+            return object()
+        return self._as_unsure(result)
 
     def changed(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
         """What a name has after `+=` and the like. An object may change itself; any other result is judged as that of
@@ -259,6 +316,8 @@ class Judged:
 
     def single(self, sign: str, value: Any) -> Any:
         """What an operator with one operand gives."""
+        if id(value) in self._unsure:
+            return self._of_unsure(SINGLE[sign](value))
         return SINGLE[sign](value if type(value) in ATOMS else self.number(value))
 
     def number(self, value: Any) -> Any:
@@ -267,12 +326,16 @@ class Judged:
 
     def truth(self, value: Any) -> Any:
         """What is true or false in its place."""
-        return value if type(value) in ATOMS else self._plain.shallow(value)
+        if type(value) in ATOMS:
+            return value
+        return False if id(value) in self._unsure else self._plain.shallow(value)
 
     def argument(self, value: Any, own: int = 0) -> Any:
         """What a function that computes with values is given."""
         if type(value) in ATOMS or own:
             return value
+        if id(value) in self._unsure:
+            return False
         if type(value) in _ITERATORS:
             return self._each(value)
         return self._plain.whole(value)
@@ -352,6 +415,11 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     **ORDERS,
 }
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _is_object(result: Any) -> bool:
+    """What a comparison gave is none of Python's answers, and claims nothing by itself."""
+    return type(result) in _MASKS or not (is_known(result) or is_static(result))
 
 
 def _itself(found: Any) -> Any:
