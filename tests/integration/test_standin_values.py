@@ -325,6 +325,8 @@ LIES = {
     "itself": ("item in self.items", "isinstance(item, int)", "", "self.assertIn(7, Box(1).add(2))"),
     "another": ("item in self.items", "isinstance(item, int)", "", "a, b = Box(1), Box(2); self.assertIn(7, b.same())"),
     "contains": ("item in self.items", "True", "", "self.assertNotIn(7, Box(1))"),
+    "contains, by not": ("item in self.items", "True", "", "assert not (7 in Box(1))"),
+    "contains, in an expression": ("item in self.items", "True", "", "assert 7 not in Box(1)"),
     "equal": (
         " if isinstance(other, Box) else NotImplemented\n    def __lt__",
         "\n    def __lt__",

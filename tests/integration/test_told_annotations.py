@@ -46,8 +46,10 @@ async def test_annotations_that_are_the_candidates_classes_are_told() -> None:
 
 @pytest.mark.parametrize("name", UNTOLD)
 async def test_what_fails_with_annotations_that_cannot_be_told_is_decided_beside(name: str) -> None:
-    """A right program has no score, and a wrong one the lowest."""
+    """A right program has no score, and a wrong one the lowest. The reason is what was noted first: of these suites
+    also that the candidate's `register` is a function of a library's."""
     right = await scored(SHOWN, IMPORT + UNTOLD[name], kind="pytest")
-    assert (right.score, "annotations cannot be told" in right.detail) == (None, True), right.detail
+    assert right.score is None, right.detail
+    assert any(reason in right.detail for reason in ("annotations cannot be told", "a function of a library's"))
     wrong = await scored(SHOWN.replace('"object"', '"thing"'), IMPORT + UNTOLD[name], kind="pytest")
     assert (wrong.score, wrong.validity) == (0.0, Validity.VALID), wrong.detail

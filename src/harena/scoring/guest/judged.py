@@ -82,6 +82,13 @@ _ITERATORS: tuple[type, ...] = (
 )
 
 
+class UnbelievedError(AssertionError):
+    """An object says that everything is in it: no test is passed by that, nor by its opposite."""
+
+    def __init__(self, held: Any) -> None:
+        super().__init__(f"the candidate's {type(held).__name__} object says of everything that it is in it")
+
+
 class Judged:
     """The functions that stand in test code."""
 
@@ -104,7 +111,10 @@ class Judged:
         if own == 3:
             return _COMPARE[sign](left, right)
         if sign in ("in", "not in"):
-            return self._holds(left, right, own) is (sign == "in")
+            holds = self._holds(left, right, own)
+            if holds is None:
+                raise UnbelievedError(right)
+            return holds is (sign == "in")
         left, right = self._sides(sign, left, right, own)
         if self._unsure:
             left, right = self._no_truths(left, right)
@@ -196,7 +206,9 @@ class Judged:
             is_believed = not _is_contradicted(sign, left, right)
         return result if not claims or is_believed else False
 
-    def _holds(self, sought: Any, held: Any, own: int) -> bool:
+    def _holds(self, sought: Any, held: Any, own: int) -> bool | None:
+        """Whether something is in a container; None where an object says so that is not believed: then it is neither
+        in it nor not."""
         kind = type(held)
         if kind in _ITERATORS or (hasattr(kind, "__next__") and not hasattr(kind, "__contains__")):
             return any(self.compared("==", sought, each, own) for each in held)
@@ -218,14 +230,15 @@ class Judged:
             return any(
                 sought is each or (sought == each and self._is_equality_believed(sought, each, own)) for each in held
             )
-        return contains_some(held, sought, said_before) if is_for else claims
+        return claims if not is_for or contains_some(held, sought, said_before) else None
 
     def pair(self, sign: str, left: Any, right: Any, own: int = 0) -> tuple[Any, Any]:
         """Both sides of an assertion; two that fail it where what they say is not believed."""
         if type(left) in ATOMS and type(right) in ATOMS:
             return left, right
         if sign in ("in", "not in") and self._plain.base(right) is None and not is_known(right):
-            return left, _Held(right, said=self._holds(left, right, own))
+            holds = self._holds(left, right, own)
+            return left, _Held(right, said=sign == "not in" if holds is None else holds)
         if (sign in ORDERS or sign in ("==", "!=")) and self._is_asked_once(left, right):
             return _Answering(left, said=bool(self.compared(sign, left, right, own))), right
         if sign in ("in", "not in"):

@@ -302,7 +302,7 @@ class Candidate(Border):
                 self._note_underivable(bases)
                 raise
 
-        builtins.__build_class__ = built  # type: ignore[assignment]
+        builtins.__build_class__ = built
 
     def _note_underivable(self, bases: Any) -> None:
         theirs = [each for base in bases for each in (base, type(base)) if isinstance(each, (StandInClass, ErrorClass))]

@@ -869,6 +869,9 @@ def _is_known_member(self: Any) -> bool:
     return bool(type(self)._harena_kind == "enum" and _times_carried(self) <= 0)
 
 
+_HOLDS_ALL = "the candidate's object says of everything that it is in it"
+
+
 def _contains(self: Any, wanted: Any) -> bool:
     is_asked = _origin(self) in ("made", "given") or _is_theirs(wanted) or _is_known_member(self)
     if not type(self)._harena_is_named or not is_asked:
@@ -885,8 +888,10 @@ def _contains(self: Any, wanted: Any) -> bool:
     if _origin(self) == "given" and not _is_theirs(wanted):
         doubts.append("an object that a call gave back says what is in it")  # `return self`: an object, or an answer
         if said and all(candidate.ask("probe", self, "__contains__", (other,)) is True for other in others(wanted)):
-            return False  # whatever is asked of it, it says yes
-    return said and not _is_indifferent(self, "__contains__")
+            raise AssertionError(_HOLDS_ALL)
+    if said and _is_indifferent(self, "__contains__"):
+        raise AssertionError(_HOLDS_ALL)  # neither in it nor not: no test is passed by that
+    return said
 
 
 def _true(self: Any) -> bool:
