@@ -11,6 +11,7 @@ import operator
 import os
 
 from harena.scoring.guest.decoys import alike, frame
+from harena.scoring.guest.dice import below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,7 +141,17 @@ def _others_than(wanted: Any, name: str) -> list[Any]:
         return ["", "\U0010ffff" * 4] if kind is str else [kind(-largest), kind(largest)]
     drawn = alike(wanted, 2 * _MOST_OTHERS)
     small = [kind(each) for each in _SMALL] if kind in (int, float) and name.endswith(("mod__", "div__")) else []
-    return [] if len(drawn) < _FEWEST_OTHERS else [each for each in (*small, *drawn) if each != wanted]
+    return (
+        [] if len(drawn) < _FEWEST_OTHERS else [each for each in (*small, *drawn, *_larger(wanted)) if each != wanted]
+    )
+
+
+def _larger(wanted: Any) -> list[Any]:
+    """Numbers beyond this one: a quotient may be the same for all of its size."""
+    if type(wanted) not in (int, float) or not abs(wanted) < _LARGEST:
+        return []
+    side, most = (1 if wanted >= 0 else -1), 2 * abs(int(wanted)) + 200
+    return [wanted + side * (1 + below(most)) for _ in range(2 * _MOST_OTHERS)]
 
 
 def _holds_of_a_family(candidate: Any, target: Any, name: str, wanted: Any) -> bool:
@@ -154,5 +165,6 @@ def _holds_of_a_family(candidate: Any, target: Any, name: str, wanted: Any) -> b
 
 
 _FEWEST_OTHERS = 2
+_LARGEST = 2.0**60
 _SMALL = (1, 2, 3, 5, 7, 11)
 """by which small numbers are divided"""
