@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Questions = list[tuple[Any, int]]
     Said = Iterable[tuple[Any, int, str]]
-    Decide = Callable[[Said], bool | list[Any]]
+    Decide = Callable[[Said], "bool | _Further"]
 
 _IT = -1
 """where a question has the number of its group, the known value's"""
@@ -67,6 +67,13 @@ _hash = hash
 _MOST_DECOYS = 3
 
 
+class _Further:
+    """Values that an object has to say yes to, all of them, and what is noted of it then."""
+
+    def __init__(self, values: list[Any], note: Callable[[], None]) -> None:
+        self.values, self.note = values, note
+
+
 def _shuffled(known: Any, groups: Iterable[Iterable[Any]]) -> Questions:
     """All of them, each with the number of its group, in any order but with another one than the known one first."""
     questions = shuffled([(value, place) for place, group in enumerate(groups) for value in group])
@@ -77,7 +84,7 @@ def _shuffled(known: Any, groups: Iterable[Iterable[Any]]) -> Questions:
 def _decided(
     asked: Any, methods: tuple[str, ...], ask: Callable[[Any], str], questions: Questions, decide: Decide
 ) -> bool:
-    """What `decide` makes of the answers; a list are further values, and it is believed that says yes to all of them.
+    """What `decide` makes of the answers; where there are further values, it is believed that says yes to all of them.
     An object whose methods may do more than to answer is asked in a copy of this process."""
     said = _decided_in_copies(asked, methods, ask, questions, decide)
     if said is not None:
@@ -103,8 +110,13 @@ def _decided_in_copies(
         return None
 
 
-def _is_settled(decided: bool | list[Any], answer: Callable[[Any], str]) -> bool:
-    return decided if isinstance(decided, bool) else all(answer(value) == "yes" for value in decided)
+def _is_settled(decided: bool | _Further, answer: Callable[[Any], str]) -> bool:
+    if isinstance(decided, bool):
+        return decided
+    if all(answer(value) == "yes" for value in decided.values):
+        decided.note()
+        return True
+    return False
 
 
 def _known_of(questions: Questions) -> Any:
@@ -154,18 +166,19 @@ def tells_apart(asked: Any, known: Any, on_left: bool, must_equal: bool = True) 
         return _says(all_of(asked == value if on_left else value == asked))
 
     # what is only near what a matcher expects is asked again by that
-    return _decided(asked, _EQUALITY if must_equal else (), ask, *_equality(known, must_equal))
+    return _decided(asked, _EQUALITY if must_equal else (), ask, *_equality(known, must_equal, type(asked)))
 
 
-def _equality(known: Any, must_equal: bool) -> tuple[Questions, Decide]:
-    """What is asked of an object that is to equal the known value, and how its answers are judged."""
+def _equality(known: Any, must_equal: bool, kind: type) -> tuple[Questions, Decide]:
+    """What is asked of an object of this class that is to equal the known value, and how its answers are judged."""
+    moduli = _moduli.setdefault(kind, set())
     families, far = frame(known), _far(known)
     others = _alike(known)
     around = [each for other in others for family in frame(other) for each in family if each != known]
     groups = [*families, far, [*others, *around]]
     most = [*(len(each) // 2 for each in families), len(far) // 2, (2 * len(groups[-1])) // 3]
 
-    def decide(answers: Said) -> bool | list[Any]:
+    def decide(answers: Said) -> bool | _Further:
         yes, equals = [0] * len(groups), []
         is_known_equal, has_too_many = False, False
         for value, place, said in answers:
@@ -177,25 +190,38 @@ def _equality(known: Any, must_equal: bool) -> tuple[Questions, Decide]:
                 equals.append(value)
                 yes[place] += 1
                 has_too_many = has_too_many or yes[place] > most[place]
-                if has_too_many and not _step_of_rest(known, equals):
+                if has_too_many and not _step_of_rest(known, equals, moduli):
                     return False
         if must_equal and not is_known_equal:
             return False
-        step = _step_of_rest(known, equals)
-        return [known + side * step * (1 + below(1000)) for side in (1, -1, 1, -1)] if has_too_many else True
+        step = _step_of_rest(known, equals, moduli) if len(equals) > 1 else 0
+
+        def note() -> None:
+            moduli.update([step] if known < step else [])
+
+        if has_too_many:
+            return _Further([known + side * step * (1 + below(1000)) for side in (1, -1, 1, -1)], note)
+        if step:
+            note()
+        return True
 
     return _shuffled(known, groups), decide
 
 
-def _step_of_rest(known: Any, equals: list[Any]) -> int:
-    """How far apart the values lie that a number computed with a modulus equals, where the known one may be a rest;
-    0 where it is not."""
+_moduli: dict[type, set[int]] = {}
+"""class -> the steps of its objects that equalled what may be a rest"""
+
+
+def _step_of_rest(known: Any, equals: list[Any], moduli: set[int]) -> int:
+    """How far apart the values lie that a number computed with a modulus equals, where the known one may be a rest, or
+    the class was known by a rest with such a modulus before; 0 where it is not."""
     if type(known) is not int or any(type(each) is not int for each in equals):
         return 0
     step = 0
     for each in equals:
         step = math.gcd(step, each - known)
-    return step if 0 <= known < step else 0
+    is_rest = 0 <= known < step
+    return step if is_rest or (step and any(not step % each or not each % step for each in moduli)) else 0
 
 
 def says_yes_to_some(
@@ -219,7 +245,7 @@ def _questions_of_judge(
     ask: Callable[[Any, Any], Any], asked: Any, known: Any, name: str
 ) -> tuple[Any, tuple[str, ...], Callable[[Any], str], Questions, Decide]:
     methods = {"": ORDERING, "__contains__": _CONTAINING}.get(name, (name,))
-    judged = _equality(known, must_equal=True) if name in _SAME else _judging(known, name)
+    judged = _equality(known, must_equal=True, kind=type(asked)) if name in _SAME else _judging(known, name)
     return (asked, methods, lambda value: _says(bool(ask(asked, value))), *judged)
 
 
