@@ -284,7 +284,7 @@ def contains_some(asked: Any, sought: Any, said_before: bool | None = None) -> b
 
 
 def contains_in_copies(asked: Any, sought: Any) -> bool | None:
-    """See `says_yes_in_copies`."""
+    """What `contains_some` gives, of an object that is asked in copies of this process; None of any other."""
     return says_yes_in_copies(_is_in, asked, sought, "__contains__")
 
 

@@ -55,7 +55,7 @@ from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late
 from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.libraries import FUNCTIONS, is_of_library, place_of
-from harena.scoring.guest.snapshots import COPIES, NoCopyError
+from harena.scoring.guest.snapshots import COPIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -914,15 +914,14 @@ def _probed(target: Any, name: str, *operand: Any) -> bool:
     does then is done in a copy of this process."""
     value = operand[0] if operand else object()
 
-    def says_yes(_: Any) -> bool:
+    def says_yes() -> bool:
         return getattr(type(target), name)(target, value) is True
 
     if may_have_effects(target, (name,)):
-        try:
-            return COPIES.answers(target, lambda _: "01"[says_yes(_)], [(value, False)]) == ["1"]
-        except NoCopyError:
-            pass
-    return says_yes(value)
+        said = COPIES.says_yes(target, says_yes, value)
+        if said is not None:
+            return said
+    return says_yes()
 
 
 def _left(context: Any, name: str, error: BaseException) -> Any:

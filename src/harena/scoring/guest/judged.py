@@ -37,7 +37,7 @@ from harena.scoring.guest.plain import (
     overrides,
 )
 from harena.scoring.guest.sides import arranged
-from harena.scoring.guest.snapshots import COPIES, NoCopyError
+from harena.scoring.guest.snapshots import COPIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -448,10 +448,9 @@ def _is_contradicted(sign: str, left: Any, right: Any) -> bool:
         return len(sign) == 1 or not bool(left == right) or calls_anything_equal(left)
 
     if may_have_effects(left, _COMPARING) or may_have_effects(right, _COMPARING):
-        try:
-            return COPIES.answers(left, lambda _: "01"[is_contradicted()], [(None, False)]) == ["1"]
-        except NoCopyError:
-            pass
+        said = COPIES.says_yes(left, is_contradicted)
+        if said is not None:
+            return said
     try:
         return is_contradicted()
     except Exception:  # noqa: BLE001 (of the candidate's own methods)

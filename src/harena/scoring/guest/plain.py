@@ -16,7 +16,7 @@ import decimal
 import fractions
 
 from harena.scoring.guest.effects import may_have_effects
-from harena.scoring.guest.snapshots import COPIES, NoCopyError
+from harena.scoring.guest.snapshots import COPIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,16 +125,15 @@ def calls_anything_equal(value: Any) -> bool:
         return False
     fresh = object()
 
-    def is_equal(_: Any) -> bool:
+    def is_equal() -> bool:
         return bool(value == fresh) or not bool(value != fresh)
 
     if may_have_effects(value, ("__eq__", "__ne__")):
-        try:
-            return COPIES.answers(value, lambda _: "01"[is_equal(_)], [(fresh, False)]) == ["1"]
-        except NoCopyError:
-            pass
+        said = COPIES.says_yes(value, is_equal, fresh)
+        if said is not None:
+            return said
     try:
-        return is_equal(fresh)
+        return is_equal()
     except Exception:  # noqa: BLE001 (an honest comparison needs its own attributes)
         return False
 

@@ -870,7 +870,7 @@ class Candidate(Border):
             is_public = each[:1] != "_"  # what the suite keeps for itself may be what it expects
             is_data = is_public and self._is_plain_data(value)
             is_whole = is_whole and is_data
-            if not is_public or each.startswith(_NO_FIELDS):
+            if not is_public:
                 continue
             if is_data:
                 data.append((each, value))

@@ -125,6 +125,14 @@ class Snapshots:
                 raise NoCopyError
         return found
 
+    def says_yes(self, asked: Any, says: Callable[[], bool], value: Any = None) -> bool | None:
+        """What `says` gives in a copy, where it asks the object about this value; to raise is no yes. None where there
+        is no copy."""
+        try:
+            return self.answers(asked, lambda _: "01"[says()], [(value, False)]) == ["1"]
+        except NoCopyError:
+            return None
+
     def _asked_in_copy(
         self, ask: Callable[[Any], str], questions: Sequence[tuple[Any, bool]], limits: Sequence[float]
     ) -> tuple[list[str], bool]:

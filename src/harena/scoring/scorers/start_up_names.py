@@ -1,4 +1,4 @@
-"""Which start-up files the texts of a verifier name: these stay as the candidate has left them.
+"""The start-up files that the texts of a verifier name stay as the candidate has left them; here they are found.
 
 The candidate chooses the names, and the contract's author the texts, so both may be long. Each text is looked through
 once, however many names there are, and in time that grows with its length.
