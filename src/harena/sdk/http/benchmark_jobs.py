@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -64,12 +63,9 @@ class HttpBenchmarks(Calls):
         found = await self.call(table.RESULTS, job)
         return replace(found, runs=sorted(found.runs, key=lambda run: run.run))
 
-    async def benchmark_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
+    def benchmark_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         """See `Operations`."""
-        where = partial(self.place, table.EVENTS, job=job)
-        async with aclosing(followed(self._connection, BenchmarkEvent, where, after)) as events:
-            async for event in events:
-                yield event
+        return followed(self._connection, BenchmarkEvent, partial(self.place, table.EVENTS, job=job), after)
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """A job's name with a slash cannot be in a path: its newest job is looked for."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
 from functools import partial
 from typing import Any
 
@@ -47,12 +46,9 @@ class HttpTraining(Calls):
         where = await self.place(table.RETRY, job=job)
         return await self._connection.record(TrainingJob, table.RETRY.method, where, content={"from": start})
 
-    async def training_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
+    def training_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
         """See `Operations`."""
-        where = partial(self.place, table.EVENTS, job=job)
-        async with aclosing(followed(self._connection, TrainingEvent, where, after)) as events:
-            async for event in events:
-                yield event
+        return followed(self._connection, TrainingEvent, partial(self.place, table.EVENTS, job=job), after)
 
     async def training_job_file(self, job: str, path: str) -> AsyncIterator[bytes]:
         """See `Operations`."""
