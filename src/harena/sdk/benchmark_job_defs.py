@@ -5,18 +5,17 @@ The verbs block; `benchmark_job_defs.aio` has the same ones to await.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from harena.core.checked import checked_text, checked_texts, shown
 from harena.core.errors import ValidationError
-from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint
 from harena.core.records.benchmark_jobs import BenchmarkJob
 from harena.core.records.catalog import BenchmarkJobDef
 from harena.sdk.catalog import archive_entry, create_entry, delete_entry, get_entry, list_entries
+from harena.sdk.jobs import key_of
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
@@ -79,10 +78,7 @@ async def _run(
     ref = definition.ref if isinstance(definition, BenchmarkJobDef) else checked_text(definition, "definition")
     request = _request(name, scenarios, candidates, format, grader, blueprint_id, config, webhook)
     request["definition"] = ref
-    key = None
-    if idempotency_key is not None:
-        asked = json.dumps(request, sort_keys=True, default=repr).encode()
-        key = IdempotencyKey.of(checked_text(idempotency_key, "idempotency_key"), asked)
+    key = key_of(idempotency_key, request)
     operations = await current_portal().operations()
     return await operations.create_benchmark_job(request, key=key)
 

@@ -5,16 +5,13 @@ The verbs block; `benchmark_jobs.aio` has the same ones to await.
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from harena.core.checked import checked_count, checked_text, checked_timeout, shown
-from harena.core.errors import SandboxTimeoutError, ValidationError
-from harena.core.idempotency import IdempotencyKey
+from harena.core.checked import checked_count, checked_text, shown
+from harena.core.errors import ValidationError
 from harena.core.models import Blueprint
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
@@ -28,11 +25,13 @@ from harena.core.records.benchmark_jobs import (
 )
 from harena.core.records.job_diff import JobDiff
 from harena.sdk import job_reading
+from harena.sdk.jobs import in_time, key_of, read_ahead
 from harena.sdk.options import checked_blueprint
+from harena.sdk.pages import listed
 from harena.sdk.portal import current_portal
 from harena.sdk.result_files import format_of
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
-from harena.sdk.streams import BatchSource, IteratorSource, StreamReader
+from harena.sdk.streams import IteratorSource, StreamReader
 from harena.sdk.twins import Twin
 
 __all__ = [
@@ -60,8 +59,6 @@ __all__ = [
     "summary",
     "wait",
 ]
-
-T = TypeVar("T")
 
 PAGE = 500
 """jobs that one request lists"""
@@ -106,11 +103,9 @@ async def _create(
         request["webhook"] = dict(webhook) if isinstance(webhook, Mapping) else webhook
     if (blueprint := checked_blueprint(blueprint_id)) is not None:
         request["blueprint_id"] = blueprint
-    key = None
     if idempotency_key is not None:
         request = {name: [*part] if isinstance(part, Iterator) else part for name, part in request.items()}
-        asked = json.dumps(request, sort_keys=True, default=repr).encode()
-        key = IdempotencyKey.of(checked_text(idempotency_key, "idempotency_key"), asked)
+    key = key_of(idempotency_key, request)
     operations = await current_portal().operations()
     return await operations.create_benchmark_job(request, key=key)
 
@@ -126,32 +121,21 @@ async def _list(*, name: str | None = None, limit: int | None = None) -> _Jobs:
     """The jobs, newest first: those of this name where one is given, and at most `limit` (None = all)."""
     if name is not None:
         checked_text(name, "name")
-    left = None if limit is None else checked_count(limit, "limit", least=1)
-    operations = await current_portal().operations()
-    jobs: _Jobs = []
-    cursor: int | None = None
-    while True:
-        page = await operations.list_benchmark_jobs(
-            name=name, cursor=cursor, limit=PAGE if left is None else min(PAGE, left - len(jobs))
-        )
-        jobs += page.benchmark_jobs
-        cursor = page.next_cursor
-        if cursor is None or len(jobs) == left:
-            return jobs
+
+    async def page(cursor: int | None, size: int) -> tuple[_Jobs, int | None]:
+        operations = await current_portal().operations()
+        found = await operations.list_benchmark_jobs(name=name, cursor=cursor, limit=size)
+        return found.benchmark_jobs, found.next_cursor
+
+    return await listed(page, limit, most=PAGE)
 
 
 async def _wait(job: str | BenchmarkJob, *, timeout: float | None = None) -> BenchmarkResults:
     """The results, when the job has ended. Raises SandboxTimeoutError after `timeout` seconds (the job goes on)."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    timer = asyncio.timeout(checked_timeout(timeout, "timeout"))
-    try:
-        async with timer:
-            return await operations.wait_benchmark_job(job_id)
-    except TimeoutError:
-        if not timer.expired():
-            raise
-        raise SandboxTimeoutError(f"benchmark job {job_id} had not ended after timeout={timeout} seconds") from None
+    late = f"benchmark job {job_id} had not ended after timeout={timeout} seconds"
+    return await in_time(lambda: operations.wait_benchmark_job(job_id), timeout, late)
 
 
 async def _results(job: str | BenchmarkJob) -> BenchmarkResults:
@@ -177,7 +161,7 @@ def events(job: str | BenchmarkJob, *, after: int = 0) -> _Events:
         operations = await current_portal().operations()
         return operations.benchmark_job_events(job_id, after=after)
 
-    return _read_ahead(opened)
+    return read_ahead(opened)
 
 
 async def _delete(job: str | BenchmarkJob) -> None:
@@ -238,12 +222,7 @@ def runs(job: str | BenchmarkJob) -> StreamReader[BenchmarkRun]:
         operations = await current_portal().operations()
         return _as_runs(job_reading.pages(operations, job_id))
 
-    return _read_ahead(opened)
-
-
-def _read_ahead(opened: Callable[[], Awaitable[AsyncIterator[T]]]) -> StreamReader[T]:
-    portal = current_portal()
-    return StreamReader(portal, BatchSource(portal, opened))
+    return read_ahead(opened)
 
 
 async def _as_runs(pages: AsyncIterator[ResultsPage]) -> AsyncIterator[BenchmarkRun]:

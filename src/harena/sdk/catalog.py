@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from harena.core.catalog import CatalogKind
-from harena.core.checked import checked_count, checked_text, checked_texts
+from harena.core.checked import checked_text, checked_texts
 from harena.core.records.catalog import CatalogEntry
+from harena.sdk.pages import listed
 from harena.sdk.portal import current_portal
 
 PAGE = 200
@@ -45,37 +46,36 @@ async def list_entries(
     limit: int | None,
 ) -> list[E]:
     """Page after page, up to `limit`."""
-    if limit is not None:
-        checked_count(limit, "limit", least=1)
-    operations = await current_portal().operations()
-    found: list[E] = []
-    cursor: int | None = None
-    while limit is None or len(found) < limit:
-        page = await operations.list_catalog_entries(
+
+    async def page(cursor: int | None, size: int) -> tuple[list[E], int | None]:
+        operations = await current_portal().operations()
+        found = await operations.list_catalog_entries(
             kind,
             name=name,
             prefix=prefix,
             metadata=checked_texts(metadata, "metadata"),
             archived=archived,
             cursor=cursor,
-            limit=PAGE if limit is None else min(PAGE, limit - len(found)),
+            limit=size,
         )
-        found += [_as(record, entry) for entry in page.entries]
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    return found
+        return [_as(record, entry) for entry in found.entries], found.next_cursor
+
+    return await listed(page, limit, most=PAGE)
 
 
 async def archive_entry(kind: CatalogKind, ref: object) -> int:
     """How many versions were archived. Raises NotFoundError."""
-    name = ref.ref if isinstance(ref, CatalogEntry) else checked_text(ref, "ref")
+    name = _ref_of(ref)
     operations = await current_portal().operations()
     return (await operations.archive_catalog_entry(kind, name)).archived
 
 
 async def delete_entry(kind: CatalogKind, ref: object) -> None:
     """Raises NotFoundError, ValidationError."""
-    name = ref.ref if isinstance(ref, CatalogEntry) else checked_text(ref, "ref")
+    name = _ref_of(ref)
     operations = await current_portal().operations()
     await operations.delete_catalog_entry(kind, name)
+
+
+def _ref_of(entry: object) -> str:
+    return entry.ref if isinstance(entry, CatalogEntry) else checked_text(entry, "ref")

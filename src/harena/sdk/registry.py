@@ -13,10 +13,11 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
-from harena.core.checked import checked_count, checked_text
+from harena.core.checked import checked_text
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.records.objects import StoredObject
 from harena.core.registry import KINDS, SEMANTIC, ObjectKind, checked_kind, checked_version, parse_object_ref
+from harena.sdk.pages import listed
 from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.twins import Twin
 
@@ -80,20 +81,14 @@ async def _get(kind: ObjectKind, ref: str) -> StoredObject:
 
 async def _list(kind: ObjectKind | None = None, *, name: str | None = None, limit: int | None = None) -> _Objects:
     """Every version, newest first, page after page, up to `limit`."""
-    if limit is not None:
-        checked_count(limit, "limit", least=1)
-    operations = await current_portal().operations()
     wanted = None if kind is None else checked_kind(kind)
-    found: _Objects = []
-    cursor: int | None = None
-    while limit is None or len(found) < limit:
-        size = PAGE if limit is None else min(PAGE, limit - len(found))
-        page = await operations.list_objects(wanted, name=name, cursor=cursor, limit=size)
-        found += page.objects
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    return found
+
+    async def page(cursor: int | None, size: int) -> tuple[_Objects, int | None]:
+        operations = await current_portal().operations()
+        found = await operations.list_objects(wanted, name=name, cursor=cursor, limit=size)
+        return found.objects, found.next_cursor
+
+    return await listed(page, limit, most=PAGE)
 
 
 async def _delete(kind: ObjectKind, ref: str) -> None:

@@ -13,9 +13,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harena.core.checked import checked_count, checked_text, checked_timeout, shown
-from harena.core.errors import SandboxTimeoutError, ValidationError
-from harena.core.idempotency import IdempotencyKey
+from harena.core.checked import checked_count, checked_text, shown
+from harena.core.errors import ValidationError
 from harena.core.records.training_jobs import (
     TrainingArtifacts,
     TrainingEvent,
@@ -26,8 +25,10 @@ from harena.core.records.training_jobs import (
 )
 from harena.core.training_jobs import RetryFrom, merge_metrics
 from harena.core.whole_files import replaced
+from harena.sdk.jobs import in_time, key_of, read_ahead
+from harena.sdk.pages import listed
 from harena.sdk.portal import current_portal, in_thread
-from harena.sdk.streams import BatchSource, StreamReader
+from harena.sdk.streams import StreamReader
 from harena.sdk.training_plots import check_plot, draw
 from harena.sdk.twins import Twin
 
@@ -81,12 +82,10 @@ async def _create(
         raise ValidationError(f"a training job's request must be a mapping (got {shown(request)})")
     asked = {**(request or {}), **fields}
     try:
-        written = json.dumps(asked, sort_keys=True, allow_nan=False)
+        json.dumps(asked, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValidationError(f"a training job's request holds what JSON cannot: {error}") from None
-    key = None
-    if idempotency_key is not None:
-        key = IdempotencyKey.of(checked_text(idempotency_key, "idempotency_key"), written.encode())
+    key = key_of(idempotency_key, asked)
     operations = await current_portal().operations()
     return await operations.create_training_job(asked, key=key)
 
@@ -111,33 +110,21 @@ async def _list(
     for field, value in wanted.items():
         if value is not None:
             checked_text(value, field)
-    left = None if limit is None else checked_count(limit, "limit", least=1)
-    operations = await current_portal().operations()
-    jobs: _Jobs = []
-    cursor: int | None = None
-    while True:
-        size = PAGE if left is None else min(PAGE, left - len(jobs))
-        page = await operations.list_training_jobs(**wanted, cursor=cursor, limit=size)
-        jobs += page.training_jobs
-        cursor = page.next_cursor
-        if cursor is None or len(jobs) == left:
-            return jobs
+
+    async def page(cursor: int | None, size: int) -> tuple[_Jobs, int | None]:
+        operations = await current_portal().operations()
+        found = await operations.list_training_jobs(**wanted, cursor=cursor, limit=size)
+        return found.training_jobs, found.next_cursor
+
+    return await listed(page, limit, most=PAGE)
 
 
 async def _wait(job: str | TrainingJob, *, timeout: float | None = None) -> TrainingJob:
     """The job, when it has ended, however it did. Raises SandboxTimeoutError after `timeout` seconds (it goes on)."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    timer = asyncio.timeout(checked_timeout(timeout, "timeout"))
-    try:
-        async with timer:
-            return await operations.wait_training_job(job_id)
-    except TimeoutError:
-        if not timer.expired():
-            raise
-        raise SandboxTimeoutError(
-            f"training job {job_id} had not ended after timeout={timeout} seconds; it goes on"
-        ) from None
+    late = f"training job {job_id} had not ended after timeout={timeout} seconds; it goes on"
+    return await in_time(lambda: operations.wait_training_job(job_id), timeout, late)
 
 
 async def _cancel(job: str | TrainingJob) -> TrainingJob:
@@ -260,8 +247,7 @@ def events(job: str | TrainingJob, *, after: int = 0) -> _Events:
         operations = await current_portal().operations()
         return operations.training_job_events(job_id, after=after)
 
-    portal = current_portal()
-    return StreamReader(portal, BatchSource(portal, opened))
+    return read_ahead(opened)
 
 
 def _id(job: str | TrainingJob) -> str:

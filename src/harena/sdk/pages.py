@@ -1,0 +1,28 @@
+"""Lists that come a page at a time, over any transport."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from harena.core.checked import checked_count
+
+T = TypeVar("T")
+
+
+async def listed(
+    page: Callable[[int | None, int], Awaitable[tuple[Sequence[T], int | None]]], limit: int | None, *, most: int
+) -> list[T]:
+    """All that there is, or the first `limit`. `page` is asked with the cursor where a page begins (None = the first
+    one) and how many it may have, which is never above `most`; it gives them, and the cursor of what follows. Raises
+    ValidationError, before anything is asked."""
+    if limit is not None:
+        checked_count(limit, "limit", least=1)
+    found: list[T] = []
+    cursor: int | None = None
+    while limit is None or len(found) < limit:
+        entries, cursor = await page(cursor, most if limit is None else min(most, limit - len(found)))
+        found += entries
+        if cursor is None:
+            break
+    return found
