@@ -12,6 +12,7 @@ from harena.core.checked import MOST_BYTES, MOST_MODE
 from harena.core.errors import SandboxFileError
 from harena.core.models import MIB
 from harena.core.operations import sandboxes as table
+from harena.core.ports import SandboxPort
 from harena.core.wire import file_to_json
 from harena.sdk.options import check_path
 from harena.server.answers import JsonAnswer, begun, listed
@@ -29,6 +30,7 @@ AT_ONCE_BYTES = MIB
 LEAST_ANSWER_BYTES = 1024 * MIB
 """file content that one answer may have in any workspace; a workspace whose sandboxes may write more gets more"""
 PathInside = Annotated[str, Query(min_length=1, max_length=4096, description="An absolute path inside the sandbox.")]
+Mode = Annotated[int | None, Query(ge=0, le=MOST_MODE)]
 
 
 @routes.by_hand(table.READ_FILE)
@@ -41,8 +43,7 @@ async def read(
 ) -> Response:
     """A file's content. One larger than `max_bytes`, or than the workspace's sandboxes may write (and 1 GiB), is
     refused before anything is sent."""
-    check_path(path)
-    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    port = await _sandbox(state, caller, sandbox_id, path)
     limits = await state.quotas.limits_of(caller.workspace)
     most = max(LEAST_ANSWER_BYTES, limits.sandbox_disk_bytes)
     if max_bytes is not None and max_bytes <= AT_ONCE_BYTES:
@@ -59,7 +60,7 @@ async def write(
     request: Request,
     caller: Writer,
     state: State,
-    mode: Annotated[int | None, Query(ge=0, le=MOST_MODE)] = None,
+    mode: Mode = None,
 ) -> None:
     """Create or replace a file, creating missing parents. `mode` is a decimal number."""
     await _write(state, caller, sandbox_id, path, request, append=False, mode=mode)
@@ -72,7 +73,7 @@ async def append(
     request: Request,
     caller: Writer,
     state: State,
-    mode: Annotated[int | None, Query(ge=0, le=MOST_MODE)] = None,
+    mode: Mode = None,
 ) -> None:
     """Add to a file's end; it is created where it is missing."""
     await _write(state, caller, sandbox_id, path, request, append=True, mode=mode)
@@ -88,50 +89,51 @@ async def remove(
     missing_ok: bool = False,
 ) -> None:
     """Remove a file, a link or an empty directory; with `recursive` a whole tree."""
-    check_path(path)
-    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    port = await _sandbox(state, caller, sandbox_id, path)
     await port.remove(path, recursive=recursive, missing_ok=missing_ok)
 
 
 @routes.by_hand(table.STAT)
 async def stat(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> JsonAnswer:
     """About one path; a link is described, not followed."""
-    check_path(path)
-    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    port = await _sandbox(state, caller, sandbox_id, path)
     return JsonAnswer(file_to_json(await port.stat(path)))
 
 
 @routes.by_hand(table.LIST_FILES)
 async def list_files(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> Response:
     """A directory's entries, sorted by name."""
-    check_path(path)
-    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    port = await _sandbox(state, caller, sandbox_id, path)
     return await listed("entries", await port.list_dir(path), file_to_json)
 
 
 @routes.by_hand(table.MAKE_DIR)
 async def make_dir(sandbox_id: Id, path: PathInside, caller: Writer, state: State, parents: bool = True) -> None:
     """Create a directory; with `parents` like `mkdir -p`."""
-    check_path(path)
-    await (await state.sandboxes.find(caller.workspace, sandbox_id)).port.make_dir(path, parents=parents)
+    port = await _sandbox(state, caller, sandbox_id, path)
+    await port.make_dir(path, parents=parents)
 
 
 @routes.by_hand(table.EXTRACT)
 async def extract(sandbox_id: Id, path: PathInside, request: Request, caller: Writer, state: State) -> None:
     """Unpack a tar stream into a directory, which is created where it is missing."""
-    check_path(path)
-    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    port = await _sandbox(state, caller, sandbox_id, path)
     await port.extract_archive(path, await _arriving(request))
 
 
 @routes.by_hand(table.ARCHIVE)
 async def archive(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> Response:
     """A tar stream of the files and directories below a directory; links are left out."""
-    check_path(path)
-    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    port = await _sandbox(state, caller, sandbox_id, path)
     limits = await state.quotas.limits_of(caller.workspace)
     most = 2 * max(LEAST_ANSWER_BYTES, limits.sandbox_disk_bytes)  # with the headers of many small files
     return await begun(_at_most(port.create_archive(path), path, most), table.TAR)
+
+
+async def _sandbox(state: ServerState, caller: Caller, sandbox_id: str, path: str) -> SandboxPort:
+    """The caller's sandbox, for what it is to do at this path. Raises SandboxValidationError, SandboxNotFoundError."""
+    check_path(path)
+    return (await state.sandboxes.find(caller.workspace, sandbox_id)).port
 
 
 async def _at_most(pieces: AsyncGenerator[bytes, None], path: str, most: int) -> AsyncGenerator[bytes, None]:
@@ -152,8 +154,7 @@ def _too_large(path: str, what: str) -> SandboxFileError:
 async def _write(
     state: ServerState, caller: Caller, sandbox_id: Id, path: str, request: Request, *, append: bool, mode: int | None
 ) -> None:
-    check_path(path)
-    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    port = await _sandbox(state, caller, sandbox_id, path)
     length = request.headers.get("content-length", "")
     small = length.isdecimal() and int(length) <= AT_ONCE_BYTES
     await request.state.write_turn.come()
