@@ -18,12 +18,15 @@ from harena.cli.catalog import (
     Archived,
     Metadata,
     Name,
+    OneVersion,
     Prefix,
     Ref,
+    SomeVersions,
     Versions,
     found_entries,
     last_columns,
     say_archived,
+    say_deleted,
 )
 from harena.cli.job_options import webhook_of
 from harena.cli.report import Format, ListFormat, write_json, write_list
@@ -84,16 +87,16 @@ def get(
 
 
 @app.command()
-def archive(ref: Annotated[str, typer.Argument(help="NAME@2, or NAME: every version of it.")]) -> None:
+def archive(ref: SomeVersions) -> None:
     """Hide a version; it can still be run by NAME@2."""
     say_archived(ref, face.load().benchmark_job_defs.archive(ref))
 
 
 @app.command("rm")
-def delete(ref: Annotated[str, typer.Argument(help="NAME@2.")]) -> None:
+def delete(ref: OneVersion) -> None:
     """Delete a version; jobs that were made of it have all that they need."""
     face.load().benchmark_job_defs.delete(ref)
-    sys.stdout.write(f"{ref} deleted\n")
+    say_deleted(ref)
 
 
 @app.command()

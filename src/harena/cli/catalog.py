@@ -14,6 +14,8 @@ from harena.cli.report import Format, ListFormat, write_json, write_list
 
 Name = Annotated[str, typer.Argument(help="The name; letters, digits, '.', '_' and '-'.")]
 Ref = Annotated[str, typer.Argument(help="NAME@2, or NAME: its newest version that is not archived.")]
+OneVersion = Annotated[str, typer.Argument(help="NAME@2.")]
+SomeVersions = Annotated[str, typer.Argument(help="NAME@2, or NAME: every version of it.")]
 Metadata = Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="May be given more than once.")]
 Prefix = Annotated[str, typer.Argument(help="Names that begin so.")]
 Versions = Annotated[str | None, typer.Option("--versions", metavar="NAME", help="Every version of this name.")]
@@ -74,15 +76,15 @@ def _get(
     write_json(face.plain(face.load().scenarios.get(ref, content=content)))
 
 
-def _archive(ref: Annotated[str, typer.Argument(help="NAME@2, or NAME: every version of it.")]) -> None:
+def _archive(ref: SomeVersions) -> None:
     """Hide a version; jobs that name it go on as before."""
     say_archived(ref, face.load().scenarios.archive(ref))
 
 
-def _delete(ref: Annotated[str, typer.Argument(help="NAME@2.")]) -> None:
+def _delete(ref: OneVersion) -> None:
     """Delete a version; results keep its digest."""
     face.load().scenarios.delete(ref)
-    sys.stdout.write(f"{ref} deleted\n")
+    say_deleted(ref)
 
 
 @contracts.command("push")
@@ -118,16 +120,16 @@ def get_contract(ref: Ref) -> None:
 
 
 @contracts.command("archive")
-def archive_contract(ref: Annotated[str, typer.Argument(help="NAME@2, or NAME: every version of it.")]) -> None:
+def archive_contract(ref: SomeVersions) -> None:
     """Hide a version; what refers to it goes on as before."""
     say_archived(ref, face.load().scoring_contracts.archive(ref))
 
 
 @contracts.command("rm")
-def delete_contract(ref: Annotated[str, typer.Argument(help="NAME@2.")]) -> None:
+def delete_contract(ref: OneVersion) -> None:
     """Delete a version; what was stored with a reference to it cannot be run any more."""
     face.load().scoring_contracts.delete(ref)
-    sys.stdout.write(f"{ref} deleted\n")
+    say_deleted(ref)
 
 
 def found_entries(
@@ -151,3 +153,8 @@ def say_archived(ref: str, count: int) -> None:
     """How many versions were archived."""
     said = {0: "was archived already", 1: "1 version archived"}.get(count, f"{count} versions archived")
     sys.stdout.write(f"{ref}: {said}\n")
+
+
+def say_deleted(ref: str) -> None:
+    """Which version was deleted."""
+    sys.stdout.write(f"{ref} deleted\n")
