@@ -141,10 +141,8 @@ def _string_check(grader: Mapping[str, Any], item: Mapping[str, Any], field: str
         StringCheckContract,
         field,
         type="string_check",
-        input=_template(grader, "input", field),
-        reference=_template(grader, "reference", field),
         operation=grader.get("operation"),
-        item=_used(item, grader),
+        **_compared_fields(grader, item, field),
     )
     return contract
 
@@ -154,19 +152,19 @@ def _text_similarity(grader: Mapping[str, Any], item: Mapping[str, Any], field: 
         TextSimilarityContract,
         field,
         type="text_similarity",
-        input=_template(grader, "input", field),
-        reference=_template(grader, "reference", field),
+        **_compared_fields(grader, item, field),
         evaluation_metric=grader.get("evaluation_metric"),
         pass_mark=_pass_mark(grader, field),
-        item=_used(item, grader),
     )
     return contract
 
 
-def _used(item: Mapping[str, Any], grader: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of the item that the templates name: the whole conversation is not carried along for nothing."""
-    templates = f"{grader.get('input')} {grader.get('reference')}"
-    return {name: value for name, value in item.items() if name in templates}
+def _compared_fields(grader: Mapping[str, Any], item: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """What string_check and text_similarity share. Of the item, the fields that the templates name: the whole
+    conversation is not carried along for nothing."""
+    templates = {name: _template(grader, name, field) for name in ("input", "reference")}
+    named = " ".join(templates.values())
+    return {**templates, "item": {name: value for name, value in item.items() if name in named}}
 
 
 def _pass_mark(grader: Mapping[str, Any], field: str) -> float:
