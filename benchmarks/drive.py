@@ -11,15 +11,14 @@ counted, so that a pool filled beforehand is no head start: counting begins in t
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import peers
+from benchmarks.driving import BaseOrder, drive_once
 from benchmarks.figures import percentile
 from benchmarks.machine import OwnTree, busy_seconds
 from benchmarks.peers.port import Peer, Setting
@@ -28,7 +27,7 @@ from benchmarks.workload import Program, suite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(BaseOrder):
     """One run to drive."""
 
     peer: str
@@ -39,10 +38,6 @@ class Order:
     timeout_seconds: float
     memory_bytes: int
     seed: int
-
-    def as_json(self) -> str:
-        """For the command line."""
-        return json.dumps(asdict(self))
 
 
 @dataclass(slots=True)
@@ -98,11 +93,7 @@ async def _work(peer: Peer, queue: Iterator[Program], order: Order, tally: _Tall
 
 def main() -> int:
     """One order as the only argument, its figures on standard output."""
-    order = Order(**json.loads(sys.argv[1]))
-    with OwnTree() as tree:
-        figures = asyncio.run(drive(order, tree))
-    print(json.dumps(figures))
-    return 0
+    return drive_once(Order, drive)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,11 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.driving import BaseOrder
 from benchmarks.figures import median
 from benchmarks.machine import OwnTree
 from benchmarks.scenarios import scenario_rows
@@ -51,7 +52,7 @@ Operation = Callable[[], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(BaseOrder):
     """One run to drive."""
 
     row: str
@@ -59,10 +60,6 @@ class Order:
     """the setting of the mechanism"""
     rounds: int
     count: int
-
-    def as_json(self) -> str:
-        """For the command line."""
-        return json.dumps(asdict(self))
 
 
 Sides = dict[str, list[dict[str, float | None]]]

@@ -7,20 +7,18 @@ warm it up and are not timed.
 
 from __future__ import annotations
 
-import asyncio
-import json
-import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import ways
+from benchmarks.driving import BaseOrder, drive_once
 from benchmarks.machine import OwnTree, busy_seconds
 from benchmarks.workload import suite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobOrder:
+class JobOrder(BaseOrder):
     """One run to drive."""
 
     way: str
@@ -28,10 +26,6 @@ class JobOrder:
     concurrency: int
     warm_up: int
     seed: int = 1
-
-    def as_json(self) -> str:
-        """For the command line."""
-        return json.dumps(asdict(self))
 
 
 async def drive(order: JobOrder, tree: OwnTree) -> dict[str, Any]:
@@ -60,11 +54,7 @@ async def drive(order: JobOrder, tree: OwnTree) -> dict[str, Any]:
 
 def main() -> int:
     """One order as the only argument, its figures on standard output."""
-    order = JobOrder(**json.loads(sys.argv[1]))
-    with OwnTree() as tree:
-        figures = asyncio.run(drive(order, tree))
-    print(json.dumps(figures))
-    return 0
+    return drive_once(JobOrder, drive)
 
 
 if __name__ == "__main__":

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from benchmarks.drive_jobs import JobOrder
+from benchmarks.driving import driven
 from benchmarks.figures import median, neighbour_ratio
 
 SETTLE_SECONDS = 0.5
 """between two runs: the kernel dismantles network namespaces after their owners have ended"""
-_ROOT = Path(__file__).parents[1]
 
 Figures = dict[str, Any]
 
@@ -98,14 +95,5 @@ def _cpu_ms(figures: Figures) -> float:
 def _drive(side: Side, programs: int) -> Figures:
     order = JobOrder(way=side.way, programs=programs, concurrency=side.concurrency, warm_up=min(200, programs))
     time.sleep(SETTLE_SECONDS)
-    driven = subprocess.run(
-        [sys.executable, "-m", "benchmarks.drive_jobs", order.as_json()],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if driven.returncode != 0:
-        raise RuntimeError(f"the run of {side.label} failed ({driven.returncode}):\n{driven.stderr}")
-    figures: Figures = json.loads(driven.stdout)
+    figures: Figures = driven("drive_jobs", order, f"the run of {side.label}")
     return figures

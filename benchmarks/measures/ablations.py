@@ -8,14 +8,12 @@ sandboxes that are made ahead it is the clock, because they save no work and onl
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from benchmarks.drive_ablation import Order
+from benchmarks.driving import driven
 from benchmarks.figures import median
 from harena.runtime.host.mechanisms import MECHANISMS
 
@@ -44,8 +42,6 @@ LEAST_EARNED = 0.1
 FIRST_COUNT = 1
 """operations of the row `first` in one run: each is a process of its own"""
 
-_ROOT = Path(__file__).parents[2]
-
 Figures = dict[str, Any]
 
 
@@ -63,17 +59,10 @@ def measure(*, rounds: int, count: int, names: tuple[str, ...] = tuple(SERVED)) 
 
 def _drive(row: str, variable: str, rounds: int, count: int) -> dict[str, list[Figures]]:
     order = Order(row=row, variable=variable, rounds=rounds, count=count)
-    driven = subprocess.run(
-        [sys.executable, "-m", "benchmarks.drive_ablation", order.as_json()],
-        cwd=_ROOT,
-        env={name: value for name, value in os.environ.items() if name not in {each.variable for each in MECHANISMS}},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if driven.returncode != 0:
-        raise RuntimeError(f"the runs of {row} with {variable}=off failed ({driven.returncode}):\n{driven.stderr}")
-    sides: dict[str, list[Figures]] = json.loads(driven.stdout)
+    variables = {each.variable for each in MECHANISMS}
+    environment = {name: value for name, value in os.environ.items() if name not in variables}
+    what = f"the runs of {row} with {variable}=off"
+    sides: dict[str, list[Figures]] = driven("drive_ablation", order, what, environment=environment)
     return sides
 
 

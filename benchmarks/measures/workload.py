@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from benchmarks import peers
 from benchmarks.drive import Order
+from benchmarks.driving import driven
 from benchmarks.figures import median, neighbour_ratio
 from benchmarks.plain_python import DESCRIPTION
 
@@ -19,8 +18,6 @@ MEMORY_BYTES = 256 * 1024 * 1024
 
 SETTLE_SECONDS = 0.5
 """between two runs: the kernel dismantles network namespaces after their owners have ended"""
-
-_ROOT = Path(__file__).parents[2]
 
 Figures = dict[str, Any]
 
@@ -79,16 +76,7 @@ def _drive(name: str, suite: str, concurrency: int, programs: int) -> Figures:
         seed=1,
     )
     time.sleep(SETTLE_SECONDS)
-    driven = subprocess.run(
-        [sys.executable, "-m", "benchmarks.drive", order.as_json()],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if driven.returncode != 0:
-        raise RuntimeError(f"the run of {name} over {suite} failed ({driven.returncode}):\n{driven.stderr}")
-    figures: Figures = json.loads(driven.stdout)
+    figures: Figures = driven("drive", order, f"the run of {name} over {suite}")
     return figures
 
 
