@@ -425,20 +425,25 @@ async def test_slow_receivers_take_so_many_places() -> None:
     assert (here.post.most, len(here.memory.ends)) == (MOST_AT_ONCE, 3 * MOST_AT_ONCE)
 
 
+async def told_beside_the_hanging(here: Here, places: int) -> None:
+    """Delivery 9999 is posted at once, beside as many of the others as have places; none is lost in the end."""
+    here.post.open.clear()
+    here.deliveries.wake()
+    await here.post.called(places + 1)
+    assert here.clock.now() == 0
+    assert "msg_9999" in {delivery_id for _, delivery_id, *_ in here.post.heard}
+    here.post.open.set()
+    await here.idle()
+    assert (here.post.most, len(here.memory.ends)) == (places + 1, 3 * READ_AT_ONCE + 1)
+
+
 async def test_a_receiver_that_hangs_does_not_hold_up_the_others() -> None:
     """However much is due for it, and before all else: it has so many places, and the others are looked for at once."""
     here = Here(200)
     for number in range(3 * READ_AT_ONCE):
         here.memory.add(number, receiver="hangs:80", url="http://hangs/")
     here.memory.add(9999, url="http://other/")
-    here.post.open.clear()
-    here.deliveries.wake()
-    await here.post.called(MOST_PER_RECEIVER + 1)
-    assert here.clock.now() == 0
-    assert "msg_9999" in {delivery_id for _, delivery_id, *_ in here.post.heard}
-    here.post.open.set()
-    await here.idle()
-    assert (here.post.most, len(here.memory.ends)) == (MOST_PER_RECEIVER + 1, 3 * READ_AT_ONCE + 1)
+    await told_beside_the_hanging(here, MOST_PER_RECEIVER)
 
 
 async def test_a_workspace_whose_receivers_hang_does_not_hold_up_the_others() -> None:
@@ -447,14 +452,7 @@ async def test_a_workspace_whose_receivers_hang_does_not_hold_up_the_others() ->
     for number in range(3 * READ_AT_ONCE):
         here.memory.add(number, workspace="evil", receiver=f"host{number // 3}:80", url="http://hangs/")
     here.memory.add(9999, workspace="good", receiver="host0:80")
-    here.post.open.clear()
-    here.deliveries.wake()
-    await here.post.called(MOST_PER_WORKSPACE + 1)
-    assert here.clock.now() == 0
-    assert "msg_9999" in {delivery_id for _, delivery_id, *_ in here.post.heard}
-    here.post.open.set()
-    await here.idle()
-    assert (here.post.most, len(here.memory.ends)) == (MOST_PER_WORKSPACE + 1, 3 * READ_AT_ONCE + 1)
+    await told_beside_the_hanging(here, MOST_PER_WORKSPACE)
 
 
 async def test_who_has_least_under_way_gets_the_next_place() -> None:

@@ -6,7 +6,8 @@ import asyncio
 import json
 import re
 import socket
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import replace
 
 import aiohttp
@@ -40,20 +41,26 @@ async def refused(connection: socket.socket) -> bytes:
     return b""
 
 
+@asynccontextmanager
+async def reading(http: aiohttp.ClientSession, here: World) -> AsyncIterator[tuple[str, str]]:
+    """A command that reads its input, where bodies have little room: (path of its sandbox, path of its input)."""
+    here.state.quotas._defaults = replace(here.state.quotas._defaults, request_memory_bytes=ROOM)
+    async with http.post("/v1/sandboxes", json={}) as answer:
+        sandbox = f"/v1/sandboxes/{(await answer.json())['id']}"
+    async with http.post(f"{sandbox}/execs", json={"argv": ["cat"], "stdin_stream": True}) as running:
+        exec_id = json.loads(re.search(rb"\{.*?\}", await running.content.readany())[0])["exec_id"]  # type: ignore[index]
+        yield sandbox, f"{sandbox}/execs/{exec_id}/stdin"
+
+
 @pytest.mark.parametrize("what", ["stdin", "file"])
 async def test_bytes_that_are_held_have_a_share_of_the_memory(
     http: aiohttp.ClientSession, here: World, what: str
 ) -> None:
     """The third waits until there is room, and nothing of it is read before."""
-    here.state.quotas._defaults = replace(here.state.quotas._defaults, request_memory_bytes=ROOM)
-    async with http.post("/v1/sandboxes", json={}) as answer:
-        sandbox = (await answer.json())["id"]
-    at = f"/v1/sandboxes/{sandbox}/execs"
-    async with http.post(at, json={"argv": ["cat"], "stdin_stream": True}) as running:
-        exec_id = json.loads(re.search(rb"\{.*?\}", await running.content.readany())[0])["exec_id"]  # type: ignore[index]
+    async with reading(http, here) as (sandbox, stdin):
         before = taken(here)
-        method, path = ("POST", f"{at}/{exec_id}/stdin") if what == "stdin" else ("PUT", "")
-        paths = [path or f"/v1/sandboxes/{sandbox}/files?path=/f{number}" for number in range(3)]
+        method, path = ("POST", stdin) if what == "stdin" else ("PUT", "")
+        paths = [path or f"{sandbox}/files?path=/f{number}" for number in range(3)]
         connections = [begun(here, method, each, f"content-length: {SENT}") for each in paths]
         await until(lambda: taken(here) >= before + 2 * SENT)
         assert await refused(connections[2]) == b""
@@ -66,17 +73,12 @@ async def test_bytes_that_are_held_have_a_share_of_the_memory(
 
 
 async def test_input_of_no_length_is_counted_as_it_comes(http: aiohttp.ClientSession, here: World) -> None:
-    here.state.quotas._defaults = replace(here.state.quotas._defaults, request_memory_bytes=ROOM)
-    async with http.post("/v1/sandboxes", json={}) as answer:
-        sandbox = (await answer.json())["id"]
-    at = f"/v1/sandboxes/{sandbox}/execs"
-    async with http.post(at, json={"argv": ["cat"], "stdin_stream": True}) as running:
-        exec_id = json.loads(re.search(rb"\{.*?\}", await running.content.readany())[0])["exec_id"]  # type: ignore[index]
+    async with reading(http, here) as (_, stdin):
         before = taken(here)
-        with closing(begun(here, "POST", f"{at}/{exec_id}/stdin", "transfer-encoding: chunked")) as first:
+        with closing(begun(here, "POST", stdin, "transfer-encoding: chunked")) as first:
             first.sendall(b"%x\r\n" % (2 * SENT) + b"x" * 2 * SENT)
             await until(lambda: taken(here) == before + 2 * SENT)
-            with closing(begun(here, "POST", f"{at}/{exec_id}/stdin", "transfer-encoding: chunked")) as second:
+            with closing(begun(here, "POST", stdin, "transfer-encoding: chunked")) as second:
                 second.sendall(b"%x\r\n" % SENT + b"x" * SENT)
                 assert b"429" in (await refused(second)).partition(b"\r\n")[0]
 

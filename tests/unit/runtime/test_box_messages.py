@@ -29,15 +29,21 @@ class Link:
         self.killed.append(number)
 
 
+def linked() -> tuple[box.LinuxSandbox, Link, socket.socket]:
+    """A sandbox, who is told to kill it, and the end of its channel that an init would have."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setblocking(False)
+    link: Any = Link()
+    sandbox = box.LinuxSandbox(
+        link, 1, ours, workspace="", limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
+    )
+    return sandbox, link, theirs
+
+
 @pytest.mark.parametrize(("message", "read", "killed"), [(NEWS, 64, []), (UNKNOWN, 1, [1]), (b"?", 1, [1])])
 def test_a_flood_is_read_in_turns_and_up_to_the_first_fault(message: bytes, read: int, killed: list[int]) -> None:
     async def run() -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
-        link: Any = Link()
-        sandbox = box.LinuxSandbox(
-            link, 1, ours, workspace="", limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
-        )
+        sandbox, link, theirs = linked()
         handled = []
         handle = sandbox._handle
         sandbox._handle = lambda *given: (handled.append(1), handle(*given))[1]  # type: ignore[method-assign]
@@ -55,12 +61,7 @@ def test_a_long_request_travels_in_messages_and_in_no_file() -> None:
     """A file in memory would be the node's, for as long as an init keeps it. What the channel does not take waits."""
 
     async def run() -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
-        link: Any = Link()
-        sandbox = box.LinuxSandbox(
-            link, 1, ours, workspace="", limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
-        )
+        sandbox, link, theirs = linked()
         sandbox._send(("f", 1, "x" * 3_000_000), [0])
         size, came, descriptors = 0, b"", 0
         while not size or len(came) < size:
@@ -89,12 +90,7 @@ def test_the_end_of_an_init_is_known_before_the_news_of_it() -> None:
     """Whoever claims a sandbox that was made ahead asks the kernel: a dead one is nobody's."""
 
     async def run() -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
-        link: Any = Link()
-        sandbox = box.LinuxSandbox(
-            link, 1, ours, workspace="", limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
-        )
+        sandbox, _, theirs = linked()
         theirs.send(wire.READY)
         assert sandbox.still_lives()
         assert sandbox.ready.done()
