@@ -22,16 +22,12 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from stored_objects import Store, opened
 
 from harena.core import landlock
-from harena.core.clock import SystemClock
 from harena.core.errors import ValidationError
 from harena.core.file_trees import files_of, packed
 from harena.core.registry import ObjectKind
-from harena.jobs.catalog import Catalog
-from harena.store.catalog import CatalogStore
-from harena.store.database import Database
-from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import BOMB, capability, chat_model, jsonl, stream, write
 from harena.training.objects import MOST_DESCRIBED
 from harena.training.objects.dataset import MOST_SPLITS
@@ -58,30 +54,14 @@ MAY_OPEN = {"harena.core.file_trees"}
 SCRIPT = "name: t\nversion: '1.0.0'\ninstruction: x\nverification: {method: script, script: %s}\n"
 
 
-class Store(Registry):
-    """Published objects, and the catalogue of the same store."""
-
-    catalog: Catalog
-
-
 @pytest_asyncio.fixture
 async def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Store]:
     """Over a database and a home of its own."""
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HARENA_HOME", str(home))
-    database = await Database.open(home / "harena.db")
-
-    async def objects() -> RegistryStore:
-        return RegistryStore(database)
-
-    async def entries() -> CatalogStore:
-        return CatalogStore(database)
-
-    store = Store(objects, home / "objects", SystemClock(), most_bytes=100_000_000)
-    store.catalog = Catalog(entries, SystemClock())
-    yield store
-    await database.close()
+    async with opened(home, most_bytes=100_000_000) as store:
+        yield store
 
 
 async def push_tar(registry: Registry, kind: ObjectKind, content: bytes) -> dict[str, Any]:

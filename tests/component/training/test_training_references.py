@@ -10,21 +10,16 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from stored_objects import Store, opened
 
-from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
 from harena.core.records.training_plans import RewardPlan, RLPlan
 from harena.core.registry import ObjectKind
-from harena.jobs.catalog import Catalog
-from harena.store.catalog import CatalogStore
-from harena.store.database import Database
-from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import ROWS, TASK, capability, jsonl, stream, write
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import read_rows
-from harena.training.objects.registry import Registry
 from harena.training.requests.plan import plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
@@ -39,27 +34,11 @@ ATIF = {
 }  # fmt: skip
 
 
-class Store(Registry):
-    """Published objects, and the catalogue of the same store."""
-
-    catalog: Catalog
-
-
 @pytest_asyncio.fixture
 async def registry(tmp_path: Path) -> AsyncIterator[Store]:
     """Over a database and a folder of its own."""
-    database = await Database.open(tmp_path / "harena.db")
-
-    async def objects() -> RegistryStore:
-        return RegistryStore(database)
-
-    async def entries() -> CatalogStore:
-        return CatalogStore(database)
-
-    store = Store(objects, tmp_path / "objects", SystemClock(), most_bytes=1_000_000)
-    store.catalog = Catalog(entries, SystemClock())
-    yield store
-    await database.close()
+    async with opened(tmp_path, most_bytes=1_000_000) as store:
+        yield store
 
 
 async def push(registry: Store, kind: ObjectKind, place: Path, ref: str, workspace: str = MINE) -> dict[str, Any]:

@@ -1,0 +1,39 @@
+"""Published objects, and the catalogue of the same store, for tests of what reads both."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from harena.core.clock import SystemClock
+from harena.jobs.catalog import Catalog
+from harena.store.catalog import CatalogStore
+from harena.store.database import Database
+from harena.store.registry import RegistryStore
+from harena.training.objects.registry import Registry
+
+
+class Store(Registry):
+    """Published objects, and the catalogue of the same store."""
+
+    catalog: Catalog
+
+
+@asynccontextmanager
+async def opened(home: Path, *, most_bytes: int) -> AsyncIterator[Store]:
+    """Over a database and a folder in `home`."""
+    database = await Database.open(home / "harena.db")
+
+    async def objects() -> RegistryStore:
+        return RegistryStore(database)
+
+    async def entries() -> CatalogStore:
+        return CatalogStore(database)
+
+    store = Store(objects, home / "objects", SystemClock(), most_bytes=most_bytes)
+    store.catalog = Catalog(entries, SystemClock())
+    try:
+        yield store
+    finally:
+        await database.close()
