@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from queued_training import queued_job
 from sqlalchemy import Connection
 
 from harena.core.errors import PlatformError, ValidationError
@@ -27,23 +28,10 @@ from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
 
 OWNER = Owner(pid=1, started="5", boot="b")
-JOB = NewTrainingJob(
-    id="id_j",
-    workspace="default",
-    name="j",
-    state="queued",
-    trainer_type="rl",
-    created_at="t",
-    request={},
-    resolved=[],
-    plan={},
-    durable=True,
-    owner=OWNER,
-)
 
 
 def job(name: str = "j", **more: Any) -> NewTrainingJob:
-    return replace(JOB, **{"id": f"id_{name}", "name": name, **more})
+    return queued_job(**{"id": f"id_{name}", "name": name, "owner": OWNER, **more})
 
 
 def event(kind: str, message: str | None = None) -> NewTrainingEvent:

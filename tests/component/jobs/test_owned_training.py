@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from hurried_clock import HurriedClock
+from queued_training import queued_job
 
 from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE
 from harena.core.leases import Owner
 from harena.core.training_jobs import TrainingState
-from harena.core.training_store import NewTrainingJob, StoredTrainingJob
+from harena.core.training_store import StoredTrainingJob
 from harena.jobs.training.owned_training import EndCause, OwnedTraining, Workers
 from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
@@ -57,20 +58,8 @@ async def store(tmp_path: Path) -> AsyncIterator[AwayNowAndThen]:
 
 async def claimed(store: TrainingStore, *tags: str, **more: Any) -> StoredTrainingJob:
     """A job that this process holds."""
-    new = NewTrainingJob(
-        id="train_1",
-        workspace="default",
-        name="n",
-        state="queued",
-        trainer_type="rl",
-        created_at="t",
-        request={"tags": list(tags)},
-        resolved=[],
-        plan={},
-        durable=True,
-        owner=OWNER,
-    )
-    await store.insert_job(replace(new, **more), [])
+    fields = {"request": {"tags": list(tags)}, "owner": OWNER, **more}
+    await store.insert_job(queued_job(**fields), [])
     await store.claim("train_1", OWNER, epoch=1, while_in=["queued"])
     found = await store.read_job("train_1")
     assert found is not None

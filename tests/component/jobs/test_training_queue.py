@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
+from queued_training import queued_job
 
 from harena.core.clock import SystemClock
 from harena.core.node_config import NodeConfig
 from harena.core.training_jobs import TrainingState
-from harena.core.training_store import NewTrainingJob
 from harena.jobs.training.owned_training import Workers
 from harena.jobs.training.training_queue import TrainingQueue
 from harena.jobs.training.training_turns import TrainingTurns
@@ -64,20 +64,8 @@ def queue_of(database: Database, tmp_path: Path, kind: type[TrainingQueue] = Tra
 
 
 async def accept(queue: TrainingQueue, **more: Any) -> None:
-    new = NewTrainingJob(
-        id="train_1",
-        workspace="default",
-        name="n",
-        state="queued",
-        trainer_type="rl",
-        created_at="t",
-        request={"tags": ["steps:1"]},
-        resolved=[],
-        plan={},
-        durable=queue.durable,
-        owner=queue.owner,
-    )
-    await (await queue.store()).insert_job(replace(new, **more), [])
+    fields = {"request": {"tags": ["steps:1"]}, "durable": queue.durable, "owner": queue.owner, **more}
+    await (await queue.store()).insert_job(queued_job(**fields), [])
 
 
 async def test_a_job_that_comes_when_the_queue_is_about_to_rest(database: Database, tmp_path: Path) -> None:
