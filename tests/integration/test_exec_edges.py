@@ -317,28 +317,6 @@ async def test_grace(runtime: LinuxRuntime) -> None:
 # -- terminals -----------------------------------------------------------------------------------------------------
 
 
-async def test_terminal(sandbox: SandboxPort) -> None:
-    """A real terminal: `stty` knows its size, a resize arrives as a signal, ctrl-D is the end."""
-    assert (await run(sandbox, "stty", "size", terminal=(80, 24))).stdout == b"24 80\r\n"
-    code = (
-        "import os, signal, sys\n"
-        "def show(*_):\n    size = os.get_terminal_size(0)\n    os.write(1, b'%d %d\\n' % (size.lines, size.columns))\n"
-        "signal.signal(signal.SIGWINCH, show)\nshow()\n"
-        "for line in sys.stdin: os.write(1, b'got ' + line.encode())\n"
-        "os.write(1, b'bye')"
-    )
-    running = await sandbox.exec(ExecRequest(argv=("python3", "-c", code), terminal=(80, 24)))
-    await read_until(running, b"24 80\r\n")
-    running.resize(100, 50)
-    await read_until(running, b"50 100\r\n")
-    await running.write_stdin(b"hello\n")
-    await read_until(running, b"got hello\r\n")
-    running.close_stdin()
-    async with asyncio.timeout(30):
-        result = await running.wait()
-    assert (result.returncode, result.stdout[-3:], result.stderr) == (0, b"bye", b"")
-
-
 async def test_terminal_has_no_name(sandbox: SandboxPort) -> None:
     """A listed limit: the terminal comes from outside, so inside it works and has no name; /dev/tty opens it."""
     result = await run(

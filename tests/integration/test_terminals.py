@@ -67,6 +67,7 @@ async def test_its_ends(sandbox: SandboxPort) -> None:
 
 async def test_size_input_and_end_of_input(sandbox: SandboxPort) -> None:
     """It has its size and hears of a new one; what is typed arrives, and ctrl-D is the end."""
+    assert await ended(await on_terminal(sandbox, "stty", "size")) == (ExecOutcome.EXITED, 0, b"24 80\r\n")
     code = (
         "import os, signal, sys\n"
         "def show(*_):\n    size = os.get_terminal_size(0)\n    os.write(1, b'%d %d\\n' % (size.lines, size.columns))\n"
