@@ -4,40 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Hashable
 
 import pytest
+from counted_terminals import Counted
 from test_terminals import ended, on_terminal
 
 from harena.core.errors import LimitExceededError, SandboxTerminatedError
 from harena.core.models import ExecOutcome, SandboxSpec
 from harena.runtime.host import terminals
 from harena.runtime.host.linux import LinuxRuntime
-from harena.runtime.host.shares import Shares
 from harena.testing.conformance_base import run
 
 DAEMON = ("sh", "-c", "trap '' HUP; sleep 3600 &")
 """leaves a program that keeps the terminal"""
 
 
-class Counted(Shares):
-    """Eight terminals, and the moment in which none is taken any more."""
-
-    def __init__(self, most: int = 8) -> None:
-        super().__init__(most)
-        self.all_gone = asyncio.Event()
-
-    def give_back(self, holder: Hashable) -> None:
-        """See `Shares`."""
-        super().give_back(holder)
-        if not self._owners:
-            self.all_gone.set()
-
-
 @pytest.fixture
 def shares(monkeypatch: pytest.MonkeyPatch) -> Counted:
     """The terminals of this node: eight."""
-    shares = Counted()
+    shares = Counted(8)
     monkeypatch.setattr(terminals, "TERMINALS", shares)
     return shares
 

@@ -6,11 +6,11 @@ import asyncio
 import errno
 import os
 import socket
-from collections.abc import Hashable
 from contextlib import suppress
 from typing import Any
 
 import pytest
+from counted_terminals import Counted
 from test_execs import Outside
 
 from harena.core.errors import LimitExceededError, PlatformError
@@ -25,24 +25,10 @@ HOSTS_RESERVE = 1024
 """kernel.pty.reserve, as the kernel has it"""
 
 
-class Counted(Shares):
-    """Four terminals, and the moment in which none is taken any more."""
-
-    def __init__(self, most: int = 4) -> None:
-        super().__init__(most)
-        self.all_gone = asyncio.Event()
-
-    def give_back(self, holder: Hashable) -> None:
-        """See `Shares`."""
-        super().give_back(holder)
-        if not self._owners:
-            self.all_gone.set()
-
-
 @pytest.fixture
 def shares(monkeypatch: pytest.MonkeyPatch) -> Counted:
     """Four terminals."""
-    shares = Counted()
+    shares = Counted(4)
     monkeypatch.setattr(terminals, "TERMINALS", shares)
     return shares
 
