@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, KnownProgram, SandboxSpec
-from harena.core.ports import SandboxPort
 from harena.runtime.fast_path import forker
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.mechanisms import MECHANISMS, Mechanisms, without
 from harena.scoring.formats import import_scenarios
 from harena.scoring.score import score_scenario
 from harena.scoring.scorers.driver_boot import known_program
+from harena.testing.sandbox_source import SandboxSource
 
 pytestmark = pytest.mark.thorough
 
@@ -55,23 +55,6 @@ ROW = {
 }
 
 
-class Sandboxes:
-    """Implements `SandboxSource` over a runtime and a blueprint."""
-
-    def __init__(self, runtime: LinuxRuntime, blueprint: Blueprint) -> None:
-        self._runtime = runtime
-        self._blueprint = blueprint
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        """Create, lend, destroy."""
-        sandbox = await self._runtime.create(spec, self._blueprint)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.destroy()
-
-
 @asynccontextmanager
 async def _started(home: Path, uses: Mechanisms) -> AsyncIterator[LinuxRuntime]:
     known = KnownProgram(
@@ -92,7 +75,7 @@ async def _started(home: Path, uses: Mechanisms) -> AsyncIterator[LinuxRuntime]:
 async def _ran(
     runtime: LinuxRuntime, blueprint: Blueprint | None, *argv: str, timeout_seconds: float = 60.0
 ) -> ExecResult:
-    async with Sandboxes(runtime, blueprint or Blueprint(id="", name="none")).sandbox(SandboxSpec()) as sandbox:
+    async with SandboxSource(runtime, blueprint or Blueprint(id="", name="none")).sandbox(SandboxSpec()) as sandbox:
         running = await sandbox.exec(ExecRequest(argv=argv, timeout_seconds=timeout_seconds))
         return await running.wait()
 
@@ -115,7 +98,7 @@ async def test_everything_works_without_it(off: tuple[str, ...], tmp_path: Path)
         assert late.outcome is ExecOutcome.TIMEOUT
         (right,) = import_scenarios([ROW]).scenarios
         (wrong,) = import_scenarios([{**ROW, "canonical_solution": "    return a - b\n"}]).scenarios
-        sandboxes = Sandboxes(runtime, WARM)
+        sandboxes = SandboxSource(runtime, WARM)
         passed = [
             (await score_scenario(each, sandboxes=sandboxes, base_spec=SandboxSpec(), timeout_seconds=60.0)).passed
             for each in (right, wrong)
@@ -125,7 +108,7 @@ async def test_everything_works_without_it(off: tuple[str, ...], tmp_path: Path)
 
 async def _check_programs(runtime: LinuxRuntime, blueprint: Blueprint | None, warm: bool) -> None:
     spec = SandboxSpec()
-    async with Sandboxes(runtime, blueprint or Blueprint(id="", name="none")).sandbox(spec) as sandbox:
+    async with SandboxSource(runtime, blueprint or Blueprint(id="", name="none")).sandbox(spec) as sandbox:
         await sandbox.write_file("/workspace/main.py", b"import sys\nprint(sys.argv, sys.stdin.read())\nsys.exit(3)\n")
 
         async def run(*argv: str, stdin: bytes | None = None) -> ExecResult:

@@ -16,6 +16,7 @@ from harena.store.database import Database
 from harena.store.references import DELETED
 from harena.store.stored_bytes import StoredBytes
 from harena.store.tables import calibrations, catalog
+from harena.testing import conformance_catalog_store
 from harena.testing.conformance_job_store import job, queued
 
 OPEN = ("queued", "running")
@@ -24,15 +25,7 @@ OPEN = ("queued", "running")
 def entry(
     kind: CatalogKind, digest: str = "d1", *, workspace: str = "default", name: str = "a", **metadata: str
 ) -> NewEntry:
-    return NewEntry(
-        workspace=workspace,
-        kind=kind,
-        name=name,
-        digest=digest,
-        metadata=metadata,
-        described={"problems": 1},
-        created_at="t",
-    )
+    return conformance_catalog_store.entry(name, digest, workspace=workspace, kind=kind, **metadata)
 
 
 @pytest.mark.parametrize(
