@@ -17,10 +17,13 @@ import pytest
 import pytest_asyncio
 from battery_world import InstalledHere, Source
 from shared_sandboxes import shared_source
+from training_node import one_node
 
 from harena.runtime.host.link import SpawnerLink
 from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, descendants, spawners, wait_nothing_below
+
+__all__ = ["one_node"]
 
 _PR_SET_CHILD_SUBREAPER = 36
 END_SECONDS = 30.0

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import harena
 from harena.training.data.datasets import prompt_row_of
 from harena.training.rewards.code_tests import CodeTests
 
+pytestmark = pytest.mark.usefixtures("one_node")
 METHOD = "class Solution:\n    def twice(self, x: int) -> int:\n        return 2 * x\n"
 ROW = {
     "id": "c", "question": "Twice.", "starter_code": "class Solution:\n    def twice(self, x):\n",
@@ -20,15 +18,6 @@ ROW = {
 }  # fmt: skip
 USE = "\nFor instance:\n```python\nprint(Solution().twice(2))\n```\n"
 BESIDE = "class Solution:\n    def double(self, x): return 2 * x\n\ndef twice(x): return Solution().double(x)\n"
-
-
-@pytest.fixture(autouse=True)
-def one_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A home of its own."""
-    harena.shutdown()
-    monkeypatch.setenv("HARENA_HOME", str(tmp_path / "home"))
-    yield
-    harena.shutdown()
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from training_node import written
 
 import harena
 from harena.core.errors import ValidationError
@@ -19,25 +20,10 @@ from harena.sdk.training_jobs import TrainingJob
 from harena.testing.footprint import command_line, descendants, wait_ended
 from harena.training.loop.checkpoints import Checkpoints
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("one_node")]
 
 TEMPLATE = "def f(x):\n    return {completion}\n"
 END_SECONDS = 100.0
-
-
-@pytest.fixture(autouse=True)
-def one_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A home of its own, and one thread to a worker."""
-    harena.shutdown()
-    monkeypatch.setenv("HARENA_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    yield
-    harena.shutdown()
-
-
-def written(path: Path, rows: list[dict[str, Any]]) -> str:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
 
 
 def problems() -> list[dict[str, Any]]:

@@ -12,29 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from training_node import written
 
 import harena
 from harena.core import settings
 from harena.sdk.training_jobs import TrainingJob
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("one_node")]
 
 END_SECONDS = 100.0
-
-
-@pytest.fixture(autouse=True)
-def one_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A home of its own, and one thread to a worker."""
-    harena.shutdown()
-    monkeypatch.setenv("HARENA_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    yield
-    harena.shutdown()
-
-
-def written(path: Path, rows: list[dict[str, Any]]) -> str:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
 
 
 def ended(job: TrainingJob) -> TrainingJob:
