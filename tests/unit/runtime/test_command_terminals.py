@@ -121,7 +121,7 @@ def test_a_host_without_terminals_is_named(shares: Shares, monkeypatch: pytest.M
 async def test_a_daemons_terminal_is_kept_until_it_is_gone(shares: Counted) -> None:
     """Its command has ended; what is written to it is dropped, and its end gives it back."""
     sandbox: Any = Outside()
-    sandbox.left_terminals = LeftTerminals(sandbox.loop)
+    sandbox.left_terminals = LeftTerminals(sandbox.loop, sandbox.workspace)
     made = LinuxExec(sandbox, 1, ExecRequest(argv=("x",), terminal=(80, 24)), 1 << 20)
     (theirs,) = made.open_descriptors()
     made.started()
@@ -140,7 +140,7 @@ async def test_a_daemons_terminal_is_kept_until_it_is_gone(shares: Counted) -> N
 async def test_the_end_of_a_sandbox_lets_all_go(shares: Shares, let_go: str) -> None:
     """Its death, and a fork of this process: no descriptor stays."""
     before = descriptors()
-    left = LeftTerminals(asyncio.get_running_loop())
+    left = LeftTerminals(asyncio.get_running_loop(), "ours")
     ends = [open_terminal("ours") for _ in range(2)]
     for ours, _ in ends:
         os.set_blocking(ours, False)

@@ -95,7 +95,7 @@ class LinuxSandbox:
         self._execs: dict[int, LinuxExec] = {}
         self._opens: dict[int, asyncio.Future[box_files.OpenFile]] = {}
         self._closings: set[asyncio.Task[None]] = set()
-        self.left_terminals = LeftTerminals(self.loop)
+        self.left_terminals = LeftTerminals(self.loop, workspace)
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """paths that are written in more than one step: two writes at one time would be mixed"""
         self._unwanted: set[int] = set()

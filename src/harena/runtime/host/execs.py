@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import os
-import resource
 import signal
 import struct
 import termios
 import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import SandboxExecutionError
@@ -20,7 +23,8 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsa
 from harena.core.output import OutputBuffer
 from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
-from harena.runtime.host import box_files, terminals
+from harena.runtime.host import box_files, slow_calls, terminals
+from harena.runtime.host.slow_calls import SLOW_WORKSPACES, Timed
 from harena.runtime.host.wide_pipes import WIDE_PIPES
 
 if TYPE_CHECKING:
@@ -38,9 +42,9 @@ _MOST_PIECES_IN_A_PIPE = 256
 """pages of _MOST_IN_A_PIPE: of a pipe that keeps what was written at one time apart (O_DIRECT) each read gives one"""
 _JOINED_AT_ONCE = 1 << 22
 """bytes of output that are put together in the event loop; of more, a copy takes some ten milliseconds"""
-_HELD_SECONDS = 0.005
-_RESTS_PER_HELD = 20.0
+_RESTS_PER_SLOW = 20.0
 _LONGEST_REST_SECONDS = 5.0
+"""After a slow read a thread stays away for so many times as long: nobody counts its processor time."""
 _MEASURE_SECONDS = 0.5
 """for which a program that is to be killed runs on, so that its time can be measured"""
 _LATE_SECONDS = 0.05
@@ -54,7 +58,11 @@ leads through /proc, which shows a process's pipes to nobody who may not see its
 
 
 class LinuxExec:
-    """Implements `RunningExec`. Lives in the sandbox's event loop."""
+    """Implements `RunningExec`. Lives in the sandbox's event loop.
+
+    System calls on its streams are made there, too, until one was slow (see slow_calls): from then on threads make
+    them, one after the other.
+    """
 
     def __init__(self, sandbox: LinuxSandbox, number: int, request: ExecRequest, output_bytes: int) -> None:
         self.number = number
@@ -76,6 +84,12 @@ class LinuxExec:
         self._listening: asyncio.TimerHandle | None = None
         """the next look at what nobody waits for; None while everything is read as it comes"""
         self._is_resting = False
+        self._turn: asyncio.Lock | None = None
+        """held for each call of a thread; None while the event loop makes them"""
+        self._calling: set[asyncio.Task[None]] = set()
+        self._last: list[tuple[OutputBuffer, bytes]] = []
+        """what was read at the end"""
+        self._is_released = False
         self._timer: asyncio.TimerHandle | None = None
         self._started = time.perf_counter()
         self._finishing: asyncio.Task[None] | None = None
@@ -134,15 +148,20 @@ class LinuxExec:
             self._feed(memoryview(self.request.stdin))
 
     def _look(self, after_seconds: float) -> None:
-        sizes = 0
+        if self._is_apart():
+            self._listen()
+            return
+        sizes, batch = 0, Timed(self._sandbox.workspace)
         for descriptor, buffer in self._readers.items():
-            with contextlib.suppress(OSError):  # nothing is there
-                chunk = self._read(descriptor)
+            chunk = _read(descriptor)
+            if chunk:
                 sizes += len(chunk)
                 buffer.append(chunk)
-        if self._is_resting:
-            return
-        if sizes >= _MUCH_BYTES or after_seconds >= _LAST_LOOK_SECONDS:
+            if batch.is_long:
+                break
+        if batch.end():
+            self._go_apart()
+        if self._turn is not None or sizes >= _MUCH_BYTES or after_seconds >= _LAST_LOOK_SECONDS:
             self._listen()
         else:
             self._listening = self._loop.call_later(2 * after_seconds, self._look, 2 * after_seconds)
@@ -155,17 +174,35 @@ class LinuxExec:
             for descriptor in self._readers:
                 self._loop.add_reader(descriptor, self._on_output, descriptor)
 
-    def _read(self, descriptor: int) -> bytes:
-        """What is there. A pipe's readers and writers take turns, also where they do not block, and many threads of a
-        program can make that a long time for the event loop: then it stays away for twenty times as long."""
-        began, waits = time.perf_counter(), resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
-        try:
-            return os.read(descriptor, _CHUNK)
-        finally:
-            held = time.perf_counter() - began
-            # not where the loop has merely lost its processor meanwhile
-            if held > _HELD_SECONDS and resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw != waits:
-                self.rest(min(_RESTS_PER_HELD * held, _LONGEST_REST_SECONDS))
+    def _is_apart(self) -> bool:
+        """Whether threads make the calls: from now on, where the workspace's have become slow."""
+        if self._turn is None and self._sandbox.workspace in SLOW_WORKSPACES:
+            self._go_apart()
+        return self._turn is not None
+
+    def _go_apart(self) -> None:
+        if self._turn is None:
+            self._turn = asyncio.Lock()
+
+    def _begin(self, call: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(call)
+        self._calling.add(task)
+        task.add_done_callback(self._calling.discard)
+
+    def _call(self, call: Callable[[], object]) -> None:
+        """Have it made, now or in its turn."""
+        if self._is_apart():
+            self._begin(self._call_apart(call))
+            return
+        batch = Timed(self._sandbox.workspace)
+        call()
+        if batch.end():
+            self._go_apart()
+
+    async def _call_apart(self, call: Callable[[], object]) -> None:
+        assert self._turn is not None
+        async with self._turn:
+            await slow_calls.in_thread(self._sandbox.workspace, call)
 
     def rest(self, seconds: float) -> None:
         """Read nothing for so long, or until the program has ended."""
@@ -184,30 +221,57 @@ class LinuxExec:
     # -- while it runs -------------------------------------------------------------------------------------------
 
     def _on_output(self, descriptor: int) -> None:
-        try:
-            chunk = self._read(descriptor)
-        except BlockingIOError:
+        if self._is_apart():
+            self._loop.remove_reader(descriptor)
+            self._begin(self._read_apart(descriptor))
             return
-        except OSError:
-            chunk = b""  # EIO: the last program on the terminal has gone
+        batch = Timed(self._sandbox.workspace)
+        chunk = _read(descriptor)
         if chunk:
             self._readers[descriptor].append(chunk)
-        else:
-            self._close_reader(descriptor)
+        elif chunk is not None:
+            if self._listening is None:
+                self._loop.remove_reader(descriptor)
+            buffer = self._readers.pop(descriptor)
+            self._close(descriptor)
+            buffer.close()
+        if batch.end():
+            self._go_apart()
 
-    def _close_reader(self, descriptor: int) -> None:
-        buffer = self._readers.pop(descriptor)
-        if self._listening is None:
-            self._loop.remove_reader(descriptor)
+    async def _read_apart(self, descriptor: int) -> None:
+        assert self._turn is not None
+        workspace = self._sandbox.workspace
+        async with self._turn:
+            if self._is_released or descriptor not in self._readers:
+                return
+            chunk, seconds = await slow_calls.in_thread(workspace, partial(_read, descriptor))
+            if chunk:
+                self._readers[descriptor].append(chunk)
+            elif chunk is not None:
+                buffer = self._readers.pop(descriptor)
+                await slow_calls.in_thread(workspace, partial(self._close, descriptor))
+                buffer.close()
+        if self._is_released:
+            return
+        if seconds > slow_calls.LONG_SECONDS:
+            self.rest(min(_RESTS_PER_SLOW * seconds, _LONGEST_REST_SECONDS))
+        elif self._listening is None and descriptor in self._readers:
+            self._loop.add_reader(descriptor, self._on_output, descriptor)
+
+    def _close(self, descriptor: int) -> None:
+        """Close a stream that is read; the terminal is closed elsewhere."""
         if descriptor != self._terminal:
             WIDE_PIPES.give_back(descriptor)
             os.close(descriptor)
-        buffer.close()
 
     def _feed(self, rest: memoryview) -> None:
         """Write what was given at once; the program need not read it all."""
+        if self._is_apart():
+            self._loop.remove_writer(self._stdin)
+            self._begin(self._feed_apart(rest))
+            return
         try:
-            written = os.write(self._stdin, rest) if rest else 0
+            written = self._write(self._stdin, rest) if rest else 0
         except BlockingIOError:
             written = 0
         except OSError:
@@ -219,15 +283,20 @@ class LinuxExec:
         else:
             self._loop.add_writer(self._stdin, self._feed, rest)
 
-    async def write_stdin(self, data: bytes) -> None:
+    async def _feed_apart(self, rest: memoryview) -> None:
+        with contextlib.suppress(SandboxExecutionError):  # the program need not read it all
+            await self.write_stdin(rest)
+        self.close_stdin()
+
+    async def write_stdin(self, data: bytes | memoryview) -> None:
         """See `RunningExec`."""
         rest = memoryview(data)
         while rest:
             target = self._terminal if self._terminal >= 0 else self._stdin
-            if target < 0:
+            if target < 0 or self._is_released:
                 raise SandboxExecutionError("cannot write to standard input: it is closed, or the command has ended")
             try:
-                rest = rest[os.write(target, rest) :]
+                written = await self._write_apart(target, rest) if self._is_apart() else self._write(target, rest)
             except BlockingIOError:
                 await self._writable(target)
             except OSError as error:
@@ -235,6 +304,26 @@ class LinuxExec:
                 raise SandboxExecutionError(
                     f"cannot write to standard input: nobody reads it any more ({error.strerror})"
                 ) from None
+            else:
+                rest = rest[written:]
+
+    def _write(self, target: int, rest: memoryview) -> int:
+        batch = Timed(self._sandbox.workspace)
+        try:
+            return os.write(target, rest)
+        finally:
+            if batch.end():
+                self._go_apart()
+
+    async def _write_apart(self, target: int, rest: memoryview) -> int:
+        assert self._turn is not None
+        async with self._turn:
+            if self._is_released or target not in (self._stdin, self._terminal):
+                raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+            written, seconds = await slow_calls.in_thread(self._sandbox.workspace, partial(os.write, target, rest))
+        if seconds > slow_calls.LONG_SECONDS:
+            await asyncio.sleep(min(_RESTS_PER_SLOW * seconds, _LONGEST_REST_SECONDS))
+        return written
 
     async def _writable(self, descriptor: int) -> None:
         ready: asyncio.Future[None] = self._loop.create_future()
@@ -252,15 +341,15 @@ class LinuxExec:
         if self._stdin >= 0:
             descriptor, self._stdin = self._stdin, -1
             self._loop.remove_writer(descriptor)
-            os.close(descriptor)
-        elif self._terminal >= 0 and not self._result.done():
-            with contextlib.suppress(OSError):  # a terminal's end of input is a character
-                os.write(self._terminal, b"\x04")
+            self._call(partial(os.close, descriptor))
+        elif self._terminal >= 0 and not self._is_released:
+            self._call(partial(_end_input, self._terminal))
 
     def resize(self, columns: int, rows: int) -> None:
         """See `RunningExec`."""
-        if self._terminal >= 0:
-            fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        if self._terminal >= 0 and not self._is_released:
+            size = struct.pack("HHHH", rows, columns, 0, 0)
+            self._call(partial(fcntl.ioctl, self._terminal, termios.TIOCSWINSZ, size))
 
     def kill(self) -> None:
         """See `RunningExec`."""
@@ -335,10 +424,10 @@ class LinuxExec:
     def _finish(self, outcome: ExecOutcome, code: int, usage: ResourceUsage, warm: bool) -> None:
         if self._result.done() or self._is_over:
             return
-        self._release()
         self._is_over = True
+        is_released = self._release()
         seconds = time.perf_counter() - self._started
-        if self.stdout.size_bytes + self.stderr.size_bytes <= _JOINED_AT_ONCE:
+        if is_released and self.stdout.size_bytes + self.stderr.size_bytes <= _JOINED_AT_ONCE:
             self._tell(outcome, code, usage, warm, seconds, self.stdout.getvalue(), self.stderr.getvalue())
         else:
             self._finishing = self._loop.create_task(self._tell_joined(outcome, code, usage, warm, seconds))
@@ -346,6 +435,7 @@ class LinuxExec:
     async def _tell_joined(
         self, outcome: ExecOutcome, code: int, usage: ResourceUsage, warm: bool, seconds: float
     ) -> None:
+        await asyncio.gather(*self._calling, return_exceptions=True)
         stdout, stderr = await CONTENT.run_for(
             self._sandbox.id, lambda: (self.stdout.getvalue(), self.stderr.getvalue())
         )
@@ -395,38 +485,70 @@ class LinuxExec:
         self._result.set_exception(error)
         self._result.exception()  # nobody need be waiting for it
 
-    def _release(self) -> None:
+    def _release(self) -> bool:
+        """Take what was written and let go of all. False: a thread does what is left of that, see `_calling`."""
+        self._is_released = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._listening is not None:
             self._listening.cancel()
-        for descriptor in list(self._readers):
-            self._drain(descriptor)
-        if self._stdin >= 0:
-            self.close_stdin()
-        if self._terminal >= 0:
-            terminal, self._terminal = self._terminal, -1
-            self._loop.remove_writer(terminal)
-            if not terminals.closed_if_let_go(terminal):
-                self._sandbox.left_terminals.keep(terminal)
-        self.stdout.close()
-        self.stderr.close()
+        else:
+            for descriptor in self._readers:
+                self._loop.remove_reader(descriptor)
+        for descriptor in {self._stdin, self._terminal} - {-1}:
+            self._loop.remove_writer(descriptor)
+        stdin, self._stdin = self._stdin, -1
+        calls = self._last_calls(stdin)
+        if not self._is_apart():
+            batch = Timed(self._sandbox.workspace)
+            is_all = all(not batch.is_long for _ in calls)
+            if batch.end() or not is_all:
+                self._go_apart()
+            if is_all:
+                self._released()
+                return True
+        self._begin(self._release_apart(calls))
+        return False
 
-    def _drain(self, descriptor: int) -> None:
+    async def _release_apart(self, calls: Iterator[None]) -> None:
+        await self._call_apart(partial(deque, calls, 0))
+        self._released()
+
+    def _last_calls(self, stdin: int) -> Iterator[None]:
+        """Stops after each system call; any thread may go on."""
+        for descriptor in list(self._readers):
+            yield from self._drain(descriptor)
+            self._readers.pop(descriptor)
+            self._close(descriptor)
+            yield
+        if stdin >= 0:
+            os.close(stdin)
+            yield
+        if self._terminal >= 0 and terminals.closed_if_let_go(self._terminal):
+            self._terminal = -1
+
+    def _drain(self, descriptor: int) -> Iterator[None]:
         """Take what is there now. A daemon that still holds the other end is not waited for, nor what it goes on to
         write: as much is taken as a pipe can hold."""
         left = _MOST_IN_A_PIPE
         for _ in range(_MOST_PIECES_IN_A_PIPE):
-            try:
-                chunk = os.read(descriptor, _CHUNK)
-            except OSError:
-                chunk = b""
-            left -= len(chunk)
+            chunk = _read(descriptor)
+            yield
+            left -= len(chunk or b"")
             if not chunk or left < 0:
                 break
-            self._readers[descriptor].append(chunk)
-        self._close_reader(descriptor)
+            self._last.append((self._readers[descriptor], chunk))
+
+    def _released(self) -> None:
+        for buffer, chunk in self._last:
+            buffer.append(chunk)
+        self._last.clear()
+        if self._terminal >= 0:
+            terminal, self._terminal = self._terminal, -1
+            self._sandbox.left_terminals.keep(terminal)
+        self.stdout.close()
+        self.stderr.close()
 
     def forget(self) -> None:
         """In a forked child: let go of the parent's pipes. No event loop is touched."""
@@ -441,6 +563,21 @@ class LinuxExec:
     async def wait(self) -> ExecResult:
         """See `RunningExec`."""
         return await self._result.wait()
+
+
+def _read(descriptor: int) -> bytes | None:
+    """What is there: b"" at the end, None for nothing yet."""
+    try:
+        return os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""  # EIO: the last program on the terminal has gone
+
+
+def _end_input(terminal: int) -> None:
+    with contextlib.suppress(OSError):  # a terminal's end of input is a character
+        os.write(terminal, b"\x04")
 
 
 def _is_end(status: int) -> bool:

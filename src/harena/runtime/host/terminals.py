@@ -18,10 +18,13 @@ import fcntl
 import os
 import select
 import struct
+from collections.abc import Callable
 from datetime import timedelta
 
 from harena.core.errors import LimitExceededError, PlatformError
+from harena.runtime.host import slow_calls
 from harena.runtime.host.shares import Shares
+from harena.runtime.host.slow_calls import SLOW_WORKSPACES, Timed
 
 MOST_TERMINALS = 512
 """A node has no more at one time: half of what the kernel keeps for the host. A workspace alone may have half of it."""
@@ -67,8 +70,8 @@ def open_terminal(workspace: str) -> tuple[int, int]:
 
 def close_terminal(ours: int) -> None:
     """Close this process's end of a terminal whose other end nobody has."""
+    TERMINALS.give_back(ours)  # first: another thread may be given the number at once
     os.close(ours)
-    TERMINALS.give_back(ours)
 
 
 def closed_if_let_go(ours: int) -> bool:
@@ -90,12 +93,25 @@ def _is_let_go(ours: int) -> bool:
     return any(events & select.POLLHUP for _, events in poll.poll(0))
 
 
+def _emptied(ours: int, is_enough: Callable[[], bool]) -> bool:
+    """Drop what was written, and close it if nobody has the other end any more. Whether that is so."""
+    with contextlib.suppress(OSError):  # nothing is left, or nobody has the other end (EIO)
+        for _ in range(_READS_AT_ONCE):
+            os.read(ours, _READ_BYTES)
+            if is_enough():
+                return False
+    return closed_if_let_go(ours)
+
+
 class LeftTerminals:
     """The terminals of a sandbox's commands that have ended, which programs of the sandbox still have."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, workspace: str) -> None:
         self._loop = loop
+        self._workspace = workspace
         self._resting: dict[int, asyncio.TimerHandle | None] = {}
+        self._looking: dict[int, asyncio.Task[None]] = {}
+        """ends that a thread is looking at"""
 
     def keep(self, ours: int) -> None:
         """Keep this end, which does not block, until nobody has the other one."""
@@ -103,13 +119,23 @@ class LeftTerminals:
         self._loop.add_reader(ours, self._look, ours)
 
     def _look(self, ours: int) -> None:
-        with contextlib.suppress(OSError):  # nothing is left, or nobody has the other end (EIO)
-            for _ in range(_READS_AT_ONCE):
-                os.read(ours, _READ_BYTES)
         self._loop.remove_reader(ours)
-        if closed_if_let_go(ours):
-            del self._resting[ours]
-        else:
+        del self._resting[ours]
+        if self._workspace in SLOW_WORKSPACES:
+            self._looking[ours] = self._loop.create_task(self._look_apart(ours))
+            return
+        batch = Timed(self._workspace)
+        is_gone = _emptied(ours, lambda: batch.is_long)
+        batch.end()
+        self._looked(ours, is_gone)
+
+    async def _look_apart(self, ours: int) -> None:
+        is_gone, _seconds = await slow_calls.in_thread(self._workspace, lambda: _emptied(ours, lambda: False))
+        del self._looking[ours]
+        self._looked(ours, is_gone)
+
+    def _looked(self, ours: int, is_gone: bool) -> None:
+        if not is_gone:
             self._resting[ours] = self._loop.call_later(_REST_SECONDS, self.keep, ours)
 
     def close(self) -> None:
@@ -124,6 +150,7 @@ class LeftTerminals:
 
     def forget(self) -> None:
         """In a forked child: let go of the parent's ends. No event loop is touched."""
-        for ours in self._resting:
+        for ours in (*self._resting, *self._looking):
             close_terminal(ours)
         self._resting.clear()
+        self._looking.clear()
