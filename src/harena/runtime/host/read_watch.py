@@ -15,6 +15,7 @@ import fcntl
 import os
 import signal
 import struct
+import termios
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,8 +32,13 @@ _OF_NAME = _READ | _ATTRIB | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
 _NAME_IS_GONE = _MOVED_FROM | _CREATE | _DELETE
 _OF_FOLDER = _DELETE_SELF | _MOVE_SELF
 _EVENT = struct.Struct("iIII")
-_READ_BYTES = 1 << 16
+_READ_BYTES = 1 << 15
+"""some thousand events, which take some milliseconds; others have their turn then"""
 _LOOK_SECONDS = 0.005
+_RESTS_PER_LOOK = 30.0
+"""After a look nothing is done for so many times as long. A program that makes more events meanwhile than the queue
+holds has them lost, which ends the watch."""
+_LONGEST_REST_SECONDS = 1.0
 _LEASE_SECONDS = 10.0
 """who waits for a lease gets the file after this time at the earliest (the kernel's default is 45 s)"""
 _TRIES = 100
@@ -70,6 +76,7 @@ class ReadWatch:
         self._is_blind = not _leases_last()
         """events were lost, a lease has ended by itself, or a folder was moved"""
         self._looked = time.monotonic()
+        self._turn = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     def add(self, path: str, descriptor: int, folder: int) -> None:
@@ -111,43 +118,54 @@ class ReadWatch:
                 break
             if not watched.has_lease:
                 watched.is_changed = watched.is_read = True
-        self._look()
+        await self._look()
         self._task = asyncio.ensure_future(self._go_on())
 
     async def _go_on(self) -> None:
+        took = 0.0
         while any(watched.has_lease for watched in self._files):
-            await asyncio.sleep(_LOOK_SECONDS)
-            self._look()
+            await asyncio.sleep(min(max(_LOOK_SECONDS, _RESTS_PER_LOOK * took), _LONGEST_REST_SECONDS))
+            took = await self._look()
 
-    def _look(self) -> None:
-        now = time.monotonic()
-        if now - self._looked > _LEASE_SECONDS and any(watched.has_lease for watched in self._files):
-            self._is_blind = True
-        self._looked = now
-        wanted = [
-            watched
-            for watched in self._files
-            if watched.has_lease and fcntl.fcntl(watched.descriptor, fcntl.F_GETLEASE) != fcntl.F_RDLCK
-        ]
-        self._drain()
-        for watched in wanted:  # whoever reads it from now on may read something else
-            watched.is_changed = True
-            watched.has_lease = False
-            with suppress(OSError):
-                fcntl.fcntl(watched.descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    async def _look(self) -> float:
+        """Take notice of what happened until now; gives the seconds that this took the event loop."""
+        async with self._turn:
+            now = time.monotonic()
+            if now - self._looked > _LEASE_SECONDS and any(watched.has_lease for watched in self._files):
+                self._is_blind = True
+            self._looked = now
+            wanted = [
+                watched
+                for watched in self._files
+                if watched.has_lease and fcntl.fcntl(watched.descriptor, fcntl.F_GETLEASE) != fcntl.F_RDLCK
+            ]
+            took = await self._drain()
+            for watched in self._files if self._is_blind else wanted:
+                # whoever reads it from now on may read something else
+                watched.is_changed = True
+                watched.has_lease = False
+                with suppress(OSError):
+                    fcntl.fcntl(watched.descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+            return took
 
-    def _drain(self) -> None:
-        while True:
-            try:
-                told = os.read(self._queue, _READ_BYTES)
-            except BlockingIOError:
-                return
+    async def _drain(self) -> float:
+        """Take the events that are there, not those that come meanwhile: a program makes them faster than they are
+        taken. None are taken any more where some were lost. Gives the seconds that this took the event loop."""
+        took = 0.0
+        left = _waiting_bytes(self._queue)
+        while left > 0 and not self._is_blind:
+            began = time.perf_counter()
+            told = os.read(self._queue, _READ_BYTES)
+            left -= len(told)
             at = 0
             while at < len(told):
                 number, mask, _, length = _EVENT.unpack_from(told, at)
                 at += _EVENT.size
                 self._note(number, mask, told[at : at + length].rstrip(b"\0"))
                 at += length
+            took += time.perf_counter() - began
+            await asyncio.sleep(0)
+        return took
 
     def _note(self, number: int, mask: int, name: bytes) -> None:
         if mask & (_OVERFLOW | _UNMOUNT) or (mask & _OF_FOLDER and number not in self._of_file):
@@ -178,7 +196,7 @@ class ReadWatch:
 
     async def unread(self) -> frozenset[str]:
         """See `harena.core.ports.ReadWatch`."""
-        self._look()
+        await self._look()
         if self._is_blind:
             return frozenset()
         return frozenset(watched.path for watched in self._files if not watched.is_read and _is_there(watched))
@@ -196,6 +214,11 @@ class ReadWatch:
         if self._queue >= 0:
             os.close(self._queue)
             self._queue = -1
+
+
+def _waiting_bytes(queue: int) -> int:
+    """What is in it now: at most what /proc/sys/fs/inotify/max_queued_events allows."""
+    return int(struct.unpack("i", fcntl.ioctl(queue, termios.FIONREAD, bytes(4)))[0])
 
 
 def _leases_last() -> bool:
