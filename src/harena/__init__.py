@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         HostUnsupportedError as HostUnsupportedError,
     )
     from harena.core.errors import (
+        ImagePullError as ImagePullError,
+    )
+    from harena.core.errors import (
         LimitExceededError as LimitExceededError,
     )
     from harena.core.errors import (
@@ -253,7 +256,14 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "harena.calibration": ("calibrate",),
     "harena.checks": ("doctor", "load_scenarios", "scenario_schema"),
     "harena.core.errors": (
-        *("AccessError", "AsyncFunctionError", "FunctionError", "HarenaError", "HostUnsupportedError"),
+        *(
+            "AccessError",
+            "AsyncFunctionError",
+            "FunctionError",
+            "HarenaError",
+            "HostUnsupportedError",
+            "ImagePullError",
+        ),
         *("LimitExceededError", "NotFoundError"),
         *("PlatformError", "SandboxCommandTimeoutError", "SandboxError", "SandboxExecutionError", "SandboxFailedError"),
         *("SandboxFileError", "SandboxNotFoundError", "SandboxNotRunningError", "SandboxRequestTimeoutError"),

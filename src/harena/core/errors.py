@@ -6,7 +6,8 @@
     ├─ LimitExceededError                a workspace uses all that it may use of a server; later it may succeed
     ├─ NotFoundError                     a named object (blueprint, job, image) does not exist
     ├─ PlatformError                     the platform failed; never a reward
-    │  └─ HostUnsupportedError           this host forbids something; names the setting to change
+    │  ├─ HostUnsupportedError           this host forbids something; names the setting to change
+    │  └─ ImagePullError                 an image cannot be had, or is broken
     ├─ SandboxError
     │  ├─ SandboxNotRunningError
     │  │  └─ SandboxUnavailableError     (also PlatformError) the node or the sandbox was lost
@@ -96,6 +97,11 @@ class PlatformError(HarenaError):
 class HostUnsupportedError(PlatformError):
     """The host forbids something that isolation needs. Change the setting that the message names, and see
     `harena doctor`."""
+
+
+class ImagePullError(PlatformError):
+    """An image cannot be had from its registry, or what came is broken. The message says which of both, and what to
+    do; `reason` is a code for it."""
 
 
 class SandboxError(HarenaError):

@@ -53,6 +53,7 @@ PROBLEMS = (
     Problem("sandbox_timeout", 504, errors.SandboxTimeoutError),
     Problem("sandbox", 500, errors.SandboxError),
     Problem("host_unsupported", 501, errors.HostUnsupportedError, ("step", "reason")),
+    Problem("image_pull", 502, errors.ImagePullError, ("step", "reason")),
     Problem("platform", 500, errors.PlatformError, ("step", "reason")),
     Problem("internal", 500, errors.HarenaError),
 )

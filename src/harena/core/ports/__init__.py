@@ -14,6 +14,7 @@ from harena.core.models import SandboxStatus
 from harena.core.ports.benchmark_jobs import BenchmarkOperations
 from harena.core.ports.blueprints import BlueprintOperations
 from harena.core.ports.catalog import CatalogOperations
+from harena.core.ports.images import ImageOperations, ImageSource
 from harena.core.ports.registry import RegistryOperations
 from harena.core.ports.runtime import (
     Death,
@@ -35,6 +36,8 @@ __all__ = [
     "CatalogOperations",
     "Death",
     "FileWatch",
+    "ImageOperations",
+    "ImageSource",
     "Operations",
     "ReadWatch",
     "RegistryOperations",
