@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from escape_world import World, seen_owners
+from escape_world import IMAGE, World, seen_owners
 
 from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, spawners, wait_nothing_below
+from image_trees import FolderImages, image_root, put_programs, put_python
 
 END_SECONDS = 30.0
 
@@ -71,12 +72,18 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     canary.wait()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["real", "warm"])
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["real", "warm", "image"])
 async def shared_world(
     request: pytest.FixtureRequest, host: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[World]:
-    """A runtime for one kind of exec."""
-    runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"))
+    """A runtime for one kind of exec; `image` is a real start in a sandbox whose root is made of an image's layers."""
+    images = None
+    if request.param == "image":
+        layer = tmp_path_factory.mktemp("layer")
+        put_programs(layer)
+        put_python(layer)
+        images = FolderImages({IMAGE: image_root(layer)})
+    runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"), images=images)
     await runtime.start()
     seen_owners.extend(spawners(os.getpid()))
     try:

@@ -23,6 +23,8 @@ from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.patience import MOST_SECONDS
 from harena.testing.footprint import mounts
 
+IMAGE = "localhost/escape:1"
+"""its layers have harena's interpreter, and some programs"""
 WARM = Blueprint(id="bp_escape", name="escape", warm=())
 
 
@@ -49,12 +51,19 @@ class World:
         """None = real starts."""
         return WARM if self.kind == "warm" else None
 
+    @property
+    def image(self) -> str:
+        """What sandboxes have for a root."""
+        return IMAGE if self.kind == "image" else "default"
+
     async def settle_neighbour(self) -> None:
         """Have a sandbox that holds something in every place where a sandbox can; another one if that one was lost."""
         if self.neighbour is not None and getattr(self.neighbour, "alive", True):
             return
         self.neighbour_secret = secret = "neighbour-secret-" + secrets.token_hex(16)
-        self.neighbour = await self.runtime.create(SandboxSpec(env={"SECRET": secret}), self.blueprint)
+        self.neighbour = await self.runtime.create(
+            SandboxSpec(image=self.image, env={"SECRET": secret}), self.blueprint
+        )
         await self.neighbour.write_file("/data/secret", secret.encode())
         program = await self.neighbour.exec(ExecRequest(argv=("python3", "-c", NEIGHBOUR), env={"SECRET": secret}))
         first = await program.stdout.next_chunk(0)
@@ -64,7 +73,7 @@ class World:
 
     async def sandbox(self, **limits: Any) -> SandboxPort:
         """A fresh sandbox; it is destroyed after the test."""
-        sandbox = await self.runtime.create(SandboxSpec(limits=Limits(**limits)), self.blueprint)
+        sandbox = await self.runtime.create(SandboxSpec(image=self.image, limits=Limits(**limits)), self.blueprint)
         self.opened.append(sandbox)
         return sandbox
 
@@ -110,7 +119,7 @@ class World:
         assert kept == self.neighbour_secret.encode()
 
     async def _next_is_fresh(self) -> None:
-        sandbox = await self.runtime.create(SandboxSpec(), self.blueprint)
+        sandbox = await self.runtime.create(SandboxSpec(image=self.image), self.blueprint)
         try:
             assert await sandbox.processes() == []
             for folder in ("/tmp", "/workspace", "/data", "/dev/shm"):

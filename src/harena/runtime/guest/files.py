@@ -30,6 +30,15 @@ _LEFT_OUT = (
 )  # fmt: skip
 
 
+def import_all() -> None:
+    """Import at once what the operations need. Where a sandbox cannot see the interpreter's library, a later import
+    would find nothing, or what an image or a program has put in its place."""
+    import encodings.ascii
+    import encodings.latin_1  # noqa: F401
+    import shutil  # noqa: F401
+    import tarfile  # noqa: F401
+
+
 def open_regular(path: str, flags: int, mode: int) -> tuple[int, int, int]:
     """Open a regular file that is not in /proc, or with O_DIRECTORY a folder. Gives (descriptor, size, permission
     bits). Raises OSError."""
@@ -278,9 +287,13 @@ def _unpack(extra: int, path: str) -> list[str]:
     import tarfile
 
     os.makedirs(path, exist_ok=True)
+    top = os.path.realpath(path)
     with os.fdopen(extra, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             if member.isreg() or member.isdir():
+                place = os.path.realpath(os.path.join(top, os.path.dirname(member.name)))
+                if member.name.startswith("/") or os.path.commonpath((top, place)) != top or member.name.endswith(".."):
+                    raise OSError(errno.EINVAL, "%s: leads out of the directory" % member.name)
                 member.uid = member.gid = 0
                 archive.extract(member, path, set_attrs=not member.isdir(), numeric_owner=True)
     return []

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Planned = tuple[str, str, bool, bool]
     """source, target, read only (what can be written to is shown as it is), is a file"""
 
+LAYERS = "/layers"
 _ROOT = "/tmp"
 EMPTY_LAYER = ""
 """target of an empty directory, the first tree of a plan: an overlay needs a second layer, best of the same device"""
@@ -41,7 +42,13 @@ class Tree:
     """A tree of the host that was opened. `parts` are (name in it, target); the name is "" for all of it."""
 
     def __init__(
-        self, descriptor: int, parts: list[tuple[str, str]], *, as_it_is: bool = False, is_device: bool = False
+        self,
+        descriptor: int,
+        parts: list[tuple[str, str]],
+        *,
+        as_it_is: bool = False,
+        is_device: bool = False,
+        is_layer: bool = False,
     ) -> None:
         self.descriptor = descriptor
         """descriptor of a mount that is attached nowhere yet; -1 for a new empty directory"""
@@ -49,6 +56,8 @@ class Tree:
         self.as_it_is = as_it_is
         """a file, or a directory that can be written to: no layer of an overlay"""
         self.is_device = is_device
+        self.is_layer = is_layer
+        """an image's: sandboxes see it through overlays of their own, and the template looks into it only"""
 
 
 def opened(planned: Sequence[Planned], *, privileged: bool) -> list[Tree]:
@@ -65,6 +74,20 @@ def opened(planned: Sequence[Planned], *, privileged: bool) -> list[Tree]:
         close(trees if made is None else [*trees, made])
         raise
     return trees if made is None else [*trees, made]
+
+
+def opened_layers(places: Sequence[str], owners: int) -> list[Tree]:
+    """An image's unpacked layers, to be mounted at `/layers/0` (the uppermost) and so on. `owners`: see
+    `mounts.clone_tree`. Raises OSError."""
+    trees: list[Tree] = []
+    try:
+        for number, place in enumerate(places):
+            descriptor = mounts.clone_tree(place, owners=owners)
+            trees.append(Tree(descriptor, [("", f"{LAYERS}/{number}")], is_layer=True))
+    except OSError:
+        close(trees)
+        raise
+    return trees
 
 
 def close(trees: Sequence[Tree]) -> None:
@@ -136,6 +159,9 @@ class _Attachment:
         if tree.descriptor < 0:
             os.mkdir(lower)
             _bind(lower, target, is_file=False)
+        elif tree.is_layer:
+            _make_place(target, is_file=False)
+            mounts.attach_tree(tree.descriptor, os.fsencode(_ROOT + target))
         elif tree.as_it_is:
             self.shares_inodes |= not tree.is_device
             _make_place(target, is_file=stat.S_ISREG(os.fstat(tree.descriptor).st_mode) or tree.is_device)

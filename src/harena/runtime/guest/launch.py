@@ -16,6 +16,10 @@ template's root already and adds only what is its own.
 
     channel, everything else closed -> init's descriptors -> settings -> writable directories -> proc (read-only)
     -> terminals -> hostname -> loopback -> init's view of processes -> rlimits -> capabilities -> seccomp -> "ready"
+
+A sandbox of an image with layers has a root of its own instead of writable directories: an overlay of the layers, with
+an upper layer in its tmpfs. It goes there (pivot_root) once everything is mounted below, and what the template's root
+shows, the host's /usr above all, is out of its sight.
 """
 
 from __future__ import annotations
@@ -31,8 +35,22 @@ from harena.runtime.kernel.syscalls import StepError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypedDict
 
     Call = Callable[..., int]  # step, name of the system call, arguments
+
+    class Layers(TypedDict):
+        """What a sandbox's own root is made of, beside the layers themselves."""
+
+        count: int
+        """the layers are mounted at `/layers/0`, the uppermost, and so on"""
+        files: list[tuple[str, bytes]]
+        """path, content: the sandbox's own, whatever the layers have there"""
+        mount_points: list[tuple[str, int]]
+        """path, mode: directories that the layers lack, and something is mounted at"""
+        directories: list[tuple[str, int]]
+        """path, mode: others that they lack"""
+
 
 TEMPLATE_FLAGS = (
     namespaces.NEWUSER
@@ -62,6 +80,7 @@ class TemplateRoot:
 
     def __init__(self, plan: dict[str, object], opened: list[host_trees.Tree] | None, map_ready: int) -> None:
         self.trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
+        self.layers: list[str] = plan["layers"]  # type: ignore[assignment]
         self.opened = opened
         self.shares_inodes = False
         self.links: list[tuple[str, str]] = plan["links"]  # type: ignore[assignment]
@@ -90,6 +109,7 @@ def _open_trees(root: TemplateRoot) -> None:
     # before anything is mounted, which could hide them
     if root.opened is None:
         root.opened = host_trees.opened(root.trees, privileged=False)
+        root.opened += host_trees.opened_layers(root.layers, -1)
 
 
 def _new_root(_: TemplateRoot) -> None:
@@ -201,8 +221,11 @@ class SandboxLaunch:
             self._own_users()
         self._init_descriptors()
         self._own_settings()  # through the template's /proc, too
-        self._own_files(settings["tmpfs"])  # type: ignore[arg-type]
-        self._own_proc()
+        if settings["layers"]:
+            self._own_root(settings["tmpfs"], settings["layers"])  # type: ignore[arg-type]
+        else:
+            self._own_files(settings["tmpfs"])  # type: ignore[arg-type]
+            self._own_proc(b"")
         self._own_names(settings["hostname"])  # type: ignore[arg-type]
         self._own_loopback()
         self._own_processes(hides=settings["hides_processes"])  # type: ignore[arg-type]
@@ -229,20 +252,53 @@ class SandboxLaunch:
         self._mount("writable", b"sandbox", _SCRATCH, b"tmpfs", _SCRATCH_FLAGS, options)
         for name, target, mode in WRITABLE:
             source = _SCRATCH + b"/" + name.encode()
-            self._call("mkdir " + target, "mkdirat", _AT_FDCWD, source, mode)
-            if mode & 0o1000:  # mkdir obeys the umask
-                self._call("chmod " + target, "fchmodat", _AT_FDCWD, source, mode)
+            self._directory(source, mode)
             self._mount("bind " + target, source, target.encode(), None, mounts.BIND)
         self._call("hide scratch", "umount2", _SCRATCH, mounts.DETACH)
 
-    def _own_proc(self) -> None:
+    def _own_root(self, options: bytes, layers: Layers) -> None:
+        upper, work, root, shared = (_SCRATCH + b"/" + name for name in (b"upper", b"work", b"root", b"shm"))
+        self._mount("writable", b"sandbox", _SCRATCH, b"tmpfs", _SCRATCH_FLAGS, options)
+        for place in (upper, work, root):
+            self._directory(place, 0o755)
+        self._directory(shared, 0o1777)
+        for path, mode in layers["mount_points"]:
+            self._directory(upper + os.fsencode(path), mode)
+        self._directory(upper + b"/etc", 0o755)
+        for path, content in layers["files"]:  # in the upper layer: an image may have links there
+            self._file(upper + os.fsencode(path), content)
+        lower = ":".join("%s/%d" % (host_trees.LAYERS, number) for number in range(layers["count"]))
+        place = b"lowerdir=%s,upperdir=%s,workdir=%s,userxattr,xino=on" % (lower.encode(), upper, work)
+        self._mount("overlay", b"overlay", root, b"overlay", _SCRATCH_FLAGS, place)
+        self._mount("devices", b"/dev", root + b"/dev", None, mounts.BIND | mounts.REC)
+        self._mount("bind /dev/shm", shared, root + b"/dev/shm", None, mounts.BIND)
+        self._own_proc(root)
+        self._call("root", "chdir", root)
+        self._call("root", "pivot_root", b".", b".")
+        self._call("old root", "umount2", b".", mounts.DETACH)
+        self._call("root", "chdir", b"/")
+        for path, mode in layers["directories"]:
+            self._directory(os.fsencode(path), mode)
+
+    def _directory(self, place: bytes, mode: int) -> None:
+        self._call("mkdir " + place.decode(), "mkdirat", _AT_FDCWD, place, mode)
+        if mode & 0o1000:  # mkdir obeys the umask
+            self._call("chmod " + place.decode(), "fchmodat", _AT_FDCWD, place, mode)
+
+    def _file(self, place: bytes, content: bytes) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        self._call("file", "openat", _AT_FDCWD, place, flags, 0o644)
+        self._call("file", "write", NOTHING + 1, content, len(content))
+        self._call("file", "close", NOTHING + 1)
+
+    def _own_proc(self, root: bytes) -> None:
         # Read-only: a process owns its files there, init's among them, and what is written to some of them changes how
         # all of its session is scheduled (autogroup) or measured (sched, clear_refs).
-        self._mount("proc", b"proc", b"/proc", b"proc", PROC_FLAGS)
+        self._mount("proc", b"proc", root + b"/proc", b"proc", PROC_FLAGS)
         self._mount(
             "terminals",
             b"devpts",
-            b"/dev/pts",
+            root + b"/dev/pts",
             b"devpts",
             mounts.NOSUID | mounts.NOEXEC,
             b"newinstance,ptmxmode=0666,mode=0620,max=64",  # they are limited for the whole host

@@ -5,7 +5,7 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...},
-               "fast_path": bool, "hides_frames": bool, "rehearses": bool, "parks": bool,
+               "fast_path": bool, "hides_frames": bool, "rehearses": bool, "parks": bool, "own_roots": bool,
                "known": what `warm_source.know` takes}
     fork       number (4 bytes), marshalled settings, with the sandbox's socket and its cgroups' files; answer
                ANSWER(number, errno) + step, or with the pidfd
@@ -29,7 +29,7 @@ import struct
 import sys
 
 from harena.runtime.fast_path import fast_path
-from harena.runtime.guest import init, launch, warm, warm_source, wire
+from harena.runtime.guest import files, init, launch, warm, warm_source, wire
 from harena.runtime.kernel import machine_code, mappings, namespaces, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 
@@ -74,6 +74,7 @@ def serve() -> Callable[[], object]:
         )
         control.send(ANSWER.pack(0, 1) + text.encode())
         os._exit(1)
+    own_roots = configuration["own_roots"]
     parks = configuration["parks"]
     filter_ = seccomp.Filter(configuration["filter"])
     if not parks:  # who does has no rights by now
@@ -96,6 +97,10 @@ def serve() -> Callable[[], object]:
         warm_source.know(configuration["known"])
     del configuration, modules
     try:
+        if own_roots:
+            files.import_all()
+            for finders in (sys.meta_path, sys.path, sys.path_importer_cache):
+                finders.clear()
         sys.stdout.flush()
         if is_warm and rehearses:
             warm.settle(base.environment)
@@ -253,10 +258,19 @@ def _become_sandbox(made: launch.SandboxLaunch, control: _socket.socket, descrip
         _say_failed(control, channel, error)
 
 
-def _say_failed(control: _socket.socket, channel: int, error: StepError) -> NoReturn:
+def _is_channel(descriptor: int) -> bool:
     try:
-        os.dup2(channel, launch.CONTROL)
+        connection = _socket.socket(fileno=os.dup(descriptor))
     except OSError:
-        pass  # it has come past that step, and closed all others
+        return False
+    try:
+        return connection.family == _socket.AF_UNIX
+    finally:
+        connection.close()
+
+
+def _say_failed(control: _socket.socket, channel: int, error: StepError) -> NoReturn:
+    if _is_channel(channel):  # else it has come past that step, and another file may have the number
+        os.dup2(channel, launch.CONTROL)
     control.send(wire.FAILED + str(error).encode())
     os._exit(1)

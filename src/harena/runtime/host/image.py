@@ -11,11 +11,13 @@ import os
 import re
 import sys
 import sysconfig
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harena.core import settings
 from harena.core.errors import HostUnsupportedError, NotFoundError
+from harena.core.records.images import ImageRoot
 
 GUARD = "/opt/guard"
 """Copies of interpreters that can be executed and not read. The kernel makes a process that was started from such a
@@ -30,6 +32,8 @@ _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _TASK_PLACES = ("app", "logs", "solution", "tests")
 """where task directories expect to write: links into /data, to nothing until a scorer makes it"""
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""where an image that sets no PATH has its programs"""
 _PYTHON = re.compile(r"python(?::(?P<version>\d+(?:\.\d+){0,2}|latest)(?:-slim|-bookworm|-slim-bookworm)?)?")
 
 Tree = tuple[str, str, bool, bool]  # source, target, read only, is a file
@@ -52,7 +56,22 @@ class Image:
     hidden: tuple[str, ...] = ()
     """directories that are shown empty"""
     workdir: str = "/workspace"
+    layers: tuple[str, ...] = ()
+    """an OCI image's unpacked layers, the uppermost first, of which each sandbox has a root of its own; what else
+    stands here is the root of the template only, whose interpreter is harena's"""
+    maps_owners: bool = False
+    """root's files in the layers are shown as those of who is root inside"""
+    interpreter_environment: Mapping[str, str] | None = None
+    """what the template's interpreter starts with; None = `environment`"""
     details: dict[str, str] = field(default_factory=dict)
+
+
+def is_default(name: str) -> bool:
+    """`name` stands for the image that needs nothing installed."""
+    try:
+        return resolve(name) == "default"
+    except NotFoundError:
+        return False
 
 
 def resolve(name: str) -> str:
@@ -167,6 +186,21 @@ def default_image(empty: Path) -> Image:
     )
 
 
+def layered_image(root: ImageRoot, base: Image) -> Image:
+    """The image whose sandboxes have unpacked layers for their root. `base` is the default image: its interpreter makes
+    them, and is out of their sight then."""
+    environment = {"PATH": _PATH, "HOME": "/root", "PYTHONHASHSEED": "0", **root.environment}
+    return replace(
+        base,
+        name=root.digest,
+        environment=environment,
+        interpreter_environment=base.environment,
+        workdir=root.workdir or "/",
+        layers=tuple(map(str, root.layers)),
+        maps_owners=root.keeps_owners,
+    )
+
+
 def _is_small_program(path: str) -> bool:
     return os.path.isfile(path) and os.path.getsize(path) <= _STARTER_BYTES
 
@@ -192,13 +226,17 @@ def _in_usr(executable: str, prefix: str, version: str) -> tuple[str, str, tuple
 
 _PASSWD = b"root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
 _NSSWITCH = b"passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"
+NETWORK_FILES = (
+    ("/etc/hosts", b"127.0.0.1\tlocalhost sandbox\n::1\tlocalhost ip6-localhost ip6-loopback\n", 0o644),
+    ("/etc/hostname", b"sandbox\n", 0o644),
+    ("/etc/resolv.conf", b"", 0o644),
+)
+"""which a sandbox has whatever its image says, because they are about its own network"""
 _ETC = (
     ("/etc/passwd", _PASSWD, 0o644),
     ("/etc/group", b"root:x:0:\nnogroup:x:65534:\n", 0o644),
-    ("/etc/hosts", b"127.0.0.1\tlocalhost sandbox\n::1\tlocalhost ip6-localhost ip6-loopback\n", 0o644),
-    ("/etc/hostname", b"sandbox\n", 0o644),
+    *NETWORK_FILES,
     ("/etc/nsswitch.conf", _NSSWITCH, 0o644),
-    ("/etc/resolv.conf", b"", 0o644),
     ("/etc/ssl/openssl.cnf", b"[req]\ndistinguished_name = names\n[names]\ncommonName = Common Name\n", 0o644),
     ("/etc/shells", b"/bin/sh\n/bin/bash\n", 0o644),
 )

@@ -29,11 +29,13 @@ from harena.core.errors import (
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.ports.images import ImageSource
+from harena.core.records.images import ImageRoot
 from harena.core.threads import BLUEPRINTS, NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime.fast_path import forker
-from harena.runtime.guest import host_trees
-from harena.runtime.host import box_files, seccomp_filter
+from harena.runtime.guest import host_trees, launch
+from harena.runtime.host import box_files, image_places, seccomp_filter
 from harena.runtime.host import image as images
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.link import Limits as CgroupLimits
@@ -96,6 +98,7 @@ class _Template:
         warm: bool,
         imports: bool,
         budgets: Sequence[Budget],
+        layers: launch.Layers | None,
     ) -> None:
         self.number = number
         self.budgets = budgets
@@ -109,6 +112,8 @@ class _Template:
         wait in a pool"""
         self.used_at = asyncio.get_running_loop().time()
         self.image = image
+        self.layers = layers
+        """what a root of each sandbox's own is made of; None = all have the template's"""
         self.environment = environment
         self.warm = warm
         self.imports = imports
@@ -119,6 +124,7 @@ class _Template:
 class LinuxRuntime:
     """Implements `Runtime`. Lives in one event loop; raises the soft limit of open files to the hard one.
 
+    `images`: where other images than the default one come from; None = there are no others.
     `pool_size`: how many sandboxes of one template are at most kept ready; it is reached only while they are in demand.
     `mechanisms`: those that are in force (None = as settings and the interpreter have it).
     `templates_per_workspace`: how many blueprints and images one workspace may have sandboxes of at one time.
@@ -131,6 +137,7 @@ class LinuxRuntime:
         self,
         *,
         layers: Layers | None = None,
+        images: ImageSource | None = None,
         home: Path | None = None,
         pool_size: int = 8,
         mechanisms: Mechanisms | None = None,
@@ -138,6 +145,7 @@ class LinuxRuntime:
         templates_per_workspace: int = TEMPLATES_PER_WORKSPACE,
     ) -> None:
         self._layers = layers
+        self._images = images
         self._home = home or harena_home()
         self._mechanisms = in_force() if mechanisms is None else mechanisms
         self._pool_size = pool_size if self._mechanisms.made_ahead else 0
@@ -190,20 +198,30 @@ class LinuxRuntime:
         """Begin to start the template of a blueprint whose first sandbox is about to be asked for, and return at once.
         What fails is told to whoever asks for a sandbox."""
         if not self._closed:
-            key = (workspace, images.resolve(image), blueprint.id)
-            preparing = asyncio.ensure_future(self._prepared(key, blueprint))
+            preparing = asyncio.ensure_future(self._prepared(workspace, image, blueprint))
             self._preparing.add(preparing)
             preparing.add_done_callback(self._preparing.discard)
 
-    async def _prepared(self, key: _Key, blueprint: Blueprint) -> None:
+    async def _prepared(self, workspace: str, image: str, blueprint: Blueprint) -> None:
         with contextlib.suppress(HarenaError, OSError):
-            self._let_go(await self._template(key, blueprint), object())  # its idle time begins
+            name, root = await self._image(workspace, image)
+            template = await self._template((workspace, name, blueprint.id), blueprint, root)
+            self._let_go(template, object())  # its idle time begins
+
+    async def _image(self, workspace: str, reference: str) -> tuple[str, ImageRoot | None]:
+        """(the name under which templates of an image are kept, its layers; None for the default image). Raises as
+        `ImageSource.root_of`, or NotFoundError where this node has only the default image."""
+        if self._images is None or images.is_default(reference):
+            return images.resolve(reference), None
+        root = await self._images.root_of(workspace, reference)
+        return root.digest, root
 
     async def _claim(
         self, spec: SandboxSpec, blueprint: Blueprint | None, workspace: str
     ) -> tuple[_Template, LinuxSandbox]:
-        key = (workspace, images.resolve(spec.image), blueprint.id if blueprint else "")
-        template = await self._template(key, blueprint)
+        name, root = await self._image(workspace, spec.image)
+        key = (workspace, name, blueprint.id if blueprint else "")
+        template = await self._template(key, blueprint, root)
         waiting = object()
         template.claimed.add(waiting)  # it is not idle
         try:
@@ -314,14 +332,14 @@ class LinuxRuntime:
         self._ready_budget = Budget(_NODE_POOLS * self._pool_size)
         return link
 
-    async def _template(self, key: _Key, blueprint: Blueprint | None) -> _Template:
+    async def _template(self, key: _Key, blueprint: Blueprint | None, root: ImageRoot | None) -> _Template:
         link = await self._spawner()
         task = self._templates.get(key)
         if task is None:
             self._refuse_failed(key)
             self._drop_idle_templates()
             self._keep_quota(key[0])
-            task = self._templates[key] = asyncio.ensure_future(self._start_template(link, key, blueprint))
+            task = self._templates[key] = asyncio.ensure_future(self._start_template(link, key, blueprint, root))
         try:
             return await asyncio.shield(task)
         except (HarenaError, OSError):
@@ -370,13 +388,24 @@ class LinuxRuntime:
             self._end_template(idle)
 
     async def _start_template(
-        self, link: SpawnerLink, key: _Key, blueprint: Blueprint | None, *, may_import: bool = True
+        self,
+        link: SpawnerLink,
+        key: _Key,
+        blueprint: Blueprint | None,
+        root: ImageRoot | None,
+        *,
+        may_import: bool = True,
     ) -> _Template:
         uses = self._mechanisms
         empty = self._home / "empty"
         image = await NODE.run(_default_image, empty)
+        layers: launch.Layers | None = None
+        if root is not None:
+            image = images.layered_image(root, image)
+            layers = await NODE.run(_layers, image)
         environment = dict(image.environment)
-        warm = list(blueprint.warm) if uses.warm_programs and blueprint and blueprint.warm is not None else None
+        is_warm = uses.warm_programs and not image.layers and blueprint is not None and blueprint.warm is not None
+        warm = list(blueprint.warm) if is_warm and blueprint is not None and blueprint.warm is not None else None
         imports = warm is not None and blueprint is not None and _says_what_runs(blueprint)
         if imports and not (may_import and uses.warm_imports and forker.is_possible()):
             warm, imports = None, False
@@ -399,16 +428,18 @@ class LinuxRuntime:
         filter_ = seccomp_filter.current(counts_memory=link.counts_memory)
         plan: dict[str, object] = {
             "trees": trees,
+            "layers": list(image.layers),
+            "maps_owners": image.maps_owners,
             "links": list(image.links),
             "files": list(image.files),
             "directories": list(image.directories),
             "copies": list(image.copies),
             "python": image.python,
-            "environment": environment if imports else image.environment,
+            "environment": environment if imports else dict(image.interpreter_environment or image.environment),
             "workspace": key[0],
             "imports": imports,
             "warm": warm is not None,
-            "filter": seccomp_filter.for_templates(),
+            "filter": seccomp_filter.for_templates(own_roots=bool(image.layers)),
             "final_filter": filter_,
             "rlimits": [] if link.counts_memory else _WITHOUT_CGROUPS,
             "filter_of_shared_inodes": seccomp_filter.for_shared_inodes(),
@@ -421,19 +452,27 @@ class LinuxRuntime:
             "hides_frames": uses.hidden_frames,
             "rehearses": uses.rehearsals,
             "parks": imports,
+            "own_roots": bool(image.layers),
             "known": list(map(astuple, self._known_programs())) if uses.known_programs and warm is not None else [],
         }
         budgets = Budget(self._pool_size), self._ready_budget
-        template = _Template(link.next_number(), key, image, environment, warm is not None, imports, budgets)
+        template = _Template(link.next_number(), key, image, environment, warm is not None, imports, budgets, layers)
         began = asyncio.get_running_loop().time()
+        held = contextlib.ExitStack()
+        if root is not None and self._images is not None:
+            held.enter_context(self._images.hold(root.digest))
+
+        def died() -> None:
+            held.close()  # not before: its sandboxes have the layers for their roots
+            self._template_died(key, template)
+
         try:
             async with asyncio.timeout(READY_SECONDS):
-                described = await link.start_template(
-                    template.number, plan, configuration, lambda: self._template_died(key, template)
-                )
+                described = await link.start_template(template.number, plan, configuration, died)
         except HostUnsupportedError as error:
+            held.close()
             if imports and error.step == importing.TRACING:
-                return await self._start_template(link, key, blueprint, may_import=False)
+                return await self._start_template(link, key, blueprint, root, may_import=False)
             if imports:
                 self._note_failure(key, began, error)
             raise
@@ -540,6 +579,16 @@ def _default_image(empty: Path) -> images.Image:
     return images.default_image(empty)
 
 
+def _layers(image: images.Image) -> launch.Layers:
+    """What sandboxes of an image with layers are told of their root. Looks at the host's disk."""
+    return {
+        "count": len(image.layers),
+        "files": [(path, content) for path, content, _ in images.NETWORK_FILES],
+        "mount_points": image_places.missing_mount_points(image.layers),
+        "directories": image_places.missing_directories(image.layers, image.workdir),
+    }
+
+
 def _says_what_runs(blueprint: Blueprint) -> bool:
     """Whether anything of it has a say in what an interpreter runs as it starts and imports its warm modules."""
     return bool(blueprint.warm or blueprint.env or blueprint.layer is not None)
@@ -569,6 +618,7 @@ def _settings(limits: Limits, template: _Template, *, hides_processes: bool) -> 
         "hostname": _HOSTNAME,
         "rlimits": rlimits,
         "own_users": own_users,
+        "layers": template.layers,
         "hides_processes": hides_processes,
     }
     return marshal.dumps(settings, 2), (limits.memory_bytes, limits.pids, limits.cpu)

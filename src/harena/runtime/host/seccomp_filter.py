@@ -27,9 +27,10 @@ def for_shared_inodes() -> bytes:
 
 
 @functools.cache
-def for_templates() -> bytes:
-    """BPF program that a template's interpreter starts behind. Raises HostUnsupportedError, as `current`."""
-    return _built(seccomp_policy.build_for_templates)
+def for_templates(*, own_roots: bool = False) -> bytes:
+    """BPF program that a template's interpreter starts behind; `own_roots`: its sandboxes go into roots of their own.
+    Raises HostUnsupportedError, as `current`."""
+    return _built(lambda: seccomp_policy.build_for_templates(own_roots=own_roots))
 
 
 def _built(build: Callable[[], bytes]) -> bytes:

@@ -60,6 +60,27 @@ def map_identity(process: str, inside: int, outside_uid: int, outside_gid: int) 
         _write(f"/proc/{process}/{name}", text)
 
 
+def with_map(inside: int, outside: int) -> int:
+    """A descriptor of a user namespace without processes, in which user and group `inside` are `outside` here. It says
+    whose a mount's files shall be (see `mounts.clone_tree`). Needs the right to map others' ids; raises OSError."""
+    waits, tells = os.pipe2(os.O_CLOEXEC)
+    pid, pidfd = clone(NEWUSER)
+    if pid == 0:
+        try:
+            os.close(tells)
+            os.read(waits, 1)  # ends with the parent, whatever happens to it
+        finally:
+            os._exit(0)
+    try:
+        map_identity(str(pid), inside, outside, outside)
+        return os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.close(waits)
+        os.close(tells)
+        os.close(pidfd)
+        os.waitpid(pid, 0)
+
+
 def _write(path: str, text: str) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)

@@ -28,10 +28,16 @@ _NEEDED_BY_A_LAUNCH = frozenset((_CAP_SETGID, _CAP_SETUID, _CAP_SETPCAP, _CAP_NE
 0 of its user namespace into another (Linux 5.12)"""
 
 
-def keep_what_launches_need() -> None:
+_CAP_CHOWN, _CAP_DAC_OVERRIDE, _CAP_FOWNER, _CAP_FSETID = 0, 1, 3, 4
+_NEEDED_BY_OVERLAYS = frozenset((_CAP_CHOWN, _CAP_DAC_OVERRIDE, _CAP_FOWNER, _CAP_FSETID))
+"""An overlay copies a file up, and looks into its work directory, with the rights of who has mounted it, whoever has
+opened the file."""
+
+
+def keep_what_launches_need(*, own_roots: bool = False) -> None:
     """Before a template's interpreter starts: its exec gives it these capabilities, of its own user namespace, and no
-    others."""
-    _empty_bounding_set(but_for=_NEEDED_BY_A_LAUNCH)
+    others. `own_roots`: its sandboxes mount overlays that can be written to."""
+    _empty_bounding_set(but_for=_NEEDED_BY_A_LAUNCH | (_NEEDED_BY_OVERLAYS if own_roots else frozenset()))
     prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
 
 

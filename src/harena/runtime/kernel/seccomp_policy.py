@@ -331,6 +331,8 @@ _LAUNCH_CALLS = {
     "aarch64": {"mount": 40, "umount2": 39, "sethostname": 161, "capset": 91, "clone3": 435},
 }
 """what a template needs beside what its sandboxes may do: see launch.SandboxLaunch"""
+_OWN_ROOT_CALLS = {"x86_64": {"pivot_root": 155}, "aarch64": {"pivot_root": 41}}
+"""and where each sandbox goes into a root of its own, made of an image's layers"""
 
 
 def _segments(
@@ -381,15 +383,16 @@ def build_for_shared_inodes(machine: str | None = None) -> bytes:
     return _program(audit, segments)
 
 
-def build_for_templates(machine: str | None = None) -> bytes:
+def build_for_templates(machine: str | None = None, *, own_roots: bool = False) -> bytes:
     """The filter that a template's interpreter starts behind: what sandboxes may do, and what making one takes (mounts,
-    namespaces). Not io_uring, netfilter, keyrings, bpf, ptrace, pidfd_getfd and all that no sandbox may either. Raises
-    KeyError for an unknown machine."""
+    namespaces; with `own_roots` the change into another root, too). Not io_uring, netfilter, keyrings, bpf, ptrace,
+    pidfd_getfd and all that no sandbox may either. Raises KeyError for an unknown machine."""
     machine = machine or os.uname().machine
     audit, table = _of_machine(machine)
     special = {name: rules for name, rules in _special().items() if name not in _OF_SANDBOXES}
     special["prctl"] = _prctl(option_policy.PROCESS_OPTIONS_OF_TEMPLATES)
-    return _program(audit, _segments({**table, **_LAUNCH_CALLS[machine]}, frozenset(_HOST_WIDE), special))
+    added = {**_LAUNCH_CALLS[machine], **(_OWN_ROOT_CALLS[machine] if own_roots else {})}
+    return _program(audit, _segments({**table, **added}, frozenset(_HOST_WIDE), special))
 
 
 def _of_machine(machine: str) -> tuple[int, dict[str, int]]:

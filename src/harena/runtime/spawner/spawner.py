@@ -234,6 +234,7 @@ class Spawner:
 
     def _clone_template(self, number: int, plan: dict[str, object]) -> _Template:
         trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
+        layers: list[str] = plan["layers"]  # type: ignore[assignment]
         user = self._free_user() if self.privileged else os.geteuid()
         group, entries, light = self._template_group(imports=bool(plan["imports"]))
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
@@ -243,6 +244,7 @@ class Spawner:
         try:
             if self.privileged:  # the template's user may not be able to reach these paths; we are
                 opened = host_trees.opened(trees, privileged=True)
+                opened += _opened_layers(layers, user, mapped=bool(plan["maps_owners"]))
             pid, pidfd = self._clone_as(user)
             if pid == 0:
                 os.close(map_done)
@@ -538,6 +540,17 @@ class Spawner:
         del self.sandboxes[sandbox.number]
         self._say("dead", sandbox.number, oom_kills + sandbox.over_memory)
         self.pool.release(sandbox.group, oom_kills)
+
+
+def _opened_layers(places: list[str], user: int, *, mapped: bool) -> list[host_trees.Tree]:
+    """An image's layers; `mapped`: root's files on the disk are this user's, who is root in the template."""
+    if not mapped or not places:
+        return host_trees.opened_layers(places, -1)
+    owners = namespaces.with_map(0, user)
+    try:
+        return host_trees.opened_layers(places, owners)
+    finally:
+        os.close(owners)
 
 
 def _end_template(made: _Template) -> None:

@@ -1,0 +1,118 @@
+"""Root file systems for tests, made of this machine's own programs, and a source of images that has them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from harena.core.errors import NotFoundError
+from harena.core.records.images import ImageRoot
+
+PROGRAMS = (
+    "sh",
+    "cat",
+    "ls",
+    "id",
+    "mkdir",
+    "mknod",
+    "ln",
+    "rm",
+    "mv",
+    "chmod",
+    "chown",
+    "env",
+    "sleep",
+    "true",
+    "pwd",
+    "stat",
+)
+
+
+def put_programs(root: Path, names: Sequence[str] = PROGRAMS) -> None:
+    """Give a root these programs of the host, with the libraries that they need."""
+    (root / "bin").mkdir(parents=True, exist_ok=True)
+    for name in names:
+        found = shutil.which(name, path="/usr/bin:/bin")
+        assert found, f"this machine lacks {name}"
+        shutil.copy(os.path.realpath(found), root / "bin" / name)
+        put_libraries(root, Path(found))
+
+
+def put_libraries(root: Path, program: Path) -> None:
+    """Give a root the shared libraries of a program, where the program looks for them."""
+    listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False).stdout
+    for word in listed.split():
+        if word.startswith("/") and not (root / word[1:]).exists():
+            (root / word[1:]).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(os.path.realpath(word), root / word[1:])
+
+
+def put_python(root: Path) -> None:
+    """Give a root this interpreter at /usr/bin/python3, with its standard library."""
+    executable = Path(os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable))
+    library = Path(os.__file__).parent
+    version = library.name
+    target = root / "usr/lib" / version
+    shutil.copytree(
+        library,
+        target,
+        symlinks=True,
+        ignore=shutil.ignore_patterns(
+            "site-packages", "dist-packages", "test", "tests", "idlelib", "ensurepip", "__pycache__"
+        ),
+        copy_function=_linked,
+    )
+    (root / "usr/bin").mkdir(parents=True, exist_ok=True)
+    for name in ("python3", "python"):
+        shutil.copy(executable, root / "usr/bin" / name)
+    for binary in (executable, *target.glob("lib-dynload/*.so")):
+        put_libraries(root, binary)
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+class FolderImages:
+    """Implements `ImageSource` over directories that lie here already."""
+
+    def __init__(self, roots: Mapping[str, ImageRoot]) -> None:
+        self.roots = dict(roots)
+        self.held: dict[str, int] = {}
+
+    async def root_of(self, workspace: str, reference: str) -> ImageRoot:
+        """See `ImageSource`."""
+        if reference not in self.roots:
+            raise NotFoundError(f"there is no image {reference!r}", reason="IMAGE_NOT_FOUND")
+        return self.roots[reference]
+
+    @contextlib.contextmanager
+    def hold(self, digest: str) -> Iterator[None]:
+        """See `ImageSource`."""
+        self.held[digest] = self.held.get(digest, 0) + 1
+        try:
+            yield
+        finally:
+            self.held[digest] -= 1
+
+
+def image_root(*layers: Path, digest: str = "sha256:" + "0" * 64, **said: object) -> ImageRoot:
+    """An image of these layers, the uppermost first."""
+    settings: dict[str, object] = {
+        "environment": {},
+        "workdir": "",
+        "user": "",
+        "entrypoint": (),
+        "command": (),
+        "keeps_owners": os.geteuid() == 0,
+        **said,
+    }
+    return ImageRoot(digest=digest, layers=layers, **settings)  # type: ignore[arg-type]
