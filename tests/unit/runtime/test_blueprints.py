@@ -197,10 +197,21 @@ async def test_read_once(blueprints: Blueprints, tmp_path: Path, layers: FakeLay
     assert other.find(HERE, "env") == replace(made)
 
 
-async def test_unknown_image(blueprints: Blueprints) -> None:
-    """An image that is not here is refused when the blueprint is made, not when it is used."""
-    with pytest.raises(NotFoundError, match="no image 'nowhere'"):
-        await blueprints.create(HERE, "env", image="nowhere")
+async def test_what_names_no_image(blueprints: Blueprints) -> None:
+    with pytest.raises(ValidationError, match="names no image"):
+        await blueprints.create(HERE, "elsewhere", image="No Image")
+
+
+async def test_an_image_that_may_be_pulled_later(blueprints: Blueprints) -> None:
+    """Its files may lie anywhere, because all of its root can be written to. Nothing is installed or kept warm."""
+    made = await blueprints.create(HERE, "pulled", image="localhost:5000/tool:1", files={"/etc/tool": b"x"})
+    assert made.image == "localhost:5000/tool:1"
+    with pytest.raises(ValidationError, match="packages are installed"):
+        await blueprints.create(HERE, "other", image="localhost:5000/tool:1", packages=["wheel"])
+    with pytest.raises(ValidationError, match="kept warm"):
+        await blueprints.create(HERE, "other", image="localhost:5000/tool:1", warm=[])
+    with pytest.raises(ValidationError, match="can be written to below"):
+        await blueprints.create(HERE, "other", files={"/etc/tool": b"x"})
     for place in ("/tmp", "/workspace", "/data", "/root", "/var/tmp", "/dev/shm"):
         await blueprints.create(HERE, "env", files={f"{place}/x": b""})
 

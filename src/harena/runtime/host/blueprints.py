@@ -41,6 +41,7 @@ from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder, private_opener
+from harena.core.images import parse_reference
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintsPage, BlueprintSummary, Package
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.threads import BLUEPRINTS, PACKAGES
@@ -134,6 +135,7 @@ class Blueprints(BlueprintSource):
         `LayerStore.install` does."""
         files, env = dict(files or {}), dict(env or {})
         await _in_thread(workspace, _check, name, image, files, env, warm)
+        await _in_thread(workspace, _check_image, image, packages, warm)
         await _in_thread(workspace, self._check_room, workspace, sum(map(len, files.values())), limits)
         made = await self._installed(workspace, packages, limits) if packages else None
         layer = self._layers.path(made.digest) if made else None
@@ -407,11 +409,30 @@ def _removed_just_now(path: Path) -> NotFoundError:
     return NotFoundError(f"blueprint {path.name.partition('@')[0]!r} was removed just now")
 
 
+def _check_image(image: str, packages: Sequence[str], warm: Sequence[str] | None) -> None:
+    """Whether the image can be had is told when the first sandbox is made: it may be pulled until then."""
+    from harena.runtime.host.image import is_default
+
+    if is_default(image):
+        return
+    parse_reference(image)
+    if packages:
+        raise ValidationError(
+            f"blueprint of image {image!r}: packages are installed beside the default image's interpreter only; leave "
+            "them out, and use an image that has them"
+        )
+    if warm is not None:
+        raise ValidationError(
+            f"blueprint of image {image!r}: only programs of the default image's interpreter can be kept warm; leave "
+            "`warm` out"
+        )
+
+
 def _check(
     name: str, image: str, files: Mapping[str, object], env: Mapping[str, object], warm: Sequence[str] | None
 ) -> None:
     """Everything that can be wrong before anything is done."""
-    from harena.runtime.host.image import resolve
+    from harena.runtime.host.image import is_default
 
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name.startswith(_ID_PREFIX):
         raise ValidationError(
@@ -420,14 +441,15 @@ def _check(
         )
     if name in BUILT_IN:
         raise ValidationError(f"blueprint {name!r} is built in and cannot be made anew: choose another name")
-    resolve(checked_text(image, "image"))
+    has_read_only_places = is_default(checked_text(image, "image"))
     for path, content in files.items():
         if not path.startswith("/") or "\0" in path or path.endswith("/"):
             raise ValidationError(f"blueprint file {path!r}: give the absolute path of a file inside the sandbox")
         encodable(path, "blueprint file")
         if not isinstance(content, bytes):
             raise ValidationError(f"blueprint file {path!r}: give its content as bytes, not {type(content).__name__}")
-        _check_writable(path)
+        if has_read_only_places:
+            _check_writable(path)
     for key, value in env.items():
         if not key or "=" in key or "\0" in key or not isinstance(value, str) or "\0" in value:
             raise ValidationError(f"blueprint environment variable {key!r}: names without '=', and text as values")
