@@ -14,42 +14,56 @@ from harena.core.errors import NotFoundError
 from harena.core.records.images import ImageRoot
 
 PROGRAMS = (
-    "sh",
-    "cat",
-    "ls",
-    "id",
-    "mkdir",
-    "mknod",
-    "ln",
-    "rm",
-    "mv",
-    "chmod",
-    "chown",
-    "env",
-    "sleep",
-    "true",
-    "pwd",
-    "stat",
+    *(
+        "sh",
+        "cat",
+        "ls",
+        "id",
+        "mkdir",
+        "mknod",
+        "ln",
+        "rm",
+        "mv",
+        "chmod",
+        "chown",
+        "env",
+        "sleep",
+        "true",
+        "pwd",
+        "stat",
+    ),
+    *("grep", "head", "tail", "seq", "kill", "su", "mount", "umount", "newgrp", "chsh", "unshare", "nice"),
+    *("timeout", "setsid", "cp", "renice"),
 )
 
 
 def put_programs(root: Path, names: Sequence[str] = PROGRAMS) -> None:
     """Give a root these programs of the host, with the libraries that they need."""
-    (root / "bin").mkdir(parents=True, exist_ok=True)
+    (root / "usr/bin").mkdir(parents=True, exist_ok=True)
+    (root / "etc").mkdir(exist_ok=True)
+    (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")
+    if not (root / "bin").exists():
+        (root / "bin").symlink_to("usr/bin")
     for name in names:
         found = shutil.which(name, path="/usr/bin:/bin")
-        assert found, f"this machine lacks {name}"
-        shutil.copy(os.path.realpath(found), root / "bin" / name)
+        if found is None:
+            assert name not in ("sh", "cat", "env"), f"this machine lacks {name}"
+            continue
+        shutil.copy(os.path.realpath(found), root / "usr/bin" / name)
         put_libraries(root, Path(found))
 
 
 def put_libraries(root: Path, program: Path) -> None:
-    """Give a root the shared libraries of a program, where the program looks for them."""
+    """Give a root the shared libraries of a program: where it looks for them, or where everything is looked for."""
     listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False).stdout
     for word in listed.split():
-        if word.startswith("/") and not (root / word[1:]).exists():
-            (root / word[1:]).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(os.path.realpath(word), root / word[1:])
+        if word.startswith("/"):
+            place = root / (
+                "usr/lib/" + Path(word).name if word.startswith(("/root/", "/home/", "/opt/")) else word[1:]
+            )
+            if not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(os.path.realpath(word), place)
 
 
 def put_python(root: Path) -> None:

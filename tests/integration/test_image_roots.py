@@ -29,7 +29,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("layers")
     base, over, bare = place / "base", place / "over", place / "bare"
     put_programs(base)
-    for name in ("etc", "opt/kept", "opt/gone", "opt/opaque", "srv/tool"):
+    for name in ("opt/kept", "opt/gone", "opt/opaque", "srv/tool"):
         (base / name).mkdir(parents=True)
     (base / "etc/motd").write_text("base\n")
     (base / "etc/resolv.conf").symlink_to("/run/elsewhere")
