@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
+import mmap
+import operator
 import os
+import pickle
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harena.scoring.guest import asked as asked_module
 from harena.scoring.guest import snapshots
-from harena.scoring.guest.asked import tells_apart
+from harena.scoring.guest.asked import _Questions, answer_of, contains_some, says_yes_to_some, tells_apart
+from harena.scoring.guest.dice import below
 from harena.scoring.guest.effects import may_have_effects
 from harena.scoring.guest.judged import Judged
 from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.snapshots import FAILED, RAISED, NoCopyError, Snapshots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass
@@ -228,3 +236,108 @@ def test_the_tests_own_question_is_the_only_one_that_is_seen() -> None:
     assert judged.compared("in", 7, asked)
     assert not tells_apart(asked, 8, on_left=True)
     assert asked.count == 2
+
+
+class _Log:
+    """What the copies of a process have been asked, in memory that all of them share: (copy, value), in order."""
+
+    def __init__(self) -> None:
+        self._shared, self._here = mmap.mmap(-1, 1 << 20), os.getpid()
+
+    def add(self, value: Any) -> int:
+        """The number of this copy; 0 in the process itself."""
+        if os.getpid() == self._here:
+            return 0
+        kept = self.questions()
+        number = len({each for each, _ in kept} | {os.getpid()})
+        self._shared.seek(0)
+        self._shared.write(pickle.dumps([*kept, (os.getpid(), value)]))
+        return number
+
+    def questions(self) -> list[tuple[int, Any]]:
+        self._shared.seek(0)
+        if self._shared[:1] == b"\0":
+            return []
+        found: list[tuple[int, Any]] = pickle.load(self._shared)
+        return found
+
+
+@dataclass
+class _Numbered:
+    """An object that knows in which copy it is asked, and says yes, or gives the operand's own number, in some."""
+
+    log: _Log
+    yes_in: tuple[int, ...]
+
+    def _says(self, value: Any) -> bool:
+        return self.log.add(value) in self.yes_in
+
+    def __eq__(self, other: object) -> bool:
+        return self._says(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __contains__(self, other: object) -> bool:
+        return self._says(other)
+
+    def startswith(self, other: object) -> bool:
+        return self._says(other)
+
+    def __sub__(self, other: Any) -> float:
+        return 0.0 if self._says(other) else float(10**6 + below(10**9))
+
+
+KNOWN_BY_COPY: dict[str, tuple[Any, Callable[[Any, Any], Any]]] = {
+    "==": (12345, lambda asked, known: tells_apart(asked, known, on_left=True)),
+    "== text": ("hello", lambda asked, known: tells_apart(asked, known, on_left=True)),
+    "in": ("hello", contains_some),
+    "startswith": ("hello", lambda asked, known: says_yes_to_some(_Numbered.startswith, asked, known, "startswith")),
+    "-": (1.41421356, lambda asked, known: answer_of("-", operator.sub, asked, known)(0.0) == 0.0),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN_BY_COPY)
+@pytest.mark.parametrize("yes_in", [(1,), (2,), (2, 3)])
+def test_no_copy_is_known_to_be_about_the_known_value(
+    name: str, yes_in: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The known value is asked about as often as those that are like it, in copies in any order; so an object that
+    knows them all, and their number, is not believed each time."""
+    known, ask = KNOWN_BY_COPY[name]
+    places, believed = set(), []
+    for _ in range(40):
+        monkeypatch.setattr(asked_module, "COPIES", Snapshots())
+        log = _Log()
+        believed.append(bool(ask(_Numbered(log, (0, *yes_in)), known)))
+        questions = log.questions()
+        asked_in: dict[int, list[Any]] = {}
+        for copy, value in questions:
+            asked_in.setdefault(copy, []).append(value)
+        alone = [values[0] for values in asked_in.values() if len(values) == 1]
+        first = alone[: alone.index(known) + 1]
+        times = [sum(value == each for _, value in questions) for each in first]
+        assert times == [times[-1]] * len(first), (first, times)
+        places.add(len(first))
+        if len(places) > 1 and False in believed:
+            return
+    raise AssertionError((places, believed))
+
+
+def test_the_number_of_copies_does_not_tell_the_value_that_has_no_answer() -> None:
+    """An object that leaves each copy at once is asked about all values all the same."""
+    copies = Snapshots()
+    for at in range(3):
+        left = copies._left
+        with pytest.raises(NoCopyError):
+            copies.answers_apart(None, lambda _: os._exit(0), [(each, each == at) for each in range(3)])
+        assert left - copies._left == 3
+        with pytest.raises(NoCopyError):
+            copies.answers(None, lambda _: os._exit(0), [(each, each == at) for each in range(3)])
+        assert left - copies._left == 6
+
+
+def test_which_numbers_are_far_does_not_tell_the_known_one() -> None:
+    """What an object does for ever about tells what is far from all that may be the known value."""
+    for known in (1_000_001, 9_999_998):
+        questions = _Questions(known, [[10**12], [1_000_001, 9_999_998, 5_000_000]], 1)
+        assert questions.size == 9_999_998

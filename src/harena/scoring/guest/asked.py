@@ -1,9 +1,12 @@
 """Asks an object of a candidate's about other values than the one that a test has, before it is asked about that.
 
 An object that is no plain value answers for itself, and is told what it is compared with. So it is asked about values
-next to the known one, about far ones, and about others of the same size with values next to these, in any order; the
-first is never the known one. An honest object tells them apart, and what it says of one agrees with what it says of
-the others.
+next to the known one, about far ones, and about others of the same size with values next to these. An honest object
+tells them apart, and what it says of one agrees with what it says of the others.
+
+The known value comes among a few that are like it, in any order, before all others: by what is next to each, one may
+find out which it is. What is said of it then counts, and it is asked about again only where these are, too. So an
+object that knows of all questions, in whatever copy of the process, and how many there were, can but guess.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """
@@ -22,10 +25,10 @@ from harena.scoring.guest.snapshots import COPIES, FAILED, RAISED, NoCopyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    Questions = list[tuple[Any, int]]
+    Question = tuple[Any, int]
     Said = Iterable[tuple[Any, int, str]]
     Decide = Callable[[Said], "bool | _Further"]
 
@@ -65,6 +68,8 @@ _METHODS = {sign: (f"__{name}__", f"__r{name}__", f"__i{name}__", "__abs__") for
 """operator -> the methods by which an object computes it"""
 _hash = hash
 _MOST_DECOYS = 3
+_FEW = 2
+"""values like a known one that have a copy each, where one no is enough to be believed"""
 
 
 class _Further:
@@ -74,15 +79,33 @@ class _Further:
         self.values, self.note = values, note
 
 
-def _shuffled(known: Any, groups: Iterable[Iterable[Any]]) -> Questions:
-    """All of them, each with the number of its group, in any order but with another one than the known one first."""
-    questions = shuffled([(value, place) for place, group in enumerate(groups) for value in group])
-    questions.insert(1 + below(len(questions)) if questions else 0, (known, _IT))
-    return questions
+class _Questions:
+    """The known value with a few that are like it, and the others."""
+
+    def __init__(self, known: Any, groups: Sequence[Sequence[Any]], alike_ones: int) -> None:
+        """`alike_ones`: the place, among the groups, of the values that are like the known one. Where there are none,
+        one from each of some groups does for them."""
+        each_of = [[(value, place) for value in group] for place, group in enumerate(groups)]
+        few = each_of.pop(alike_ones)
+        if not few:
+            few = [group.pop(below(len(group))) for group in some_of(each_of, _MOST_DECOYS) if group]
+        self.known = known
+        self._few, self._others = [(known, _IT), *few], [question for group in each_of for question in group]
+        sizes = [abs(value) for value, _ in self._few if type(value) in (int, float)]
+        self.size = max(sizes) if type(known) in (int, float) else known
+        """what tells which numbers are far: the same for each that may be the known one"""
+
+    def few(self) -> list[Question]:
+        """The known value and those like it, in any order."""
+        return shuffled(self._few)
+
+    def others(self) -> list[Question]:
+        """All others, in any order."""
+        return shuffled(self._others)
 
 
 def _decided(
-    asked: Any, methods: tuple[str, ...], ask: Callable[[Any], str], questions: Questions, decide: Decide
+    asked: Any, methods: tuple[str, ...], ask: Callable[[Any], str], questions: _Questions, decide: Decide
 ) -> bool:
     """What `decide` makes of the answers; where there are further values, it is believed that says yes to all of them.
     An object whose methods may do more than to answer is asked in a copy of this process."""
@@ -93,18 +116,19 @@ def _decided(
 
 
 def _decided_in_copies(
-    asked: Any, methods: tuple[str, ...], ask: Callable[[Any], str], questions: Questions, decide: Decide
+    asked: Any, methods: tuple[str, ...], ask: Callable[[Any], str], questions: _Questions, decide: Decide
 ) -> bool | None:
-    """None where it is asked here. Where its answers to earlier questions may be why it is not believed, each question
-    has a copy of its own."""
+    """None where it is asked here. The known value and those like it have each a copy of their own, before the others
+    are asked about in one. Where its answers to earlier questions may be why it is not believed, each of these has one
+    of its own, too."""
     if not may_have_effects(asked, methods):
         return None
-    known = _known_of(questions)
+    size = questions.size
     try:
-        said = COPIES.answers(asked, ask, _for_copies(questions))
+        few = _each_apart(asked, ask, questions.few(), size)
         return any(
-            _is_settled(decide(answers), lambda value: COPIES.answers(asked, ask, [(value, False)], known)[0])
-            for answers in (_joined(questions, said), _each_apart(asked, ask, questions))
+            _is_settled(decide(answers), lambda value: COPIES.answers(asked, ask, [(value, False)], size)[0])
+            for answers in _with_others(asked, ask, few, questions)
         )
     except NoCopyError:
         return None
@@ -119,31 +143,42 @@ def _is_settled(decided: bool | _Further, answer: Callable[[Any], str]) -> bool:
     return False
 
 
-def _known_of(questions: Questions) -> Any:
-    return next(value for value, place in questions if place == _IT)
+def _with_others(asked: Any, ask: Callable[[Any], str], few: Said, questions: _Questions) -> Iterator[Said]:
+    """What it has said of the known value and those like it, with what it says of the others: in one copy, then each in
+    a copy of its own. None is asked about before it is known that the first answers do not decide."""
+
+    def joined() -> Iterator[tuple[Any, int, str]]:
+        yield from few
+        others = questions.others()
+        said = COPIES.answers(asked, ask, _for_copies(others), questions.size)
+        for (value, place), each in zip(others, said):  # noqa: B905 (Python 3.8)
+            yield value, place, each
+
+    def apart() -> Iterator[tuple[Any, int, str]]:
+        yield from few
+        yield from _each_apart(asked, ask, questions.others(), questions.size)
+
+    yield joined()
+    yield apart()
 
 
-def _for_copies(questions: Questions) -> list[tuple[Any, bool]]:
+def _for_copies(questions: list[Question]) -> list[tuple[Any, bool]]:
     return [(value, place == _IT) for value, place in questions]
 
 
-def _joined(questions: Questions, said: list[str]) -> Said:
+def _each_apart(
+    asked: Any, ask: Callable[[Any], str], questions: list[Question], size: Any
+) -> list[tuple[Any, int, str]]:
+    """The answers to one question in each copy. All are asked before any answer counts: how many copies there were
+    tells nothing."""
+    said = COPIES.answers_apart(asked, ask, _for_copies(questions), size)
     return [(value, place, each) for (value, place), each in zip(questions, said)]  # noqa: B905 (Python 3.8)
 
 
-def _each_apart(asked: Any, ask: Callable[[Any], str], questions: Questions) -> Iterator[tuple[Any, int, str]]:
-    """The answers to one question in each copy, none of which knows of another; the known value, which may decide all,
-    is first."""
-    known = _known_of(questions)
-    for value, place in sorted(questions, key=lambda question: question[1] != _IT):
-        yield value, place, COPIES.answers(asked, ask, [(value, place == _IT)], known)[0]
-
-
-def _here(asked: Any, ask: Callable[[Any], str], questions: Questions) -> Iterator[tuple[Any, int, str]]:
+def _here(asked: Any, ask: Callable[[Any], str], questions: _Questions) -> Iterator[tuple[Any, int, str]]:
     """The answers in this process, one after the other."""
-    known = _known_of(questions)
-    for value, place in questions:
-        if place == _IT or not COPIES.is_too_large(asked, value, known):
+    for value, place in (*questions.few(), *questions.others()):
+        if place == _IT or not COPIES.is_too_large(asked, value, questions.size):
             yield value, place, _answer_of(ask, value)
 
 
@@ -169,14 +204,14 @@ def tells_apart(asked: Any, known: Any, on_left: bool, must_equal: bool = True) 
     return _decided(asked, _EQUALITY if must_equal else (), ask, *_equality(known, must_equal, type(asked)))
 
 
-def _equality(known: Any, must_equal: bool, kind: type) -> tuple[Questions, Decide]:
+def _equality(known: Any, must_equal: bool, kind: type) -> tuple[_Questions, Decide]:
     """What is asked of an object of this class that is to equal the known value, and how its answers are judged."""
     moduli = _moduli.setdefault(kind, set())
     families, far = frame(known), _far(known)
     others = _alike(known)
     around = [each for other in others for family in frame(other) for each in family if each != known]
-    groups = [*families, far, [*others, *around]]
-    most = [*(len(each) // 2 for each in families), len(far) // 2, (2 * len(groups[-1])) // 3]
+    groups = [*families, far, around, others]
+    most = [*(len(each) // 2 for each in families), len(far) // 2, (2 * len(around)) // 3, _most_equal(known, others)]
 
     def decide(answers: Said) -> bool | _Further:
         yes, equals = [0] * len(groups), []
@@ -205,7 +240,13 @@ def _equality(known: Any, must_equal: bool, kind: type) -> tuple[Questions, Deci
             note()
         return True
 
-    return _shuffled(known, groups), decide
+    return _Questions(known, groups, len(groups) - 1), decide
+
+
+def _most_equal(known: Any, others: list[Any]) -> int:
+    """How many of those that are like a known value an honest object may equal: none, but for numbers, and for short
+    texts and containers, of which there are few."""
+    return 0 if isinstance(known, (str, bytes, bytearray)) and len(known) > 2 else len(others) // 2
 
 
 _moduli: dict[type, set[int]] = {}
@@ -221,6 +262,8 @@ def _step_of_rest(known: Any, equals: list[Any], moduli: set[int]) -> int:
     for each in equals:
         step = math.gcd(step, each - known)
     is_rest = 0 <= known < step
+    if step == 1:  # by one, nothing is left of any number
+        return 0
     return step if is_rest or (step and any(not step % each or not each % step for each in moduli)) else 0
 
 
@@ -243,13 +286,13 @@ def says_yes_in_copies(ask: Callable[[Any, Any], Any], asked: Any, known: Any, n
 
 def _questions_of_judge(
     ask: Callable[[Any, Any], Any], asked: Any, known: Any, name: str
-) -> tuple[Any, tuple[str, ...], Callable[[Any], str], Questions, Decide]:
+) -> tuple[Any, tuple[str, ...], Callable[[Any], str], _Questions, Decide]:
     methods = {"": ORDERING, "__contains__": _CONTAINING}.get(name, (name,))
     judged = _equality(known, must_equal=True, kind=type(asked)) if name in _SAME else _judging(known, name)
     return (asked, methods, lambda value: _says(bool(ask(asked, value))), *judged)
 
 
-def _judging(known: Any, name: str) -> tuple[Questions, Decide]:
+def _judging(known: Any, name: str) -> tuple[_Questions, Decide]:
     alike_ones = alike(known, 2 * _MOST_DECOYS)
     near = [each for family in frame(known) for each in family] if is_known(known) else []
     is_text = isinstance(known, (str, bytes, bytearray)) and (len(known) > 1 or name in _ENDS)
@@ -271,7 +314,8 @@ def _judging(known: Any, name: str) -> tuple[Questions, Decide]:
                 return True
         return is_known_right and said_no
 
-    return _shuffled(known, [alike_ones, [*near, *_far(known)]]), decide
+    few = alike_ones if is_text else alike_ones[:_FEW]
+    return _Questions(known, [few, [*alike_ones[len(few) :], *near, *_far(known)]], 0), decide
 
 
 def _is_in(held: Any, value: Any) -> bool:
@@ -296,7 +340,8 @@ def is_orderly(sign: str, asked: Any, known: Any) -> bool:
     if isinstance(known, (bool, complex)) or not isinstance(known, (int, float, str)) or known != known:
         return True
     lowest, highest = _ends(known)
-    others = [each for other in _alike(known) for each in (other, *_steps(other))]
+    others = _alike(known)
+    steps = [step for each in (known, *others) for step in _steps(each)]
     under, above = (sign, MIRRORED[sign]) if sign[0] == "<" else (MIRRORED[sign], sign)
 
     def ask(value: Any) -> str:
@@ -317,7 +362,7 @@ def is_orderly(sign: str, asked: Any, known: Any) -> bool:
                     found[value] = each == "1"
         return _has_one_place(sign, known, less, greater, (lowest, highest))
 
-    questions = _shuffled(known, [[lowest, highest, *_steps(known), *others]])
+    questions = _Questions(known, [[lowest, highest, *steps], others], 1)
     return _decided(asked, ORDERING, ask, questions, decide)
 
 
@@ -389,14 +434,15 @@ def _heeded(
 ) -> bool | str:
     """Whether it heeds its operand: what it gives in a copy for the known one, as `_told` has it; or True where it was
     asked here, and `first` then has what it gave."""
-    others = [each for each in (*_alike(known), *_next(known)) if each != known]
+    alike_ones = [each for each in _alike(known) if each != known]
+    others = [each for each in _next(known) if each != known]
     if sign in _DIVIDING and isinstance(known, (int, float)):
         others += [each for each in (1, 2, 3) if each != known]
-    if len(others) < 2:
+    if len(others) + len(alike_ones) < 2:
         return True
     is_number = _is_of_numbers(sign, known)
-    groups = [others, *_families_for(sign, known)]
-    questions = _shuffled(known, groups)
+    groups = [alike_ones, others, *_families_for(sign, known)]
+    questions = _Questions(known, groups, 0)
 
     def ask(value: Any) -> str:
         found = compute(_copied(asked), value)
@@ -405,22 +451,40 @@ def _heeded(
         return _told(sign, found, is_number, _gap_of(sign, known, value, is_number))
 
     def decide(answers: Said) -> bool:
-        return _is_heeding(sign, known, is_number, [len(group) for group in groups], answers)
+        moduli = _moduli.get(type(asked), set())
+        return _is_heeding(sign, known, is_number, [len(group) for group in groups], moduli, answers)
 
     if in_copy and may_have_effects(asked, _METHODS[sign]):
         try:
-            joined = COPIES.answers(asked, ask, _for_copies(questions))
-            (again,) = COPIES.answers(asked, ask, [(known, True)])
-            expected = next(each for (_, place), each in zip(questions, joined) if place == _IT)  # noqa: B905
-            if expected == again and decide(_joined(questions, joined)):
-                return again
-            each_apart = list(_each_apart(asked, ask, questions))
-            expected = next(each for _, place, each in each_apart if place == _IT)
-            if expected == again:
-                return decide(each_apart) and again
+            said = _said_in_copies(asked, ask, questions)
+            if said is not None:
+                expected, answers = said
+                return any(map(decide, answers)) and expected
         except NoCopyError:  # as for what is another each time
             pass
     return decide(_here(asked, ask, questions))
+
+
+def _said_in_copies(asked: Any, ask: Callable[[Any], str], questions: _Questions) -> tuple[str, Iterator[Said]] | None:
+    """What it has said of the known value, and of all, as `_with_others` has it; None where it says another thing each
+    time. In the copy with the others all are asked about, so that who has said there what it has said before need not
+    be asked a second time; and as all that are like the known one are compared, what follows tells nothing of which it
+    is."""
+    few, others = questions.few(), questions.others()
+    both, every = [*few, *others], _for_copies([*few, *others])
+    said = COPIES.answers_apart(asked, ask, every[: len(few)], questions.size)
+    order = shuffled(range(len(every)))
+    joined = dict(zip(order, COPIES.answers(asked, ask, [every[at] for at in order], questions.size)))  # noqa: B905
+    is_same = said == [joined[at] for at in range(len(few))]
+    if not is_same and said != COPIES.answers_apart(asked, ask, every[: len(few)], questions.size):
+        return None
+    of_few = [(value, place, each) for (value, place), each in zip(few, said)]  # noqa: B905 (Python 3.8)
+
+    def each_way() -> Iterator[Said]:
+        yield [*of_few, *((*both[at], joined[at]) for at in range(len(few), len(every)))]
+        yield [*of_few, *_each_apart(asked, ask, questions.others(), questions.size)]
+
+    return next(each for _, place, each in of_few if place == _IT), each_way()
 
 
 def _gap_of(sign: str, known: Any, value: Any, is_number: bool) -> float:
@@ -428,20 +492,27 @@ def _gap_of(sign: str, known: Any, value: Any, is_number: bool) -> float:
     return min(gap / max(abs(known), 1), _GAP) if sign == "/" and is_number else gap
 
 
-def _is_heeding(sign: str, known: Any, is_number: bool, sizes: list[int], answers: Said) -> bool:
-    groups, known_one = [_Said() for _ in sizes], _Said()
-    for _, place, said in answers:
+def _is_heeding(sign: str, known: Any, is_number: bool, sizes: list[int], moduli: set[int], answers: Said) -> bool:
+    """`sizes`: of the values that are like the known one, of those next to it, and of the families."""
+    groups, known_one, near = [_Said() for _ in sizes[1:]], _Said(), []
+    for value, place, said in answers:
         if said in (RAISED, FAILED):  # an honest operator may take only what it knows
             continue
         if said[0] == "0" and not is_number:
             return True
-        (known_one if place == _IT else groups[place]).add(said)
+        (known_one if place == _IT else groups[max(place - 1, 0)]).add(said)
+        near += [value] if place == 0 and said[3] == "1" else []
     if not known_one.answered or not groups[0].answered:
         return bool(known_one.answered)
-    if known_one.near and any(2 * group.near > group.answered for group in groups):
-        return False
+    if known_one.near:
+        if any(2 * group.near > group.answered for group in groups):
+            return False
+        if 2 * len(near) > sizes[0] and not _step_of_rest(known, near, moduli):
+            return False
     return all(
-        _depends(sign, known_one, group, known) for place, group in enumerate(groups) if place == 0 or sizes[place] > 2
+        _depends(sign, known_one, group, known)
+        for place, group in enumerate(groups)
+        if place == 0 or sizes[place + 1] > 2
     )
 
 

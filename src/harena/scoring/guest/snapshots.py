@@ -5,8 +5,9 @@ others: it counts, logs, registers, prints, or keeps what it was told. The copy 
 that it writes to a file, a pipe or a socket leaves it, it starts no processes, and it ends with the last answer. One
 that does not end is ended, and has not answered.
 
-A copy is told all the questions in one order, the known value among them, and says nothing of where that stands: a
-candidate that knows that it is in a copy cannot tell them apart either.
+Copies are asked about the known value as about others, and nothing says which it is: a candidate that knows that it is
+in a copy, and in which, cannot tell them apart either. It does know: by memory that processes share, by the numbers and
+times of processes, and by files.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 Everything that it uses is taken before the candidate runs.
@@ -94,9 +95,28 @@ class Snapshots:
         self, asked: Any, ask: Callable[[Any], str], questions: Sequence[tuple[Any, bool]], known: Any = None
     ) -> list[str]:
         """What it says of each value, in one copy and in this order; `ask` gives a short line. A value has with it
-        whether it is the known one. Raises NoCopyError where there is no copy, or the known one has no answer, or one
-        that is not far from it takes too long: who is slow has not said no."""
-        known = next((value for value, is_it in questions if is_it), known)
+        whether it is the known one. `known`: that, or one of its size, where far numbers are told by another. Raises
+        NoCopyError where there is no copy, or the known one has no answer, or one that is not far from it takes too
+        long: who is slow has not said no."""
+        return self._all_known(questions, self._said(asked, ask, questions, _known_of(questions, known)))
+
+    def answers_apart(
+        self, asked: Any, ask: Callable[[Any], str], questions: Sequence[tuple[Any, bool]], known: Any = None
+    ) -> list[str]:
+        """What `answers` gives, each in a copy of its own. Which is the known one is told by nothing, not even by the
+        number of copies: the others are asked about where that has no answer, too."""
+        known = _known_of(questions, known)
+        return self._all_known(questions, [self._said(asked, ask, [each], known)[0] for each in questions])
+
+    @staticmethod
+    def _all_known(questions: Sequence[tuple[Any, bool]], found: list[str]) -> list[str]:
+        if any(is_it and each == FAILED for (_, is_it), each in zip(questions, found)):  # noqa: B905 (Python 3.8)
+            raise NoCopyError
+        return found
+
+    def _said(
+        self, asked: Any, ask: Callable[[Any], str], questions: Sequence[tuple[Any, bool]], known: Any
+    ) -> list[str]:
         found: list[str] = []
         while len(found) < len(questions):
             waiting = questions[len(found) :]
@@ -121,8 +141,6 @@ class Snapshots:
                 self._too_large[type(asked)] = min(abs(value), self._too_large.get(type(asked), float("inf")))
             if len(said) < until:
                 found.append(FAILED)
-            if any(is_it and each == FAILED for (_, is_it), each in zip(questions, found)):  # noqa: B905 (Python 3.8)
-                raise NoCopyError
         return found
 
     def says_yes(self, asked: Any, says: Callable[[], bool], value: Any = None) -> bool | None:
@@ -166,6 +184,10 @@ class Snapshots:
             except OSError:  # somebody has waited for every child
                 pass
         return said, is_ended
+
+
+def _known_of(questions: Sequence[tuple[Any, bool]], known: Any) -> Any:
+    return next((value for value, is_it in questions if is_it), None) if known is None else known
 
 
 def _is_far(value: Any, known: Any) -> bool:
