@@ -249,6 +249,15 @@ def _most_equal(known: Any, others: list[Any]) -> int:
     return 0 if isinstance(known, (str, bytes, bytearray)) and len(known) > 2 else len(others) // 2
 
 
+def equals_some(asked: Any, known: Any, on_left: bool) -> bool:
+    """It calls itself equal to the known value, and not to all that are like it."""
+
+    def ask(value: Any) -> str:
+        return _says(all_of(asked == value if on_left else value == asked))
+
+    return _decided(asked, _EQUALITY, ask, *_judging(known, ""))
+
+
 _moduli: dict[type, set[int]] = {}
 """class -> the steps of its objects that equalled what may be a rest"""
 

@@ -119,6 +119,17 @@ class _Names:
         """names that one definition binds, and nothing else"""
         self._own = {*self.modules, *(classes - {name for name in classes if len(bound[name]) > 1})}
         self.builtins = set(vars(builtins)) - set(bound) - set(others) - set(self.modules)
+        fixtures = {
+            node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_fixture_of_object(node)
+        }
+        self._made = {
+            name
+            for name, values in bound.items()
+            if all(value is not None and _is_named_call(value) for value in values)
+            or (name in fixtures and not any(values))
+        }
+        """names that stand for what the tests make of a class by its name"""
+        self._made_attributes = _attributes_made(tree)
         self._clean: set[str] = set()
         while True:
             more = {
@@ -160,6 +171,13 @@ class _Names:
             return node.func.id in ("len", "range") and node.func.id in self.builtins
         return isinstance(node, ast.Constant)
 
+    def is_made(self, node: ast.expr) -> bool:
+        """The tests make it by calling a class by its name, as far as their text tells: a name of capitals at least."""
+        if isinstance(node, ast.Attribute):
+            is_of_case = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            return is_of_case and node.attr in self._made_attributes
+        return node.id in self._made if isinstance(node, ast.Name) else _is_named_call(node)
+
     def is_own(self, node: ast.expr) -> bool:
         """It is made of what the tests have imported and of classes of theirs alone."""
         return all(
@@ -167,6 +185,40 @@ class _Names:
             for part in ast.walk(node)
             if isinstance(part, ast.Name)
         ) and not any(isinstance(part, (ast.Lambda, ast.comprehension, ast.NamedExpr)) for part in ast.walk(node))
+
+
+def _is_named_call(node: ast.AST) -> bool:
+    """It calls what has a class's name, itself or as a name of a module."""
+    if not isinstance(node, ast.Call):
+        return False
+    func = node.func
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+        return func.attr.lstrip("_")[:1].isupper()
+    return isinstance(func, ast.Name) and func.id.lstrip("_")[:1].isupper()
+
+
+def _is_fixture_of_object(node: ast.FunctionDef) -> bool:
+    """A fixture of pytest's that gives an object which it makes."""
+    if not any("fixture" in ast.dump(each) for each in node.decorator_list):
+        return False
+    given = [part.value for part in ast.walk(node) if isinstance(part, (ast.Return, ast.Yield))]
+    return bool(given) and all(value is not None and _is_named_call(value) for value in given)
+
+
+def _attributes_made(tree: ast.AST) -> set[str]:
+    """Attributes to which nothing is assigned but what a class gives that is called by its name."""
+    made = {
+        target
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _is_named_call(node.value)
+        for target in node.targets
+    }
+    others = {
+        part.attr
+        for part in ast.walk(tree)
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and part not in made
+    }
+    return {target.attr for target in made if isinstance(target, ast.Attribute)} - others
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
@@ -233,6 +285,9 @@ class Comparisons(ast.NodeTransformer):
     def _own(self, *sides: ast.expr) -> int:
         return sum(1 << place for place, side in enumerate(sides) if self._names.is_own(side))
 
+    def _made_by_name(self, *sides: ast.expr) -> int:
+        return sum(1 << place for place, side in enumerate(sides) if self._names.is_made(side))
+
     def _are_clean(self, *sides: ast.expr) -> bool:
         return all(map(self._names.is_clean, sides))
 
@@ -244,6 +299,7 @@ class Comparisons(ast.NodeTransformer):
         clean = [self._are_clean(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007 (Python 3.8)
         is_object = AS_IT_IS if node in self._valued else 0
         owns = [self._own(*pair) + is_object for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007
+        made_ones = [self._made_by_name(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007
         judged = [type(sign) in _SIGNS and not is_clean for sign, is_clean in zip(node.ops, clean)]  # noqa: B905
         self.generic_visit(node)
         if not any(judged):
@@ -269,6 +325,7 @@ class Comparisons(ast.NodeTransformer):
                 left = ast.copy_location(ast.Name(left.target.id, ast.Load()), node)
             if judged[place]:
                 given = [ast.Constant(_SIGNS[type(sign)]), left, right, ast.Constant(owns[place])]
+                given += [ast.Constant(made_ones[place])] if made_ones[place] else []
                 pairs.append(call_at(node, _COMPARED, given))
             else:
                 pairs.append(ast.copy_location(ast.Compare(left, [sign], [right]), node))
@@ -371,6 +428,7 @@ class Comparisons(ast.NodeTransformer):
         """One call."""
         func = node.func
         own = [self._names.is_own(each) for each in node.args]
+        made = self._made_by_name(*node.args[:2])
         if name := self._function_of(func):
             node.func = call_at(func, _FUNCTION, [ast.Constant(name)])
             return self.generic_visit(node)
@@ -388,7 +446,7 @@ class Comparisons(ast.NodeTransformer):
             elif self._names.modules.get(func.id) in self.libraries:
                 self._give(node, own)
         elif isinstance(func, ast.Attribute):
-            self._method(node, func, own)
+            self._method(node, func, own, made)
         if self._hands and not is_loop and self._is_kept(func):
             node.func = call_at(node.func, CALLED, [node.func])
         if self._hands and self._calls_what_it_is_given(func):
@@ -434,7 +492,7 @@ class Comparisons(ast.NodeTransformer):
         elif func.id in self.computing:
             self._give(node, own)
 
-    def _method(self, node: ast.Call, func: ast.Attribute, own: list[bool]) -> None:
+    def _method(self, node: ast.Call, func: ast.Attribute, own: list[bool], made: int) -> None:
         root: ast.expr = func
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -448,6 +506,7 @@ class Comparisons(ast.NodeTransformer):
             give_by_place(node, call_at(node, _SIDES, [ast.Constant(_ASSERTIONS[func.attr])]))
         elif func.attr in _ASSERTIONS and are_by_place(node):
             given = [ast.Constant(_ASSERTIONS[func.attr]), *node.args[:2], ast.Constant(own[0] + 2 * own[1])]
+            given += [ast.Constant(made)] if made else []
             node.args[:2] = [ast.copy_location(ast.Starred(call_at(node, _PAIR, given), ast.Load()), node)]
         elif func.attr in _TRUTHS and node.args and is_plain:
             node.args[0] = call_at(node, _TRUTH, [node.args[0]])

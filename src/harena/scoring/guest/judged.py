@@ -18,6 +18,7 @@ from harena.scoring.guest.asked import (
     answer_of,
     contains_in_copies,
     contains_some,
+    equals_some,
     is_orderly,
     says_yes_in_copies,
     says_yes_to_some,
@@ -100,12 +101,14 @@ class Judged:
         self._unsure: dict[int, Any] = {}
         """objects that comparisons gave which are not believed: they are no truth"""
 
-    def compared(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
+    def compared(self, sign: str, left: Any, right: Any, own: int = 0, made: int = 0) -> Any:
         """What Python says; but an object that says yes to other values, too, has not said it. `own`: 1 where the left
         side is the tests' alone, 2 where the right one is, 3 where both are; `AS_IT_IS` is added where an object
-        that it gives is used as one."""
+        that it gives is used as one. `made`, in the same way: the tests have made a side of a class by its name."""
         if type(left) in ATOMS and type(right) in ATOMS:
             return _COMPARE[sign](left, right)
+        if made:
+            own |= self._of_classes(sign, left, right, made)
         if own >= AS_IT_IS:
             return self._given(sign, left, right, own - AS_IT_IS)
         if own == 3:
@@ -123,6 +126,19 @@ class Judged:
         is_believed = self._is_equality_believed(left, right, own)
         result = _COMPARE[sign](left, right)
         return self._claimed(sign, result, is_believed=is_believed)
+
+    def _of_classes(self, sign: str, left: Any, right: Any, made: int) -> int:
+        """The sides that are believed as the tests' own: objects of a class that these name, which they have made. What
+        a class says to whatever comes is what such tests ask of it, weak as they may be, and stands for no value; but
+        to equal everything is nothing that a class is asked for."""
+        found = 0
+        for bit, asked, other in ((1, left, right), (2, right, left)):
+            if not made & bit or is_known(asked) or not self._plain.is_named(type(asked)):
+                continue
+            is_equality = sign in ("==", "!=")
+            if not is_equality or (self._is_for(asked, other) and equals_some(asked, other, bit == 1)):
+                found |= bit
+        return found
 
     def _given(self, sign: str, left: Any, right: Any, own: int) -> Any:
         """What a comparison gives whose result is used as an object: that object, which is no truth by that."""
@@ -232,10 +248,12 @@ class Judged:
             )
         return claims if not is_for or contains_some(held, sought, said_before) else None
 
-    def pair(self, sign: str, left: Any, right: Any, own: int = 0) -> tuple[Any, Any]:
+    def pair(self, sign: str, left: Any, right: Any, own: int = 0, made: int = 0) -> tuple[Any, Any]:
         """Both sides of an assertion; two that fail it where what they say is not believed."""
         if type(left) in ATOMS and type(right) in ATOMS:
             return left, right
+        if made and sign != "-":
+            own |= self._of_classes(sign, left, right, made)
         if sign in ("in", "not in") and self._plain.base(right) is None and not is_known(right):
             holds = self._holds(left, right, own)
             return left, _Held(right, said=sign == "not in" if holds is None else holds)
