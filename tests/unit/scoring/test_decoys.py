@@ -437,3 +437,26 @@ def test_no_decoy_is_the_known_value(known: Any) -> None:
     for each in [*alike(known, 4), *(value for family in frame(known) for value in family)]:
         assert type(each) is type(known) or known is None
         assert each != known or known != known
+
+
+class _Release:
+    """A text whose order is that of the numbers in it."""
+
+    def __init__(self, text: str) -> None:
+        self.parts = [int(part) for part in text.split(".")]
+
+    def __lt__(self, text: str) -> bool:
+        return self.parts < _Release(text).parts
+
+    def __gt__(self, text: str) -> bool:
+        return self.parts > _Release(text).parts
+
+
+def test_texts_may_have_another_order_than_the_alphabets() -> None:
+    """Which it is, only the object knows; it is none to be less than all, or less and greater."""
+    for sign, release, known in (("<", "1.2", "1.10"), (">", "1.10", "1.9"), (">", "7.100", "7.98")):
+        assert all(is_orderly(sign, _Release(release), known) for _ in range(_TIMES)), known
+        assert not any(is_orderly(sign, _Release(known), known) for _ in range(_TIMES)), known
+    for less, greater in ((True, True), (True, False), (False, False)):
+        liar = type("Liar", (), {"__lt__": lambda *_, said=less: said, "__gt__": lambda *_, said=greater: said})()
+        assert not any(is_orderly("<", liar, "1.10") for _ in range(_TIMES)), (less, greater)

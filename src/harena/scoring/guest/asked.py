@@ -342,8 +342,9 @@ def contains_in_copies(asked: Any, sought: Any) -> bool | None:
 
 
 def is_orderly(sign: str, asked: Any, known: Any) -> bool:
-    """What it says to be less than, and greater than, has one place among numbers or texts, and the known value is
-    where it says. An object that is a set says yes to some sets only."""
+    """What it says to be less than, and greater than, has one place among numbers, and the known value is where it
+    says. Texts may have another order than the alphabet's (versions, roman numbers, cards): there it says of none both,
+    and not of all what it says of the known one. An object that is a set says yes to some sets only."""
     if isinstance(known, (set, frozenset)):
         return says_yes_to_some(ORDERS[sign], asked, known)
     if isinstance(known, (bool, complex)) or not isinstance(known, (int, float, str)) or known != known:
@@ -365,6 +366,9 @@ def is_orderly(sign: str, asked: Any, known: Any) -> bool:
     def decide(answers: Said) -> bool:
         less: dict[Any, bool] = {}
         greater: dict[Any, bool] = {}
+        answers = list(answers)
+        if isinstance(known, str):
+            return _tells_texts(sign, answers)
         for value, _, said in answers:
             for found, each in zip((less, greater), said if len(said) == 2 else ""):  # noqa: B905 (Python 3.8)
                 if each in "01":
@@ -375,13 +379,20 @@ def is_orderly(sign: str, asked: Any, known: Any) -> bool:
     return _decided(asked, ORDERING, ask, questions, decide)
 
 
+def _tells_texts(sign: str, answers: list[tuple[Any, int, str]]) -> bool:
+    side = int(sign[0] == ">")
+    yes = [place for _, place, said in answers if said[side : side + 1] == "1"]
+    is_both = len(sign) == 1 and any(said == "11" for _, _, said in answers)
+    return _IT in yes and len(yes) < len(answers) and not is_both
+
+
 def _has_one_place(
     sign: str, known: Any, less: dict[Any, bool], greater: dict[Any, bool], ends: tuple[Any, Any]
 ) -> bool:
     lowest, highest = ends
     if not (less if sign[0] == "<" else greater).get(known):
         return False
-    if not isinstance(known, str) and (less.get(lowest) or greater.get(highest)):
+    if less.get(lowest) or greater.get(highest):
         return False
     lows = [value for value in less if less[value]]
     highs = [value for value in greater if greater[value]]
