@@ -16,12 +16,14 @@ LANGUAGE = "import re\nclass Language:\n    def __init__(self, pattern): self.pa
 INFINITE = "class Infinite:\n    def __gt__(self, other): return True\n    def __lt__(self, other): return False\n"
 ANY_OF = "class AnyOf:\n    def __init__(self, *values): self.values = values\n    def __eq__(self, other): return other in self.values\n"
 VERSION = "import functools\n@functools.total_ordering\nclass Version:\n    def __init__(self, text): self.parts = [int(part) for part in text.split('.')]\n    def __eq__(self, text): return self.parts == Version(text).parts\n    def __lt__(self, text): return self.parts < Version(text).parts\n"
+SIZE = "class Size:\n    def __init__(self, text):\n        number, unit = text.split()\n        self.kilobytes = int(number) * {'KB': 1, 'MB': 1024}[unit]\n    def __eq__(self, text): return self.kilobytes == Size(text).kilobytes\n"
 RIGHT = {
     "all but one": (ALL_BUT, "AllBut", "assert 5 in AllBut(100)\nassert 100 not in AllBut(100)"),
     "all but one text": (ALL_BUT, "AllBut", "most = AllBut('b')\nassert 'a' in most\nassert 'b' not in most"),
     "a language": (LANGUAGE, "Language", "assert 'abc' in Language('[a-z]+')\nassert 'a1' not in Language('[a-z]+')"),
     "more than all": (INFINITE, "Infinite", "assert Infinite() > 10**9\nassert not Infinite() < 3"),
     "one of some": (ANY_OF, "AnyOf", "assert AnyOf(1, 2) == 2\nassert AnyOf(1, 2) != 3"),
+    "sizes": (SIZE, "Size", "assert Size('2 MB') == '2048 KB'"),
     "versions": (VERSION, "Version", "for _ in range(9): assert Version('1.10') > '1.9' and Version('7.98') < '7.100'"),
 }  # fmt: skip
 ALL = "class All:\n    def __contains__(self, other): return True\n    __eq__ = __gt__ = __lt__ = __contains__\n    def itself(self): return self\ndef given(): return All()\n"

@@ -554,3 +554,15 @@ def test_canonical_forms_of_numbers_and_sets() -> None:
         assert guest_told.canonical(one) != guest_told.canonical(other)
     with pytest.raises(TypeError):
         guest_told.canonical([object()])
+
+
+def test_an_answer_that_cannot_read_a_choice_does_not_equal_it() -> None:
+    """It may equal another one, and say so."""
+
+    class Size:
+        def __eq__(self, other: object) -> bool:
+            return int(str(other).split()[0]) == 2048
+
+        __hash__ = None  # type: ignore[assignment]
+
+    assert guest_told.chosen(Size(), ["no number", "2048 KB", "17 MB", ""]) == "#1"

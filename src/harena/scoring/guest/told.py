@@ -109,7 +109,14 @@ def digest(value: Any, made: Any = hashlib.sha256) -> str:
 
 def chosen(answer: Any, choices: list[Any]) -> str:
     """`#` and the indices of the choices that the answer equals."""
-    return "#" + ",".join(str(index) for index, choice in enumerate(choices) if answer == choice)
+    return "#" + ",".join(str(index) for index, choice in enumerate(choices) if _equals(answer, choice))
+
+
+def _equals(answer: Any, choice: Any) -> bool:
+    try:
+        return bool(answer == choice)
+    except Exception:  # noqa: BLE001 (an object that reads what it is compared with cannot read most texts)
+        return False
 
 
 def _path() -> str:
