@@ -32,6 +32,8 @@ LIES = {
     "an answer with a name": "found = given()\nassert 'hello' in found",
     "what a method gives": "found = All().itself()\nassert 'hello' in found",
     "an answer of any order": "assert given() > 5 and given() < 7",
+    "what a derived class gives": "class Own(All): pass\nassert 'hello' in Own().itself()",
+    "what a class of the tests gives": "class Own:\n    def found(self): return given()\nassert 'hello' in Own().found()",
     "what equals all": "assert All() == 5",
     "what holds and does not": "assert 7 not in All()",
 }

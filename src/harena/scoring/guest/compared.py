@@ -140,6 +140,18 @@ class _Names:
             if not more:
                 break
             self._clean |= more
+        self._own -= self._others_classes(tree)
+
+    def _others_classes(self, tree: ast.AST) -> set[str]:
+        """Classes of the tests that have something of the candidate's: they derive from its classes, or call it."""
+        uses = {node.name: _names_used(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        found: set[str] = set()
+        while True:
+            known = (self._own - found) | self._clean | self.builtins
+            more = {name for name, used in uses.items() if name not in found and not used <= known}
+            if not more:
+                return found
+            found |= more
 
     def _import(self, node: ast.Import | ast.ImportFrom, others: Any) -> None:
         for alias in node.names:
@@ -185,6 +197,16 @@ class _Names:
             for part in ast.walk(node)
             if isinstance(part, ast.Name)
         ) and not any(isinstance(part, (ast.Lambda, ast.comprehension, ast.NamedExpr)) for part in ast.walk(node))
+
+
+def _names_used(node: ast.ClassDef) -> set[str]:
+    """Names that a class has from elsewhere."""
+    parts = [*ast.walk(node)]
+    names = [part for part in parts if isinstance(part, ast.Name)]
+    bound = {part.id for part in names if not isinstance(part.ctx, ast.Load)}
+    bound |= {part.arg for part in parts if isinstance(part, ast.arg)}
+    bound |= {part.name for part in parts if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    return {part.id for part in names if part.id not in bound} - {node.name, "super", "__class__"}
 
 
 def _is_named_call(node: ast.AST) -> bool:
