@@ -159,6 +159,10 @@ if TYPE_CHECKING:
     from harena.core.records.catalog import ScoringContract as ScoringContract
     from harena.core.records.catalog import StoredScenarios as StoredScenarios
     from harena.core.records.catalog import WebhookOutline as WebhookOutline
+    from harena.core.records.images import CollectedImages as CollectedImages
+    from harena.core.records.images import Image as Image
+    from harena.core.records.images import ImagePull as ImagePull
+    from harena.core.records.images import PullState as PullState
     from harena.core.records.job_diff import ComparedAttempts as ComparedAttempts
     from harena.core.records.job_diff import ComparedJob as ComparedJob
     from harena.core.records.job_diff import ComparedJobs as ComparedJobs
@@ -206,6 +210,7 @@ if TYPE_CHECKING:
     from harena.sdk import benchmark_jobs as benchmark_jobs
     from harena.sdk import blueprints as blueprints
     from harena.sdk import calibrations as calibrations
+    from harena.sdk import images as images
     from harena.sdk import registry as registry
     from harena.sdk import scenarios as scenarios
     from harena.sdk import scoring_contracts as scoring_contracts
@@ -289,6 +294,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("CatalogPage", "ContractsPage", "DefinitionsPage", "ScenariosPage", "ScoringContract"),
         *("StoredScenarios", "WebhookOutline"),
     ),
+    "harena.core.records.images": ("CollectedImages", "Image", "ImagePull", "PullState"),
     "harena.core.records.job_diff": (
         *("ComparedAttempts", "ComparedJob", "ComparedJobs", "FlakyScenarios", "JobDiff", "McNemar"),
         *("PairedDifference", "ScenarioChange"),
@@ -314,7 +320,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "harena.core.training_jobs": ("TrainingState",),
     "harena.sdk": (
-        *("benchmark_job_defs", "benchmark_jobs", "blueprints", "calibrations", "registry", "scenarios"),
+        *("benchmark_job_defs", "benchmark_jobs", "blueprints", "calibrations", "images", "registry", "scenarios"),
         *("scoring_contracts", "training_jobs", "webhooks"),
     ),
     "harena.sdk.defaults": ("SandboxDefaults",),

@@ -145,6 +145,9 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
     job = (await made("/v1/benchmark_jobs", {"name": "theirs", "scenarios": [GOOD]}))["id"]
     query = "kind=dataset&name=theirs&version=1"
     assert (await caller.ask("POST", f"/v1/objects?{query}", data=tar_of(("rows.jsonl", ROWS)))).status == 200
+    image = await caller.ask("POST", "/v1/images?reference=theirs", data=tar_of(("rows.jsonl", ROWS)))
+    assert image.status == 200, image
+    pull = await caller.ask("POST", "/v1/image_pulls?reference=theirs&refresh=false")
     dataset = {"name": "theirs", "version": "1"}
     config = {"algorithm": "grpo", "prompt_dataset_ref": dataset}
     asked = {"name": "theirs", "trainer_type": "rl", "model": "tiny-llama", "config": config, "tags": ["steps:1"]}
@@ -162,6 +165,8 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
         "benchmark_jobs": {"job": job},
         "training_jobs": {"job": training},
         "objects": {"kind": "dataset", "ref": "theirs@1"},
+        "images": {"image": image.json()["digest"]},
+        "image_pulls": {"pull": pull.json()["id"]},
         "keys": {"key_id": key["id"]},
     }
 

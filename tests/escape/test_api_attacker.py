@@ -42,7 +42,8 @@ GIVE_UP_SECONDS = 0.2
 """after which a caller goes away from a route that waits"""
 NEVER = {
     "sandbox_id": "sb-0000000000", "exec_id": "ex_0000", "pid": "1", "lease_id": "ls_0000", "name_or_id": "bp_nobody",
-    "ref": "nobody@1", "calibration": "nobody", "job": "nobody", "kind": "dataset", "key_id": "000000000000",
+    "ref": "nobody@1", "calibration": "nobody", "image": "img_000000000000000000000000", "pull": "pull_nobody",
+    "job": "nobody", "kind": "dataset", "key_id": "000000000000",
 }  # fmt: skip
 """what no workspace ever had"""
 BODIES: dict[str, Any] = {
@@ -53,7 +54,9 @@ BODIES: dict[str, Any] = {
     "/v1/benchmark_job_defs/{ref}/run": {"name": "run", "scenarios": [GOOD]},
 }
 """of requests that need one with something in it"""
-QUERIES = {"path": "/workspace/x", "kind": "dataset", "name": "mine", "version": "1"}
+QUERIES = {
+    "path": "/workspace/x", "kind": "dataset", "name": "mine", "version": "1", "reference": "localhost:1/mine",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -193,10 +196,13 @@ SAME_NAMES: dict[str, dict[str, Any]] = {
     "/v1/benchmark_jobs": {"name": "theirs", "scenarios": [GOOD]},
     "/v1/leases": {"seconds": 60},
     "/v1/objects": {},
+    "/v1/images": {},
+    "/v1/image_pulls": {},
+    "/v1/images/collect": {},
     "/v1/keys": {"name": "theirs", "scopes": ["read"]},
 }
 """routes that make something -> a body with the name of what another workspace has"""
-FOR_ADMINS = {"/v1/keys"}
+FOR_ADMINS = {"/v1/keys", "/v1/images/collect"}
 
 
 async def test_the_names_of_another_workspace_are_free(apart: ApiWorld) -> None:
@@ -207,9 +213,11 @@ async def test_the_names_of_another_workspace_are_free(apart: ApiWorld) -> None:
         before = await snapshot(owner, theirs)
         attacker = await apart.caller(stack, "hostile", "read", "write")
         for path, body in SAME_NAMES.items():
-            if path == "/v1/objects":
-                where = f"{path}?kind=dataset&name=theirs&version=1"
-                answer = await attacker.ask("POST", where, data=tar_of(("rows.jsonl", ROWS)))
+            if path in ("/v1/objects", "/v1/images"):
+                query = "kind=dataset&name=theirs&version=1" if path == "/v1/objects" else "reference=theirs"
+                answer = await attacker.ask("POST", f"{path}?{query}", data=tar_of(("rows.jsonl", ROWS)))
+            elif path == "/v1/image_pulls":
+                answer = await attacker.ask("POST", f"{path}?reference=theirs&refresh=false")
             else:
                 answer = await attacker.ask("POST", path, body)
             assert answer.status in ((403,) if path in FOR_ADMINS else (200, 201)), f"{path}: {answer}"

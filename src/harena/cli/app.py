@@ -19,6 +19,7 @@ _GROUPS = {
     "train": ("harena.cli.train", "app"),
     "contract": ("harena.cli.catalog", "contracts"),
     "blueprint": ("harena.cli.blueprint", "app"),
+    "image": ("harena.cli.image", "app"),
     "keys": ("harena.cli.keys", "app"),
     "workspaces": ("harena.cli.workspaces", "app"),
 }

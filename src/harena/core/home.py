@@ -12,7 +12,7 @@ from harena.core import settings
 PRIVATE_FOLDER_MODE = 0o700
 PRIVATE_FILE_MODE = 0o600
 _OF_OTHERS = 0o077
-_MOUNTED = frozenset({"layers", "interpreters", "empty"})
+_MOUNTED = frozenset({"layers", "images", "interpreters", "empty"})
 """Sandboxes have mounts of what is below these, under another user of the host: only the way there is closed. Earlier
 versions kept copies of libraries in `interpreters`; nodes of theirs may still run."""
 _KEPT = frozenset({"blueprints", "objects", "training"})

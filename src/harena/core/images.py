@@ -21,6 +21,7 @@ MOST_REFERENCE = 512
 """characters of a reference"""
 DIGEST_PATTERN = r"sha256:[0-9a-f]{64}"
 DOCKER_HUB = "docker.io"
+ID_PATTERN = r"img_[0-9a-f]{24}"
 _ID_DIGITS = 24
 _HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?")
 _PATH = re.compile(r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*")

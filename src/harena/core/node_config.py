@@ -35,6 +35,11 @@ class NodeConfig:
     """program and arguments of a worker; None = `harena.training.worker.main`"""
 
     @property
+    def images_place(self) -> Path:
+        """Directory of images: in harena's home, which is the machine's even where the store is elsewhere."""
+        return self.home / "images"
+
+    @property
     def home(self) -> Path:
         """Directory of objects and of training jobs: beside the store where that is a file, else harena's home."""
         return self.store_place.parent if isinstance(self.store_place, Path) else harena_home()

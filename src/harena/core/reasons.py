@@ -74,7 +74,31 @@ ERROR_REASONS = (
     ErrorReason(
         "IDEMPOTENCY_KEY_REUSED", "The idempotency key came with another request.", "Give each request its own key."
     ),
-    ErrorReason("IMAGE_NOT_FOUND", "The machine has no image of this name.", "Set `HARENA_IMAGE_ALIASES`."),
+    ErrorReason(
+        "IMAGE_BROKEN",
+        "An image, or a blob of it, is not what its digest or its format says, or holds what no layer may hold.",
+        "Pull it again; where that gives the same, build it anew. The message names the layer.",
+    ),
+    ErrorReason(
+        "IMAGE_NOT_FOUND",
+        "The registry, or the workspace, has no image of this name.",
+        "Correct the name, or set `HARENA_IMAGE_ALIASES`.",
+    ),
+    ErrorReason(
+        "IMAGE_SPACE",
+        "The disk is full, or all images that could be removed to make room are in use.",
+        "Remove images (`harena image rm`), or raise `HARENA_IMAGE_BYTES`.",
+    ),
+    ErrorReason(
+        "IMAGE_TOOLS",
+        "A program that images need is not installed on the machine of the node.",
+        "Install it, as the message says.",
+    ),
+    ErrorReason(
+        "IMAGE_TOO_LARGE",
+        "An image has more bytes or files than one image may have.",
+        "Use a smaller one, or raise `HARENA_IMAGE_MOST_BYTES` or `HARENA_IMAGE_MOST_FILES`.",
+    ),
     ErrorReason(
         "IN_USE", "A job that has not ended uses the stored object.", "Wait for these jobs, or cancel them first."
     ),
@@ -118,6 +142,21 @@ ERROR_REASONS = (
         "QUERY_TIME",
         "What was asked for was looked for in the database for longer than `HARENA_QUERY_SECONDS`.",
         "Narrow the filter (a name, less metadata), or ask for fewer entries at a time.",
+    ),
+    ErrorReason(
+        "REGISTRY",
+        "The registry of an image does not answer as a registry does.",
+        "Check its address and the network; with `http://` on loopback, set `HARENA_REGISTRIES_WITHOUT_TLS`.",
+    ),
+    ErrorReason(
+        "REGISTRY_ACCESS",
+        "The registry of an image asks for a user and a password, or refuses those that it got.",
+        "Log in with `skopeo login` or `docker login` on the machine of the node, or set `HARENA_REGISTRY_AUTH_FILE`.",
+    ),
+    ErrorReason(
+        "REGISTRY_RATE",
+        "The registry answers no more requests for now.",
+        "Wait, log in (which raises the limit of most registries), or set `HARENA_REGISTRY_MIRRORS`.",
     ),
     ErrorReason("REQUEST", "Fields or parameters of a request are wrong.", "Correct what the message lists."),
     ErrorReason("REQUEST_RATE", "The key sends requests faster than it may.", "Ask again after `retry_delay`."),

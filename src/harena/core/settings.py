@@ -106,6 +106,52 @@ IMAGE_ALIASES = Setting(
     "NAME=IMAGE, separated by commas",
     "Further names of images, as `python:3.9-slim=default`.",
 )
+IMAGE_BYTES = Setting(
+    "HARENA_IMAGE_BYTES",
+    NODE,
+    64 << 30,
+    "bytes",
+    "Disk space for pulled images, blobs and unpacked layers together. Images that were not used for the longest time "
+    "are removed to make room; those in use, and imported ones, never.",
+)
+IMAGE_MOST_BYTES = Setting(
+    "HARENA_IMAGE_MOST_BYTES", NODE, 32 << 30, "bytes", "Size that the files of one layer may have, unpacked."
+)
+IMAGE_MOST_FILES = Setting(
+    "HARENA_IMAGE_MOST_FILES", NODE, 2_000_000, "number", "Number of files that one layer may have."
+)
+REGISTRIES = Setting(
+    "HARENA_REGISTRIES",
+    NODE,
+    None,
+    "hosts, with their ports, separated by commas",
+    "Registries that images may be pulled from. Without it an embedded node pulls from any, and a server from "
+    "docker.io, ghcr.io, quay.io, gcr.io, registry.k8s.io, mcr.microsoft.com, public.ecr.aws and registry.gitlab.com.",
+)
+REGISTRIES_WITHOUT_TLS = Setting(
+    "HARENA_REGISTRIES_WITHOUT_TLS",
+    NODE,
+    "",
+    "hosts, with their ports, separated by commas",
+    "Registries and mirrors that are spoken to over plain HTTP, or whose certificate is not checked, as "
+    "`localhost:5000`.",
+)
+REGISTRY_MIRRORS = Setting(
+    "HARENA_REGISTRY_MIRRORS",
+    NODE,
+    "",
+    "REGISTRY=MIRROR, separated by commas",
+    "Pull-through mirrors that are asked before the registry, as `docker.io=mirror.example:5000/hub`. A registry may "
+    "have several.",
+)
+REGISTRY_AUTH_FILE = Setting(
+    "HARENA_REGISTRY_AUTH_FILE",
+    NODE,
+    None,
+    "file",
+    "Users and passwords for registries, as `skopeo login` and `docker login` write them. Without it those of the "
+    "node's user are taken. All workspaces of a server pull with them.",
+)
 JUDGE_BASE_URL = Setting(
     "HARENA_JUDGE_BASE_URL",
     NODE,

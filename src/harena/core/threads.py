@@ -136,6 +136,8 @@ VERDICTS = ThreadKind("verdicts", most_threads=4)
 """long texts that are compared"""
 BLUEPRINTS = ThreadKind("blueprints", most_threads=1)
 """records of blueprints: one thread, so that nothing of a workspace's changes between a look at its room and a write"""
+IMAGES = ThreadKind("images", most_threads=4)
+"""manifests, records and folders of images; layers are unpacked by processes"""
 PACKAGES = ThreadKind("packages", most_threads=2)
 """wheels that blueprints install"""
 UPLOADS = ThreadKind("uploads", most_threads=4)

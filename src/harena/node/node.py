@@ -28,13 +28,14 @@ from harena.core.records.benchmark_jobs import (
 from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 from harena.node.catalog_operations import CatalogOperations
+from harena.node.image_operations import ImageOperations
 from harena.node.parts import NodeParts
 from harena.node.registry_operations import RegistryOperations
 from harena.node.training_operations import TrainingOperations
 from harena.runtime.host.blueprints import Blueprints
 
 
-class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations):
+class NodeInWorkspace(CatalogOperations, ImageOperations, RegistryOperations, TrainingOperations):
     """Implements `Operations` for one workspace of a node: it shares everything with the node, but makes and sees only
     this workspace's blueprints and jobs. Used from one event loop."""
 

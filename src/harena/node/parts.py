@@ -17,6 +17,7 @@ from harena.runtime.host.sandboxes import Sandboxes
 
 if TYPE_CHECKING:
     from harena.core.workspace import WorkspaceLimits
+    from harena.image_store.images import Images
     from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
     from harena.jobs.training.training_jobs import TrainingJobs
     from harena.training.objects.registry import Registry
@@ -47,6 +48,7 @@ class NodeParts:
         self._config = config
         self._database = NodeDatabase(config.store_place)
         self._jobs: BenchmarkJobs | None = None
+        self._images: Images | None = None
         self._registry: Registry | None = None
         self._training: TrainingJobs | None = None
         self._closed = False
@@ -79,7 +81,7 @@ class NodeParts:
     def benchmark_jobs(self) -> BenchmarkJobs:
         """Raises SandboxUnavailableError once the node has been closed."""
         if self._closed:
-            raise SandboxUnavailableError("this node has been closed: open another one", reason="NODE_CLOSED")
+            raise _closed()
         if self._jobs is None:
             from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
 
@@ -93,6 +95,16 @@ class NodeParts:
                 hides_warm_starts=mechanisms.hides_warm_starts,
             )
         return self._jobs
+
+    def images(self) -> Images:
+        """Raises SandboxUnavailableError once the node has been closed."""
+        if self._closed:
+            raise _closed()
+        if self._images is None:
+            from harena.image_store.images import Images
+
+            self._images = Images(self._config.images_place, self._clock, for_server=self._config.durable_jobs)
+        return self._images
 
     def registry(self) -> Registry:
         """Raises SandboxUnavailableError once the node has been closed."""
@@ -140,6 +152,8 @@ class NodeParts:
                 await self._registry.close()
             if self._jobs is not None:
                 await self._jobs.close()
+            if self._images is not None:
+                await self._images.close()
             await self._database.close()
         finally:
             try:
@@ -150,10 +164,14 @@ class NodeParts:
     def after_fork_in_child(self) -> None:
         """In a forked child: let go of what belongs to the parent, without ending it."""
         self._closed = True
-        self._jobs = self._registry = self._training = None
+        self._jobs = self._registry = self._training = self._images = None
         self._database = NodeDatabase(self._config.store_place)  # the open one is the parent's
         self.sandboxes.abandon()
         self._runtime.after_fork_in_child()
+
+
+def _closed() -> SandboxUnavailableError:
+    return SandboxUnavailableError("this node has been closed: open another one", reason="NODE_CLOSED")
 
 
 def load_for_server() -> None:
@@ -161,6 +179,7 @@ def load_for_server() -> None:
     use stops the event loop, and with it every workspace, for as long as the disk and the interpreter take."""
     _load_jobs()
     with collection_paused():
+        import harena.image_store.images
         import harena.jobs.benchmark.calibrations
         import harena.node.training_room
         import harena.store.catalog

@@ -29,6 +29,7 @@ from harena.server.routes import (
     execs,
     files,
     health,
+    images,
     keys,
     leases,
     registry,
@@ -92,6 +93,7 @@ def create_app(state: ServerState) -> FastAPI:
         training_jobs,
         keys,
         health,
+        images,
     ):
         # not `include_router`, which makes each route once more, for an address before it or answers beside its own
         app.router.routes += noun.routes.router.routes

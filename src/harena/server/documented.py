@@ -26,6 +26,7 @@ MEANINGS = {
     431: "The headers are too large.",
     500: "A fault of the server.",
     501: "The server's host lacks what this needs.",
+    502: "The registry of an image, or the image itself, is at fault; `reason` says which.",
     503: "The server is about to stop, or has no room or no store at the moment; ask again.",
     504: "It took longer than it may.",
     507: "No space is left in the sandbox.",

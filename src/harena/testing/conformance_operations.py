@@ -37,6 +37,7 @@ from harena.testing.conformance_bad_jobs import ADDING, BAD, GOOD, BadJobConform
 from harena.testing.conformance_base import run
 from harena.testing.conformance_catalog import CatalogConformance
 from harena.testing.conformance_definitions import DefinitionsConformance
+from harena.testing.conformance_images import ImagesConformance
 from harena.testing.conformance_registry import RegistryConformance
 from harena.testing.conformance_table import TableConformance
 from harena.testing.conformance_training import TrainingConformance
@@ -82,6 +83,7 @@ class OperationsConformance(
     CatalogConformance,
     DefinitionsConformance,
     RegistryConformance,
+    ImagesConformance,
     TableConformance,
     TrainingConformance,
     RuntimeConformance,

@@ -24,6 +24,7 @@ PORTS = (
     ports.BlueprintOperations,
     ports.BenchmarkOperations,
     ports.CatalogOperations,
+    ports.ImageOperations,
     ports.RegistryOperations,
     ports.TrainingOperations,
 )

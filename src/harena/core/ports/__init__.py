@@ -1,6 +1,6 @@
 """The ports: what one room asks of another without knowing it.
 
-A runtime gives what is in `runtime`. A node gives, for one workspace, the other six, one for each noun; `Operations` is
+A runtime gives what is in `runtime`. A node gives, for one workspace, the others, one for each noun; `Operations` is
 all of them, and what a transport carries. Everything here is called from one event loop and is not thread-safe; the
 sdk's facade makes it so for users.
 """
@@ -58,6 +58,7 @@ class Operations(
     BlueprintOperations,
     BenchmarkOperations,
     CatalogOperations,
+    ImageOperations,
     RegistryOperations,
     TrainingOperations,
     Protocol,

@@ -87,7 +87,7 @@ class ImageOperations(Protocol):
     async def import_image(self, reference: Reference, tree: AsyncIterable[bytes]) -> Image:
         """Make an image of a tar stream: an OCI layout, what `docker save` writes, or a root file system.
 
-        Raises ValidationError, ImagePullError (it is broken)."""
+        Raises ValidationError (it is broken), ImagePullError (there is no room)."""
 
     def export_image(self, image: Id, *, form: ArchiveFormat = "oci") -> AsyncIterator[bytes]:
         """An image as a tar stream: an OCI layout, or what `docker load` reads.

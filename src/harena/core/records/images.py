@@ -129,6 +129,8 @@ class ImagePullEvent(Record):
 
     cursor: int
     """grows with each event of the pull"""
+    kind: str
+    """the pull's state"""
     pull: ImagePull
     """the pull after the change"""
 

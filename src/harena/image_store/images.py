@@ -1,0 +1,289 @@
+"""The images of a node: what its workspaces see of them, and where its runtime gets roots."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from harena.core.clock import Clock
+from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.images import (
+    DIGEST_PATTERN,
+    ID_PATTERN,
+    ArchiveFormat,
+    ImageReference,
+    image_id,
+    parse_reference,
+)
+from harena.core.records.images import (
+    CollectedImages,
+    Image,
+    ImagePull,
+    ImagePullEvent,
+    ImageRoot,
+    ImagesPage,
+    PullState,
+)
+from harena.core.threads import IMAGES
+from harena.image_store.archives import Archives
+from harena.image_store.assembling import Assembler, Progress
+from harena.image_store.collecting import Collected
+from harena.image_store.kept import KeptImage, KeptName, Source
+from harena.image_store.manifests import hexadecimal
+from harena.image_store.pulls import Names, Pulls, Ticket
+from harena.image_store.registries import Registries
+from harena.image_store.skopeo import Skopeo
+from harena.image_store.store import ImageStore, Work, in_threads
+
+
+class Images:
+    """Implements `ImageSource`, and `ImageOperations` with the workspace as the first argument. Used from one event
+    loop."""
+
+    def __init__(self, place: Path, clock: Clock, *, for_server: bool) -> None:
+        """`for_server`: without a setting, only public registries are asked."""
+        self._store = ImageStore(place.absolute())
+        self._clock = clock
+        self._for_server = for_server
+        self._pulls = Pulls(self._pull, clock)
+        self._opening: asyncio.Task[None] | None = None
+        self._made: Assembler | None = None
+
+    # -- ImageSource --
+
+    async def root_of(self, workspace: str, reference: str) -> ImageRoot:
+        """See `ImageSource`."""
+        await self._open()
+        asked = parse_reference(reference)
+        name, image = await IMAGES.run(self._named, workspace, image_id(asked))
+        if name is not None and image is None and name.source == "registry":
+            # it was removed to make room: the tag still means what it meant when it was pulled
+            pinned = ImageReference(
+                registry=asked.registry, repository=asked.repository, tag=asked.tag, digest=f"sha256:{name.digest}"
+            )
+            await self._pulls.result(self._begun(workspace, pinned, asked))
+            image = await IMAGES.run(self._store.image, name.digest)
+        elif name is None or image is None:
+            await self._pulls.result(self._begun(workspace, asked, asked))
+            name, image = await IMAGES.run(self._named, workspace, image_id(asked))
+        if image is None:
+            raise NotFoundError(f"{asked} was removed while it was asked for", reason="IMAGE_NOT_FOUND")
+        return self._root(image)
+
+    def hold(self, digest: str) -> AbstractContextManager[None]:
+        """See `ImageSource`."""
+        return self._hold(hexadecimal(digest))
+
+    @contextmanager
+    def _hold(self, digest: str) -> Iterator[None]:
+        with self._store.hold(digest):
+            yield
+
+    # -- operations --
+
+    async def pull(self, workspace: str, reference: str, *, refresh: bool) -> ImagePull:
+        """See `ImageOperations`."""
+        await self._open()
+        asked = parse_reference(reference)
+        if not refresh:
+            _, image = await IMAGES.run(self._named, workspace, image_id(asked))
+            if image is not None:
+                return self._pulls.done(workspace, asked, _over(image)).told()
+        return self._begun(workspace, asked, asked).told()
+
+    async def get_pull(self, workspace: str, pull: str) -> ImagePull:
+        """See `ImageOperations`."""
+        return self._pulls.get(workspace, pull).told()
+
+    async def wait_pull(self, workspace: str, pull: str) -> ImagePull:
+        """See `ImageOperations`."""
+        return await self._pulls.wait(self._pulls.get(workspace, pull))
+
+    async def cancel_pull(self, workspace: str, pull: str) -> ImagePull:
+        """See `ImageOperations`."""
+        return self._pulls.cancel(self._pulls.get(workspace, pull))
+
+    async def events(self, workspace: str, pull: str, after: int) -> AsyncIterator[ImagePullEvent]:
+        """See `ImageOperations`."""
+        async for event in self._pulls.events(self._pulls.get(workspace, pull), after):
+            yield event
+
+    async def page(self, workspace: str, *, limit: int, cursor: int | None) -> ImagesPage:
+        """See `ImageOperations`."""
+        await self._open()
+        found = await IMAGES.run(self._all, workspace)
+        begin = cursor or 0
+        page = found[begin : begin + limit]
+        return ImagesPage(images=page, next_cursor=begin + limit if len(found) > begin + limit else None)
+
+    async def get(self, workspace: str, image: str) -> Image:
+        """See `ImageOperations`."""
+        await self._open()
+        return (await IMAGES.run(self._found, workspace, image))[0]
+
+    async def remove(self, workspace: str, image: str) -> None:
+        """See `ImageOperations`."""
+        await self._open()
+        await IMAGES.run(self._forget, workspace, image)
+        await self._collect()
+
+    async def collect(self, workspace: str, unused_seconds: int | None) -> CollectedImages:
+        """See `ImageOperations`."""
+        await self._open()
+        names = 0 if unused_seconds is None else await IMAGES.run(self._forget_unused, workspace, unused_seconds)
+        made = await self._collect(all_left=True)
+        return CollectedImages(images=max(names, made.images), layers=made.layers, freed_bytes=made.freed_bytes)
+
+    async def import_(self, workspace: str, reference: str, tree: AsyncIterable[bytes]) -> Image:
+        """See `ImageOperations`."""
+        await self._open()
+        asked = parse_reference(reference)
+        async with in_threads(self._store.work()) as work:
+            image = await self._archives().read(tree, work, str(asked))
+            await IMAGES.run(self._keep_names, {(workspace, asked)}, image.digest, work, "import")
+            await self._assembler().check_room(work, image)
+        return await self.get(workspace, image_id(asked))
+
+    async def export(self, workspace: str, image: str, form: ArchiveFormat) -> AsyncIterator[bytes]:
+        """See `ImageOperations`."""
+        await self._open()
+        told, kept = await IMAGES.run(self._found, workspace, image)
+        async with in_threads(self._store.hold(kept.digest)), in_threads(self._store.work()) as work:
+            async for piece in self._archives().written(kept, told.reference, form, work):
+                yield piece
+
+    async def close(self) -> None:
+        """End what is under way."""
+        await self._pulls.close()
+
+    # -- how --
+
+    async def _open(self) -> None:
+        if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
+            self._opening = asyncio.ensure_future(IMAGES.run(self._store.open))
+        try:
+            await asyncio.shield(self._opening)
+        except OSError as error:
+            raise PlatformError(
+                f"images cannot be kept in harena's home: {error.strerror or error}", step="images"
+            ) from error
+
+    def _assembler(self) -> Assembler:
+        """The operator's settings are read for each use; what is under way is known to all uses."""
+        registries = Registries.of(None, for_server=self._for_server)
+        skopeo = Skopeo(registries, self._clock)
+        if self._made is None:
+            self._made = Assembler(self._store, skopeo, self._clock)
+        self._made.skopeo = skopeo
+        return self._made
+
+    def _archives(self) -> Archives:
+        return Archives(self._store, self._assembler())
+
+    def _begun(self, workspace: str, reference: ImageReference, named: ImageReference) -> Ticket:
+        self._assembler().skopeo.registries.check(reference)
+        return self._pulls.begin(workspace, reference, named)
+
+    async def _pull(self, reference: ImageReference, progress: Progress, names: Callable[[], Names]) -> None:
+        async with in_threads(self._store.work()) as work:
+            image = await self._assembler().pull(reference, progress, work)
+            await IMAGES.run(self._keep_names, names(), image.digest, work, "registry")
+
+    async def _collect(self, *, all_left: bool = False) -> Collected:
+        async with in_threads(self._store.work()) as work:
+            return await self._assembler().collect(work, all_left=all_left)
+
+    def _named(self, workspace: str, identity: str) -> tuple[KeptName | None, KeptImage | None]:
+        name = self._store.name(workspace, identity)
+        return name, None if name is None else self._store.image(name.digest)
+
+    def _keep_names(self, names: Names, digest: str, work: Work, source: Source) -> None:
+        now = self._clock.utcnow().isoformat()
+        for workspace, reference in names:
+            name = KeptName(reference=str(reference), digest=digest, pulled_at=now, source=source)
+            self._store.keep_name(workspace, image_id(reference), name, work)
+
+    def _all(self, workspace: str) -> list[Image]:
+        names = sorted(self._store.names(workspace).items(), key=lambda pair: pair[1].reference)
+        found = ((identity, name, self._store.image(name.digest)) for identity, name in names)
+        return [self._told(identity, name, image) for identity, name, image in found if image is not None]
+
+    def _found(self, workspace: str, image: str) -> tuple[Image, KeptImage]:
+        for identity in self._identities(workspace, image):
+            name, kept = self._named(workspace, identity)
+            if name is not None and kept is not None:
+                return self._told(identity, name, kept), kept
+        raise NotFoundError(
+            f"this workspace has no image {image!r:.200}: pull it first (`harena image pull`)",
+            reason="IMAGE_NOT_FOUND",
+        )
+
+    def _identities(self, workspace: str, image: str) -> list[str]:
+        """Ids of images that are meant by an id, a reference, or a digest."""
+        if re.fullmatch(ID_PATTERN, image):
+            return [image]
+        if re.fullmatch(DIGEST_PATTERN, image):
+            names = self._store.names(workspace)
+            return sorted(one for one, name in names.items() if name.digest == hexadecimal(image))
+        try:
+            return [image_id(parse_reference(image))]
+        except ValidationError:
+            return []
+
+    def _forget(self, workspace: str, image: str) -> None:
+        identities = self._identities(workspace, image)
+        if not sum(self._store.forget_name(workspace, identity) for identity in identities):
+            self._found(workspace, image)
+
+    def _forget_unused(self, workspace: str, seconds: int) -> int:
+        until = self._clock.utcnow().timestamp() - seconds
+        gone = 0
+        for identity, name in self._store.names(workspace).items():
+            if self._store.used_at(name.digest) <= until and not self._store.is_held(name.digest):
+                gone += self._store.forget_name(workspace, identity)
+        return gone
+
+    def _told(self, identity: str, name: KeptName, image: KeptImage) -> Image:
+        used = datetime.fromtimestamp(self._store.used_at(image.digest), UTC).isoformat()
+        return Image(
+            id=identity,
+            reference=name.reference,
+            digest=f"sha256:{image.digest}",
+            platform=image.platform,
+            layers=len(image.layers),
+            size_bytes=image.size_bytes,
+            unpacked_bytes=image.unpacked_bytes,
+            created_at=image.created_at,
+            pulled_at=name.pulled_at,
+            last_used_at=used,
+            in_use=self._store.is_held(image.digest),
+        )
+
+    def _root(self, image: KeptImage) -> ImageRoot:
+        return ImageRoot(
+            digest=f"sha256:{image.digest}",
+            layers=tuple(self._store.layer_root(layer.diff_id) for layer in reversed(image.layers)),
+            environment=image.environment,
+            workdir=image.workdir,
+            user=image.user,
+            entrypoint=tuple(image.entrypoint),
+            command=tuple(image.command),
+            keeps_owners=image.keeps_owners,
+        )
+
+
+def _over(image: KeptImage) -> Progress:
+    """The progress of a pull that has nothing to do."""
+    return Progress(
+        lambda: None,
+        state=PullState.DONE,
+        total_bytes=image.size_bytes,
+        downloaded_bytes=image.size_bytes,
+        layers=len(image.layers),
+        layers_unpacked=len(image.layers),
+        digest=f"sha256:{image.digest}",
+    )

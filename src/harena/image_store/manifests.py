@@ -1,0 +1,183 @@
+"""What registries and OCI layouts say of an image: manifests, indexes and configurations. Nothing here reads a disk."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harena.core.errors import ImagePullError, NotFoundError
+from harena.core.images import DIGEST_PATTERN
+
+MOST_BYTES = 4 * 1024 * 1024
+"""size limit of a manifest, an index or a configuration, as registries have it"""
+MOST_LAYERS = 500
+"""overlayfs mounts as many"""
+_MOST_WORDS = 10_000
+_MOST_INDEXED = 1000
+_SCHEMA_1 = 1
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A blob, as a manifest speaks of it."""
+
+    digest: str
+    """with the prefix `sha256:`"""
+    size: int
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One image for one platform."""
+
+    config: Descriptor
+    layers: Sequence[Descriptor]
+    """the lowest first"""
+
+    @property
+    def bytes(self) -> int:
+        """Size of its blobs."""
+        return self.config.size + sum(layer.size for layer in {one.digest: one for one in self.layers}.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """One line of an index."""
+
+    digest: str
+    platform: str
+    """operating system and architecture, as linux/amd64"""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """How the programs of an image start."""
+
+    platform: str
+    diff_ids: Sequence[str]
+    """sha256 of each layer as a tar archive, in hexadecimal digits; the lowest first"""
+    environment: Mapping[str, str]
+    workdir: str
+    user: str
+    entrypoint: Sequence[str]
+    command: Sequence[str]
+    created_at: str | None
+
+
+def this_platform() -> str:
+    """The platform whose images run here."""
+    machine = platform.machine()
+    return f"linux/{_ARCHITECTURES.get(machine, machine)}"
+
+
+def read_manifest(raw: bytes) -> Manifest | Sequence[Indexed]:
+    """A manifest, or the lines of an index. Raises ImagePullError."""
+    said = _mapping(raw, "manifest")
+    if said.get("schemaVersion") == _SCHEMA_1:
+        raise broken("its manifest has schema 1, which registries have given up: push it again with a present tool")
+    if isinstance(said.get("manifests"), list):
+        if len(said["manifests"]) > _MOST_INDEXED:
+            raise broken(f"its index has more than {_MOST_INDEXED} manifests")
+        return [_indexed(entry) for entry in said["manifests"]]
+    layers = said.get("layers")
+    if not isinstance(layers, list) or not isinstance(said.get("config"), dict):
+        raise broken("its manifest names no layers, or no configuration: it is no image that can be run")
+    if len(layers) > MOST_LAYERS:
+        raise broken(f"it has {len(layers)} layers, and may have {MOST_LAYERS}")
+    return Manifest(_descriptor(said["config"]), [_descriptor(layer) for layer in layers])
+
+
+def chosen(index: Sequence[Indexed], wanted: str) -> str:
+    """The digest of the manifest for a platform. Raises NotFoundError."""
+    for entry in index:
+        if entry.platform == wanted or entry.platform.startswith(f"{wanted}/"):
+            return entry.digest
+    known = ", ".join(sorted({entry.platform for entry in index if "unknown" not in entry.platform})[:20])
+    raise NotFoundError(f"the image is not made for {wanted}, but for {known or 'nothing'}", reason="IMAGE_NOT_FOUND")
+
+
+def read_configuration(raw: bytes) -> Configuration:
+    """Raises ImagePullError."""
+    said = _mapping(raw, "configuration")
+    fields = said.get("config") or {}
+    root = said.get("rootfs")
+    diff_ids = root.get("diff_ids") if isinstance(root, dict) else None
+    if not isinstance(fields, dict) or not isinstance(diff_ids, list):
+        raise broken("its configuration names no layers")
+    if not all(isinstance(one, str) and re.fullmatch(DIGEST_PATTERN, one) for one in diff_ids):
+        raise broken("its configuration names a layer by what is no sha256")
+    pairs = [word.partition("=") for word in _words(fields, "Env")]
+    return Configuration(
+        platform=f"{_word(said, 'os') or 'linux'}/{_word(said, 'architecture') or 'unknown'}",
+        diff_ids=[hexadecimal(one) for one in diff_ids],
+        environment={name: value for name, _, value in pairs if name},
+        workdir=_word(fields, "WorkingDir"),
+        user=_word(fields, "User"),
+        entrypoint=_words(fields, "Entrypoint"),
+        command=_words(fields, "Cmd"),
+        created_at=_word(said, "created")[:64] or None,
+    )
+
+
+def hexadecimal(digest: str) -> str:
+    """The digits of a digest without its prefix."""
+    return digest.removeprefix("sha256:")
+
+
+def broken(why: str) -> ImagePullError:
+    """The error for an image that is not what it should be."""
+    return ImagePullError(f"the image is broken: {why}", step="pull", reason="IMAGE_BROKEN")
+
+
+def _mapping(raw: bytes, what: str) -> Mapping[str, Any]:
+    if len(raw) > MOST_BYTES:
+        raise broken(f"its {what} has more than {MOST_BYTES} bytes")
+    try:
+        said = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise broken(f"its {what} is no JSON") from None
+    if not isinstance(said, dict):
+        raise broken(f"its {what} is no JSON object")
+    return said
+
+
+def _descriptor(given: object) -> Descriptor:
+    if not isinstance(given, dict):
+        raise broken("its manifest has a blob without a digest")
+    digest, size, kind = given.get("digest"), given.get("size"), given.get("mediaType")
+    if not isinstance(digest, str) or not re.fullmatch(DIGEST_PATTERN, digest):
+        raise broken(f"its manifest names a blob by {digest!r:.100}, which is no sha256")
+    if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size < 1 << 50:
+        raise broken(f"its manifest gives blob {digest[:19]} no size")
+    return Descriptor(digest, size, kind if isinstance(kind, str) else "")
+
+
+def _indexed(given: object) -> Indexed:
+    digest = _descriptor({**given, "size": 0} if isinstance(given, dict) else None).digest
+    told = given.get("platform") if isinstance(given, dict) else None
+    if not isinstance(told, dict):
+        return Indexed(digest, "unknown/unknown")
+    parts = [_word(told, "os"), _word(told, "architecture"), _word(told, "variant")]
+    return Indexed(digest, "/".join(filter(None, parts)))
+
+
+def _word(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if value is not None and (not isinstance(value, str) or "\0" in value):
+        raise broken(f"{name} of its configuration is no text")
+    return value or ""
+
+
+def _words(fields: Mapping[str, Any], name: str) -> list[str]:
+    value = fields.get(name) or []
+    if not isinstance(value, list) or len(value) > _MOST_WORDS:
+        raise broken(f"{name} of its configuration is no list")
+    if not all(isinstance(word, str) and "\0" not in word for word in value):
+        raise broken(f"{name} of its configuration has entries that are no text")
+    return value

@@ -1,0 +1,372 @@
+"""The images of one machine, in a directory that several processes share.
+
+    blobs/sha256/DIGEST                 layers as they were transferred, configurations, manifests
+    layers/DIFF_ID/{root/, about.json}  unpacked layers
+    images/DIGEST.json                  images that are here whole
+    names/WORKSPACE/IMAGE_ID.json       what a workspace means by a reference
+    used/DIGEST                         locked (shared) by each process in which a sandbox uses the image; its time is
+                                        that of the last use
+    work/ID/                            what a process is at; it holds a lock on it for as long as it lives
+    lock                                held while something is removed
+
+Whatever is there is there whole: it is written in `work` and renamed. A process that is killed leaves its folder in
+`work`, which the next start removes, and blobs that had arrived whole, which the next pull takes. Blocking, and used
+from any thread; `hold` takes microseconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import secrets
+import stat
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from harena.core.errors import NotFoundError
+from harena.core.file_trees import remove_tree
+from harena.core.home import private_folder, private_opener
+from harena.core.records.record import Record
+from harena.core.threads import IMAGES
+from harena.image_store.kept import KeptImage, KeptLayer, KeptName, Needs
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+_ABOUT, _ROOT, _NEEDS, _LOCKED, _PULL = "about.json", "root", "needs.json", "work-", "pull-"
+_MOST_RECORD = 16 * 1024 * 1024
+
+
+class ImageStore:
+    """Paths, records and locks."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.blobs = place / "blobs"
+        self._layers = place / "layers"
+        self._images = place / "images"
+        self._names = place / "names"
+        self._used = place / "used"
+        self._work = place / "work"
+        self._held: dict[str, _Held] = {}
+        self._guard = threading.Lock()
+
+    def open(self) -> None:
+        """Make what is missing, and remove what killed processes have left. Raises OSError."""
+        for folder in (self.blobs / "sha256", self._layers, self._images, self._names, self._used, self._work):
+            private_folder(folder)
+        for entry in os.scandir(self._work):
+            if entry.name.startswith(_LOCKED):
+                _remove_if_left(Path(entry.path))
+            elif entry.name.startswith(_PULL):
+                with self.pulling(entry.name.removeprefix(_PULL)):
+                    pass  # the file goes with the one who has locked it
+
+    # -- paths and records --
+
+    def blob(self, digest: str) -> Path:
+        """Where a blob is, or would be."""
+        return self.blobs / "sha256" / digest
+
+    def layer_root(self, diff_id: str) -> Path:
+        """The directory of an unpacked layer."""
+        return self._layers / diff_id / _ROOT
+
+    def layer(self, diff_id: str) -> KeptLayer | None:
+        """An unpacked layer; None = it is not here."""
+        return _read(KeptLayer, self._layers / diff_id / _ABOUT)
+
+    def keep_layer(self, made: Path, about: KeptLayer) -> KeptLayer:
+        """Move a folder of `work` with a new layer (in `root`) to its place; the one that is there where another pull
+        was faster."""
+        _write(made / _ABOUT, about)
+        try:
+            made.rename(self._layers / about.diff_id)
+        except OSError:
+            there = self.layer(about.diff_id)
+            if there is None:
+                raise
+            return there
+        return about
+
+    def image(self, digest: str) -> KeptImage | None:
+        """An image; None = it is not here."""
+        return _read(KeptImage, self._images / f"{digest}.json")
+
+    def images(self) -> list[KeptImage]:
+        """All of them."""
+        return [image for path in self._images.glob("*.json") if (image := _read(KeptImage, path)) is not None]
+
+    def keep_image(self, image: KeptImage, work: Work) -> None:
+        """Remember an image whose layers are here."""
+        work.write(self._images / f"{image.digest}.json", image)
+        self.touch(image.digest)
+
+    def name(self, workspace: str, image_id: str) -> KeptName | None:
+        """What a workspace means by a reference; None = nothing."""
+        return _read(KeptName, self._names / workspace / f"{image_id}.json")
+
+    def names(self, workspace: str) -> dict[str, KeptName]:
+        """Ids of a workspace's images, with what they stand for."""
+        return {
+            path.stem: name
+            for path in (self._names / workspace).glob("img_*.json")
+            if (name := _read(KeptName, path)) is not None
+        }
+
+    def keep_name(self, workspace: str, image_id: str, name: KeptName, work: Work) -> None:
+        """Remember what a workspace means by a reference."""
+        private_folder(self._names / workspace)
+        work.write(self._names / workspace / f"{image_id}.json", name)
+
+    def forget_name(self, workspace: str, image_id: str) -> bool:
+        """Whether there was one."""
+        try:
+            (self._names / workspace / f"{image_id}.json").unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def named(self) -> set[str]:
+        """Digests of images that a workspace has a name for."""
+        paths = self._names.glob("*/img_*.json")
+        return {name.digest for path in paths if (name := _read(KeptName, path)) is not None}
+
+    # -- use --
+
+    @contextmanager
+    def hold(self, digest: str) -> Iterator[KeptImage]:
+        """While it is entered, in this process or another one, the image is not removed. Raises NotFoundError."""
+        with self._guard:
+            held = self._held.get(digest)
+            if held is None:
+                held = self._held[digest] = _Held(self._locked_use(digest))
+            held.users += 1
+        try:
+            image = self.image(digest)
+            if image is None:
+                raise NotFoundError("the image has been removed from this machine", reason="IMAGE_NOT_FOUND")
+            self.touch(digest)
+            yield image
+        finally:
+            with self._guard:
+                held.users -= 1
+                if not held.users:
+                    del self._held[digest]
+                    os.close(held.descriptor)
+
+    def touch(self, digest: str) -> None:
+        """The image is used now."""
+        path = self._used / digest
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        os.utime(path)
+
+    def used_at(self, digest: str) -> float:
+        """When it was used last, in seconds since 1970."""
+        try:
+            return (self._used / digest).stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
+    def is_held(self, digest: str) -> bool:
+        """A sandbox of this machine uses the image."""
+        try:
+            descriptor = os.open(self._used / digest, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            return not _lock(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _locked_use(self, digest: str) -> int:
+        descriptor = os.open(self._used / digest, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)  # who has it alone has it for as long as one file is removed
+        return descriptor
+
+    # -- work --
+
+    @contextmanager
+    def work(self) -> Iterator[Work]:
+        """A folder within the block, and what lies in it goes with it."""
+        made = self._work / f"new-{secrets.token_hex(16)}"
+        private_folder(made)
+        descriptor = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _lock(descriptor)
+            yield Work(made.rename(made.with_name(_LOCKED + made.name[4:])))
+        finally:
+            remove_layers(made.with_name(_LOCKED + made.name[4:]))
+            os.close(descriptor)
+
+    def needs(self) -> Iterator[Needs]:
+        """What pulls under way need, of all processes."""
+        for path in self._work.glob(f"{_LOCKED}*/{_NEEDS}"):
+            needs = _read(Needs, path)
+            if needs is not None and _is_locked(path.parent):
+                yield needs
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else removes anything within the block."""
+        descriptor = os.open(self.place / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def pulling(self, digest: str) -> Iterator[bool]:
+        """Whether this is the only one on this machine who pulls the image within the block."""
+        path = self._work / f"{_PULL}{digest}"
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            mine = _lock(descriptor) and os.fstat(descriptor).st_nlink > 0
+            try:
+                yield mine
+            finally:
+                if mine:
+                    path.unlink(missing_ok=True)
+        finally:
+            os.close(descriptor)
+
+    # -- removal, within `alone` --
+
+    def drop_image(self, digest: str) -> bool:
+        """Forget an image; not one that is held."""
+        descriptor = os.open(self._used / digest, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            if not _lock(descriptor):
+                return False
+            (self._images / f"{digest}.json").unlink(missing_ok=True)
+            return True
+        finally:
+            os.close(descriptor)
+
+    def all_layers(self) -> dict[str, int]:
+        """Unpacked layers, with the disk space that they take."""
+        found = {}
+        for entry in os.scandir(self._layers):
+            about = self.layer(entry.name)
+            found[entry.name] = about.disk_bytes if about is not None else 0
+        return found
+
+    def all_blobs(self) -> dict[str, tuple[int, float]]:
+        """Blobs, with their sizes and the times, in seconds since 1970, at which they arrived."""
+        found = {}
+        for entry in os.scandir(self.blobs / "sha256"):
+            with suppress(FileNotFoundError):
+                told = entry.stat(follow_symlinks=False)
+                found[entry.name] = (told.st_size, told.st_mtime)
+        return found
+
+    def take_layer(self, diff_id: str, work: Work) -> None:
+        """Move an unpacked layer to where it goes with the work."""
+        with suppress(FileNotFoundError):
+            (self._layers / diff_id).rename(work.path / f"gone-{diff_id}")
+
+
+@dataclass(slots=True)
+class _Held:
+    descriptor: int
+    """has a shared lock"""
+    users: int = 0
+
+
+@dataclass(slots=True)
+class Work:
+    """A folder of `work`."""
+
+    path: Path
+    _written: int = field(default=0)
+
+    def folder(self, name: str) -> Path:
+        """An empty folder in it, for one purpose."""
+        path = self.path / name
+        path.mkdir(mode=0o700)
+        return path
+
+    def need(self, needs: Needs) -> None:
+        """From now on nobody removes these."""
+        self.write(self.path / _NEEDS, needs)
+
+    def write(self, place: Path, record: Record) -> None:
+        """Write a record, whole or not at all."""
+        self._written += 1
+        new = self.path / f"record-{self._written}"
+        _write(new, record)
+        new.rename(place)
+
+
+@asynccontextmanager
+async def in_threads(block: AbstractContextManager[T]) -> AsyncIterator[T]:
+    """A block that is entered and left in threads. Raises what entering raises."""
+    entering = asyncio.ensure_future(IMAGES.run(block.__enter__))
+    try:
+        entered = await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        await asyncio.wait([entering])
+        if entering.exception() is None:
+            await IMAGES.run(block.__exit__, None, None, None)
+        raise
+    try:
+        yield entered
+    finally:
+        await IMAGES.run(block.__exit__, None, None, None)
+
+
+def remove_layers(place: Path) -> None:
+    """Remove a folder with unpacked layers below it, whatever the rights of their folders."""
+    if os.geteuid() != 0:
+        for folder, names, _ in os.walk(place):
+            for name in names:
+                path = os.path.join(folder, name)
+                with suppress(OSError):  # it stays, and what is above it
+                    about = os.lstat(path)
+                    if stat.S_ISDIR(about.st_mode) and about.st_mode & 0o700 != 0o700:
+                        os.chmod(path, 0o700)
+    remove_tree(place)
+
+
+def _read(kind: type[R], path: Path) -> R | None:
+    try:
+        with path.open("rb") as file:
+            return kind.from_dict(json.loads(file.read(_MOST_RECORD)))
+    except (OSError, ValueError):  # not there, or of a version that writes it in another way
+        return None
+
+
+def _write(path: Path, record: Record) -> None:
+    with open(path, "x", encoding="utf-8", opener=private_opener) as file:
+        json.dump(record.to_dict(), file)
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether nobody else has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_locked(folder: Path) -> bool:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_if_left(folder: Path) -> None:
+    if not _is_locked(folder):
+        remove_layers(folder)

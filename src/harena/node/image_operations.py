@@ -1,0 +1,63 @@
+"""The part of `Operations` that is about images, for one workspace of a node."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import TYPE_CHECKING
+
+from harena.core.records.images import CollectedImages, Image, ImagePull, ImagePullEvent, ImagesPage
+
+if TYPE_CHECKING:
+    from harena.core.images import ArchiveFormat
+    from harena.node.parts import NodeParts
+
+
+class ImageOperations:
+    """Images. Used from one event loop."""
+
+    workspace: str
+    _parts: NodeParts
+
+    async def pull_image(self, reference: str, *, refresh: bool = True) -> ImagePull:
+        """See `Operations`."""
+        return await self._parts.images().pull(self.workspace, reference, refresh=refresh)
+
+    async def get_image_pull(self, pull: str) -> ImagePull:
+        """See `Operations`."""
+        return await self._parts.images().get_pull(self.workspace, pull)
+
+    async def wait_image_pull(self, pull: str) -> ImagePull:
+        """See `Operations`."""
+        return await self._parts.images().wait_pull(self.workspace, pull)
+
+    async def cancel_image_pull(self, pull: str) -> ImagePull:
+        """See `Operations`."""
+        return await self._parts.images().cancel_pull(self.workspace, pull)
+
+    def image_pull_events(self, pull: str, *, after: int = 0) -> AsyncIterator[ImagePullEvent]:
+        """See `Operations`."""
+        return self._parts.images().events(self.workspace, pull, after)
+
+    async def list_images(self, *, limit: int = 100, cursor: int | None = None) -> ImagesPage:
+        """See `Operations`."""
+        return await self._parts.images().page(self.workspace, limit=limit, cursor=cursor)
+
+    async def get_image(self, image: str) -> Image:
+        """See `Operations`."""
+        return await self._parts.images().get(self.workspace, image)
+
+    async def remove_image(self, image: str) -> None:
+        """See `Operations`."""
+        await self._parts.images().remove(self.workspace, image)
+
+    async def collect_images(self, *, unused_seconds: int | None = None) -> CollectedImages:
+        """See `Operations`."""
+        return await self._parts.images().collect(self.workspace, unused_seconds)
+
+    async def import_image(self, reference: str, tree: AsyncIterable[bytes]) -> Image:
+        """See `Operations`."""
+        return await self._parts.images().import_(self.workspace, reference, tree)
+
+    def export_image(self, image: str, *, form: ArchiveFormat = "oci") -> AsyncIterator[bytes]:
+        """See `Operations`."""
+        return self._parts.images().export(self.workspace, image, form)
