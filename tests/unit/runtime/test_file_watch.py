@@ -63,6 +63,25 @@ async def test_the_writes_of_many_files_hide_no_neighbours_write(tmp_path: Path)
     many.close()
 
 
+async def test_the_end_of_many_watches_reads_each_queue_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is done in the event loop, for as many files and folders as a contract has."""
+    crowd = [tmp_path / f"crowd-{number}" for number in range(50)]
+    for path in crowd:
+        path.write_text("trusted")
+    watch, read, reads = watched(*crowd), os.read, 0
+
+    def counted(descriptor: int, size: int) -> bytes:
+        nonlocal reads
+        reads += 1
+        return read(descriptor, size)
+
+    monkeypatch.setattr(os, "read", counted)
+    watch.close()
+    # the watches' ends are events, too; the last read of a queue finds none
+    assert reads <= 2 * len(file_watch._KINDS)
+    assert not any(queue._seen for queues in file_watch._QUEUES.values() for queue in queues._queues)
+
+
 def test_the_kernels_number_decides_how_many(tmp_path: Path) -> None:
     number = tmp_path / "max_queued_events"
     number.write_text("16384\n")

@@ -11,7 +11,7 @@ from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
-from harena.scoring.contracts.parts import MAX_TEXT, MOST_FILES
+from harena.scoring.contracts.parts import MAX_TEXT, MOST_FILES, MOST_PARTS
 from harena.scoring.formats.importing import import_scenarios
 from harena.scoring.scenario import Candidate, Scenario
 
@@ -39,6 +39,17 @@ INVALID: dict[str, tuple[Any, Reason, str]] = {
     "no file": ({"files": {}}, Reason.EMPTY_CANDIDATE, "empty"),
     "long name": ({"files": {"é" * 150: "x"}, "entry": "é" * 150}, Reason.INVALID_CANDIDATE, "at most 255 bytes"),
     "long path": ({"files": {"d/" * 600 + "x": "x"}, "entry": "x"}, Reason.INVALID_CANDIDATE, "a path 1024"),
+    "deep path": (
+        {"files": {"d/" * MOST_PARTS + "x": "x"}, "entry": "x"},
+        Reason.INVALID_CANDIDATE,
+        "at most 64 parts",
+    ),
+    "endless path": ({"files": {"d/" * 100_000 + "x": "x"}, "entry": "x"}, Reason.INVALID_CANDIDATE, "a path 1024"),
+    "many folders": (
+        {"files": {"solution.py": "x", **{f"{number}/" + "d/" * 60 + "x": "" for number in range(70)}}},
+        Reason.INVALID_CANDIDATE,
+        "more than the 4000 folders",
+    ),
     "name outside": ({"files": {"../x.py": "x"}, "entry": "../x.py"}, Reason.INVALID_CANDIDATE, "relative path"),
     "absolute name": ({"files": {"solution.py": "x", "/etc/x": "x"}}, Reason.INVALID_CANDIDATE, "relative path"),
     "no name": ({"files": {"solution.py": "x", "": "x"}}, Reason.INVALID_CANDIDATE, "relative path"),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from random import Random
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.scorers.trusted_names import steers
+from harena.scoring.contracts.parts import folders_of
+from harena.scoring.scorers.program import overlaid
+from harena.scoring.scorers.trusted_names import Hiding, steers
 from harena.scoring.scorers.trusted_suite import kept_files
+from harena.scoring.scorers.watched_files import folders_above
 
 
 @pytest.mark.parametrize(
@@ -83,6 +90,64 @@ def test_trusted_files_hide_the_candidates() -> None:
     trusted = contract(files={"check.py": "", "lib/a.py": ""})
     candidate = {"check.py": "x", "lib": "x", "lib/b.py": "x", "check.py/c.py": "x", "solution.py": "x"}
     assert kept_files(trusted, candidate) == {"lib/b.py": "x", "solution.py": "x"}
+
+
+def test_files_that_lie_deep_are_put_together_as_others() -> None:
+    """What is kept is what looking at each folder above each file gives."""
+    random = Random(7)
+    names = ["a", "b", "ab"]
+    for _ in range(300):
+        theirs, ours = (
+            {"/".join(random.choices(names, k=random.randint(1, 4))): side for _ in range(4)} for side in ("x", "")
+        )
+        above = {path: {str(each) for each in PurePosixPath(path).parents} for path in (*theirs, *ours)}
+        kept = {
+            path: text
+            for path, text in theirs.items()
+            if not above[path] & ours.keys() and not any(path in above[one] for one in ours)
+        }
+        assert overlaid(theirs, ours) == {**kept, **ours}
+    assert folders_of(["a/b/c", "a/b/d", "e"]) == {"a", "a/b"}
+    assert folders_above(["/workspace/a/b/c"]) == ["/workspace", "/workspace/a", "/workspace/a/b"]
+    assert len(folders_of((f"{number}/" + "d/" * 60 + "x" for number in range(1000)), 4000)) == 4001
+
+
+class _Counted(frozenset[str]):
+    """Paths that count how often somebody goes through all of them."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[str]:
+        type(self).times += 1
+        return super().__iter__()
+
+
+def test_trusted_files_are_gone_through_once_however_many_files_a_candidate_has() -> None:
+    """What a candidate's file hides is asked for each of its files; a folder that is searched is one above it."""
+    trusted = _Counted({"check.py", "lib/a.py", "lib/b/c.py", "pkg/__init__.py", "pkg/d.py", "deep/e/f.py"})
+    hiding = Hiding(trusted, {"numpy"}, {"lib/"}, {"json"})
+    before = _Counted.times
+    expected = {
+        "a.py": False, "check/x.txt": True, "numpy.py": True, "json.py": False, "lib/a.so": True, "lib/a/x": True,
+        "lib/b/x.py": False, "lib/numpy.py": True, "lib/b/c.pyc": True, "pkg/d/x.py": False, "pkg/numpy.py": False,
+        "deep/numpy.py": False, "deep/e/numpy.py": True, "deep/e/f": True, "libs/a.py": False, "pkg.py": True,
+    }  # fmt: skip
+    assert {path: hiding.hides(path) for path in expected} == expected
+    assert _Counted.times == before <= 4
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"d/" * 64 + "x": ""}, "at most 64 parts"),
+        ({f"{number}/" + "d/" * 60 + "x": "" for number in range(70)}, "more than the 4000 folders"),
+    ],
+)
+def test_files_of_a_contract_lie_in_a_bounded_number_of_folders(files: dict[str, str], said: str) -> None:
+    """Each folder is watched, and looked at for each run."""
+    with pytest.raises(ValidationError, match=said):
+        contract(files=files)
+    assert contract(files={"d/" * 63 + "x": ""})
 
 
 @pytest.mark.parametrize(

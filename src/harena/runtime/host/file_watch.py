@@ -14,7 +14,7 @@ import os
 import signal
 import struct
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 
 _MODIFY, _CLOSE_WRITE, _DELETE_SELF, _MOVE_SELF = 0x2, 0x8, 0x400, 0x800
@@ -67,12 +67,14 @@ class _Queue:
             self._drain()
             return self._seen.get(number, False)
 
-    def forget(self, number: int) -> None:
-        """End a watch."""
+    def forget(self, numbers: Iterable[int]) -> None:
+        """End watches."""
+        libc = ctypes.CDLL(None)
         with self._lock:
-            ctypes.CDLL(None).inotify_rm_watch(self._descriptor, number)
+            for number in numbers:
+                libc.inotify_rm_watch(self._descriptor, number)
+                self._seen.pop(number, None)
             self._drain()
-            self._seen.pop(number, None)
             if not self._seen and self._pid == os.getpid():
                 os.close(self._descriptor)
                 self._descriptor, self._pid = -1, 0
@@ -173,8 +175,11 @@ class FileWatch:
 
     def close(self) -> None:
         """End it."""
+        of_queues: dict[_Queue, list[int]] = {}
         for numbers in self._watches.values():
             for queue, number in numbers.values():
-                with suppress(OSError):
-                    queue.forget(number)
+                of_queues.setdefault(queue, []).append(number)
+        for queue, ended in of_queues.items():
+            with suppress(OSError):
+                queue.forget(ended)
         self._watches.clear()

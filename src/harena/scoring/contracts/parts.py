@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import keyword
-import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, TypeVar
 
@@ -32,8 +31,15 @@ MAX_SECONDS = 86_400
 MOST_FILES = 1000
 """largest number of files of one candidate, problem or contract"""
 
+MOST_PARTS = 64
+"""largest number of folders of a path, and its file"""
+
+MOST_FOLDERS = 4000
+"""largest number of folders that the files of one candidate, problem or contract lie in: each is watched"""
+
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 1024
 """size limit of one part of a path, and of a whole path"""
+_TOO_LONG = f"is too long for a file system: a name has at most {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
 
 
 class Strict(BaseModel):
@@ -48,15 +54,15 @@ def _value(written: Any) -> Any:
 
 def relative_path(path: str) -> str:
     """The path itself. Raises ValueError if no file below the working directory can have it."""
+    if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:  # before it is taken apart: it may have any length
+        raise ValueError(_TOO_LONG)
     parts = path.split("/")
+    if len(parts) > MOST_PARTS:
+        raise ValueError(f"lies too deep: a path has at most {MOST_PARTS} parts")
     if not path or path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise ValueError("must be a relative path below the working directory, without '.', '..' or empty parts")
-    if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES or any(
-        len(part.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES for part in parts
-    ):
-        raise ValueError(
-            f"is too long for a file system: a name has at most {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
-        )
+    if any(len(part.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES for part in parts):
+        raise ValueError(_TOO_LONG)
     return path
 
 
@@ -110,14 +116,30 @@ def trusted_files(files: dict[str, str]) -> dict[str, str]:
     return files
 
 
+def folders_of(paths: Iterable[str], most: int | None = None) -> set[str]:
+    """Every folder above these paths but the working directory, or the root of absolute ones; with `most`, no more than
+    one beyond that many. Each is looked at once: files may lie deep, and many in one folder."""
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            if most is not None and len(found) > most:
+                return found
+            folder = folder.rpartition("/")[0]
+    return found
+
+
 def no_collisions(files: _Files) -> _Files:
-    """The files themselves. Raises ValueError if one of them would have to be a folder for another."""
+    """The files themselves. Raises ValueError if one of them would have to be a folder for another, or if they need too
+    many folders."""
+    folders = folders_of(files, MOST_FOLDERS)
+    if len(folders) > MOST_FOLDERS:
+        raise ValueError(f"the files need more than the {MOST_FOLDERS} folders allowed")
     for path in files:
-        parent = posixpath.dirname(path)
-        while parent:
-            if parent in files:
-                raise ValueError(f"{parent!r} is a file and cannot also hold {path!r}")
-            parent = posixpath.dirname(parent)
+        if path in folders:
+            held = next(each for each in files if each.startswith(f"{path}/"))
+            raise ValueError(f"{path!r} is a file and cannot also hold {held!r}")
     return files
 
 

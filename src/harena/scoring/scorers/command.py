@@ -451,13 +451,16 @@ def _of_contract(
     touched: Mapping[str, frozenset[str]], contract: CommandContract, guard_path: str
 ) -> dict[str, frozenset[str]]:
     """Events by the contract's own paths; what happens to a folder happens to each file in it."""
-    nothing: frozenset[str] = frozenset()
     found: dict[str, frozenset[str]] = {}
+    if not touched:
+        return found
     for name in [*contract.files, guard_path]:
-        place = PurePosixPath(WORKSPACE, name)
-        events = nothing.union(*(touched.get(path.as_posix(), nothing) for path in (place, *place.parents)))
+        place, events = name if name.startswith("/") else f"{WORKSPACE}/{name}", set[str]()
+        while place:
+            events |= touched.get(place, frozenset())
+            place = place.rpartition("/")[0]
         if events:
-            found[name] = events
+            found[name] = frozenset(events)
     return found
 
 

@@ -7,12 +7,11 @@ import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from harena.core.errors import HarenaError, PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
-from harena.scoring.contracts.parts import Contract
+from harena.scoring.contracts.parts import Contract, folders_of
 from harena.scoring.scenario import Candidate, Scenario
 from harena.scoring.scorers.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
 from harena.scoring.scorers.languages import PYTHON, Language, language_of, unknown_ending
@@ -249,11 +248,12 @@ async def starts(bench: Bench) -> bool:
 def overlaid(theirs: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, str]:
     """The candidate's files, and trusted ones over them: none is kept that a trusted one replaces, or needs the place
     of, be it as its folder or as what it holds."""
-    folders = {parent.as_posix() for path in ours for parent in PurePosixPath(path).parents}
+    folders = folders_of(ours)
+    taken = folders_of(theirs) & ours.keys()
     kept = {
         path: text
         for path, text in theirs.items()
-        if path not in folders and not any(parent.as_posix() in ours for parent in PurePosixPath(path).parents)
+        if path not in folders and (not taken or taken.isdisjoint(folders_of([path])))
     }
     return {**kept, **ours}
 

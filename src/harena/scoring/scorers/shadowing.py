@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
+from harena.scoring.contracts.parts import folders_of
 from harena.scoring.scorers.verifier_ground import MAKEFILES
 
 NAMES_OF_WORK = frozenset({"test", "tests", "check", "all", "run", "verify", "lint", "score", "grade", "validate"})
@@ -52,8 +53,7 @@ def shadowing(files: Mapping[str, str]) -> set[str]:
         if name in MAKEFILES:
             earlier = MAKEFILES[: MAKEFILES.index(name)]
             found |= {str(PurePosixPath(path).with_name(other)) for other in earlier}
-    folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
-    return found - files.keys() - folders
+    return found - files.keys() - folders_of(files)
 
 
 def _required(texts: Iterable[str]) -> set[str]:
@@ -68,14 +68,9 @@ def taking_no_part(paths: Iterable[str], files: Mapping[str, str]) -> set[str]:
         for stem, dot, ending in (one.rpartition(".") for one in files)
         for other in _COMPILED.get(dot + ending, ())
     } - files.keys()
-    folders = {parent.as_posix() for one in files for parent in PurePosixPath(one).parents}
-    targets = phony_targets(files).keys() - folders
+    targets = phony_targets(files).keys() - folders_of(files)
     hiding = compiled | shadowing(files)
-    return {
-        path
-        for path in paths
-        if path in hiding or not targets.isdisjoint(parent.as_posix() for parent in PurePosixPath(path).parents)
-    }
+    return {path for path in paths if path in hiding or not targets.isdisjoint(folders_of([path]))}
 
 
 def phony_targets(files: Mapping[str, str]) -> dict[str, str]:
@@ -83,7 +78,7 @@ def phony_targets(files: Mapping[str, str]) -> dict[str, str]:
     one of `.PHONY` is made whatever there is."""
     found: dict[str, str] = {}
     for path, text in files.items():
-        if PurePosixPath(path).name not in MAKEFILES and not path.endswith(".mk"):
+        if path.rpartition("/")[2] not in MAKEFILES and not path.endswith(".mk"):
             continue
         # a rule may begin anywhere in a line and end anywhere: of a long one that takes the square of its length
         lines = text.replace("\\\n", " ").split("\n")

@@ -324,7 +324,8 @@ async def _run(
 ) -> _Outcome:
     trusted = {**bench.scenario.files, **contract.files}
     ours = trusted_paths(contract, bench.scenario.files)
-    theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in ours}
+    own = frozenset(ours)
+    theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in own}
     word = secrets.token_hex(16)
     both_seconds = wall_limit(bench.timeout_seconds + contract.scorer_timeout_seconds) + _END_SECONDS
     on_both_sides = sorted({*await aside(size_of(contract.files), files_on_both_sides, contract), *(shown or ())})

@@ -111,7 +111,8 @@ async def _run(
     named = named_files(contract, on_both_sides) if isolate else {}
     files = overlaid(overlaid(theirs, named), bench.scenario.files)
     ours = trusted_paths(contract, files)
-    rest = [path for path in files if path not in ours]
+    trusted = frozenset(ours)
+    rest = [path for path in files if path not in trusted]
     word = secrets.token_hex(16)
     home = candidate_program() if isolate else BESIDE
     async with bench.sandbox() as sandbox:

@@ -26,6 +26,7 @@ from weakref import WeakKeyDictionary
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.contracts.parts import folders_of
 from harena.scoring.digests import digest_of
 from harena.scoring.python_source import syntax_tree
 from harena.scoring.scorers.program import WORKSPACE, Bench
@@ -144,27 +145,48 @@ def _steers(part: str) -> bool:
     )
 
 
-def hides(
-    path: str,
-    trusted: Collection[str],
-    taken: Collection[str] = (),
-    searched: Collection[str] = (),
-    own: Collection[str] = (),
-) -> bool:
-    """Where a trusted program looks for modules, a candidate's file of this path would be found in the place of another
-    one. `trusted`: the paths of trusted files; `taken`: names of modules that are found elsewhere; `searched`: folders
-    that the contract itself has searched, see `search_path`; `own`: see `own_names`."""
-    folders = _folders(trusted)
-    for folder in (*_searched(trusted), *(folder for folder in searched if folder)):
-        if not path.startswith(folder):
-            continue
-        first = path[len(folder) :].partition("/")[0]
-        name = _stem(first)
-        is_taken = (name in ALWAYS_TAKEN or name in taken) and name not in own
-        is_taken = is_taken or name in _modules(folder, trusted)
-        if is_taken and folder + first not in folders:
-            return True
-    return False
+class Hiding:
+    """Where a trusted program looks for modules, a candidate's file can be found in the place of another one."""
+
+    def __init__(
+        self,
+        trusted: Collection[str],
+        taken: Collection[str] = (),
+        searched: Collection[str] = (),
+        own: Collection[str] = (),
+    ) -> None:
+        """`trusted`: the paths of trusted files; `taken`: names of modules that are found elsewhere; `searched`:
+        folders that the contract itself has searched, see `search_path`; `own`: see `own_names`."""
+        self._taken, self._own = frozenset(taken), frozenset(own)
+        self._folders = folders_of(trusted)
+        self._modules: dict[str, set[str]] = {folder: set() for folder in (*_searched(trusted), *searched)}
+        """folders that are searched, with an ending "/" -> names of trusted modules and packages in them"""
+        for path in trusted:
+            for folder in _above(path) if path.endswith(".py") else ():
+                if folder in self._modules:
+                    self._modules[folder].add(_stem(path[len(folder) :].partition("/")[0]))
+
+    def hides(self, path: str) -> bool:
+        """Whether a candidate's file of this path would be found so."""
+        for folder in _above(path):
+            if folder not in self._modules:
+                continue
+            first = path[len(folder) :].partition("/")[0]
+            name = _stem(first)
+            is_taken = (name in ALWAYS_TAKEN or name in self._taken) and name not in self._own
+            is_taken = is_taken or name in self._modules[folder]
+            if is_taken and folder + first not in self._folders:
+                return True
+        return False
+
+
+def _above(path: str) -> Iterator[str]:
+    """The working directory (""), and each folder above this path, with an ending "/"."""
+    yield ""
+    at = path.find("/")
+    while at >= 0:
+        yield path[: at + 1]
+        at = path.find("/", at + 1)
 
 
 def _searched(trusted: Collection[str]) -> Iterator[str]:
@@ -192,16 +214,6 @@ def search_path(contract: CommandContract) -> frozenset[str]:
         if parts and not entry.startswith("/") and ".." not in parts:
             found.add("/".join(parts) + "/")
     return frozenset(found)
-
-
-def _modules(folder: str, trusted: Collection[str]) -> set[str]:
-    """Names of trusted modules and packages in a folder."""
-    below = (path[len(folder) :] for path in trusted if path.startswith(folder) and path.endswith(".py"))
-    return {_stem(path.partition("/")[0]) for path in below}
-
-
-def _folders(trusted: Collection[str]) -> set[str]:
-    return {parent.as_posix() for path in trusted for parent in PurePosixPath(path).parents}
 
 
 def _stem(part: str) -> str:

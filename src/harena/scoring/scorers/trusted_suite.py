@@ -69,7 +69,7 @@ from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.shadowing import taking_no_part
-from harena.scoring.scorers.trusted_names import ALWAYS_TAKEN, hides, own_names, search_path, steers, taken_names
+from harena.scoring.scorers.trusted_names import ALWAYS_TAKEN, Hiding, own_names, search_path, steers, taken_names
 from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import one_line
 
@@ -122,14 +122,13 @@ def kept_files(
     """The candidate's files that take part: not those that steer or hide a module (unless allowed), none that a trusted
     one hides. `taken`: see `trusted_names.taken_names`; `problems`: paths of the problem's files; `own`: see
     `trusted_names.own_names`."""
-    trusted = {*contract.files, *problems}
-    searched = search_path(contract)
+    hiding = Hiding({*contract.files, *problems}, taken, search_path(contract), own)
     return {
         path: text
         for path, text in overlaid(files, contract.files).items()
         if path not in contract.files
         and (
-            not (steers(path, own) or hides(path, trusted, taken, searched, own))
+            not (steers(path, own) or hiding.hides(path))
             or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow)
         )
     }
@@ -142,8 +141,9 @@ async def taking_part(bench: Bench, contract: CommandContract, *, is_apart: bool
     taken = await taken_names(bench, contract, trusted)
     candidate = bench.scenario.candidate
     own = await aside(size_of(trusted), own_names, contract, candidate.entry, trusted) if is_apart else ()
-    kept = kept_files(contract, candidate.files, taken, bench.scenario.files, own)
-    shadowing = await aside(_SEARCHES * size_of(trusted), taking_no_part, kept, trusted)
+    size = sum(map(len, (*candidate.files, *trusted)))
+    kept = await aside(size, kept_files, contract, candidate.files, taken, bench.scenario.files, own)
+    shadowing = await aside(size + _SEARCHES * size_of(trusted), taking_no_part, kept, trusted)
     return {
         path: text
         for path, text in kept.items()

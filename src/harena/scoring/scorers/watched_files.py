@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable
-from pathlib import PurePosixPath
 from typing import Protocol
 
 from harena.core.errors import SandboxFileError
+from harena.scoring.contracts.parts import folders_of
 
 
 class ReadsFiles(Protocol):
@@ -29,4 +29,4 @@ async def content_of(sandbox: ReadsFiles, path: str, *, max_bytes: int) -> bytes
 
 def folders_above(paths: Iterable[str]) -> list[str]:
     """Every folder above these absolute paths but the root: none of them may take another one's place for a while."""
-    return sorted({parent.as_posix() for path in paths for parent in PurePosixPath(path).parents} - {"/"})
+    return sorted(folders_of(paths))
