@@ -9,10 +9,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from harena.core.results import Trust
 from harena.scoring.contracts.calls import EntryPoint
 from harena.scoring.contracts.parts import (
-    Arguments,
     Contract,
     Files,
     Gold,
+    Patterns,
     RelativePath,
     Seconds,
     Strict,
@@ -78,12 +78,12 @@ class CommandContract(Contract):
     no score"""
     files: Annotated[Files, AfterValidator(trusted_files)] = {}
     """trusted files, written after the candidate's and over them"""
-    changeable: Arguments = ()
+    changeable: Patterns = ()
     """with `command`: patterns (`*.db`) of trusted files that the candidate may change; a run in which another one is
     touched by the candidate proves nothing"""
     env: dict[str, str] = {}
     proof: Proof = Proof()
-    allow: Arguments = ()
+    allow: Patterns = ()
     """patterns (`conftest.py`, `tests/*`) of candidate files that are kept though they can steer a test run"""
 
     @model_validator(mode="after")

@@ -41,6 +41,9 @@ MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 1024
 """size limit of one part of a path, and of a whole path"""
 _TOO_LONG = f"is too long for a file system: a name has at most {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
 
+MOST_PATTERNS, MOST_PATTERN_CHARACTERS = 100, 8192
+"""largest number of patterns of names in one field, and size limit of all of them"""
+
 
 class Strict(BaseModel):
     """Nothing is converted, nothing unknown is ignored, nothing changes afterwards."""
@@ -130,6 +133,14 @@ def folders_of(paths: Iterable[str], most: int | None = None) -> set[str]:
     return found
 
 
+def small_in_all(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """The patterns themselves. Raises ValueError if they are too large together: each is compared with each name."""
+    size = sum(map(len, patterns))
+    if size > MOST_PATTERN_CHARACTERS:
+        raise ValueError(f"have {size} characters in all, more than the {MOST_PATTERN_CHARACTERS} allowed")
+    return patterns
+
+
 def no_collisions(files: _Files) -> _Files:
     """The files themselves. Raises ValueError if one of them would have to be a folder for another, or if they need too
     many folders."""
@@ -156,6 +167,12 @@ Seconds = Annotated[float, AfterValidator(_seconds), WithJsonSchema(_SECONDS_SCH
 Weight = Annotated[float, Field(ge=0)]
 Score = Annotated[float, Field(ge=0, le=1)]
 Arguments = Annotated[tuple[str, ...], Field(strict=False)]
+Patterns = Annotated[
+    tuple[Annotated[str, Field(max_length=MAX_PATH_BYTES)], ...],
+    Field(strict=False, max_length=MOST_PATTERNS),
+    AfterValidator(small_in_all),
+]
+"""patterns of names of files, see `harena.scoring.name_patterns`"""
 
 
 class Contract(Strict):

@@ -17,7 +17,6 @@ then, too, the fault is the contract's, and there is no score.
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import secrets
 from collections.abc import Collection, Mapping, Sequence
@@ -50,6 +49,7 @@ from harena.scoring.guest import snapshots as guest_snapshots
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import valued as guest_valued
 from harena.scoring.guest_sources import guest_argv, source_of
+from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.scorers.asserts import score_asserts, shared_names
 from harena.scoring.scorers.asserts_apart import modules_beside
 from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, repeats_expectations
@@ -126,6 +126,8 @@ class _Guarded:
     argv: tuple[str, ...] = ()
     hides_processes: bool = False
     """see `given_word`"""
+    changeable: frozenset[str] = frozenset()
+    """paths of the contract's files that the candidate may change"""
 
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
@@ -301,10 +303,10 @@ async def _run(
             await sandbox.write_file(guarded.path, guarded.source)
             before = await fingerprints(sandbox, _watched(contract, guarded.path))
             if isinstance(sandbox, WatchesFiles):
-                watch = await sandbox.watch_files(*_places(contract, guarded.path))
+                watch = await sandbox.watch_files(*_places(contract, guarded))
                 stack.callback(watch.close)
                 if unread:
-                    reads = await sandbox.watch_reads(*_places(contract, guarded.path, unread))
+                    reads = await sandbox.watch_reads(*_places(contract, guarded, unread))
                     stack.callback(reads.close)
         result = await bench.run(
             sandbox,
@@ -360,8 +362,9 @@ async def _is_full(sandbox: SandboxPort) -> bool:
 
 
 def _looked_at(contract: CommandContract) -> int:
-    """The characters that are read where the trusted texts are looked through."""
-    return _SEARCHES * (size_of(contract.files) + sum(map(len, contract.command or ())))
+    """The characters that are read where the trusted texts are looked through, and their names."""
+    named = (*contract.changeable, *contract.files) if contract.changeable else ()
+    return _SEARCHES * (size_of(contract.files) + sum(map(len, (*(contract.command or ()), *named))))
 
 
 def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
@@ -385,7 +388,9 @@ def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
     argv = contract.command
     if argv[1:2] == ("-c",) and PurePosixPath(argv[0]).name in ("sh", "bash", "dash"):
         argv = (*argv[:2], guarded_shell(argv[2], place), *argv[3:]) if len(argv) > 2 else argv
-    return _Guarded(environment, texts, path, source, argv, hides)
+    changeable = NamePatterns(contract.changeable)
+    may_change = frozenset(path for path in contract.files if changeable.matches(path))
+    return _Guarded(environment, texts, path, source, argv, hides, may_change)
 
 
 def holds_at_end_of_line(text: bytes, line: bytes) -> bool:
@@ -422,7 +427,7 @@ async def _touched_files(
     ):
         changed[guarded.path] = None
     for path, text in guarded.files.items():
-        if _is_changeable(contract, path):
+        if path in guarded.changeable:
             continue
         # content is compared, too: who maps a file changes it at a time that no file system notes
         now = await content_of(sandbox, f"{WORKSPACE}/{path}", max_bytes=_MAX_CHANGED_BYTES)
@@ -437,13 +442,13 @@ def _watched(contract: CommandContract, guard_path: str) -> list[str]:
 
 
 def _places(
-    contract: CommandContract, guard_path: str, only: Collection[str] | None = None
+    contract: CommandContract, guarded: _Guarded, only: Collection[str] | None = None
 ) -> tuple[list[str], list[str]]:
     """(files, folders) that are watched. `only`: of the files, these."""
-    kept = [path for path in contract.files if not _is_changeable(contract, path)]
+    kept = [path for path in contract.files if path not in guarded.changeable]
     files = [f"{WORKSPACE}/{path}" for path in kept if only is None or path in only]
     if only is None:
-        files.append(guard_path)
+        files.append(guarded.path)
     return files, folders_above(files)
 
 
@@ -462,10 +467,6 @@ def _of_contract(
         if events:
             found[name] = frozenset(events)
     return found
-
-
-def _is_changeable(contract: CommandContract, path: str) -> bool:
-    return any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.changeable)
 
 
 def _is_program(contract: CommandContract, path: str) -> bool:

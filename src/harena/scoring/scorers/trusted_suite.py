@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import fnmatch
 import json
 import re
 import secrets
@@ -62,6 +61,7 @@ from harena.scoring.guest import valued as guest_valued
 from harena.scoring.guest import waits as guest_waits
 from harena.scoring.guest import watch as guest_watch
 from harena.scoring.guest_sources import guest_argv, guest_program
+from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.asked_places import Asked
@@ -122,15 +122,12 @@ def kept_files(
     """The candidate's files that take part: not those that steer or hide a module (unless allowed), none that a trusted
     one hides. `taken`: see `trusted_names.taken_names`; `problems`: paths of the problem's files; `own`: see
     `trusted_names.own_names`."""
+    allowed = NamePatterns(contract.allow)
     hiding = Hiding({*contract.files, *problems}, taken, search_path(contract), own)
     return {
         path: text
         for path, text in overlaid(files, contract.files).items()
-        if path not in contract.files
-        and (
-            not (steers(path, own) or hiding.hides(path))
-            or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow)
-        )
+        if path not in contract.files and (not (steers(path, own) or hiding.hides(path)) or allowed.matches(path))
     }
 
 
@@ -141,14 +138,21 @@ async def taking_part(bench: Bench, contract: CommandContract, *, is_apart: bool
     taken = await taken_names(bench, contract, trusted)
     candidate = bench.scenario.candidate
     own = await aside(size_of(trusted), own_names, contract, candidate.entry, trusted) if is_apart else ()
-    size = sum(map(len, (*candidate.files, *trusted)))
-    kept = await aside(size, kept_files, contract, candidate.files, taken, bench.scenario.files, own)
-    shadowing = await aside(size + _SEARCHES * size_of(trusted), taking_no_part, kept, trusted)
-    return {
-        path: text
-        for path, text in kept.items()
-        if path not in shadowing or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow)
-    }
+    size = _SEARCHES * (size_of(trusted) + sum(map(len, (*candidate.files, *trusted, *contract.allow))))
+    return await aside(size, _taking_part, contract, candidate.files, taken, bench.scenario.files, own)
+
+
+def _taking_part(
+    contract: CommandContract,
+    files: Mapping[str, str],
+    taken: Collection[str],
+    problems: Mapping[str, str],
+    own: Collection[str],
+) -> dict[str, str]:
+    kept = kept_files(contract, files, taken, problems, own)
+    shadowing = taking_no_part(kept, {**problems, **contract.files})
+    allowed = NamePatterns(contract.allow)
+    return {path: text for path, text in kept.items() if path not in shadowing or allowed.matches(path)}
 
 
 def idle_bench(bench: Bench, paths: Collection[str] = (), *, raises: bool = False) -> Bench:
