@@ -34,10 +34,14 @@ from harena.scoring.scorers.reference import score_reference
 from harena.scoring.scorers.tests import score_tests
 from harena.scoring.scorers.text import score_text
 from harena.scoring.scorers.weighted import score_weighted
+from harena.scoring.slices import SMALL, aside, size_at_least
 from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_line
 
 _NOTHING_RAN_SECONDS = 0.005
 """processor time below which nothing has run; the start of an interpreter takes more"""
+_LETTERS = 8
+"""characters that are digested while one is judged"""
+_MOST_AT_ONCE = SMALL * _LETTERS + _LETTERS
 _TOO_LARGE = "the candidate's files are more than its disk limit allows"
 
 
@@ -75,18 +79,28 @@ async def score_scenario(
     require(scenario.scoring, require_trust)
     bench = Bench(scenario, sandboxes, base_spec, timeout_seconds, alone=alone,
                   demands_separate=require_trust is Trust.SEPARATE)  # fmt: skip
-    if (mistake := scenario.candidate.mistake) is not None:
+    candidate, contract = scenario.candidate, scenario.scoring
+    size = size_at_least(candidate.files, scenario.files, scenario.statement, contract, most=_MOST_AT_ONCE) // _LETTERS
+    if (mistake := await aside(size, _first_look, scenario)) is not None:
         reason, detail = mistake
-        verdict = failed(reason, one_line(detail), planned=_planned(scenario.scoring), run=0)
-    elif scenario.candidate.entry not in bench.files():
-        detail = f"a file of the problem takes the place of {scenario.candidate.entry}, the candidate's entry"
-        verdict = failed(Reason.MISSING_ENTRY_POINT, one_line(detail), planned=_planned(scenario.scoring), run=0)
+        verdict = failed(reason, one_line(detail), planned=_planned(contract), run=0)
+    elif candidate.entry not in bench.files():
+        detail = f"a file of the problem takes the place of {candidate.entry}, the candidate's entry"
+        verdict = failed(Reason.MISSING_ENTRY_POINT, one_line(detail), planned=_planned(contract), run=0)
     else:
-        verdict = await blamed(scenario.scoring, bench, _apply_to_files, planned=_planned(scenario.scoring))
+        verdict = await blamed(contract, bench, _apply_to_files, planned=_planned(contract))
         nothing_ran = bench.meter.cpu_seconds < _NOTHING_RAN_SECONDS and verdict.detail != _TOO_LARGE
         if verdict.reason is Reason.MEMORY_LIMIT and nothing_ran:
             verdict = await _blamed_on_limits(bench) or verdict
-    return _envelope(scenario, attempt, _caught(verdict) if scenario.honeypot else verdict, bench.meter)
+    verdict = _caught(verdict) if scenario.honeypot else verdict
+    return await aside(size, _envelope, scenario, attempt, verdict, bench.meter)
+
+
+def _first_look(scenario: Scenario) -> tuple[Reason, str] | None:
+    """The candidate's mistake. What names the contract is computed here, too, and then known: scorers ask for it in the
+    event loop."""
+    _ = scenario.scoring.fingerprint
+    return scenario.candidate.mistake
 
 
 def _caught(verdict: Verdict) -> Verdict:

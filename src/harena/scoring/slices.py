@@ -12,11 +12,13 @@ import codecs
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import repeat
 from typing import Any, ParamSpec, TypeVar
+
+from pydantic import BaseModel
 
 from harena.core.threads import VERDICTS, work_for
 
@@ -25,6 +27,10 @@ SLICE = 1 << 16
 _LINE_ENDS = b"\r\n"
 SMALL = 1 << 14
 """bytes that are judged at once: it takes less than the way to a thread and back"""
+_OF_A_PART = 16
+"""characters whose digest takes as long as that of a number or an empty text"""
+_SEQUENCES = (list, tuple, set, frozenset)
+_WITHOUT_PARTS = frozenset({bool, int, float, complex, type(None)})
 _MOST_ASIDE = 2
 """threads that judge at one time: each may keep the event loop waiting for a switch of threads (5 ms)"""
 
@@ -193,6 +199,29 @@ def size_of(value: Any) -> int:
     if isinstance(value, Mapping):
         return sum(map(size_of, value.values()))
     return len(value) if isinstance(value, str) else 1
+
+
+def size_at_least(*values: Any, most: int = SMALL) -> int:
+    """About how many characters there are in values (models, too), each part of which counts as some; counted until
+    they are more than `most`: no more is looked at of a large value."""
+    size = 0
+    waiting: list[Collection[Any]] = [values]
+    while waiting and size <= most:
+        parts = waiting.pop()
+        size += _OF_A_PART * len(parts)
+        for value in parts if size <= most else ():
+            kind = type(value)
+            if kind is str or kind is bytes:
+                size += len(value)
+            elif kind in _WITHOUT_PARTS:  # asked before abstract classes are, which takes longer
+                continue
+            elif isinstance(value, _SEQUENCES):
+                waiting.append(value)
+            elif isinstance(value, Mapping):
+                waiting += (value.keys(), value.values())
+            elif isinstance(value, BaseModel):
+                waiting.append(vars(value).values())
+    return size
 
 
 def json_parts(value: Any, *, sort_keys: bool = False, ensure_ascii: bool = True) -> Iterator[str]:
