@@ -11,8 +11,8 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 
+from harena.scoring.kept import kept_for_small
 from harena.scoring.python_source import parts_of, syntax_tree
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -124,7 +124,7 @@ def _outer(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
             waiting += [part for part in ast.iter_child_nodes(node) if type(part) is not ast.Constant]
 
 
-@lru_cache(maxsize=64)
+@kept_for_small(64, 1 << 18)
 def assert_names(tests: str, gold: str | None) -> AssertNames:
     """The shared names of test code, with the text of a gold solution where there is one."""
     mine = _read(tests)

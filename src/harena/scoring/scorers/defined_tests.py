@@ -20,7 +20,7 @@ import builtins
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 
 from harena.scoring.python_source import parts_of, syntax_tree
 from harena.scoring.scorers.asked_places import Asked, AskedPlaces
@@ -208,7 +208,7 @@ class _Modules:
         return name in self.of_suite or (top in self.libraries and top not in _tops(self.of_suite))
 
 
-@cache
+@lru_cache(maxsize=8)  # asked for each import of one suite
 def _tops(names: frozenset[str]) -> frozenset[str]:
     return frozenset(name.partition(".")[0] for name in names)
 

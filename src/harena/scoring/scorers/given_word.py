@@ -13,7 +13,6 @@ The texts are looked at, not run: what is found may be too much, which is no mor
 from __future__ import annotations
 
 import ast
-import functools
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
+from harena.scoring.kept import kept_for_small
 from harena.scoring.scorers.shell_code import code_mask, line_number, simple_commands
 
 Way = Literal["argument", "environment", "file"]
@@ -116,7 +116,7 @@ def words_in_sight(command: Sequence[str], files: Mapping[str, str]) -> tuple[Gi
     return tuple(given for given in given_words(command, files) if not (hides and given.is_guarded))
 
 
-@functools.lru_cache(maxsize=_MOST_KNOWN)
+@kept_for_small(_MOST_KNOWN)
 def _given_by(reader: Callable[[str, str], Iterator[GivenWord]], place: str, text: str) -> tuple[GivenWord, ...]:
     return tuple(reader(place, text))
 
@@ -171,7 +171,7 @@ def _of_shell(place: str, text: str) -> Iterator[GivenWord]:
             yield GivenWord(place, line, "argument", _real_program(part, program))
 
 
-@functools.lru_cache(maxsize=_MOST_KNOWN)
+@kept_for_small(_MOST_KNOWN)
 def _is_kept_by_shell(text: str) -> bool | None:
     """Whether a text reads the word, and then only prints the proof; None = it does not read it."""
     if len(text) > _MOST_TEXT:
@@ -273,7 +273,7 @@ def _nodes(text: str) -> list[ast.AST]:
         return []
 
 
-@functools.lru_cache(maxsize=_MOST_KNOWN)
+@kept_for_small(_MOST_KNOWN)
 def _is_kept_by_python(text: str) -> bool | None:
     """Whether a text reads the word, and then only prints the proof; None = it does not read it."""
     nodes = _nodes(text)

@@ -6,19 +6,21 @@ for the candidates that follow: they usually share one contract.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
 from harena.core.errors import HarenaError
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import Check, Inputs, ReferenceContract, TestsContract
+from harena.scoring.digests import digest_of
+from harena.scoring.kept import Kept
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.drive import Conversation, LoadFailedError, answered_value
 from harena.scoring.scorers.fair_time import Pressure
 from harena.scoring.scorers.program import Bench, Deadline, put_files
 from harena.scoring.scorers.tests import score_tests
 from harena.scoring.scorers.time_limits import charged_seconds
+from harena.scoring.slices import aside, size_of
 from harena.scoring.values import show
 from harena.scoring.verdict import Verdict, broken_contract
 
@@ -40,7 +42,7 @@ class Answers:
     that follow, whose time another candidate's load must not lengthen"""
 
 
-_checks: OrderedDict[tuple[str, ...], TestsContract] = OrderedDict()
+_checks = Kept[TestsContract](_REMEMBERED)
 """the checks that the newest answers make, by contract and by what they were computed in. To make them of many inputs
 takes several milliseconds, and most candidates share a contract"""
 
@@ -53,7 +55,7 @@ async def score_reference(bench: Bench, contract: ReferenceContract) -> Verdict:
         contract.exact_inputs,
         place.image,
         place.blueprint or "",
-        *sorted(map(str, bench.scenario.files.items())),
+        await aside(size_of(bench.scenario.files), digest_of, dict(bench.scenario.files)),
     )
     checks = _checks.get(key)
     if checks is None:
@@ -61,9 +63,8 @@ async def score_reference(bench: Bench, contract: ReferenceContract) -> Verdict:
             answers = await _ask_solution(bench, contract)
         except SolutionFailedError as error:
             return broken_contract(str(error))
-        checks = _checks[key] = with_answers(contract, answers)
-        while len(_checks) > _REMEMBERED:
-            _checks.popitem(last=False)
+        checks = with_answers(contract, answers)
+        _checks.keep(key, checks)
     return await score_tests(bench, checks)
 
 

@@ -8,6 +8,7 @@ what that shows is remembered for all candidates.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import secrets
 from collections import OrderedDict
@@ -82,23 +83,40 @@ class Norm:
     """why what may be skipped may be skipped because of the candidate all the same"""
 
 
+class _Asking:
+    """Callers that ask the same at one time."""
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self.count = 0
+
+
 class Remembered:
     """Answers that are the same for every candidate, asked for once at a time."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, Any] = OrderedDict()
-        self._locks: dict[Hashable, asyncio.Lock] = {}
+        self._asking: dict[Hashable, _Asking] = {}
 
     async def get(self, key: Hashable, ask: Callable[[], Awaitable[_T]]) -> _T:
         """The answer. What raises is not remembered."""
         key = (id(asyncio.get_running_loop()), key)
-        async with self._locks.setdefault(key, asyncio.Lock()):
-            if key not in self._known:
-                self._known[key] = await ask()
-                while len(self._known) > _MOST_REMEMBERED:
-                    self._locks.pop(self._known.popitem(last=False)[0], None)
-            found: _T = self._known[key]
-            return found
+        asking = self._asking.setdefault(key, _Asking())
+        asking.count += 1
+        try:
+            async with asking.turn:
+                if key not in self._known:
+                    answer = await ask()
+                    self._known[key] = answer
+                    while len(self._known) > _MOST_REMEMBERED:
+                        self._known.popitem(last=False)
+                    return answer
+                found: _T = self._known[key]
+                return found
+        finally:
+            asking.count -= 1
+            if not asking.count:
+                del self._asking[key]
 
     def known(self, key: Hashable) -> Any:
         """The answer if it is there, else None."""
@@ -112,7 +130,8 @@ _norms = Remembered()
 def suite_key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hashable:
     """What one suite is known by, whoever the candidate is."""
     files = digest_of([contract.fingerprint, dict(bench.scenario.files), bench.scenario.candidate.entry])
-    return files, repr(bench.base_spec), repr(bench.spec), bench.timeout_seconds, *more
+    others = hashlib.sha256(repr(more).encode("utf-8", "surrogatepass")).hexdigest()  # names of files are among them
+    return files, repr(bench.base_spec), repr(bench.spec), bench.timeout_seconds, others
 
 
 def norm_of_report(report: Report) -> Norm:

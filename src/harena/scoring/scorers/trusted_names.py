@@ -14,10 +14,9 @@ import json
 import re
 import sys
 import textwrap
-import threading
 import unicodedata
 from bisect import bisect_left
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -28,6 +27,7 @@ from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.parts import folders_of
 from harena.scoring.digests import digest_of
+from harena.scoring.kept import Kept
 from harena.scoring.python_source import syntax_tree
 from harena.scoring.scorers.program import WORKSPACE, Bench
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
@@ -104,7 +104,8 @@ except Exception:
     pass
 sys.stdout.write("\\n" + json.dumps(sorted(loaded)))
 """
-_known: WeakKeyDictionary[Any, dict[tuple[str, ...], frozenset[str]]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Any, Kept[frozenset[str]]] = WeakKeyDictionary()
+_MOST_KNOWN = 256
 
 
 def own_names(contract: CommandContract, entry: str, trusted: Mapping[str, str]) -> frozenset[str]:
@@ -233,13 +234,14 @@ async def taken_names(bench: Bench, contract: CommandContract, trusted: Mapping[
     if not asked:
         return required
     try:
-        known = _known.setdefault(bench.source, {})
+        known = _known.setdefault(bench.source, Kept(_MOST_KNOWN))
     except TypeError:  # a source that cannot be weakly referred to
-        known = {}
+        known = Kept(_MOST_KNOWN)
     key = (bench.base_spec.image, str(bench.base_spec.blueprint), *asked)
-    if key not in known:
-        known[key] = await _loaded(bench, asked)
-    return required | known[key]
+    if (loaded := known.get(key)) is None:
+        loaded = await _loaded(bench, asked)
+        known.keep(key, loaded)
+    return required | loaded
 
 
 async def _loaded(bench: Bench, names: tuple[str, ...]) -> frozenset[str]:
@@ -256,8 +258,7 @@ async def _loaded(bench: Bench, names: tuple[str, ...]) -> frozenset[str]:
 
 
 _MOST_REMEMBERED = 64
-_remembered: OrderedDict[str, tuple[frozenset[str], frozenset[str]]] = OrderedDict()
-_remembering = threading.Lock()
+_remembered = Kept[tuple[frozenset[str], frozenset[str]]](_MOST_REMEMBERED)
 
 
 def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[frozenset[str], frozenset[str]]:
@@ -265,15 +266,9 @@ def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[fr
     does without where they are missing: no candidate is meant to bring one). The same for each candidate, and dear: it
     is remembered. Called in any thread."""
     key = digest_of([contract.fingerprint, dict(trusted)])
-    with _remembering:
-        if (found := _remembered.get(key)) is not None:
-            _remembered.move_to_end(key)
-            return found
-    found = _read_imports(contract, trusted)
-    with _remembering:
-        _remembered[key] = found
-        while len(_remembered) > _MOST_REMEMBERED:
-            _remembered.popitem(last=False)
+    if (found := _remembered.get(key)) is None:
+        found = _read_imports(contract, trusted)
+        _remembered.keep(key, found)
     return found
 
 
