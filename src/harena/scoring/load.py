@@ -61,6 +61,7 @@ OTHER_NAMES = {
 
 _TOLD = object()
 """in the place of a row of which a mistake has been noted that leaves nothing to check"""
+_MOST_NAMED = 10
 _FILE_FIELDS = ("version", "problems", "scenarios")
 
 
@@ -319,16 +320,16 @@ class _Loader:
             return
         if isinstance(problem, Problem) and contract is problem.scoring:
             self._checked_commands[id(contract)] = contract
-        trusted = {*contract.files, *(problem.files if problem else ())}
+        trusted = {**contract.files, **(problem.files if problem else {})}
+        there = ", ".join(list(trusted)[:_MOST_NAMED]) + (", ..." if len(trusted) > _MOST_NAMED else "") or "none"
         field = "unittest" if contract.unittest else "pytest"
         paths = {index: argument.partition("::")[0] for index, argument in enumerate(contract.suite)}
         outside = {index: path for index, path in paths.items() if path.startswith(("/", "../"))}
         for index, path in {**contract.test_files, **outside}.items():
             if posixpath.normpath(path) not in trusted:
-                self._note(
-                    (*place, field, index),
-                    f"{path!r} is not among the trusted `files`: {', '.join(trusted) or 'none'}",
-                )
+                self._note((*place, field, index), f"{path!r} is not among the trusted `files`: {there}")
+                if self._are_too_many():
+                    return
 
     def _resolved(self, contract: Contract, problem: InlineProblem | None, place: Place) -> Contract | None:
         """The contract with the entry point in it; one object for all scenarios of a problem."""

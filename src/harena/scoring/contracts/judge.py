@@ -9,6 +9,9 @@ from pydantic import Field, model_validator
 from harena.scoring.contracts.parts import Contract, Score, Seconds, Strict, Text
 from harena.scoring.contracts.templates import check_template
 
+MOST_LABELS, MAX_LABEL = 100, 256
+"""number of labels, and characters of one: each is looked for in what is judged"""
+
 
 class JudgeMessage(Strict):
     """One message of what the judge is asked."""
@@ -69,12 +72,17 @@ class ScoreModelContract(JudgeContract):
         return f"score_model-3({self.model})"
 
 
+Labels = Annotated[
+    tuple[Annotated[str, Field(max_length=MAX_LABEL)], ...], Field(strict=False, min_length=1, max_length=MOST_LABELS)
+]
+
+
 class LabelModelContract(JudgeContract):
     """A model chooses a label: 1 if it is a passing one, else 0."""
 
     type: Literal["label_model"]
-    labels: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
-    passing_labels: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+    labels: Labels
+    passing_labels: Labels
 
     @model_validator(mode="after")
     def _known(self) -> Self:

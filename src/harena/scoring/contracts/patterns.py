@@ -11,6 +11,8 @@ import re
 from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
+_MOST_KEPT = 2000
+"""characters of a regular expression that `re` may keep"""
 MOST_IN_RANGES = 500_000
 """characters in the ranges of all classes of one pattern: seven times all that have up to 16 bits, or twenty-five times
 the Chinese ones; 0.1 s of whoever compiles it"""
@@ -61,3 +63,12 @@ def _size(kind: Any, value: Any) -> int:
     first: int = value[0]
     last: int = value[1]
     return max(0, min(last, _LAST_IN_TABLE) - first + 1)
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A regular expression that was made of what somebody else wrote. `re.compile` keeps the newest 512, whatever their
+    size: a large one is compiled apart."""
+    if len(pattern) <= _MOST_KEPT:
+        return re.compile(pattern)
+    made: re.Pattern[str] = _compiler.compile(pattern)
+    return made

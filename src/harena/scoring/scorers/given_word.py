@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
+from harena.scoring.contracts.patterns import compiled
 from harena.scoring.kept import kept_for_small
 from harena.scoring.scorers.shell_code import code_mask, line_number, simple_commands
 
@@ -149,7 +150,8 @@ def _of_shell(place: str, text: str) -> Iterator[GivenWord]:
     if any(word.search(part) and _started(part)[1] in functions for _, part in simple_commands(text)):
         names |= _POSITIONAL
         word = _expansion(names)
-    own_name = re.compile(rf"\b(?:{_either(names)})\b")
+    own_name = compiled(rf"\b(?:{_either(names)})\b")
+    in_env = compiled(rf"\w=[\"']?{word.pattern}")
     exports_all = _EXPORTS_ALL.search(text)
     if exports_all is not None:
         yield GivenWord(place, line_number(text, exports_all.start()), "environment")
@@ -163,7 +165,7 @@ def _of_shell(place: str, text: str) -> Iterator[GivenWord]:
         line = line_number(text, at + found.start())
         assigned, program = _started(part)
         is_in_shell = program in _IN_SHELL or program in functions
-        if program and (word.search(assigned) or (program == "env" and re.search(rf"\w=[\"']?{word.pattern}", part))):
+        if program and (word.search(assigned) or (program == "env" and in_env.search(part))):
             yield GivenWord(place, line, "environment")
         elif is_in_shell and program in ("echo", "printf") and "harena-proof" not in part and _INTO_FILE.search(part):
             yield GivenWord(place, line, "file")
@@ -180,7 +182,7 @@ def _is_kept_by_shell(text: str) -> bool | None:
     if not names:
         return None
     word = _expansion(names)
-    own_name = re.compile(rf"\b(?:{_either(names)})\b")
+    own_name = compiled(rf"\b(?:{_either(names)})\b")
     if _EXPORTS_ALL.search(text):
         return False
     for at, part in simple_commands(text):
@@ -199,7 +201,7 @@ def _either(names: Iterable[str]) -> str:
 
 def _expansion(names: set[str]) -> re.Pattern[str]:
     """How a shell's text says what one of these variables holds."""
-    return re.compile(rf"\$\{{?(?:{_either(names)}){r'(?![a-zA-Z_0-9])'}" + (r"|\$[@*]" if "1" in names else ""))
+    return compiled(rf"\$\{{?(?:{_either(names)}){r'(?![a-zA-Z_0-9])'}" + (r"|\$[@*]" if "1" in names else ""))
 
 
 def _names_in_shell(text: str) -> set[str]:

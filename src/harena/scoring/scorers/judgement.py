@@ -28,6 +28,7 @@ from typing import Any
 from harena.core.results import Reason
 from harena.scoring.contracts.formula import share_of
 from harena.scoring.contracts.judge import JudgeContract, LabelModelContract, ScoreModelContract
+from harena.scoring.contracts.patterns import compiled
 from harena.scoring.contracts.templates import SampleError, filled
 from harena.scoring.formats.answers import UNENDED, after_leading_reasoning, final_answer
 from harena.scoring.scorers import judge
@@ -354,7 +355,7 @@ def _verdict_pattern(contract: JudgeContract) -> re.Pattern[str]:
     values = [r"[0-9]"]
     if isinstance(contract, LabelModelContract):
         values = [_NO_LETTERS.join(map(re.escape, re.findall(r"[^\W_]", _plain(label)))) for label in contract.labels]
-    return re.compile(_NO_LETTERS.join(_field(contract)) + _NO_LETTERS + f"(?:{'|'.join(values)})")
+    return compiled(_NO_LETTERS.join(_field(contract)) + _NO_LETTERS + f"(?:{'|'.join(values)})")
 
 
 def _plain(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.contracts.parts import folders_of
 from harena.scoring.guest import absent as guest_absent
 from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserted as guest_asserted
@@ -303,13 +304,15 @@ def files_on_both_sides(contract: CommandContract) -> list[str]:
     tests = set(contract.test_files.values())
     modules = {path for path in contract.files if path.endswith(".py") and path not in tests}
     found = {path for path in modules if _holds_records(contract.files[path])}
+    by_name: dict[str, list[str]] = {}
+    for path in modules - found:
+        by_name.setdefault(guest_suite.module_name(path), []).append(path)
     waiting = list(contract.gold.values())
     while waiting:
-        names = set(_imported(waiting.pop()))
-        for path in sorted(modules - found):
-            if guest_suite.module_name(path) in names:
-                found.add(path)
-                waiting.append(contract.files[path])
+        for name in set(_imported(waiting.pop())):
+            imported = by_name.pop(name, [])
+            found.update(imported)
+            waiting += (contract.files[path] for path in imported)
     return sorted(found)
 
 
@@ -352,11 +355,11 @@ def imported_paths(
 def named_files(contract: CommandContract, on_both_sides: Sequence[str]) -> dict[str, str]:
     """Files on both sides by every path under which a suite may import them: beside a test, also without the folder."""
     tests = {path.rpartition("/")[0] for path in contract.test_files.values()}
+    searched = {folder for folder in tests if f"{folder}/__init__.py" not in contract.files}
     found = {path: contract.files[path] for path in on_both_sides}
-    for folder in tests - {""}:
-        if f"{folder}/__init__.py" not in contract.files:
-            inside = [path for path in on_both_sides if path.startswith(folder + "/")]
-            found.update({path[len(folder) + 1 :]: contract.files[path] for path in inside})
+    for path in on_both_sides:
+        for folder in folders_of([path]) & searched:
+            found[path[len(folder) + 1 :]] = contract.files[path]
     return found
 
 

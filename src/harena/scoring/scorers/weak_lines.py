@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from harena.scoring.contracts.patterns import compiled
 from harena.scoring.scorers.given_word import SHELLS, words_in_sight
 from harena.scoring.scorers.shell_code import line_number, simple_commands
 
@@ -28,6 +29,8 @@ _MOST_TEXT = 50_000
 """characters of a text that is looked at"""
 _MOST_MADE = 100
 """files that a text makes of which it is looked whether later lines use them"""
+_MOST_NAMES, _LONGEST_NAME = 100, 255
+"""files of the candidate's that are looked for in the texts: each is looked for everywhere"""
 _Part = tuple[int, int, str]
 """(where a simple command begins, its line, its text)"""
 
@@ -35,6 +38,7 @@ _Part = tuple[int, int, str]
 def weak_lines(command: Sequence[str], files: Mapping[str, str], candidate: Collection[str]) -> list[str]:
     """One sentence for each. `files`: the trusted ones; `candidate`: paths of the candidate's."""
     found = [given.told for given in words_in_sight(command, files)]
+    candidate = [path for path in candidate if len(path) <= _LONGEST_NAME][:_MOST_NAMES]
     loading = _loading(files, candidate)
     for place, text in _shell_texts(command, files):
         if len(text) <= _MOST_TEXT:
@@ -47,7 +51,7 @@ def weak_lines(command: Sequence[str], files: Mapping[str, str], candidate: Coll
 def _loading(files: Mapping[str, str], candidate: Collection[str]) -> set[str]:
     """The trusted Python files that import a module of the candidate's."""
     stems = "|".join(re.escape(PurePosixPath(path).stem) for path in candidate if path.endswith(".py"))
-    imports = re.compile(rf"(?m)^[ \t]*(?:from|import)[ \t]+(?:{stems})\b")
+    imports = compiled(rf"(?m)^[ \t]*(?:from|import)[ \t]+(?:{stems})\b")
     return {path for path, text in files.items() if stems and path.endswith(".py") and imports.search(text)}
 
 
@@ -81,7 +85,7 @@ class _Made:
 def _prepared(place: str, parts: Sequence[_Part], candidate: Collection[str]) -> Iterator[str]:
     """Lines whose answer the candidate can prepare."""
     names = "|".join(re.escape(name) for path in candidate for name in {path, PurePosixPath(path).stem})
-    runs = re.compile(rf"(?<![\w.-])(?:{names})(?![\w-])")
+    runs = compiled(rf"(?<![\w.-])(?:{names})(?![\w-])")
     made: dict[str, _Made] = {}
     has_run = False
     for _, line, part in parts:
