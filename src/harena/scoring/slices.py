@@ -27,6 +27,8 @@ SLICE = 1 << 16
 _LINE_ENDS = b"\r\n"
 SMALL = 1 << 14
 """bytes that are judged at once: it takes less than the way to a thread and back"""
+LETTERS = 8
+"""characters that are digested while one is judged"""
 _OF_A_PART = 16
 """characters whose digest takes as long as that of a number or an empty text"""
 _SEQUENCES = (list, tuple, set, frozenset)

@@ -14,8 +14,10 @@ from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring import load_scenarios, score, score_scenario
 from harena.scoring.contracts import parts
-from harena.scoring.contracts.contract import StdioContract
+from harena.scoring.contracts.contract import CommandContract, PythonContract, StdioContract
 from harena.scoring.digests import digest_of
+from harena.scoring.scorers import scorer_blame, suite_nobody
+from harena.scoring.scorers.program import Bench
 from harena.scoring.slices import SMALL, size_at_least
 
 SMALL_CASES = [{"stdin": "", "stdout": "2"}]
@@ -58,6 +60,29 @@ async def test_where_a_scenario_is_digested(
     made = await score_scenario(scenario, sandboxes=NoSandboxes(), base_spec=SandboxSpec(), timeout_seconds=1)
     assert made.reason in (Reason.MISSING_ENTRY_POINT, Reason.INVALID_CANDIDATE)
     assert in_loop == [not is_large] * 2
+
+
+@pytest.mark.parametrize("size", [10, 200_000])
+async def test_where_a_problems_files_are_digested(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each question that is asked once for a suite, and once for a scorer."""
+    scoring = {"type": "command", "pytest": ["test_a.py"], "files": {"test_a.py": "def test(): assert 1"}}
+    problem = {"files": {"a.txt": "x" * size}, "scoring": scoring}
+    [scenario] = load_scenarios([{"id": "s", "candidate": "x = 1", "problem": problem}]).scenarios
+    in_loop: list[bool] = []
+
+    def watched(made: Any) -> str:
+        in_loop.append(threading.current_thread() is threading.main_thread())
+        return digest_of(made)
+
+    for module in (suite_nobody, scorer_blame):
+        monkeypatch.setattr(module, "digest_of", watched)
+    bench = Bench(scenario, NoSandboxes(), SandboxSpec(), 1)
+    assert isinstance(scenario.scoring, CommandContract)
+    keys = [await suite_nobody.suite_key(bench, scenario.scoring, more) for more in ("a", "a", "b")]
+    assert keys[0] == keys[1] != keys[2]
+    scorers = [PythonContract(type="python", source=f"def score(run): return {score}") for score in (0.5, 1.0)]
+    assert await scorer_blame._key(bench, scorers[0]) != await scorer_blame._key(bench, scorers[1])
+    assert in_loop == [size < 1000] * 5
 
 
 class _Counted(list[Any]):

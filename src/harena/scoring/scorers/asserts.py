@@ -84,7 +84,7 @@ def _ways(contract: CommandContract, entry: str) -> tuple[_Way, ...]:
 
 
 async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
-    found = known_by_gold(bench, code.contract)
+    found = await known_by_gold(bench, code.contract)
     if found is None:
         attempt = await code.over(bench, code.ways[0])
         if attempt.verdict.passed:

@@ -79,7 +79,7 @@ async def tells_changes(
     async def found() -> _Asked:
         return await (_asked(bench, contract, hidden.run) if contract.gold else _asked_without_gold(bench, contract))
 
-    asked = await known_of_gold.get(suite_key(bench, contract, "hidden"), found)
+    asked = await known_of_gold.get(await suite_key(bench, contract, "hidden"), found)
     if not any(place.is_certain for place in asked.places.values()):
         return None
     if is_all and not (asked.is_whole and _guesses(asked) >= MOST_CHOICES):

@@ -141,7 +141,7 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     if contract.asserts is not None:
         hidden = HiddenRun(_run_asserts_once)
         verdict = await score_asserts(bench, contract, _scored, hidden)
-        was_called = contract.calls and known_by_gold(bench, contract) in (None, "called")
+        was_called = contract.calls and await known_by_gold(bench, contract) in (None, "called")
         if verdict.passed and verdict.trust is Trust.SHARED and not was_called:
             return await _unless_repeated(bench, contract, verdict, hidden)
         return verdict

@@ -25,10 +25,10 @@ async def told_by_gold(
     bench: Bench, contract: CommandContract, ask: Callable[[Bench], Awaitable[str]], what: str = "told"
 ) -> str:
     """What `ask` finds out with the gold solution as the candidate, once for each contract and each `what`."""
-    return await known_of_gold.get(suite_key(bench, contract, what), lambda: ask(gold_bench(bench, contract)))
+    return await known_of_gold.get(await suite_key(bench, contract, what), lambda: ask(gold_bench(bench, contract)))
 
 
-def known_by_gold(bench: Bench, contract: CommandContract) -> str | None:
+async def known_by_gold(bench: Bench, contract: CommandContract) -> str | None:
     """What `told_by_gold` has found out before; None where it was not asked."""
-    found: str | None = known_of_gold.known(suite_key(bench, contract, "told"))
+    found: str | None = known_of_gold.known(await suite_key(bench, contract, "told"))
     return found

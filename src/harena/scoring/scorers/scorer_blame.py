@@ -41,7 +41,7 @@ from harena.scoring.scorers.scorer_process import (
     score_of_run,
 )
 from harena.scoring.scorers.suite_nobody import Remembered
-from harena.scoring.slices import aside
+from harena.scoring.slices import aside, size_at_least
 from harena.scoring.verdict import one_line
 
 PLAIN_ANSWERS = ("", "0\n", "0 0\n")
@@ -59,17 +59,17 @@ async def why_broken(bench: Bench, contract: PythonContract, seen: Mapping[str, 
     if failure.fault and contract.trust is Trust.SEPARATE:
         return f"{failure.fault}: {failure.detail}"
     try:
-        await _working.get(_key(bench, contract), lambda: _must_work(bench, contract, seen))
+        await _working.get(await _key(bench, contract), lambda: _must_work(bench, contract, seen))
     except ScorerBrokenError as error:  # not remembered: what a busy host makes of a good scorer shall not stay
         return str(error)
     return ""
 
 
-def _key(bench: Bench, contract: PythonContract) -> Hashable:
+async def _key(bench: Bench, contract: PythonContract) -> Hashable:
     scenario = bench.scenario
-    shown = digest_of(
-        [contract.fingerprint, dict(scenario.files), scenario.candidate.entry, scenario.id, dict(scenario.metadata)]
-    )
+    files, metadata = dict(scenario.files), dict(scenario.metadata)
+    named = [contract.fingerprint, files, scenario.candidate.entry, scenario.id, metadata]
+    shown = await aside(size_at_least(named), digest_of, named)
     return shown, repr(bench.base_spec), repr(bench.spec), bench.timeout_seconds
 
 

@@ -95,7 +95,7 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
         if unserved:
             return await _unserved_verdict(bench, contract, unserved, hidden)
         return await _without_trusted_files(bench, contract, verdict)
-    key = suite_key(bench, contract)
+    key = await suite_key(bench, contract)
     if known_of_gold.known(key) is None:
         verdict, doubt, skipped = await _scored_with_skips(bench, contract, "sandbox")
         if verdict.passed:
@@ -223,7 +223,7 @@ async def _gold_passes_beside(bench: Bench, contract: CommandContract) -> bool:
         gold = with_room_for_suite(gold_bench(bench, contract), contract)
         return (await _scored(gold, contract, False))[0].passed
 
-    return await known_of_gold.get(suite_key(bench, contract, "beside"), passes)
+    return await known_of_gold.get(await suite_key(bench, contract, "beside"), passes)
 
 
 def _unconfirmed(what: str) -> str:
@@ -397,4 +397,4 @@ async def _norm_of_gold(bench: Bench, contract: CommandContract, mode: Mode) -> 
         attempt, _ = await attempt_of(gold, contract, mode)
         return norm_of_report(attempt.told) if attempt.verdict.passed else None
 
-    return await known_of_gold.get(suite_key(bench, contract, "norm", str(mode)), found)
+    return await known_of_gold.get(await suite_key(bench, contract, "norm", str(mode)), found)

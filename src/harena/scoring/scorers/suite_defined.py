@@ -63,7 +63,7 @@ async def dependence_of(bench: Bench, contract: CommandContract, *, is_beside: b
             ),
         )
 
-    return await _dependences.get(suite_key(bench, contract, "defined", is_beside), found)
+    return await _dependences.get(await suite_key(bench, contract, "defined", is_beside), found)
 
 
 async def own_skips(bench: Bench, contract: CommandContract) -> Mapping[str, Asked | None]:

@@ -36,7 +36,7 @@ from harena.scoring.scorers.trusted_suite import (
     taking_part,
     trusted_paths,
 )
-from harena.scoring.slices import aside, size_of
+from harena.scoring.slices import LETTERS, aside, size_of
 
 _MOST_REMEMBERED = 1024
 _MOST_STUBS = 100
@@ -127,11 +127,13 @@ _nobodies = Remembered()
 _norms = Remembered()
 
 
-def suite_key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hashable:
+async def suite_key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hashable:
     """What one suite is known by, whoever the candidate is."""
-    files = digest_of([contract.fingerprint, dict(bench.scenario.files), bench.scenario.candidate.entry])
+    files = dict(bench.scenario.files)
+    named = [contract.fingerprint, files, bench.scenario.candidate.entry]
+    digest = await aside(size_of(files) // LETTERS, digest_of, named)
     others = hashlib.sha256(repr(more).encode("utf-8", "surrogatepass")).hexdigest()  # names of files are among them
-    return files, repr(bench.base_spec), repr(bench.spec), bench.timeout_seconds, others
+    return digest, repr(bench.base_spec), repr(bench.spec), bench.timeout_seconds, others
 
 
 def norm_of_report(report: Report) -> Norm:
@@ -168,7 +170,7 @@ async def norm_of_nobody(
         may_skip = frozenset(granted.excused) - run
         return await settled_skips(may_skip, ((granted, granting), (denied, denying)))
 
-    both = await _norms.get(suite_key(bench, contract, "ends", files, theirs), ends)
+    both = await _norms.get(await suite_key(bench, contract, "ends", files, theirs), ends)
 
     async def found() -> Norm:
         granted, denied = both
@@ -181,10 +183,10 @@ async def norm_of_nobody(
         shown = Shown(granted.counts, more.counts, denied.counts, granted.read, unread)
         return replace(norm, shown=shown)
 
-    norm = await _norms.get(suite_key(bench, contract, "norm", files, counts, theirs), found)
+    norm = await _norms.get(await suite_key(bench, contract, "norm", files, counts, theirs), found)
     if not skips:
         return norm
-    may_skip, why = await _norms.get(suite_key(bench, contract, "skips", files, theirs), settled)
+    may_skip, why = await _norms.get(await suite_key(bench, contract, "skips", files, theirs), settled)
     return replace(norm, may_skip=may_skip, unsettled=why)
 
 
@@ -255,7 +257,9 @@ def _files_named(trusted: dict[str, str]) -> tuple[str, ...]:
 async def nobody_of(bench: Bench, contract: CommandContract) -> Nobody:
     """What the suite does without any candidate, asked for once."""
     theirs = tuple(sorted(await taking_part(bench, contract)))
-    return await _nobodies.get(suite_key(bench, contract, theirs), lambda: _nobody_at_all(bench, contract, theirs))
+    return await _nobodies.get(
+        await suite_key(bench, contract, theirs), lambda: _nobody_at_all(bench, contract, theirs)
+    )
 
 
 async def _nobody_at_all(bench: Bench, contract: CommandContract, theirs: tuple[str, ...]) -> Nobody:
