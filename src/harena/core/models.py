@@ -133,7 +133,7 @@ class SandboxSpec:
     """What a sandbox shall be. `image` and `blueprint` are names; the node resolves them.
 
     The image "default" is the host's /usr with the interpreter that runs harena; "python:3.11" names the same where
-    the version matches.
+    the version matches. Any other is an OCI image, which is pulled where it is not here.
     """
 
     image: str = "default"

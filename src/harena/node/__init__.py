@@ -103,6 +103,7 @@ async def open_for_server(
 async def _open(home: Path, config: NodeConfig, workspace: str | None = None) -> Node:
     from harena.core.clock import SystemClock
     from harena.core.workspace import DEFAULT_WORKSPACE
+    from harena.node.images import NodeImages
     from harena.node.node import Node
     from harena.runtime.host.blueprints import Blueprints
     from harena.runtime.host.layers import LayerStore
@@ -111,13 +112,14 @@ async def _open(home: Path, config: NodeConfig, workspace: str | None = None) ->
     clock = SystemClock()
     layers = LayerStore(home / "layers")
     blueprints = Blueprints(clock, layers=layers, root=home / "blueprints")
-    runtime = LinuxRuntime(layers=layers, home=home, known_programs=_known_programs)
+    images = NodeImages(config.images_place, clock, for_server=config.durable_jobs)
+    runtime = LinuxRuntime(layers=layers, images=images, home=home, known_programs=_known_programs)
     try:
         await runtime.start()
     except BaseException:  # also a cancellation: a spawner that was half started must not stay
         await runtime.close()
         raise
-    return Node(runtime, blueprints, clock, config, workspace=workspace or DEFAULT_WORKSPACE)
+    return Node(runtime, blueprints, clock, config, images, workspace=workspace or DEFAULT_WORKSPACE)
 
 
 def _known_programs() -> Sequence[KnownProgram]:

@@ -29,6 +29,7 @@ from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 from harena.node.catalog_operations import CatalogOperations
 from harena.node.image_operations import ImageOperations
+from harena.node.images import NodeImages
 from harena.node.parts import NodeParts
 from harena.node.registry_operations import RegistryOperations
 from harena.node.training_operations import TrainingOperations
@@ -164,11 +165,12 @@ class Node(NodeInWorkspace):
         blueprints: Blueprints,
         clock: Clock,
         config: NodeConfig,
+        images: NodeImages | None = None,
         *,
         workspace: str = DEFAULT_WORKSPACE,
     ) -> None:
-        """`runtime` has been started; this node closes it."""
-        super().__init__(NodeParts(runtime, blueprints, clock, config), workspace)
+        """`runtime` has been started; this node closes it. `images`: the runtime's, if it has any."""
+        super().__init__(NodeParts(runtime, blueprints, clock, config, images), workspace)
 
     def in_workspace(self, workspace: str) -> NodeInWorkspace:
         """See `WholeNode`."""

@@ -11,6 +11,7 @@ from harena.core.node_config import NodeConfig
 from harena.core.ports import Runtime
 from harena.core.threads import NODE
 from harena.node.database import NodeDatabase
+from harena.node.images import NodeImages
 from harena.runtime.host import mechanisms
 from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.sandboxes import Sandboxes
@@ -37,8 +38,9 @@ class NodeParts:
         blueprints: Blueprints,
         clock: Clock,
         config: NodeConfig,
+        images: NodeImages | None = None,
     ) -> None:
-        """`runtime` has been started; `close` closes it."""
+        """`runtime` has been started; `close` closes it, and `images` (None = the runtime has none of them)."""
         self.sandboxes = Sandboxes(
             runtime, blueprints, clock, limits_of=config.limits_of, waits=not config.durable_jobs
         )
@@ -48,7 +50,7 @@ class NodeParts:
         self._config = config
         self._database = NodeDatabase(config.store_place)
         self._jobs: BenchmarkJobs | None = None
-        self._images: Images | None = None
+        self._images = images or NodeImages(config.images_place, clock, for_server=config.durable_jobs)
         self._registry: Registry | None = None
         self._training: TrainingJobs | None = None
         self._closed = False
@@ -100,11 +102,7 @@ class NodeParts:
         """Raises SandboxUnavailableError once the node has been closed."""
         if self._closed:
             raise _closed()
-        if self._images is None:
-            from harena.image_store.images import Images
-
-            self._images = Images(self._config.images_place, self._clock, for_server=self._config.durable_jobs)
-        return self._images
+        return self._images.store()
 
     def registry(self) -> Registry:
         """Raises SandboxUnavailableError once the node has been closed."""
@@ -152,8 +150,7 @@ class NodeParts:
                 await self._registry.close()
             if self._jobs is not None:
                 await self._jobs.close()
-            if self._images is not None:
-                await self._images.close()
+            await self._images.close()
             await self._database.close()
         finally:
             try:
@@ -164,7 +161,8 @@ class NodeParts:
     def after_fork_in_child(self) -> None:
         """In a forked child: let go of what belongs to the parent, without ending it."""
         self._closed = True
-        self._jobs = self._registry = self._training = self._images = None
+        self._jobs = self._registry = self._training = None
+        self._images = NodeImages(self._config.images_place, self._clock, for_server=self._config.durable_jobs)
         self._database = NodeDatabase(self._config.store_place)  # the open one is the parent's
         self.sandboxes.abandon()
         self._runtime.after_fork_in_child()

@@ -23,7 +23,8 @@ class SandboxDefaults:
     """
 
     container_image: str = "default"
-    """"default" is this host's Python; "python:3.11" names the same where the version matches"""
+    """"default" is this host's Python; "python:3.11" names the same where the version matches. Any other is an
+    image, which is pulled if it is not here."""
     blueprint: str | Blueprint | None = None
     command: str | None = None
     args: tuple[str, ...] = ()

@@ -46,7 +46,7 @@ class SandboxOptions(TypedDict, total=False):
     """Everything that a sandbox can be asked to be. None is the same as not given."""
 
     container_image: str | None
-    """name of the image"""
+    """name of the image: "default", or a reference as Docker reads it"""
     blueprint: str | Blueprint | None
     """a blueprint, its name or its id"""
     command: str | None

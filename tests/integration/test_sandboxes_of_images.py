@@ -1,0 +1,77 @@
+"""An image is imported, sandboxes have it for their root, and it stays as long as they live: in a process of its own,
+with the SDK, as users do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from image_trees import put_programs, put_python
+
+USES = """
+import json, sys
+import harena
+from harena import HarenaError, Sandbox
+
+said = {}
+made = harena.images.import_archive("localhost/tools:1", sys.argv[1])
+with Sandbox.run(container_image="localhost/tools:1") as sandbox:
+    result = sandbox.exec(["python3", "-c", "print(open('/etc/motd').read(), end='')"]).result()
+    said["program"] = [result.returncode, result.stdout]
+    said["used"] = [harena.images.get("localhost/tools:1").in_use, harena.images.collect(unused_seconds=0).layers]
+    sandbox.write_file("/etc/motd", b"changed").result()
+    said["changed"] = sandbox.exec(["cat", "/etc/motd"]).result().stdout
+with Sandbox.run(container_image="localhost/tools:1") as sandbox:
+    said["another"] = sandbox.exec(["cat", "/etc/motd"]).result().stdout
+for image in ("No Image", "localhost:9/nobody/is-there:1"):
+    try:
+        Sandbox.run(container_image=image).wait()
+    except HarenaError as error:
+        said[image] = [type(error).__name__, str(error)]
+print(json.dumps(said))
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the program above has found, with an image made of a root file system's archive."""
+    tree, place = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("used")
+    put_programs(tree)
+    put_python(tree)
+    (tree / "etc/motd").write_text("from the image\n")
+    subprocess.run(["tar", "-C", tree, "-cf", place / "root.tar", "."], check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", USES, str(place / "root.tar")],
+        env={**os.environ, "HARENA_HOME": str(place / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def test_a_sandbox_has_an_imported_image_for_its_root(said: dict[str, Any]) -> None:
+    assert said["program"] == [0, "from the image\n"]
+
+
+def test_an_image_that_is_used_is_not_removed(said: dict[str, Any]) -> None:
+    assert said["used"] == [True, 0]
+
+
+def test_what_one_sandbox_writes_no_other_sees(said: dict[str, Any]) -> None:
+    assert (said["changed"], said["another"]) == ("changed", "from the image\n")
+
+
+def test_an_image_that_cannot_be_had_is_told(said: dict[str, Any]) -> None:
+    kind, text = said["No Image"]
+    assert kind.endswith("ValidationError")
+    assert "names no image" in text
+    kind, text = said["localhost:9/nobody/is-there:1"]
+    assert "localhost:9" in text, kind
