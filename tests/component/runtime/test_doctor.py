@@ -50,6 +50,7 @@ def test_every_problem_comes_with_what_to_change() -> None:
         enforcement=dict.fromkeys(("memory_bytes", "pids", "cpu"), "not enforced: nothing mounted"),
         cgroup_fix="mount them",
         open_files=1024,
+        sysctls={"fs.epoll.max_user_watches": 5_491_511},
         missing_devices=("/dev/null",),
         python=(3, 9),
         landlock=0,
@@ -197,6 +198,14 @@ def test_a_systemd_scope_makes_up_for_cgroups_that_are_not_writable_yet() -> Non
     """The spawner will be started in one."""
     enforcement = dict.fromkeys(("memory_bytes", "pids", "cpu"), "not enforced: holds other processes")
     assert broken(HostFacts(enforcement=enforcement, delegated=True)) == {}
+
+
+def test_a_bound_of_waiters_is_asked_for() -> None:
+    """By default a user may have millions, and each event wakes all of them."""
+    found = broken(HostFacts(sysctls={"fs.epoll.max_user_watches": 65_537}))
+    assert found["epoll"].ok is None
+    assert found["epoll"].fix == "sysctl -w fs.epoll.max_user_watches=65536 (as root on the host)"
+    assert broken(HostFacts(sysctls={"fs.epoll.max_user_watches": 65_536})) == {}
 
 
 def test_few_open_files_are_told_as_sandboxes() -> None:

@@ -20,6 +20,7 @@ ESOCKTNOSUPPORT, EOPNOTSUPP, EAFNOSUPPORT = 94, 95, 97
 GRANTED = 0
 """an errno of 0: the program is told that it worked, and nothing was done"""
 MOST_STEPS = 24
+_SIGNALFD = {"x86_64": ("signalfd", "signalfd4"), "aarch64": ("signalfd4",)}
 
 
 def instructions(machine: str, program: bytes | None = None) -> list[tuple[int, int, int, int]]:
@@ -60,7 +61,7 @@ def test_exactly_the_table_is_allowed(machine: str) -> None:
     """Every number up to far past the newest: allowed if it is in the table, else refused; never killed."""
     table = TABLES[machine]
     names = ("clone", "clone3", "socket", "ioctl", "prctl", "personality", "setpriority", "ioprio_set", "sync")
-    names = (*names, "sched_setattr", "syncfs", "setsockopt")
+    names = (*names, "sched_setattr", "syncfs", "setsockopt", *_SIGNALFD[machine])
     refused = ("io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents")
     looked_at = {table[name] for name in (*names, *refused)}
     assert {verdict(machine, name) for name in refused} == {EPERM}
@@ -278,6 +279,14 @@ def test_options_of_processes_are_an_allow_list(machine: str) -> None:
     assert [decide(machine, number, option, program=templates)[0] for option in (22, 4, 35, 67)] == [
         *(ALLOW, ALLOW, EPERM, EINVAL)
     ]
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_no_signal_wakes_waiters_of_a_descriptor(machine: str) -> None:
+    """The whole host's forks and exits wait meanwhile. Templates make the one that init has."""
+    assert {verdict(machine, name) for name in _SIGNALFD[machine]} == {ENOSYS}
+    templates = seccomp_policy.build_for_templates(machine)
+    assert decide(machine, TABLES[machine]["signalfd4"], program=templates)[0] == ALLOW
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

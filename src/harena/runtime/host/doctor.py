@@ -24,6 +24,8 @@ OVERLAY_KERNEL = (5, 11)
 MACHINES = ("x86_64", "aarch64")
 """machines that the seccomp policy knows"""
 FEW_OPEN_FILES = 4096
+MOST_WATCHES = 65_536
+"""number of descriptors that the epolls of one user wait for: the kernel wakes all at one time, with interrupts off"""
 OLDEST_PYTHON = (3, 11)
 
 
@@ -234,6 +236,18 @@ def _open_files(facts: HostFacts) -> list[Finding]:
     return [Finding(name="open files", ok=None, detail=detail, fix=fix)]
 
 
+def _epolls(facts: HostFacts) -> list[Finding]:
+    watches = facts.sysctls.get("fs.epoll.max_user_watches", 0)
+    if watches <= MOST_WATCHES:
+        return [Finding(name="epoll", ok=True, detail="one event wakes few waiters")]
+    detail = (
+        f"fs.epoll.max_user_watches is {watches}: programs of a sandbox can have as many waiters at one descriptor as "
+        "their memory holds, and each event there keeps a processor from all else, 0.1 s for each million"
+    )
+    fix = f"sysctl -w fs.epoll.max_user_watches={MOST_WATCHES} (as root on the host)"
+    return [Finding(name="epoll", ok=None, detail=detail, fix=fix)]
+
+
 def _interpreter(facts: HostFacts) -> list[Finding]:
     version = ".".join(map(str, facts.python))
     if facts.python < OLDEST_PYTHON:
@@ -287,6 +301,7 @@ _DECISIONS: tuple[Callable[[HostFacts], list[Finding]], ...] = (
     _fast_starts,
     _limits,
     _open_files,
+    _epolls,
     _overlay,
     _warm_modules,
     _landlock,

@@ -23,6 +23,7 @@ SYSCTLS = (
     "user.max_user_namespaces",
     "kernel.unprivileged_userns_clone",
     "kernel.apparmor_restrict_unprivileged_userns",
+    "fs.epoll.max_user_watches",
 )
 
 

@@ -29,6 +29,8 @@ more closely:
     sched_setparam, sched_setaffinity   not of pid 1
     setpriority, sched_setscheduler, sched_setattr, ioprio_set   a lower priority is granted and nothing changes: who
                  could have one would buy the excuse of a starved host; never of pid 1
+    signalfd, signalfd4   ENOSYS: who sends a signal wakes all that wait at such a descriptor, with every processor's
+                 forks, exits and kills waiting for it, and many epolls make a million waiters
     sync, syncfs do nothing: they would reach every disk of the host; nor do fsync and its like where files of the host
                  are shown by its own inodes (see host_trees): what a sandbox writes lies in memory
     io_setup ... refused: their number is limited for the whole host
@@ -298,6 +300,8 @@ def _special() -> dict[str, list[Instruction]]:
         "fcntl": _fcntl(),
         **dict.fromkeys(("poll", "ppoll"), _at_most(1, MOST_POLLED, _EINVAL)),
         **dict.fromkeys(("select", "pselect6"), _at_most(0, MOST_POLLED, _EINVAL)),
+        "signalfd": [_return(_ERRNO | _ENOSYS)],
+        "signalfd4": [_return(_ERRNO | _ENOSYS)],
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
         "prlimit64": _prlimit64(),
@@ -319,8 +323,8 @@ def _special() -> dict[str, list[Instruction]]:
 
 _WRITE_TO_DISK = ("fsync", "fdatasync", "sync_file_range")
 _TAKES_A_PROCESS = ("sched_setparam", "sched_setaffinity")
-_OF_SANDBOXES = ("clone", "clone3", "prlimit64", *_TAKES_A_PROCESS)
-"""rules that templates do without"""
+_OF_SANDBOXES = ("clone", "clone3", "prlimit64", "signalfd4", *_TAKES_A_PROCESS)
+"""rules that templates do without: init has a signalfd before its own filter, and hears by it of what has ended"""
 _HOST_WIDE = ("io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents")
 UNACCOUNTED = frozenset({"memfd_create", "shmget", "shmat", "shmctl", "shmdt"})
 """Calls that make memory which belongs to no process: refused where no cgroup counts it."""
