@@ -35,7 +35,7 @@ from harena.scoring.guest.absent import AS_IT_IS, Absent
 from harena.scoring.guest.believed import Believed
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.clocks import Clocks
-from harena.scoring.guest.equals import equals_everything
+from harena.scoring.guest.equals import Uses, equals_everything
 from harena.scoring.guest.evaluated import guard
 from harena.scoring.guest.home import write_frame
 from harena.scoring.guest.leaving import sources
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 BESIDE, ELSEWHERE, NOWHERE = "", "elsewhere", "nowhere"
+EQUAL = b"harena-equal "
+"""before the word: all has passed, and there is a class of the candidate's that equals everything"""
 FREE_BUILTINS = frozenset({"_", "print", "input", "open", "help", "exit", "quit", "breakpoint", "__import__"})
 """builtins that programs replace, and an interactive interpreter writes; nothing is judged by them"""
 _MOST_NAMES, _MOST_FUNCTIONS = 10_000, 2000
@@ -149,6 +151,7 @@ class Run:
         else:
             self._isolate(given["theirs"], given["on_both_sides"])
         self._find_absent(given["not_theirs"])
+        self._uses = Uses(self.here, self.trusted) if self._home == BESIDE and given["notes_uses"] else None
         if self._home == BESIDE:
             self._builtins = dict(vars(builtins))
             _leave_no_names()
@@ -308,6 +311,7 @@ class Run:
 
     def end(self, all_passed: bool, code: int) -> None:
         """Tell what became of the tests, give the proof if all has passed and nothing was tampered with, and end."""
+        used = self._uses.ended() if self._uses is not None else None
         if swallowed := self.swallowed():
             self.tally.failed("between tests", swallowed, False, False)
             all_passed, code = False, code or 1
@@ -318,8 +322,9 @@ class Run:
             sys.stderr.write("the candidate has replaced " + replaced + ", which the tests use\n")
             sys.stderr.flush()
             unchanged = False
-        if all_passed and unchanged and (self._home != BESIDE or not equals_everything(self.here, self.trusted)):
-            self._say(b"harena-proof " + self._word)
+        if all_passed and unchanged:
+            is_equal = self._home == BESIDE and equals_everything(self.here, self.trusted, used)
+            self._say((EQUAL if is_equal else b"harena-proof ") + self._word)
         if self.candidate is not None and self._home != NOWHERE:
             self.candidate.end()
         os._exit(code)

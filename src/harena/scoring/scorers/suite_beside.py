@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
@@ -13,7 +13,7 @@ from harena.core.results import Reason
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.pytest import NO_PYTEST
-from harena.scoring.guest.suite import BESIDE
+from harena.scoring.guest.suite import BESIDE, EQUAL
 from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
@@ -33,6 +33,8 @@ from harena.scoring.slices import aside, last_line, lines_beginning, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 _NOT_STARTED = (126, 127, NO_PYTEST)
+_NOTING_TAKES = 5
+"""how often the time of a run one takes in which the calls of functions are noted, at most"""
 _SHARED_LIMITS = ("memory_bytes", "pids", "cpu", "disk_bytes", "output_bytes", "open_files")
 
 
@@ -61,7 +63,13 @@ async def score_beside(
 ) -> Attempt:
     """One suite, one candidate, one sandbox. `may_catch`: see `guest_caught`; `skips`: see `guest_suite`."""
     theirs = await taking_part(bench, contract)
-    result, proven, report = await _run(bench, contract, theirs, isolate, may_catch, skips)
+    ran = await _run(bench, contract, theirs, isolate, may_catch, skips)
+    if ran.is_equal:
+        noting = bench.with_files(bench.scenario.candidate, bench.scenario.files)
+        noting.timeout_seconds *= _NOTING_TAKES
+        again = await _run(noting, contract, theirs, isolate, may_catch, skips, notes_uses=True)
+        ran = again if again.proven else ran
+    result, proven, report = ran.result, ran.proven, ran.report
     observation = f"{result.outcome}:{result.returncode}:{proven}"
     failure = program_failure(result)
     if failure is None and proven and report is None:
@@ -72,13 +80,15 @@ async def score_beside(
         return Attempt(passed, told=report)
     if failure is None:
         detail = "exit code 0 without the proof that every check has run and passed"
+        if ran.is_equal:
+            detail = f"{detail}: what the tests compare, or a library for them, is an object that equals everything"
         return Attempt(failed(Reason.EXITED_EARLY, detail, observation=observation))
     exited = result.outcome is ExecOutcome.EXITED
     if not exited or result.returncode in _NOT_STARTED:
         # a candidate may end a suite in any way: that it is the suite's own fault is believed only without one
         async def ended(idle: Bench) -> ExecResult:
             idle.spec, idle.timeout_seconds = bench.spec, bench.timeout_seconds
-            return (await _run(idle, contract, dict(idle.scenario.candidate.files), isolate))[0]
+            return (await _run(idle, contract, dict(idle.scenario.candidate.files), isolate)).result
 
         if (alone := await ends_alike(bench, result, theirs, ended)) is not None:
             why = "the image has no pytest; add it to the blueprint's packages"
@@ -97,6 +107,20 @@ async def run_beside(bench: Bench, contract: CommandContract) -> None:
     await _run(bench, contract, await taking_part(bench, contract), False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """One run of a suite beside its candidate."""
+
+    result: ExecResult
+    """what the suite's process did"""
+    proven: bool
+    """whether its proof is there"""
+    report: Report | None
+    """what it says of its tests; None where no runner has said it: beside the suite a candidate may find the word"""
+    is_equal: bool
+    """the proof is missing for a class that equals everything, and for nothing else"""
+
+
 async def _run(
     bench: Bench,
     contract: CommandContract,
@@ -104,9 +128,9 @@ async def _run(
     isolate: bool,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
     skips: Mapping[str, Asked | None] = NO_SKIPS,
-) -> tuple[ExecResult, bool, Report | None]:
-    """(what the suite's process did, whether its proof is there, what it says of its tests; None where no runner has
-    said it: beside the suite a candidate may find the word)."""
+    *,
+    notes_uses: bool = False,
+) -> _Ran:
     on_both_sides = await aside(size_of(contract.files), files_on_both_sides, contract)
     named = named_files(contract, on_both_sides) if isolate else {}
     files = overlaid(overlaid(theirs, named), bench.scenario.files)
@@ -121,7 +145,9 @@ async def _run(
         result = await bench.run(
             sandbox,
             ExecRequest(
-                argv=suite_argv(contract, ours, rest, home, on_both_sides, may_catch=may_catch, skips=skips),
+                argv=suite_argv(
+                    contract, ours, rest, home, on_both_sides, may_catch=may_catch, skips=skips, notes_uses=notes_uses
+                ),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin=f"{word}\n".encode(),
@@ -130,16 +156,17 @@ async def _run(
                 guarded=True,
             ),
         )
-    proven, report = await aside(len(result.stdout), _said, result.stdout, word)
-    return result, proven, report
+    return await aside(len(result.stdout), _said, result, word)
 
 
-def _said(stdout: bytes, word: str) -> tuple[bool, Report | None]:
-    """(whether the proof is a line of the output, the report if there is exactly one that a runner writes)."""
-    proof = f"harena-proof {word}".encode()
+def _said(result: ExecResult, word: str) -> _Ran:
+    """The report is there if there is exactly one that a runner writes."""
+    stdout, proof, equal = result.stdout, f"harena-proof {word}".encode(), EQUAL + word.encode()
     reports = lines_beginning(stdout, f"harena-report {word} ".encode(), 2)
     try:
         report = parsed_report(reports[0], word) if len(reports) == 1 else None
     except MalformedError:
         report = None
-    return proof in lines_beginning(stdout, proof, 2), report
+    proven = proof in lines_beginning(stdout, proof, 2)
+    is_equal = not proven and program_failure(result) is None and equal in lines_beginning(stdout, equal, 2)
+    return _Ran(result, proven, report, is_equal)

@@ -241,10 +241,11 @@ def suite_argv(
     skips: Mapping[str, Asked | None] = NO_SKIPS,
     *,
     stops_clocks: bool = False,
+    notes_uses: bool = False,
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`, also for `skips`, `guest_absent` for the stance of
-    nobody, `guest_nobody` for its `answers`, `guest_caught` for what `may_catch` allows, and `guest_clocks` for
-    `stops_clocks`."""
+    nobody, `guest_nobody` for its `answers`, `guest_caught` for what `may_catch` allows, `guest_clocks` for
+    `stops_clocks`, and `guest_equals` for `notes_uses`."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
@@ -260,7 +261,7 @@ def suite_argv(
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
-                        "stops_clocks": stops_clocks,
+                        "stops_clocks": stops_clocks, "notes_uses": notes_uses,
                         **_as_told(skips), "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
     return (*program, given, *options, *contract.suite)
