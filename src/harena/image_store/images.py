@@ -39,6 +39,9 @@ from harena.image_store.registries import Registries
 from harena.image_store.skopeo import Skopeo
 from harena.image_store.store import ImageStore, Work, in_threads
 
+_MOST_ROOTS = 1000
+"""answers that are remembered: one takes a few KB at most, by the image's variables"""
+
 
 class Images:
     """Implements `ImageSource`, and `ImageOperations` with the workspace as the first argument. Used from one event
@@ -52,11 +55,15 @@ class Images:
         self._pulls = Pulls(self._pull, clock)
         self._opening: asyncio.Task[None] | None = None
         self._made: Assembler | None = None
+        self._roots: dict[tuple[str, str], tuple[tuple[int, ...], str, ImageRoot]] = {}
+        """workspace and reference -> the stamp with which it was answered, the reference's id, the answer"""
 
     # -- ImageSource --
 
     async def root_of(self, workspace: str, reference: str) -> ImageRoot:
         """See `ImageSource`."""
+        if (known := self._known_root(workspace, reference)) is not None:
+            return known
         await self._open()
         asked = parse_reference(reference)
         name, image = await IMAGES.run(self._named, workspace, image_id(asked))
@@ -72,7 +79,29 @@ class Images:
             name, image = await IMAGES.run(self._named, workspace, image_id(asked))
         if image is None:
             raise NotFoundError(f"{asked} was removed while it was asked for", reason="IMAGE_NOT_FOUND")
-        return self._root(image)
+        root = self._root(image)
+        await self._remember(workspace, reference, image_id(asked), root)
+        return root
+
+    def _known_root(self, workspace: str, reference: str) -> ImageRoot | None:
+        """What was answered last, if nothing has changed since: one job makes many sandboxes of an image."""
+        known = self._roots.get((workspace, reference))
+        if known is None:
+            return None
+        stamp, identity, root = known
+        if stamp != self._store.stamp(workspace, identity, hexadecimal(root.digest)):
+            del self._roots[workspace, reference]
+            return None
+        return root
+
+    async def _remember(self, workspace: str, reference: str, identity: str, root: ImageRoot) -> None:
+        digest = hexadecimal(root.digest)
+        stamp = self._store.stamp(workspace, identity, digest)
+        name, _ = await IMAGES.run(self._named, workspace, identity)  # the stamp is not older than what it stands for
+        if stamp is not None and name is not None and name.digest == digest:
+            self._roots[workspace, reference] = stamp, identity, root
+            if len(self._roots) > _MOST_ROOTS:
+                del self._roots[next(iter(self._roots))]
 
     def hold(self, digest: str) -> AbstractContextManager[None]:
         """See `ImageSource`."""

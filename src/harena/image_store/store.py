@@ -111,6 +111,16 @@ class ImageStore:
         """What a workspace means by a reference; None = nothing."""
         return _read(KeptName, self._names / workspace / f"{image_id}.json")
 
+    def stamp(self, workspace: str, image_id: str, digest: str) -> tuple[int, ...] | None:
+        """Differs as soon as the reference means something else, or the image has gone or come anew; None = one of both
+        is not here. Two looks at the disk, some microseconds."""
+        try:
+            name = os.stat(self._names / workspace / f"{image_id}.json")
+            image = os.stat(self._images / f"{digest}.json")
+        except OSError:
+            return None
+        return name.st_ino, name.st_mtime_ns, name.st_size, image.st_ino, image.st_mtime_ns, image.st_size
+
     def names(self, workspace: str) -> dict[str, KeptName]:
         """Ids of a workspace's images, with what they stand for."""
         return {

@@ -506,6 +506,22 @@ class TestArchives:
             assert files(await images.root_of("other", f"back/{form}:2")) == files(root)
             assert (again.digest == image.digest) or form == "docker"
 
+    async def test_a_reference_that_means_something_else(self, images: Images, tmp_path: Path) -> None:
+        """What `root_of` has answered once is its answer as long as it is true, whoever changes it."""
+        roots = []
+        for content in (b"one", b"two"):
+            await images.import_("default", "a:1", pieces(tar(member("f", content))))
+            first, again = [await images.root_of("default", "a:1") for _ in range(2)]
+            assert first is again
+            assert (first.layers[0] / "f").read_bytes() == content
+            roots.append(first)
+        other = Images(tmp_path / "images", images._clock, for_server=False)
+        await other.remove("default", "a:1")
+        await other.close()
+        with pytest.raises((ImagePullError, ValidationError, NotFoundError)):
+            await images.root_of("default", "a:1")
+        assert roots[0].digest != roots[1].digest
+
     async def test_a_layout(self, images: Images, tmp_path: Path) -> None:
         """What another tool has written, as a tar archive."""
         needed("skopeo")
