@@ -17,6 +17,7 @@ import pytest
 
 import harena
 from harena.testing.footprint import wait_nothing_below
+from image_trees import put_programs
 
 pytestmark = [
     pytest.mark.root,
@@ -173,6 +174,46 @@ def test_an_ordinary_users_blueprint_imports_without_rights(
     """)  # fmt: skip
     assert said["program"] == [True, "b\n"]
     assert said["status"][2].split() == ["CapBnd:", "0" * 16, "Seccomp:", "2"]
+
+
+@pytest.fixture
+def others_layer() -> Iterator[Path]:
+    """An unpacked layer of an image that belongs to the ordinary user."""
+    with tempfile.TemporaryDirectory(prefix="harena-layer-") as name:
+        put_programs(Path(name))
+        (Path(name) / "etc/motd").write_text("layer\n")
+        for path in (Path(name), *Path(name).rglob("*")):
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        yield Path(name)
+
+
+def test_an_ordinary_users_image(
+    python_of_others: str, open_source: Path, others_home: Path, others_layer: Path
+) -> None:
+    """All of its files are root's inside, and can be written to; the layer stays as it is."""
+    said = as_nobody(python_of_others, open_source, others_home, f"""
+        import contextlib
+        from pathlib import Path
+        from harena.core.records.images import ImageRoot
+        class Images:
+            async def root_of(self, workspace, reference):
+                layers = (Path({str(others_layer)!r}),)
+                return ImageRoot(digest="sha256:x", layers=layers, environment={{}}, workdir="/new", user="",
+                                 entrypoint=(), command=(), keeps_owners=False)
+            def hold(self, digest):
+                return contextlib.nullcontext()
+        runtime._images = Images()
+        script = "id -u; pwd; stat -c %u:%g /etc/motd /bin/sh; echo mine > /etc/motd; rm /bin/id; cat /etc/motd; ls /no"
+        for name in ("first", "second"):
+            sandbox = await runtime.create(SandboxSpec(image="any:1"))
+            said[name] = await run(sandbox, "sh", "-c", script)
+            await sandbox.destroy()
+    """)  # fmt: skip
+    for name in ("first", "second"):
+        outcome, _, out, err = said[name]
+        assert (outcome, out.split()) == ("exited", ["0", "/new", "0:0", "0:0", "mine"]), err
+        assert "/no" in err
+    assert (others_layer / "etc/motd").read_text() == "layer\n"
 
 
 def test_fallback_limits(python_of_others: str, open_source: Path, others_home: Path) -> None:
