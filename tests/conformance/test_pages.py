@@ -131,6 +131,8 @@ NOT_CUT = {
     "blueprints_get": "packages of one record, which has at most 1 MiB beside its files",
     "catalog_get_scenarios": "outlines of one version's calibrations, each of which is a benchmark job that was kept",
     "benchmark_jobs_results": "all results of one job, which are read and sent a page at a time",
+    "images_list_images": "at most 500 images of some hundred characters each",
+    "images_pull_events": "each event is one pull, as long as a reference and an error",
     "training_jobs_get": "references of one job, which the body of its request bounds",
     "training_jobs_artifacts": "names of files of one job, which `training_bytes` bounds",
 }

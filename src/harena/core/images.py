@@ -19,6 +19,8 @@ ArchiveFormat = Literal["oci", "docker"]
 ARCHIVE_FORMATS: tuple[ArchiveFormat, ...] = ("oci", "docker")
 MOST_REFERENCE = 512
 """characters of a reference"""
+MOST_UNUSED_SECONDS = 100 * 366 * 24 * 3600
+"""for which an image may be kept unused; longer is for ever"""
 DIGEST_PATTERN = r"sha256:[0-9a-f]{64}"
 DOCKER_HUB = "docker.io"
 ID_PATTERN = r"img_[0-9a-f]{24}"

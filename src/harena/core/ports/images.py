@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated, Protocol
 
-from harena.core.images import MOST_REFERENCE, ArchiveFormat
+from harena.core.images import MOST_REFERENCE, MOST_UNUSED_SECONDS, ArchiveFormat
 from harena.core.parameters import After, Bounds, Cursor, Id, Limit
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ class ImageOperations(Protocol):
 
         Raises NotFoundError."""
 
-    async def collect_images(self, *, unused_seconds: Annotated[int | None, Bounds(ge=0)] = None) -> CollectedImages:
+    async def collect_images(
+        self, *, unused_seconds: Annotated[int | None, Bounds(ge=0, le=MOST_UNUSED_SECONDS)] = None
+    ) -> CollectedImages:
         """Remove what no image needs any more, and the images that were not used for the longest time until the rest
         fits the node's budget; with `unused_seconds`, also each image of your workspace that was not used for so long.
         What a sandbox uses stays."""
