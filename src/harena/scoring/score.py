@@ -34,12 +34,11 @@ from harena.scoring.scorers.reference import score_reference
 from harena.scoring.scorers.tests import score_tests
 from harena.scoring.scorers.text import score_text
 from harena.scoring.scorers.weighted import score_weighted
-from harena.scoring.slices import LETTERS, SMALL, aside, size_at_least
+from harena.scoring.slices import LETTERS, MOST_AT_ONCE, aside, size_at_least
 from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_line
 
 _NOTHING_RAN_SECONDS = 0.005
 """processor time below which nothing has run; the start of an interpreter takes more"""
-_MOST_AT_ONCE = (SMALL + 1) * LETTERS
 _TOO_LARGE = "the candidate's files are more than its disk limit allows"
 
 
@@ -78,7 +77,8 @@ async def score_scenario(
     bench = Bench(scenario, sandboxes, base_spec, timeout_seconds, alone=alone,
                   demands_separate=require_trust is Trust.SEPARATE)  # fmt: skip
     candidate, contract = scenario.candidate, scenario.scoring
-    size = size_at_least(candidate.files, scenario.files, scenario.statement, contract, most=_MOST_AT_ONCE) // LETTERS
+    own = size_at_least(candidate.files, scenario.files, scenario.statement, most=MOST_AT_ONCE)
+    size = (own + contract.size) // LETTERS
     if (mistake := await aside(size, _first_look, scenario)) is not None:
         reason, detail = mistake
         verdict = failed(reason, one_line(detail), planned=_planned(contract), run=0)

@@ -29,6 +29,8 @@ SMALL = 1 << 14
 """bytes that are judged at once: it takes less than the way to a thread and back"""
 LETTERS = 8
 """characters that are digested while one is judged"""
+MOST_AT_ONCE = (SMALL + 1) * LETTERS
+"""characters of which it need not be known how many more there are: they are too many to be digested at once"""
 _OF_A_PART = 16
 """characters whose digest takes as long as that of a number or an empty text"""
 _SEQUENCES = (list, tuple, set, frozenset)

@@ -207,7 +207,9 @@ def test_what_is_wrong_with_a_cgroup_names_nothing_of_the_host(bench: Bench, mon
     monkeypatch.setattr(bench.spawner.pool, "acquire", refused)
     monkeypatch.setattr(bench.spawner.template_pool, "acquire", refused)
     bench.order(made)
-    bench.spawner._start_template(77, {"trees": [], "imports": False, "workspace": "default"}, {})
+    bench.spawner._start_template(
+        77, {"trees": [], "layers": [], "maps_owners": False, "imports": False, "workspace": "default"}, {}
+    )
     pid, pidfd = asleep()
     bench.say(made, ANSWER.pack(told, 0), pidfd)
     os.close(pidfd)

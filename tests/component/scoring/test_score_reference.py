@@ -115,7 +115,9 @@ async def test_the_first_call_counts_too(inputs: list[Any]) -> None:
     limits = {"check_timeout_seconds": 0.1, "slowdown": 20.0}
     result = await scored(SandboxSource(), BUSY, solution=BUSY, inputs=inputs, **limits)
     assert (result.score, result.reason) == (1.0, Reason.PASSED)
-    assert next(reversed(score_reference._checks.values())).check_timeout_seconds == pytest.approx(4.0, rel=0.9)
+    assert next(reversed(score_reference._checks._values.values()))[0].check_timeout_seconds == pytest.approx(
+        4.0, rel=0.9
+    )
 
 
 @pytest.mark.parametrize(("stalls", "longest"), [(0.0, 8.0), (1.0, 0.5)])

@@ -16,6 +16,7 @@ from harena.scoring.contracts.patterns import check_pattern
 from harena.scoring.contracts.scorer_trust import may_execute_text
 from harena.scoring.digests import digest_of
 from harena.scoring.python_source import MOST_SCORER_TOKENS, SourceTooLargeError
+from harena.scoring.slices import MOST_AT_ONCE, size_at_least
 from harena.scoring.values import from_tagged
 
 _Files = TypeVar("_Files", bound=Mapping[str, str])
@@ -195,6 +196,11 @@ class Contract(Strict):
     def version(self) -> str:
         """Changes whenever the same run could get another score."""
         raise NotImplementedError
+
+    @cached_property
+    def size(self) -> int:
+        """About how many characters it has, or more than a piece of work in the event loop may have: looked at once."""
+        return size_at_least(self, most=MOST_AT_ONCE)
 
     @cached_property
     def fingerprint(self) -> str:
