@@ -8,6 +8,7 @@ interpreter that runs harena with its standard library, and files in /etc that n
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import sys
 import sysconfig
@@ -195,7 +196,7 @@ def layered_image(root: ImageRoot, base: Image) -> Image:
         name=root.digest,
         environment=environment,
         interpreter_environment=base.environment,
-        workdir=root.workdir or "/",
+        workdir=posixpath.normpath("/" + root.workdir.lstrip("/")),
         layers=tuple(map(str, root.layers)),
         maps_owners=root.keeps_owners,
     )
