@@ -162,6 +162,9 @@ if TYPE_CHECKING:
     from harena.core.records.images import CollectedImages as CollectedImages
     from harena.core.records.images import Image as Image
     from harena.core.records.images import ImagePull as ImagePull
+    from harena.core.records.images import ImagePullEvent as ImagePullEvent
+    from harena.core.records.images import ImageRoot as ImageRoot
+    from harena.core.records.images import ImagesPage as ImagesPage
     from harena.core.records.images import PullState as PullState
     from harena.core.records.job_diff import ComparedAttempts as ComparedAttempts
     from harena.core.records.job_diff import ComparedJob as ComparedJob
@@ -294,7 +297,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("CatalogPage", "ContractsPage", "DefinitionsPage", "ScenariosPage", "ScoringContract"),
         *("StoredScenarios", "WebhookOutline"),
     ),
-    "harena.core.records.images": ("CollectedImages", "Image", "ImagePull", "PullState"),
+    "harena.core.records.images": (
+        *("CollectedImages", "Image", "ImagePull", "ImagePullEvent", "ImageRoot", "ImagesPage", "PullState"),
+    ),
     "harena.core.records.job_diff": (
         *("ComparedAttempts", "ComparedJob", "ComparedJobs", "FlakyScenarios", "JobDiff", "McNemar"),
         *("PairedDifference", "ScenarioChange"),

@@ -350,5 +350,5 @@ def test_the_table_of_routes_is_whole(tmp_path: Path) -> None:
     nouns = {path.split("/")[2] for _, path in ROUTES if "{" in path}
     assert nouns == {
         "sandboxes", "leases", "blueprints", "scenarios", "scoring_contracts", "benchmark_job_defs", "calibrations",
-        "benchmark_jobs", "training_jobs", "objects", "keys",
+        "benchmark_jobs", "training_jobs", "objects", "keys", "images", "image_pulls",
     }  # fmt: skip

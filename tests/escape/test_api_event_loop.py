@@ -69,6 +69,7 @@ MORE = {
 FOLDERS = ("/files/list", "/archive", "/directories")
 REFUSED = {
     ("DELETE", "/v1/objects/{kind}/{ref}"): (204, 409),  # a job refers to it, unless it has ended
+    ("POST", "/v1/image_pulls"): (422,),  # the registry is none that a server asks without a setting
     ("GET", "/v1/training_jobs/{job}/artifacts/file"): (404,),  # a job that has ended so fast has written none
 }
 """routes whose request cannot be done in this order -> what they may answer"""
@@ -109,7 +110,7 @@ async def everything(caller: Caller, stack: AsyncExitStack) -> list[str]:
         operation = DOCUMENT["paths"][path][method.lower()]
         is_json = "application/json" in operation.get("requestBody", {}).get("content", {})
         data = b"x" if "requestBody" in operation and not is_json else None
-        if path.endswith("/archive") or path == "/v1/objects":
+        if path.endswith("/archive") or path in ("/v1/objects", "/v1/images"):
             data = tar_of(("rows.jsonl", ROWS)) if data else None
         body = CONTENTS.get(path, {}) if is_json else None
         parts = {**NEVER, **mine.get(noun, {}), "pid": str(pid)}

@@ -53,7 +53,7 @@ class Archives:
         await self.assembler.collect(work, more=(await IMAGES.run(file.stat)).st_size)
         made, about = await unpack(work, file, "", LayerLimits.of_node())
         kind = await IMAGES.run(_kind, made / "root")
-        layout = work.folder("layout")
+        layout = await IMAGES.run(work.folder, "layout")
         if kind == "rootfs":
             return await self._root_file_system(file, made, about, layout, work)
         source = f"oci:{made / 'root'}" if kind == "oci" else f"docker-archive:{file}"
@@ -67,7 +67,7 @@ class Archives:
     async def written(self, image: KeptImage, reference: str, form: ArchiveFormat, work: Work) -> AsyncIterator[bytes]:
         """An archive of an image that is held. Raises ImagePullError, PlatformError."""
         named = parse_reference(reference)
-        layout = work.folder("layout")
+        layout = await IMAGES.run(work.folder, "layout")
         await IMAGES.run(_write_layout, layout, image.manifest, self.store, reference)
         if form == "docker":
             file = work.path / "archive"

@@ -136,7 +136,7 @@ class Assembler:
         if missing:
             await self.collect(work, more=missing)
         for is_last in (False, True):
-            layout = work.folder(f"layout-{int(is_last)}")
+            layout = await IMAGES.run(work.folder, f"layout-{int(is_last)}")
 
             progress.tell(state=PullState.DOWNLOADING)
             loop = asyncio.get_running_loop()

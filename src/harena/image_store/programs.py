@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from harena.core.errors import HostUnsupportedError
+from harena.core.threads import IMAGES
 
 _MOST_SAID = 64 * 1024
 _KEPT_VARIABLES = (
@@ -56,8 +57,9 @@ async def run(
     env: dict[str, str] = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     if temporary is not None:
         env["TMPDIR"] = temporary
+    before = await IMAGES.run(_dying_with_us)
     process = await asyncio.create_subprocess_exec(
-        *_dying_with_us(), *command, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        *before, *command, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         env=env, cwd="/", start_new_session=True,
     )  # fmt: skip
     assert process.stdout is not None

@@ -64,9 +64,8 @@ def keeps_owners() -> bool:
 async def unpack(work: Work, blob: Path, digest: str, limits: LayerLimits) -> tuple[Path, KeptLayer]:
     """A folder of `work` with the layer in `root`, and what is known of it. Raises CorruptBlobError, ImagePullError,
     HostUnsupportedError."""
-    made, descriptor = await IMAGES.run(_prepared, work, blob)
+    made, descriptor, owners = await IMAGES.run(_prepared, work, blob)
     root = made / "root"
-    owners = keeps_owners()
     question = {
         "target": str(root),
         "digest": digest,
@@ -102,10 +101,11 @@ async def unpack(work: Work, blob: Path, digest: str, limits: LayerLimits) -> tu
     return made, about
 
 
-def _prepared(work: Work, blob: Path) -> tuple[Path, int]:
+def _prepared(work: Work, blob: Path) -> tuple[Path, int, bool]:
+    """A folder for a layer, a descriptor of its blob, and whether its files get the owners that it says."""
     made = Path(tempfile.mkdtemp(prefix="layer-", dir=work.path))
     (made / "root").mkdir(mode=0o700)
-    return made, os.open(blob, os.O_RDONLY | os.O_CLOEXEC)
+    return made, os.open(blob, os.O_RDONLY | os.O_CLOEXEC), keeps_owners()
 
 
 def _fault(answer: dict[str, Any], digest: str) -> Exception:
