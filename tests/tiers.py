@@ -1,9 +1,9 @@
 """Which tests `make test` runs, and which `make test-rest` runs: each test is in exactly one of the two parts.
 
-The first part is small enough to be run before every push. It has every test that bears no mark of `LEFT`; but of a
-function with more rows than `ROWS` allows in its folder, a draw of so many. The draw is the same in every process that
-is given the same words (`--draw`), and what is not drawn is in the second part. `make` draws by the commit, so that in
-time every row is run first.
+The first part is small enough to be run before every push. It has the tests that bear no mark of `LEFT`; but of the
+files of a folder in `SHARES` a draw of one in so many, and of a function with more rows than `ROWS` allows in its
+folder, a draw of so many. The draw is the same in every process that is given the same words (`--draw`), and what is
+not drawn is in the second part. `make` draws by the commit, so that in time every file and row is run first.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import pytest
 
 ROWS = {"component": 3, "integration": 2, "escape": 2, "battery": 2}
 """By folder of tests/: the most rows that the first part has of one test function. Folders that are not here: all."""
+SHARES = {"component": 2, "integration": 4, "escape": 4, "battery": 2}
+"""By folder of tests/: the first part has one in so many of its files. Folders that are not here: all."""
 LEFT = {"thorough", "alone"}
 """Marks of tests that the first part does without."""
 FIRST, REST, ALL = "first", "rest", "all"
@@ -26,6 +28,11 @@ def drawn(rows: Iterable[str], count: int, draw: str) -> set[str]:
     return set(sorted(rows, key=lambda row: hashlib.sha256(f"{draw}:{row}".encode()).digest())[:count])
 
 
+def is_drawn(file: str, share: int, draw: str) -> bool:
+    """Whether the first part has a file, by chance of one in `share`, whatever other files there are."""
+    return int.from_bytes(hashlib.sha256(f"{draw}:{file}".encode()).digest()[:8], "big") % share == 0
+
+
 def first_part(tests: Sequence[tuple[str, bool]], draw: str) -> set[str]:
     """The ids of those tests that are in the first part, of (id, whether it is left to the second part in any case)."""
     functions: dict[str, list[str]] = defaultdict(list)
@@ -34,8 +41,9 @@ def first_part(tests: Sequence[tuple[str, bool]], draw: str) -> set[str]:
             functions[name.partition("[")[0]].append(name)
     found: set[str] = set()
     for function, rows in functions.items():
-        most = ROWS.get(function.removeprefix("tests/").partition("/")[0], len(rows))
-        found |= drawn(rows, most, draw)
+        folder = function.removeprefix("tests/").partition("/")[0]
+        if is_drawn(function.partition("::")[0], SHARES.get(folder, 1), draw):
+            found |= drawn(rows, ROWS.get(folder, len(rows)), draw)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiers import ROWS, drawn, first_part
+from tiers import ROWS, SHARES, drawn, first_part, is_drawn
 
 pytest_plugins = ["pytester"]
 
@@ -47,23 +47,42 @@ def test_each_test_is_in_one_part(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nmarkers =\n    thorough\n    alone\n")
     for name, text in TESTS.items():
         pytester.makepyfile(**{f"tests/{name.removesuffix('.py')}": text})
-    first, rest = parts(pytester, "one")
+    with_it, without = (
+        next(
+            draw
+            for draw in map(str, range(100))
+            if is_drawn("tests/component/test_a.py", SHARES["component"], draw) is found
+        )
+        for found in (True, False)
+    )
+    first, rest = parts(pytester, with_it)
     assert len(first | rest) == 43
     assert not first & rest
     assert sum("component/test_a.py::test_rows" in name for name in first) == ROWS["component"]
     assert sum("unit/test_b.py::test_rows" in name for name in first) == 20
     assert "tests/component/test_a.py::test_single" in first
     assert {"tests/component/test_a.py::test_thorough", "tests/component/test_a.py::test_alone"} <= rest
-    assert parts(pytester, "one") == (first, rest)
-    assert parts(pytester, "two")[0] != first
+    assert parts(pytester, with_it) == (first, rest)
+    left_out = parts(pytester, without)
+    assert {name for name in left_out[0] if "component" in name} == set()
+    assert left_out[0] | left_out[1] == first | rest
 
 
 def test_a_draw_knows_neither_order_nor_company() -> None:
     """Processes that collect in another order, or with -k, agree."""
     tests = [(name, False) for name in MANY]
-    assert first_part(tests, "x") == first_part(tests[::-1], "x")
+    for draw in "xyz":
+        assert first_part(tests, draw) == first_part(tests[::-1], draw)
     chosen = drawn(MANY, 6, "x")
     assert chosen == drawn(chosen, 6, "x")
+
+
+def test_every_file_is_drawn_in_time() -> None:
+    """And about as many at each time."""
+    files = {f"tests/integration/test_{number}.py" for number in range(200)}
+    draws = [{file for file in files if is_drawn(file, 4, str(draw))} for draw in range(100)]
+    assert set.union(*draws) == files
+    assert all(25 <= len(found) <= 75 for found in draws)
 
 
 def test_every_row_is_drawn_in_time() -> None:
