@@ -14,6 +14,10 @@ from harena.core.images import DIGEST_PATTERN
 
 MOST_BYTES = 4 * 1024 * 1024
 """size limit of a manifest, an index or a configuration, as registries have it"""
+MOST_ENVIRONMENT = 128 * 1024
+"""characters of all variables of an image: each program gets them"""
+MOST_WORKDIR, MOST_WORKDIR_PARTS = 1024, 64
+"""characters of a working directory, and its folders: what an image lacks of it is made in each sandbox"""
 MOST_LAYERS = 500
 """overlayfs mounts as many"""
 _MOST_WORDS = 10_000
@@ -112,12 +116,17 @@ def read_configuration(raw: bytes) -> Configuration:
         raise broken("its configuration names no layers")
     if not all(isinstance(one, str) and re.fullmatch(DIGEST_PATTERN, one) for one in diff_ids):
         raise broken("its configuration names a layer by what is no sha256")
-    pairs = [word.partition("=") for word in _words(fields, "Env")]
+    variables, workdir = _words(fields, "Env"), _word(fields, "WorkingDir")
+    if sum(map(len, variables)) > MOST_ENVIRONMENT:
+        raise broken(f"its ENV has more than {MOST_ENVIRONMENT} characters")
+    if len(workdir) > MOST_WORKDIR or workdir.count("/") > MOST_WORKDIR_PARTS:
+        raise broken(f"its WORKDIR has more than {MOST_WORKDIR} characters, or more than {MOST_WORKDIR_PARTS} parts")
+    pairs = [word.partition("=") for word in variables]
     return Configuration(
         platform=f"{_word(said, 'os') or 'linux'}/{_word(said, 'architecture') or 'unknown'}",
         diff_ids=[hexadecimal(one) for one in diff_ids],
         environment={name: value for name, _, value in pairs if name},
-        workdir=_word(fields, "WorkingDir"),
+        workdir=workdir,
         user=_word(fields, "User"),
         entrypoint=_words(fields, "Entrypoint"),
         command=_words(fields, "Cmd"),

@@ -42,6 +42,22 @@ def test_what_a_layer_above_has_removed_is_made(tmp_path: Path) -> None:
     assert missing_directories([over, below], "/srv/app")[-2:] == [("/srv", 0o755), ("/srv/app", 0o755)]
 
 
+def test_what_lies_below_an_opaque_directory_is_made(tmp_path: Path) -> None:
+    over, below = layer(tmp_path / "over", "srv"), layer(tmp_path / "below", "srv/app")
+    assert ("/srv/app", 0o755) not in missing_directories([over, below], "/srv/app")
+    os.setxattr(f"{over}/srv", "user.overlay.opaque", b"y")
+    assert ("/srv/app", 0o755) in missing_directories([over, below], "/srv/app")
+
+
+def test_each_part_of_a_path_is_looked_at_once_for_each_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layers = [layer(tmp_path / str(number)) for number in range(20)]
+    looks: list[object] = []
+    real = os.lstat
+    monkeypatch.setattr(os, "lstat", lambda path: (looks.append(path), real(path))[1])
+    assert len(missing_directories(layers, "/x" * 60)) == 64
+    assert len(looks) <= 20 * (4 + 60)
+
+
 def test_links_are_left_to_the_sandbox_but_no_mount_point_is_one(tmp_path: Path) -> None:
     image = layer(tmp_path / "image", "proc")
     for name in ("srv", "tmp", "dev"):
