@@ -109,7 +109,7 @@ class FolderImages:
         return self.roots[reference]
 
     @contextlib.contextmanager
-    def hold(self, digest: str) -> Iterator[None]:
+    def hold(self, workspace: str, digest: str) -> Iterator[None]:
         """See `ImageSource`."""
         self.held[digest] = self.held.get(digest, 0) + 1
         try:

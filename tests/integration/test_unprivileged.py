@@ -200,7 +200,7 @@ def test_an_ordinary_users_image(
                 layers = (Path({str(others_layer)!r}),)
                 return ImageRoot(digest="sha256:x", layers=layers, environment={{}}, workdir="/new", user="",
                                  entrypoint=(), command=(), keeps_owners=False)
-            def hold(self, digest):
+            def hold(self, workspace, digest):
                 return contextlib.nullcontext()
         runtime._images = Images()
         script = "id -u; pwd; stat -c %u:%g /etc/motd /bin/sh; echo mine > /etc/motd; rm /bin/id; cat /etc/motd; ls /no"

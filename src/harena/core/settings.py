@@ -111,7 +111,7 @@ IMAGE_BYTES = Setting(
     NODE,
     64 << 30,
     "bytes",
-    "Disk space for pulled images, blobs and unpacked layers together. Images that were not used for the longest time "
+    "Disk space for the images of a workspace, blobs and unpacked layers together. Those not used for the longest time "
     "are removed to make room; those in use, and imported ones, never.",
 )
 IMAGE_MOST_BYTES = Setting(

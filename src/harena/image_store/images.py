@@ -103,7 +103,7 @@ class Images:
             if len(self._roots) > _MOST_ROOTS:
                 del self._roots[next(iter(self._roots))]
 
-    def hold(self, digest: str) -> AbstractContextManager[None]:
+    def hold(self, _workspace: str, digest: str) -> AbstractContextManager[None]:
         """See `ImageSource`."""
         return self._hold(hexadecimal(digest))
 

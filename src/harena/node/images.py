@@ -1,4 +1,8 @@
-"""Where a node's runtime gets the roots of images: the store of images, opened when one is first asked for."""
+"""Where a node's runtime gets the roots of images: one store of images for each workspace, opened when it is asked for.
+
+Workspaces share no store: what is in one is found by digests that whoever writes an image chooses, so in a common store
+an image could be made of what another workspace has pulled.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import TYPE_CHECKING
 from harena.core.clock import Clock
 from harena.core.records.images import ImageRoot
 from harena.core.threads import NODE
+from harena.core.workspace import checked_workspace
 
 if TYPE_CHECKING:
     from harena.image_store.images import Images
@@ -18,34 +23,36 @@ class NodeImages:
     """Implements `ImageSource`. Used from one event loop."""
 
     def __init__(self, place: Path, clock: Clock, *, for_server: bool) -> None:
-        """`place` and `for_server`: as `Images` has them."""
+        """`place`: where the stores are, a directory for each workspace; `for_server`: as `Images` has it."""
         self._place = place
         self._clock = clock
         self._for_server = for_server
-        self._images: Images | None = None
+        self._stores: dict[str, Images] = {}
 
-    def store(self) -> Images:
-        """The store itself."""
-        if self._images is None:
+    def store(self, workspace: str) -> Images:
+        """The store of a workspace."""
+        found = self._stores.get(workspace)
+        if found is None:
             from harena.image_store.images import Images
 
-            self._images = Images(self._place, self._clock, for_server=self._for_server)
-        return self._images
+            place = self._place / checked_workspace(workspace)
+            found = self._stores[workspace] = Images(place, self._clock, for_server=self._for_server)
+        return found
 
     async def root_of(self, workspace: str, reference: str) -> ImageRoot:
         """See `ImageSource`."""
-        if self._images is None:
+        if not self._stores:
             await NODE.run(_load)
-        return await self.store().root_of(workspace, reference)
+        return await self.store(workspace).root_of(workspace, reference)
 
-    def hold(self, digest: str) -> AbstractContextManager[None]:
+    def hold(self, workspace: str, digest: str) -> AbstractContextManager[None]:
         """See `ImageSource`."""
-        return self.store().hold(digest)
+        return self.store(workspace).hold(workspace, digest)
 
     async def close(self) -> None:
         """End what pulls images."""
-        if self._images is not None:
-            await self._images.close()
+        for store in self._stores.values():
+            await store.close()
 
 
 def _load() -> None:

@@ -98,11 +98,11 @@ class NodeParts:
             )
         return self._jobs
 
-    def images(self) -> Images:
+    def images(self, workspace: str) -> Images:
         """Raises SandboxUnavailableError once the node has been closed."""
         if self._closed:
             raise _closed()
-        return self._images.store()
+        return self._images.store(workspace)
 
     def registry(self) -> Registry:
         """Raises SandboxUnavailableError once the node has been closed."""

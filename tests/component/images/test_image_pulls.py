@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from image_world import (
@@ -294,6 +295,17 @@ class TestFaults:
         assert os.listdir(tmp_path / "images/images") == []
         assert left(tmp_path / "images") == []
 
+    @pytest.mark.parametrize(
+        "said", [{"Env": ["A=" + "x" * 200_000]}, {"WorkingDir": "/x" * 70}, {"WorkingDir": "x" * 2000}]
+    )
+    async def test_what_is_too_large_in_a_configuration(
+        self, images: Images, registry: FakeRegistry, said: dict[str, Any]
+    ) -> None:
+        """Each sandbox would take it."""
+        registry.put("large", "1", small(config=said))
+        with pytest.raises(ImagePullError, match=next(iter({"Env": "ENV"}.get(key, "WORKDIR") for key in said))):
+            await images.root_of("default", f"{registry.host}/large:1")
+
     async def test_bombs(self, images: Images, registry: FakeRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
         """Zeros that compress well, and a stream of zeros that is no archive, end at the limit."""
         monkeypatch.setenv("HARENA_IMAGE_MOST_BYTES", "1000000")
@@ -421,12 +433,12 @@ class TestRoom:
         monkeypatch.setenv("HARENA_IMAGE_BYTES", str(450_000))
         roots = [await images.root_of("default", name) for name in names[:2]]
         os.utime(tmp_path / "images/used" / roots[0].digest[7:], (1, 1))
-        with images.hold(roots[0].digest):
+        with images.hold("default", roots[0].digest):
             os.utime(tmp_path / "images/used" / roots[0].digest[7:], (1, 1))
             await images.root_of("default", names[2])
             assert roots[0].layers[0].is_dir()
             assert not roots[1].layers[0].exists()
-            with pytest.raises(NotFoundError), images.hold(roots[1].digest):
+            with pytest.raises(NotFoundError), images.hold("default", roots[1].digest):
                 pass
             assert (await images.get("default", names[0])).in_use
         registry.put("env1", "1", small("moved"))
@@ -454,7 +466,7 @@ class TestRoom:
         await images.root_of("b", name)
         await images.remove("a", name)
         assert root.layers[0].is_dir()
-        with images.hold(root.digest):
+        with images.hold("default", root.digest):
             await images.remove("b", name)
             with pytest.raises(NotFoundError):
                 await images.remove("b", name)

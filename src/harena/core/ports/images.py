@@ -32,8 +32,8 @@ class ImageSource(Protocol):
         Raises ValidationError (it is no reference), NotFoundError (its registry has no such image) and ImagePullError
         (it cannot be had, or is broken). A reference that is here is not asked for at its registry again."""
 
-    def hold(self, digest: str) -> AbstractContextManager[None]:
-        """While it is entered, no layer of the image is removed; to enter it takes no time worth a thread.
+    def hold(self, workspace: str, digest: str) -> AbstractContextManager[None]:
+        """While it is entered, no layer of this image of the workspace is removed. It takes no thread.
 
         Entering raises NotFoundError where the image has been removed since `root_of`; ask that again then."""
 

@@ -460,7 +460,7 @@ class LinuxRuntime:
         began = asyncio.get_running_loop().time()
         held = contextlib.ExitStack()
         if root is not None and self._images is not None:
-            held.enter_context(self._images.hold(root.digest))
+            held.enter_context(self._images.hold(key[0], root.digest))
 
         def died() -> None:
             held.close()  # not before: its sandboxes have the layers for their roots
