@@ -41,6 +41,8 @@ _WHITEOUT, _OPAQUE_MARK, _OF_AUFS = b".wh.", b".wh..wh..opq", b".wh..wh."
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_OPEN = 200
+_MOST_LOOKED_THROUGH = 50_000_000
+"""some ten seconds of processor time; an ordinary layer replaces no folder at all"""
 _PIECE_BYTES = 1024 * 1024
 _BLOCK_BYTES = 4096
 _IMPLICIT_MODE = 0o755
@@ -77,6 +79,8 @@ class LayerWriter:
     """what was left out -> how often"""
     _folders: dict[Parts, int] = field(default_factory=dict)
     """descriptors of the folders that were used last"""
+    _looked_through: int = 0
+    """folders that were looked at for those that went with a folder which another entry replaced"""
     _told: dict[Parts, Entry] = field(default_factory=dict)
     """what the layer says of folders, applied at the end"""
 
@@ -263,7 +267,14 @@ class LayerWriter:
 
     def _remove(self, folder: int, path: Parts) -> None:
         name = path[-1]
-        is_folder = stat.S_ISDIR(os.lstat(name, dir_fd=folder).st_mode)
+        there = os.lstat(name, dir_fd=folder).st_mode
+        is_folder = stat.S_ISDIR(there)
+        if not is_folder and not stat.S_ISLNK(there):  # a link may have led to folders
+            os.unlink(name, dir_fd=folder)
+            return
+        self._looked_through += len(self._folders) + len(self._told)
+        if self._looked_through > _MOST_LOOKED_THROUGH:
+            raise BrokenLayerError("it replaces too many folders by other entries")
         for known in [known for known in self._folders if known[: len(path)] == path]:
             os.close(self._folders.pop(known))  # also what a link had led to
         for told in [told for told in self._told if told[: len(path)] == path]:

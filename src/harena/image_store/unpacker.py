@@ -30,7 +30,11 @@ from harena.image_store.layer_writer import LayerWriter, TooLargeError, UnfitFil
 from harena.image_store.tar_entries import BrokenLayerError, entries
 
 _CHUNK_BYTES = 1024 * 1024
+_PACKED_BYTES = 64 * 1024
+"""size of the pieces in which compressed data is read: what lies behind the end of each of many streams is copied"""
 _MOST_CHUNKS = 8
+_MOST_SECONDS = 1800
+"""processor time of one layer"""
 _HEADERS_BYTES = 1536
 """most bytes of a stream that an entry has beside its content, on average"""
 _MEMORY_BYTES = 1 << 30
@@ -221,19 +225,21 @@ def _plain(descriptor: int) -> Iterator[bytes]:
 def _decompressed(blob: int, magic: bytes, kind: Callable[[], _Decompressor]) -> Iterator[bytes]:
     """Several compressed streams may follow each other; zeros and other things behind them are none."""
     one = kind()
-    piece = os.read(blob, _CHUNK_BYTES)
+    piece = os.read(blob, _PACKED_BYTES)
     while True:
         made = one.decompress(piece, _CHUNK_BYTES)
         piece = b""
         if made:
             yield made
         if one.eof:
-            rest = one.unused_data + os.read(blob, _CHUNK_BYTES)
+            rest = one.unused_data
+            if len(rest) < len(magic):
+                rest += os.read(blob, _PACKED_BYTES)
             if not rest.startswith(magic):
                 return
             one, piece = kind(), rest
         elif one.needs_input:
-            piece = os.read(blob, _CHUNK_BYTES)
+            piece = os.read(blob, _PACKED_BYTES)
             if not piece:
                 if not made:
                     raise EOFError("it ends too early")
@@ -285,6 +291,7 @@ def main() -> None:
 
 def _give_up_rights(target: str) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS))
     libc = ctypes.CDLL(None, use_errno=True)
     if os.geteuid() == 0:
         for number in range(_LAST_CAPABILITY + 1):

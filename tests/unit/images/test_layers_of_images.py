@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
 import tarfile
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layer_tars import Bytes, link, member, tar, unpacked
 
+from harena.image_store import layer_writer, unpacker
 from harena.image_store.layer_writer import OPAQUE, TooLargeError
 from harena.image_store.tar_entries import BrokenLayerError, entries
 
@@ -286,3 +288,42 @@ class TestDamagedArchives:
                 pass
         except BrokenLayerError:
             pass
+
+
+class TestCost:
+    """What a small layer makes its unpacking do."""
+
+    def test_files_that_replace_each_other_are_looked_for_nowhere(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(layer_writer, "_MOST_LOOKED_THROUGH", 0)
+        folders = [member(f"d{number}") for number in range(100)]
+        unpacked(tmp_path / "l", tar(*folders, *(member("file", b"%d" % number) for number in range(100))))
+        assert (tmp_path / "l/file").read_bytes() == b"99"
+
+    @pytest.mark.parametrize("by", [member("d0", b"x"), link("d0", "d1")])
+    def test_folders_are_replaced_so_often(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: tuple[tarfile.TarInfo, bytes]
+    ) -> None:
+        monkeypatch.setattr(layer_writer, "_MOST_LOOKED_THROUGH", 5_000)
+        entries_of = [member(f"d{number}") for number in range(100)]
+        unpacked(tmp_path / "once", tar(*entries_of, by))
+        with pytest.raises(BrokenLayerError, match="replaces too many folders"):
+            unpacked(tmp_path / "often", tar(*entries_of, *[by, member("d0")] * 100))
+
+    def test_streams_behind_each_other_are_read_in_small_pieces(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What lies behind the end of one is copied for the next."""
+        sizes: set[int] = set()
+        real = os.read
+        monkeypatch.setattr(os, "read", lambda descriptor, size: (sizes.add(size), real(descriptor, size))[1])
+        place = tmp_path / "blob"
+        place.write_bytes(gzip.compress(b"a" * 1000) + gzip.compress(b"") * 5000 + gzip.compress(b"b" * 1000))
+        blob = os.open(place, os.O_RDONLY)
+        try:
+            pieces, _ = unpacker._opened(blob)
+            assert b"".join(pieces) == b"a" * 1000 + b"b" * 1000
+        finally:
+            os.close(blob)
+        assert max(sizes) <= 64 * 1024
