@@ -39,6 +39,8 @@ from harena.image_store.registries import Registries
 from harena.image_store.skopeo import Skopeo
 from harena.image_store.store import ImageStore, Work, in_threads
 
+_PULLED_AT_ONCE = 4
+"""images that are pulled at one time: each takes a program of its own"""
 _MOST_ROOTS = 1000
 """answers that are remembered: one takes a few KB at most, by the image's variables"""
 
@@ -53,6 +55,7 @@ class Images:
         self._clock = clock
         self._for_server = for_server
         self._pulls = Pulls(self._pull, clock)
+        self._at_once = asyncio.Semaphore(_PULLED_AT_ONCE)
         self._opening: asyncio.Task[None] | None = None
         self._made: Assembler | None = None
         self._roots: dict[tuple[str, str], tuple[tuple[int, ...], str, ImageRoot]] = {}
@@ -218,7 +221,7 @@ class Images:
         return self._pulls.begin(workspace, reference, named)
 
     async def _pull(self, reference: ImageReference, progress: Progress, names: Callable[[], Names]) -> None:
-        async with in_threads(self._store.work()) as work:
+        async with self._at_once, in_threads(self._store.work()) as work:
             image = await self._assembler().pull(reference, progress, work)
             await IMAGES.run(self._keep_names, names(), image.digest, work, "registry")
 

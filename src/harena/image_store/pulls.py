@@ -17,7 +17,9 @@ from harena.image_store.assembling import Progress
 
 KEPT_SECONDS = 3600.0
 """for which a pull that has ended can be asked for"""
-_MOST_OPEN = 1000
+_MOST_OPEN = 100
+_MOST_KEPT = 1000
+"""pulls that are remembered, those that have not ended among them"""
 """pulls of one workspace that have not ended"""
 _RETRY_SECONDS = 1.0
 
@@ -107,13 +109,13 @@ class Pulls:
         job = self._jobs.get(str(reference)) or self._started(reference)
         ticket = Ticket(f"pull_{secrets.token_hex(8)}", workspace, named, job)
         job.tickets.add(ticket)
-        self._tickets[ticket.id] = ticket
+        self._keep(ticket)
         return ticket
 
     def done(self, workspace: str, reference: ImageReference, progress: Progress) -> Ticket:
         """A pull that has nothing to do."""
         ticket = Ticket(f"pull_{secrets.token_hex(8)}", workspace, reference, _Job(reference, progress))
-        self._tickets[ticket.id] = ticket
+        self._keep(ticket)
         self._forget_later(ticket)
         return ticket
 
@@ -214,6 +216,13 @@ class Pulls:
             await waiting
         finally:
             ticket.waiting.remove(waiting)
+
+    def _keep(self, ticket: Ticket) -> None:
+        """Remember a pull, and forget the oldest that has ended where there are too many."""
+        self._tickets[ticket.id] = ticket
+        if len(self._tickets) > _MOST_KEPT:
+            ended = (each.id for each in self._tickets.values() if each.told().state.is_over)
+            self._tickets.pop(next(ended, ""), None)
 
     def _forget_later(self, ticket: Ticket) -> None:
         self._clock.call_later(KEPT_SECONDS, lambda: self._tickets.pop(ticket.id, None))
