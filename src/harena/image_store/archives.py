@@ -159,7 +159,19 @@ def _kind(root: Path) -> str:
     except (ValueError, RecursionError):
         return "rootfs"
     is_saved = isinstance(told, list) and all(isinstance(one, dict) and "Layers" in one for one in told)
-    return "docker" if told and is_saved else "rootfs"
+    if not told or not is_saved:
+        return "rootfs"
+    if any(_is_compressed(os.path.join(folder, name)) for folder, _, files in os.walk(root) for name in files):
+        raise broken("the archive has compressed layers: write it with `docker save`, or as an OCI layout")
+    return "docker"
+
+
+def _is_compressed(path: str) -> bool:
+    """skopeo would write it unpacked, whatever size that has."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        return False
+    with open(path, "rb") as file:
+        return file.read(6).startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"))
 
 
 def _write_layout(layout: Path, manifest: str, store: ImageStore, reference: str) -> None:
