@@ -12,14 +12,14 @@ from typing import Any
 from harena.core.errors import ImagePullError, NotFoundError
 from harena.core.images import DIGEST_PATTERN
 
-MOST_BYTES = 4 * 1024 * 1024
-"""size limit of a manifest, an index or a configuration, as registries have it"""
+MOST_BYTES = 512 * 1024
+"""size limit of a manifest, an index or a configuration: to parse one holds the interpreter, here for some 40 ms"""
 MOST_ENVIRONMENT = 128 * 1024
 """characters of all variables of an image: each program gets them"""
-MOST_WORKDIR, MOST_WORKDIR_PARTS = 1024, 64
+MOST_WORKDIR, MOST_WORKDIR_PARTS = 200, 16
 """characters of a working directory, and its folders: what an image lacks of it is made in each sandbox"""
-MOST_LAYERS = 500
-"""overlayfs mounts as many"""
+MOST_LAYERS = 300
+"""the options of a mount have 4 KiB, and name each"""
 _MOST_WORDS = 10_000
 _MOST_INDEXED = 1000
 _SCHEMA_1 = 1
@@ -178,15 +178,20 @@ def _indexed(given: object) -> Indexed:
 
 def _word(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name)
-    if value is not None and (not isinstance(value, str) or "\0" in value):
+    if value is not None and not _is_text(value):
         raise broken(f"{name} of its configuration is no text")
     return value or ""
+
+
+def _is_text(value: object) -> bool:
+    """A text that can be a program's word: without NUL, and without halves of characters."""
+    return isinstance(value, str) and "\0" not in value and not re.search("[\ud800-\udfff]", value)
 
 
 def _words(fields: Mapping[str, Any], name: str) -> list[str]:
     value = fields.get(name) or []
     if not isinstance(value, list) or len(value) > _MOST_WORDS:
         raise broken(f"{name} of its configuration is no list")
-    if not all(isinstance(word, str) and "\0" not in word for word in value):
+    if not all(map(_is_text, value)):
         raise broken(f"{name} of its configuration has entries that are no text")
     return value

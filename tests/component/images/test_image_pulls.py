@@ -35,6 +35,8 @@ from harena.core.clock import SystemClock
 from harena.core.errors import HostUnsupportedError, ImagePullError, NotFoundError, ValidationError
 from harena.core.images import image_id, parse_reference
 from harena.core.records.images import ImageRoot, PullState
+from harena.image_store import pulls
+from harena.image_store.assembling import Assembler
 from harena.image_store.images import Images
 
 PULLER = Path(__file__).with_name("image_puller.py")
@@ -296,7 +298,7 @@ class TestFaults:
         assert left(tmp_path / "images") == []
 
     @pytest.mark.parametrize(
-        "said", [{"Env": ["A=" + "x" * 200_000]}, {"WorkingDir": "/x" * 70}, {"WorkingDir": "x" * 2000}]
+        "said", [{"Env": ["A=" + "x" * 200_000]}, {"WorkingDir": "/x" * 17}, {"WorkingDir": "x" * 201}]
     )
     async def test_what_is_too_large_in_a_configuration(
         self, images: Images, registry: FakeRegistry, said: dict[str, Any]
@@ -533,6 +535,46 @@ class TestArchives:
         with pytest.raises((ImagePullError, ValidationError, NotFoundError)):
             await images.root_of("default", "a:1")
         assert roots[0].digest != roots[1].digest
+
+    async def test_a_saved_image_with_compressed_layers(self, images: Images) -> None:
+        """skopeo would write them unpacked to the disk, whatever size they have."""
+        layer = gzip.compress(tar(member("f", bytes(1_000_000))))
+        config = b'{"os":"linux","architecture":"amd64","config":{},"rootfs":{"type":"layers","diff_ids":[]}}'
+        listed = b'[{"Config":"c.json","RepoTags":["a:1"],"Layers":["l/layer.tar"]}]'
+        saved = tar(member("manifest.json", listed), member("c.json", config), member("l/layer.tar", layer))
+        with pytest.raises(ValidationError, match="compressed layers"):
+            await images.import_("default", "a:1", pieces(saved))
+
+    async def test_pulls_at_one_time_and_pulls_that_are_remembered(
+        self, images: Images, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Four programs; of those that have ended the oldest are forgotten."""
+        monkeypatch.setattr(pulls, "_MOST_KEPT", 5)
+        running: list[int] = []
+        four, go_on = asyncio.Event(), asyncio.Event()
+        most = 0
+
+        async def pull(*_: object) -> None:
+            nonlocal most
+            running.append(1)
+            most = max(most, len(running))
+            if most == 4:
+                four.set()
+            await go_on.wait()
+            running.pop()
+            raise NotFoundError("none")
+
+        monkeypatch.setattr(Assembler, "pull", pull)
+        begun = [await images.pull("default", f"localhost:9/x{number}:1", refresh=True) for number in range(20)]
+        await four.wait()
+        go_on.set()
+        for each in begun[-3:]:
+            await images.wait_pull("default", each.id)
+        await images.pull("default", "localhost:9/last:1", refresh=True)
+        assert most == 4
+        assert len(images._pulls._tickets) <= 20
+        with pytest.raises(NotFoundError):
+            await images.get_pull("default", begun[0].id)
 
     async def test_a_layout(self, images: Images, tmp_path: Path) -> None:
         """What another tool has written, as a tar archive."""

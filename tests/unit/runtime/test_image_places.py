@@ -27,6 +27,12 @@ def test_an_empty_image_lacks_all(tmp_path: Path) -> None:
     assert missing_directories([empty], "/srv/app") == [*ALWAYS, ("/srv", 0o755), ("/srv/app", 0o755)]
 
 
+@pytest.mark.parametrize("workdir", ["/etc/app", "/dev/shm/app", "/proc/1/x", "/etc"])
+def test_what_each_root_has_is_not_made_again(tmp_path: Path, workdir: str) -> None:
+    found = [path for path, _ in missing_directories([layer(tmp_path / "empty")], workdir)][len(ALWAYS) :]
+    assert found == (["/etc/app"] if workdir == "/etc/app" else [])
+
+
 def test_what_any_layer_has_is_not_made(tmp_path: Path) -> None:
     over, below = layer(tmp_path / "over", "srv", "tmp"), layer(tmp_path / "below", "srv/app", "dev", "root", "data")
     assert missing_mount_points([over, below]) == [("/proc", 0o755)]

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 MOUNT_POINTS = ("/dev", "/proc")
 _ALWAYS = (("/tmp", 0o1777), ("/root", 0o700), ("/workspace", 0o755), ("/data", 0o755))
 """which programs and scorers expect in every sandbox"""
+_ETC = "/etc"
+"""each sandbox has it, with files of its own"""
 _FREE_TO_MAKE = 0o755
 _OPAQUE = "user.overlay.opaque"
 
@@ -28,9 +30,14 @@ def missing_directories(layers: Sequence[str], workdir: str) -> list[Place]:
     made: dict[str, int] = {}
     for path, mode in [*_ALWAYS, (workdir, _FREE_TO_MAKE)]:
         for above, kind in _walked(layers, path):
-            if not kind:
+            if not kind and not _is_made_before(above):
                 made.setdefault(above, mode if above == path else _FREE_TO_MAKE)
     return list(made.items())
+
+
+def _is_made_before(path: str) -> bool:
+    """It is made when the root is mounted, or lies below what is mounted there."""
+    return path == _ETC or path.startswith(tuple(f"{point}/" for point in MOUNT_POINTS)) or path in MOUNT_POINTS
 
 
 def _walked(layers: Sequence[str], path: str) -> Iterator[tuple[str, int]]:
