@@ -179,6 +179,15 @@ async def test_a_program_of_an_image_has_no_rights(runtime: LinuxRuntime) -> Non
     assert refused.count("not permitted") == 2 or "Invalid argument" in refused
 
 
+async def test_an_archive_is_made_whatever_a_program_has_made_of_the_temporary_directory(runtime: LinuxRuntime) -> None:
+    sandbox = await runtime.create(SandboxSpec(image="base"))
+    await sandbox.write_file("/data/x/file", b"content")
+    for change in ("rm -r /tmp", "ln -s /proc/1/cwd /tmp"):
+        assert (await run(sandbox, "sh", "-c", change))[1] == 0
+        assert b"content" in b"".join([piece async for piece in sandbox.create_archive("/data/x")])
+    await sandbox.destroy()
+
+
 async def test_an_unknown_image_is_told(runtime: LinuxRuntime) -> None:
     with pytest.raises(NotFoundError):
         await runtime.create(SandboxSpec(image="absent:1"))

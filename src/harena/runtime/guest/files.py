@@ -162,7 +162,7 @@ def _pack(extra: int, path: str) -> list[str]:
     if start == os.stat("/proc/self").st_dev:
         raise OSError(errno.EACCES, "lies in /proc")
     os.fchdir(checked)  # what is packed is what was checked, wherever its name leads by now
-    own = (os.stat("/").st_dev, os.stat("/tmp").st_dev)
+    own = tuple(os.stat(place).st_dev for place in ("/", "/tmp") if os.path.isdir(place))
     archive = _Archive(extra, own if start in own else ())
     waiting = ["."]
     while waiting:
