@@ -248,13 +248,20 @@ class Assembler:
         return hexadecimal(own), manifest, config
 
     def _look(self, blobs: Mapping[str, int], layout: Path, progress: Progress, loop: asyncio.AbstractEventLoop) -> int:
-        """How many bytes of these are here; in a thread."""
-        arrived = min(sum(blobs.values()), sum(blobs.values()) - self._missing(blobs) + _arriving(layout))
+        """How many bytes of these are here; in a thread. Raises ImagePullError for more than there can be."""
+        most, arriving = sum(blobs.values()), _arriving(layout)
+        if arriving > most + _MORE_BYTES:
+            raise broken("its registry sends more than its manifest says")
+        arrived = min(most, most - self._missing(blobs) + arriving)
         loop.call_soon_threadsafe(progress.arrived, arrived)
         return arrived
 
     def _missing(self, blobs: Mapping[str, int]) -> int:
         return sum(size for digest, size in blobs.items() if not self.store.blob(digest).exists())
+
+
+_MORE_BYTES = 1024 * 1024
+"""what a registry may send beyond a manifest's sizes until that is an error: blobs are looked at while they grow"""
 
 
 def _arriving(layout: Path) -> int:

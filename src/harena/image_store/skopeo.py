@@ -84,7 +84,7 @@ class Skopeo:
     async def read_archive(self, source: str, layout: Path, blobs: Path, asked: str) -> None:
         """Write the image of an archive or layout (`docker-archive:FILE`, `oci:FOLDER`) as `download` does. Raises
         ImagePullError."""
-        command = self.copied(["--dest-oci-accept-uncompressed-layers", source], layout, blobs)
+        command = self.copied([source], layout, blobs)
         finished = await self._finished(command, layout)
         if finished.status:
             error = fault(finished.said, asked)
@@ -99,6 +99,7 @@ class Skopeo:
         """The command that copies into a layout."""
         return [
             *(*self._program(), "copy", "--quiet", "--dest-shared-blob-dir", str(blobs)),
+            "--dest-oci-accept-uncompressed-layers",  # as they are: their digests stay what the manifest says
             *(*source, f"oci:{layout}"),
         ]
 

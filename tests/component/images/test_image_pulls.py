@@ -36,7 +36,7 @@ from harena.core.errors import HostUnsupportedError, ImagePullError, NotFoundErr
 from harena.core.images import image_id, parse_reference
 from harena.core.records.images import ImageRoot, PullState
 from harena.image_store import pulls
-from harena.image_store.assembling import Assembler
+from harena.image_store.assembling import Assembler, Progress
 from harena.image_store.images import Images
 
 PULLER = Path(__file__).with_name("image_puller.py")
@@ -535,6 +535,17 @@ class TestArchives:
         with pytest.raises((ImagePullError, ValidationError, NotFoundError)):
             await images.root_of("default", "a:1")
         assert roots[0].digest != roots[1].digest
+
+    async def test_layers_that_are_not_compressed(self, images: Images, registry: FakeRegistry) -> None:
+        registry.put("plain", "1", image := made(tar(member("a", b"1")), plain=True))
+        root = await images.root_of("default", f"{registry.host}/plain:1")
+        assert (root.digest, (root.layers[0] / "a").read_bytes()) == (image.digest, b"1")
+
+    async def test_a_registry_that_sends_more_than_it_says(self, images: Images, tmp_path: Path) -> None:
+        (tmp_path / "oci-put-blob1").write_bytes(bytes(2_000_000))
+        look, loop = images._assembler()._look, asyncio.get_running_loop()
+        with pytest.raises(ImagePullError, match="more than its manifest says"):
+            look({"0" * 64: 20}, tmp_path, Progress(lambda: None), loop)
 
     async def test_a_saved_image_with_compressed_layers(self, images: Images) -> None:
         """skopeo would write them unpacked to the disk, whatever size they have."""
