@@ -6,13 +6,13 @@ import ctypes
 import os
 import struct
 
+from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import (
     FSCONFIG,
     FSMOUNT,
     FSOPEN,
     MOUNT_SETATTR,
     MOVE_MOUNT,
-    OLD,
     OPEN_TREE,
     StepError,
     check,
@@ -132,6 +132,6 @@ def pivot_into(root: bytes) -> None:
     """Make `root` (a mount) the root directory and forget the old one."""
     os.chdir(root)
     # pivot_root(".", ".") stacks the old root on the new one's mount point; see pivot_root(2), "NOTES"
-    syscall("pivot_root", OLD["pivot_root"], ctypes.c_char_p(b"."), ctypes.c_char_p(b"."))
+    syscall("pivot_root", NUMBERS["pivot_root"], ctypes.c_char_p(b"."), ctypes.c_char_p(b"."))
     check("umount old root", libc.umount2(b".", ctypes.c_int(DETACH)))
     os.chdir("/")

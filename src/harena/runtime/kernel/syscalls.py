@@ -20,13 +20,6 @@ CLOSE_RANGE = 436
 OPENAT2 = 437
 MOUNT_SETATTR = 442
 
-_MACHINE = os.uname().machine
-_OLD_NUMBERS = {
-    "x86_64": {"pivot_root": 155},
-    "aarch64": {"pivot_root": 41},
-}
-OLD = _OLD_NUMBERS.get(_MACHINE, {})
-
 
 class StepError(OSError):
     """A system call failed; `step` says which step of the launch it was."""
