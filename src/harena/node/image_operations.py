@@ -9,6 +9,7 @@ from harena.core.records.images import CollectedImages, Image, ImagePull, ImageP
 
 if TYPE_CHECKING:
     from harena.core.images import ArchiveFormat
+    from harena.image_store.images import Images
     from harena.node.parts import NodeParts
 
 
@@ -18,46 +19,50 @@ class ImageOperations:
     workspace: str
     _parts: NodeParts
 
+    @property
+    def _images(self) -> Images:
+        return self._parts.images(self.workspace)
+
     async def pull_image(self, reference: str, *, refresh: bool = True) -> ImagePull:
         """See `Operations`."""
-        return await self._parts.images(self.workspace).pull(self.workspace, reference, refresh=refresh)
+        return await self._images.pull(self.workspace, reference, refresh=refresh)
 
     async def get_image_pull(self, pull: str) -> ImagePull:
         """See `Operations`."""
-        return await self._parts.images(self.workspace).get_pull(self.workspace, pull)
+        return await self._images.get_pull(self.workspace, pull)
 
     async def wait_image_pull(self, pull: str) -> ImagePull:
         """See `Operations`."""
-        return await self._parts.images(self.workspace).wait_pull(self.workspace, pull)
+        return await self._images.wait_pull(self.workspace, pull)
 
     async def cancel_image_pull(self, pull: str) -> ImagePull:
         """See `Operations`."""
-        return await self._parts.images(self.workspace).cancel_pull(self.workspace, pull)
+        return await self._images.cancel_pull(self.workspace, pull)
 
     def image_pull_events(self, pull: str, *, after: int = 0) -> AsyncIterator[ImagePullEvent]:
         """See `Operations`."""
-        return self._parts.images(self.workspace).events(self.workspace, pull, after)
+        return self._images.events(self.workspace, pull, after)
 
     async def list_images(self, *, limit: int = 100, cursor: int | None = None) -> ImagesPage:
         """See `Operations`."""
-        return await self._parts.images(self.workspace).page(self.workspace, limit=limit, cursor=cursor)
+        return await self._images.page(self.workspace, limit=limit, cursor=cursor)
 
     async def get_image(self, image: str) -> Image:
         """See `Operations`."""
-        return await self._parts.images(self.workspace).get(self.workspace, image)
+        return await self._images.get(self.workspace, image)
 
     async def remove_image(self, image: str) -> None:
         """See `Operations`."""
-        await self._parts.images(self.workspace).remove(self.workspace, image)
+        await self._images.remove(self.workspace, image)
 
     async def collect_images(self, *, unused_seconds: int | None = None) -> CollectedImages:
         """See `Operations`."""
-        return await self._parts.images(self.workspace).collect(self.workspace, unused_seconds)
+        return await self._images.collect(self.workspace, unused_seconds)
 
     async def import_image(self, reference: str, tree: AsyncIterable[bytes]) -> Image:
         """See `Operations`."""
-        return await self._parts.images(self.workspace).import_(self.workspace, reference, tree)
+        return await self._images.import_(self.workspace, reference, tree)
 
     def export_image(self, image: str, *, form: ArchiveFormat = "oci") -> AsyncIterator[bytes]:
         """See `Operations`."""
-        return self._parts.images(self.workspace).export(self.workspace, image, form)
+        return self._images.export(self.workspace, image, form)

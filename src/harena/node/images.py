@@ -49,6 +49,10 @@ class NodeImages:
         """See `ImageSource`."""
         return self.store(workspace).hold(workspace, digest)
 
+    def abandon(self) -> None:
+        """In a forked child: let go of the parent's stores, without ending what pulls images."""
+        self._stores.clear()
+
     async def close(self) -> None:
         """End what pulls images."""
         for store in self._stores.values():

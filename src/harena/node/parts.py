@@ -162,7 +162,7 @@ class NodeParts:
         """In a forked child: let go of what belongs to the parent, without ending it."""
         self._closed = True
         self._jobs = self._registry = self._training = None
-        self._images = NodeImages(self._config.images_place, self._clock, for_server=self._config.durable_jobs)
+        self._images.abandon()
         self._database = NodeDatabase(self._config.store_place)  # the open one is the parent's
         self.sandboxes.abandon()
         self._runtime.after_fork_in_child()
