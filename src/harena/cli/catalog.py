@@ -156,5 +156,5 @@ def say_archived(ref: str, count: int) -> None:
 
 
 def say_deleted(ref: str) -> None:
-    """Which version was deleted."""
+    """Say on standard output which version was deleted."""
     sys.stdout.write(f"{ref} deleted\n")

@@ -34,6 +34,8 @@ from harena.image_store.store import ImageStore, Work, in_threads
 from harena.image_store.unpacking import CorruptBlobError, LayerLimits, number, unpack
 
 _UNPACKED_AT_ONCE = 2
+_MORE_BYTES = 1024 * 1024
+"""what a registry may send beyond a manifest's sizes until that is an error: blobs are looked at while they grow"""
 
 
 @dataclass(slots=True)
@@ -137,7 +139,6 @@ class Assembler:
             await self.collect(work, more=missing)
         for is_last in (False, True):
             layout = await IMAGES.run(work.folder, f"layout-{int(is_last)}")
-
             progress.tell(state=PullState.DOWNLOADING)
             loop = asyncio.get_running_loop()
             look = partial(self._look, blobs, layout, progress, loop)
@@ -258,10 +259,6 @@ class Assembler:
 
     def _missing(self, blobs: Mapping[str, int]) -> int:
         return sum(size for digest, size in blobs.items() if not self.store.blob(digest).exists())
-
-
-_MORE_BYTES = 1024 * 1024
-"""what a registry may send beyond a manifest's sizes until that is an error: blobs are looked at while they grow"""
 
 
 def _arriving(layout: Path) -> int:

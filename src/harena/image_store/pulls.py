@@ -18,9 +18,9 @@ from harena.image_store.assembling import Progress
 KEPT_SECONDS = 3600.0
 """for which a pull that has ended can be asked for"""
 _MOST_OPEN = 100
+"""pulls of one workspace that have not ended"""
 _MOST_KEPT = 1000
 """pulls that are remembered, those that have not ended among them"""
-"""pulls of one workspace that have not ended"""
 _RETRY_SECONDS = 1.0
 
 

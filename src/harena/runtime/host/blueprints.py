@@ -135,7 +135,7 @@ class Blueprints(BlueprintSource):
         `LayerStore.install` does."""
         files, env = dict(files or {}), dict(env or {})
         await _in_thread(workspace, _check, name, image, files, env, warm)
-        await _in_thread(workspace, _check_image, image, packages, warm)
+        _check_image(image, packages, warm)
         await _in_thread(workspace, self._check_room, workspace, sum(map(len, files.values())), limits)
         made = await self._installed(workspace, packages, limits) if packages else None
         layer = self._layers.path(made.digest) if made else None

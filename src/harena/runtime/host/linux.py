@@ -404,8 +404,8 @@ class LinuxRuntime:
             image = images.layered_image(root, image)
             layers = await NODE.run(_layers, image)
         environment = dict(image.environment)
-        is_warm = uses.warm_programs and not image.layers and blueprint is not None and blueprint.warm is not None
-        warm = list(blueprint.warm) if is_warm and blueprint is not None and blueprint.warm is not None else None
+        may_be_warm = uses.warm_programs and not image.layers
+        warm = list(blueprint.warm) if may_be_warm and blueprint and blueprint.warm is not None else None
         imports = warm is not None and blueprint is not None and _says_what_runs(blueprint)
         if imports and not (may_import and uses.warm_imports and forker.is_possible()):
             warm, imports = None, False
