@@ -28,8 +28,6 @@ BODIES: dict[str, Any] = {
 }
 """of requests that need one with something in it"""
 
-NOUNS = {"sandboxes", "benchmark_jobs", "blueprints", "leases", "keys"}
-NOUNS |= {"scenarios", "scoring_contracts", "calibrations", "objects", "training_jobs"}
 ROUTES = [(method, path) for path, route in openapi()["paths"].items() for method in route if "{" in path]
 
 
@@ -69,6 +67,12 @@ async def id_of_ours(ours: HttpOperations, owner: str, path: str, folder: Path) 
     if noun == "objects":
         tree = tar_of(("rows.jsonl", b'{"prompt": "1 + 1", "answer": "2"}'))
         return "ref", (await ours.push_object("dataset", "kept", "1", stream(tree)))["ref"]
+    if noun in ("images", "image_pulls"):
+        tree = tar_of(("etc/hostname", b"box"))
+        image = await ours.import_image("kept/image:1", stream(tree))
+        if noun == "images":
+            return "image", image.id
+        return "pull", (await ours.pull_image("kept/image:1", refresh=False)).id  # of what is here: it has ended
     requests: dict[str, dict[str, Any]] = {
         "scenarios": {"name": "kept", "scenarios": [GOOD]},
         "scoring_contracts": {"name": "kept", "contract": GOOD["scoring"]},
