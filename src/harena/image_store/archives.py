@@ -51,7 +51,8 @@ class Archives:
         file = work.path / "archive"
         await self._received(tree, file)
         await self.assembler.collect(work, more=(await IMAGES.run(file.stat)).st_size)
-        made, about = await unpack(work, file, "", LayerLimits.of_node())
+        async with self.assembler.unpacking():
+            made, about = await unpack(work, file, "", LayerLimits.of_node())
         kind = await IMAGES.run(_kind, made / "root")
         layout = await IMAGES.run(work.folder, "layout")
         if kind == "rootfs":

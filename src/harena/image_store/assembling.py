@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,6 @@ from harena.image_store.skopeo import LOOKED_AT_SECONDS, Skopeo
 from harena.image_store.store import ImageStore, Work, in_threads
 from harena.image_store.unpacking import CorruptBlobError, LayerLimits, number, unpack
 
-_UNPACKED_AT_ONCE = 2
 _MORE_BYTES = 1024 * 1024
 """what a registry may send beyond a manifest's sizes until that is an error: blobs are looked at while they grow"""
 
@@ -69,9 +68,10 @@ class Assembler:
     store: ImageStore
     skopeo: Skopeo
     clock: Clock
+    unpacking: Callable[[], AbstractAsyncContextManager[None]]
+    """within which a layer or an archive is unpacked"""
     _unpacking: dict[str, asyncio.Lock] = field(default_factory=dict)
     """diff id -> lock of those who need the layer"""
-    _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_UNPACKED_AT_ONCE))
 
     async def pull(self, reference: ImageReference, progress: Progress, work: Work) -> KeptImage:
         """The image that a reference names at its registry, which is here then. Raises NotFoundError, ImagePullError,
@@ -110,20 +110,16 @@ class Assembler:
         """From now on nobody removes these."""
         await IMAGES.run(_need, self.store, work, needs)
 
-    async def check_room(self, work: Work, image: KeptImage) -> None:
-        """Make the store fit its budget again. Raises ImagePullError where an image leaves no room for that; then it is
-        gone again."""
+    async def _check_room(self, work: Work, image: KeptImage) -> None:
+        """Make the store fit its budget again. Raises ImagePullError where a new image leaves no room for that; then it
+        is gone again."""
         made = await self.collect(work)
         budget = number(settings.IMAGE_BYTES)
         if made.used_bytes <= budget:
             return
         await IMAGES.run(self.store.drop_image, image.digest)
-        raise ImagePullError(
-            f"there is no room for the image: with it, images take {made.used_bytes} bytes, and may take {budget} "
-            f"({settings.IMAGE_BYTES.name}); all others are in use or imported",
-            step="pull",
-            reason="IMAGE_SPACE",
-        )
+        others = "and all others are in use or imported"
+        raise _no_room(f"with it, images take {made.used_bytes} bytes, {others}", budget)
 
     async def _pulled(
         self, reference: ImageReference, place: str, digest: str, told: Manifest, progress: Progress, work: Work
@@ -135,6 +131,8 @@ class Assembler:
             progress.tell(downloaded_bytes=told.bytes, layers_unpacked=len(told.layers))
             return known
         missing = await IMAGES.run(self._missing, blobs)
+        if told.bytes > (budget := number(settings.IMAGE_BYTES)):
+            raise _no_room(f"its manifest says {told.bytes} bytes", budget)  # before others go for it
         if missing:
             await self.collect(work, more=missing)
         for is_last in (False, True):
@@ -150,7 +148,6 @@ class Assembler:
                 if is_last:
                     raise broken("a blob has another digest than its name says, twice") from None
                 continue
-            await self.check_room(work, image)
             return image
         raise AssertionError("the second try returns or raises")
 
@@ -210,7 +207,10 @@ class Assembler:
             keeps_owners=all(layer.keeps_owners for layer in kept),
             is_imported=is_imported,
         )
+        was_here = await IMAGES.run(self.store.image, known_by) is not None
         await IMAGES.run(self.store.keep_image, image, work)
+        if not was_here:
+            await self._check_room(work, image)
         return image
 
     async def _layer(self, blob: KeptBlob, work: Work, limits: LayerLimits) -> KeptLayer:
@@ -219,7 +219,7 @@ class Assembler:
             there = await IMAGES.run(self.store.layer, blob.diff_id)
             if there is not None:
                 return there
-            async with self._slots:
+            async with self.unpacking():
                 path = self.store.blob(blob.digest)
                 try:
                     made, about = await unpack(work, path, blob.digest, limits)
@@ -259,6 +259,14 @@ class Assembler:
 
     def _missing(self, blobs: Mapping[str, int]) -> int:
         return sum(size for digest, size in blobs.items() if not self.store.blob(digest).exists())
+
+
+def _no_room(why: str, budget: int) -> ImagePullError:
+    return ImagePullError(
+        f"there is no room for the image: {why}; images may take {budget} bytes ({settings.IMAGE_BYTES.name})",
+        step="pull",
+        reason="IMAGE_SPACE",
+    )
 
 
 def _arriving(layout: Path) -> int:

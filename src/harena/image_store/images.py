@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from harena.core.clock import Clock
@@ -38,9 +39,8 @@ from harena.image_store.pulls import Names, Pulls, Ticket
 from harena.image_store.registries import Registries
 from harena.image_store.skopeo import Skopeo
 from harena.image_store.store import ImageStore, Work, in_threads
+from harena.image_store.turns import ImageTurns
 
-_PULLED_AT_ONCE = 4
-"""images that are pulled at one time: each takes a program of its own"""
 _MOST_ROOTS = 1000
 """answers that are remembered: one takes a few KB at most, by the image's variables"""
 
@@ -49,13 +49,15 @@ class Images:
     """Implements `ImageSource`, and `ImageOperations` with the workspace as the first argument. Used from one event
     loop."""
 
-    def __init__(self, place: Path, clock: Clock, *, for_server: bool) -> None:
-        """`for_server`: without a setting, only public registries are asked."""
+    def __init__(self, place: Path, clock: Clock, *, for_server: bool, turns: ImageTurns | None = None) -> None:
+        """`for_server`: without a setting, only public registries are asked. `turns`: shared with the node's other
+        stores; None = there is no other."""
+        self._turns = turns or ImageTurns()
+        self._owner = str(place)
         self._store = ImageStore(place.absolute())
         self._clock = clock
         self._for_server = for_server
         self._pulls = Pulls(self._pull, clock)
-        self._at_once = asyncio.Semaphore(_PULLED_AT_ONCE)
         self._opening: asyncio.Task[None] | None = None
         self._made: Assembler | None = None
         self._roots: dict[tuple[str, str], tuple[tuple[int, ...], str, ImageRoot]] = {}
@@ -174,17 +176,20 @@ class Images:
         """See `ImageOperations`."""
         await self._open()
         asked = parse_reference(reference)
-        async with in_threads(self._store.work()) as work:
+        async with self._turns.fetching.turn(self._owner), in_threads(self._store.work()) as work:
             image = await self._archives().read(tree, work, str(asked))
             await IMAGES.run(self._keep_names, {(workspace, asked)}, image.digest, work, "import")
-            await self._assembler().check_room(work, image)
         return await self.get(workspace, image_id(asked))
 
     async def export(self, workspace: str, image: str, form: ArchiveFormat) -> AsyncIterator[bytes]:
         """See `ImageOperations`."""
         await self._open()
         told, kept = await IMAGES.run(self._found, workspace, image)
-        async with in_threads(self._store.hold(kept.digest)), in_threads(self._store.work()) as work:
+        async with (
+            self._turns.fetching.turn(self._owner),
+            in_threads(self._store.hold(kept.digest)),
+            in_threads(self._store.work()) as work,
+        ):
             async for piece in self._archives().written(kept, told.reference, form, work):
                 yield piece
 
@@ -209,7 +214,8 @@ class Images:
         registries = Registries.of(None, for_server=self._for_server)
         skopeo = Skopeo(registries, self._clock)
         if self._made is None:
-            self._made = Assembler(self._store, skopeo, self._clock)
+            unpacking = partial(self._turns.unpacking.turn, self._owner)
+            self._made = Assembler(self._store, skopeo, self._clock, unpacking)
         self._made.skopeo = skopeo
         return self._made
 
@@ -221,7 +227,7 @@ class Images:
         return self._pulls.begin(workspace, reference, named)
 
     async def _pull(self, reference: ImageReference, progress: Progress, names: Callable[[], Names]) -> None:
-        async with self._at_once, in_threads(self._store.work()) as work:
+        async with self._turns.fetching.turn(self._owner), in_threads(self._store.work()) as work:
             image = await self._assembler().pull(reference, progress, work)
             await IMAGES.run(self._keep_names, names(), image.digest, work, "registry")
 

@@ -17,6 +17,7 @@ from harena.core.workspace import checked_workspace
 
 if TYPE_CHECKING:
     from harena.image_store.images import Images
+    from harena.image_store.turns import ImageTurns
 
 
 class NodeImages:
@@ -28,15 +29,19 @@ class NodeImages:
         self._clock = clock
         self._for_server = for_server
         self._stores: dict[str, Images] = {}
+        self._turns: ImageTurns | None = None
 
     def store(self, workspace: str) -> Images:
         """The store of a workspace."""
         found = self._stores.get(workspace)
         if found is None:
             from harena.image_store.images import Images
+            from harena.image_store.turns import ImageTurns
 
+            self._turns = self._turns or ImageTurns()
             place = self._place / checked_workspace(workspace)
-            found = self._stores[workspace] = Images(place, self._clock, for_server=self._for_server)
+            found = Images(place, self._clock, for_server=self._for_server, turns=self._turns)
+            self._stores[workspace] = found
         return found
 
     async def root_of(self, workspace: str, reference: str) -> ImageRoot:
@@ -52,6 +57,7 @@ class NodeImages:
     def abandon(self) -> None:
         """In a forked child: let go of the parent's stores, without ending what pulls images."""
         self._stores.clear()
+        self._turns = None
 
     async def close(self) -> None:
         """End what pulls images."""

@@ -64,6 +64,13 @@ async def images(tmp_path: Path) -> AsyncIterator[Images]:
     await found.close()
 
 
+async def imported(images: Images, reference: str, image: Made, folder: Path) -> None:
+    async def archive() -> AsyncIterator[bytes]:
+        yield packed(image.layout(folder))
+
+    await images.import_("default", reference, archive())
+
+
 def files(root: ImageRoot) -> dict[str, str]:
     """What a program sees, as far as whiteouts need not be known."""
     seen: dict[str, str] = {}
@@ -459,6 +466,39 @@ class TestRoom:
             await images.root_of("default", f"{registry.host}/env:1")
         assert error.value.reason == "IMAGE_SPACE"
         assert os.listdir(tmp_path / "images/images") == []
+
+    async def test_a_manifest_that_only_says_that_it_is_large_removes_nothing(
+        self, images: Images, registry: FakeRegistry, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        registry.put("env", "1", small())
+        root = await images.root_of("default", f"{registry.host}/env:1")
+        monkeypatch.setenv("HARENA_IMAGE_BYTES", "1000000")
+        told = made(tar(member("f", b"x")))
+        manifest = json.loads(told.manifest)
+        manifest["layers"][0]["size"] = 2_000_000
+        content = json.dumps(manifest).encode()
+        registry.put("large", "1", Made(content, {**told.blobs, digest(content): content}, told.layers))
+        with pytest.raises(ImagePullError, match="no room") as error:
+            await images.root_of("default", f"{registry.host}/large:1")
+        assert error.value.reason == "IMAGE_SPACE"
+        assert root.layers[0].is_dir()
+
+    async def test_an_import_that_is_refused_leaves_nothing(
+        self, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """No name, and no image that was here before with the same content goes for it."""
+        first = made(tar(member("f", os.urandom(50_000))))
+        await imported(images, "localhost/kept:1", first, tmp_path / "first")
+        kept = await images.root_of("default", "localhost/kept:1")
+        monkeypatch.setenv("HARENA_IMAGE_BYTES", "70000")
+        with pytest.raises(ImagePullError, match="no room"):
+            await imported(images, "localhost/new:1", made(tar(member("g", os.urandom(60_000)))), tmp_path / "second")
+        with pytest.raises(NotFoundError):
+            await images.get("default", "localhost/new:1")
+        assert "localhost/new:1" not in [name.reference for name in images._store.names("default").values()]
+        await imported(images, "localhost/again:1", first, tmp_path / "again")
+        assert (await images.root_of("default", "localhost/again:1")).layers == kept.layers
+        assert kept.layers[0].is_dir()
 
     async def test_images_that_nobody_names(self, images: Images, registry: FakeRegistry, tmp_path: Path) -> None:
         """Removing the last name removes the layers, unless they are in use; the next collection takes them then."""
