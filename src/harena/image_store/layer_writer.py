@@ -188,12 +188,15 @@ class LayerWriter:
         try:
             if not target:
                 raise FileNotFoundError
-            source = self._folder(tuple(target[:-1]), make=False)
-            self._fresh(
-                folder,
-                path,
-                lambda: os.link(target[-1], path[-1], src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False),
-            )
+            source = os.dup(self._folder(tuple(target[:-1]), make=False))  # it may go with what the link replaces
+            try:
+                self._fresh(
+                    folder,
+                    path,
+                    lambda: os.link(target[-1], path[-1], src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False),
+                )
+            finally:
+                os.close(source)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             raise BrokenLayerError(
                 f"the hard link {shown(b'/'.join(path))} is one to {shown(entry.link)}, which is no file of its layer"
@@ -275,8 +278,8 @@ class LayerWriter:
         self._looked_through += len(self._folders) + len(self._told)
         if self._looked_through > _MOST_LOOKED_THROUGH:
             raise BrokenLayerError("it replaces too many folders by other entries")
-        for known in [known for known in self._folders if known[: len(path)] == path]:
-            os.close(self._folders.pop(known))  # also what a link had led to
+        for known in [known for known in self._folders if known != path[: len(known)]]:
+            os.close(self._folders.pop(known))  # others, too: a link may have led to what goes now
         for told in [told for told in self._told if told[: len(path)] == path]:
             del self._told[told]
         if is_folder:

@@ -197,6 +197,16 @@ class TestHostileLayers:
         with pytest.raises(BrokenLayerError, match="hard link"):
             unpacked(tmp_path / "l", tar(member("d"), link("h", target, hard=True)))
 
+    def test_a_hard_link_that_replaces_the_folder_that_it_leads_through(self, tmp_path: Path) -> None:
+        with pytest.raises(BrokenLayerError, match="no file of its layer"):
+            unpacked(tmp_path / "l", tar(member("a"), member("a/b", b"1"), link("a", "a/b", hard=True)))
+
+    def test_a_folder_behind_a_link_that_is_replaced(self, tmp_path: Path) -> None:
+        """What comes below the link afterwards lies where the link leads then."""
+        begin = [member("a/x"), link("b", "a/x"), member("b/f", b"1"), member("a/x", b"a file"), member("a/x")]
+        unpacked(tmp_path / "l", tar(*begin, member("b/g", b"2")))
+        assert tree(tmp_path / "l") == {"a/x/g": b"2"}
+
     def test_devices_and_privileges(self, tmp_path: Path) -> None:
         """Devices are left out, a raw whiteout too; attributes speak neither to overlayfs nor give privileges."""
         headers = {
