@@ -24,6 +24,8 @@ _MOST_WORDS = 10_000
 _MOST_INDEXED = 1000
 _SCHEMA_1 = 1
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
+_FOREIGN = re.compile(r"\.foreign\.|\.nondistributable\.")
+"""in media types of layers that have to be had elsewhere; nobody is asked for them"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,10 @@ def read_manifest(raw: bytes) -> Manifest | Sequence[Indexed]:
         raise broken("its manifest names no layers, or no configuration: it is no image that can be run")
     if len(layers) > MOST_LAYERS:
         raise broken(f"it has {len(layers)} layers, and may have {MOST_LAYERS}")
-    return Manifest(_descriptor(said["config"]), [_descriptor(layer) for layer in layers])
+    made = [_descriptor(layer) for layer in layers]
+    if any(_FOREIGN.search(layer.media_type) for layer in made):
+        raise broken("it has a layer that its registry does not give away (a base image for Windows, mostly)")
+    return Manifest(_descriptor(said["config"]), made)
 
 
 def chosen(index: Sequence[Indexed], wanted: str) -> str:

@@ -255,6 +255,18 @@ class TestFaults:
         with pytest.raises(ImagePullError, match="digest"):
             await images.root_of("default", f"{registry.host}/env@{other}")
 
+    async def test_a_layer_that_is_had_elsewhere_only(self, images: Images, registry: FakeRegistry) -> None:
+        """It is named in words, and its address is not asked."""
+        told = small()
+        manifest = json.loads(told.manifest)
+        kind = "application/vnd.docker.image.rootfs.foreign.diff.tar.gzip"
+        manifest["layers"][0] |= {"mediaType": kind, "urls": [f"http://{registry.host}/elsewhere"]}
+        content = json.dumps(manifest).encode()
+        registry.put("env", "1", Made(content, {**told.blobs, digest(content): content}, told.layers))
+        with pytest.raises(ImagePullError, match="does not give away") as error:
+            await images.root_of("default", f"{registry.host}/env:1")
+        assert error.value.reason == "IMAGE_BROKEN"
+
     async def test_a_blob_that_is_another(self, images: Images, registry: FakeRegistry, tmp_path: Path) -> None:
         """What a registry sends under a wrong digest never gets into the store."""
         registry.put("env", "1", image := small())
