@@ -163,7 +163,8 @@ class SandboxInfo:
     annotations: Mapping[str, str]
     limits: Limits
     enforcement: Mapping[str, str]
-    """limit name -> how this host enforces it ("cgroup v1", "rlimit per process", "not enforced: ...")"""
+    """limit name -> how this host enforces it ("cgroup v1", "rlimit per process", "not enforced: ..."); with an image's
+    layers also `users` -> how many users it has"""
     created_at: datetime
     started_at: datetime | None = None
     stopped_at: datetime | None = None

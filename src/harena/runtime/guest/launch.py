@@ -61,6 +61,7 @@ TEMPLATE_FLAGS = (
     | namespaces.NEWCGROUP
 )
 SANDBOX_FLAGS = (TEMPLATE_FLAGS & ~namespaces.NEWUSER) | namespaces.NEWNET
+_NESTED = namespaces.NEWUSER | namespaces.NEWNS | namespaces.NEWNET
 
 WRITABLE = (("tmp", "/tmp", 0o1777), ("workspace", "/workspace", 0o755), ("data", "/data", 0o755),
             ("root", "/root", 0o700), ("shm", "/dev/shm", 0o1777))  # fmt: skip
@@ -79,6 +80,8 @@ class TemplateRoot:
     """
 
     def __init__(self, plan: dict[str, object], opened: list[host_trees.Tree] | None, map_ready: int) -> None:
+        self.ids = 1
+        """how many users and groups its user namespace has; known once they are mapped"""
         self.trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
         self.layers: list[str] = plan["layers"]  # type: ignore[assignment]
         self.opened = opened
@@ -91,11 +94,15 @@ class TemplateRoot:
 
 
 def _await_map(root: TemplateRoot) -> None:
-    if os.read(root.map_ready, 1) != b"m":
+    count = os.read(root.map_ready, 4)
+    if len(count) != 4:
         raise StepError("await_map", 32)
+    root.ids = int.from_bytes(count, "little")
 
 
-def _become_root(_: TemplateRoot) -> None:
+def _become_root(root: TemplateRoot) -> None:
+    if root.ids > 1:  # with one group the kernel allows no such call
+        os.setgroups([])
     os.setresgid(0, 0, 0)
     os.setresuid(0, 0, 0)
     privileges.set_dumpable(True)  # a change of user takes it away, and /proc/self/uid_map with it
@@ -163,9 +170,34 @@ def _pivot(_: TemplateRoot) -> None:
     mounts.pivot_into(b"/tmp")
 
 
-def _nest_user_namespace(_: TemplateRoot) -> None:
-    namespaces.unshare(namespaces.NEWUSER | namespaces.NEWNS | namespaces.NEWNET)
-    namespaces.map_identity("self", 0, 0, 0)
+def _nest_user_namespace(root: TemplateRoot) -> None:
+    if root.ids == 1:
+        namespaces.unshare(_NESTED)
+        namespaces.map_identity("self", 0, 0, 0)
+        return
+    # more ids than its own are mapped by who has the right to that in the namespace above, which this process leaves
+    process, (unshared, tells) = str(os.getpid()), os.pipe2(os.O_CLOEXEC)
+    mapper = os.fork()
+    if mapper == 0:
+        code = 1
+        try:
+            os.close(tells)
+            if os.read(unshared, 1):
+                namespaces.map_all(process)
+                code = 0
+        except OSError as error:
+            code = error.errno or 1
+        finally:
+            os._exit(code)
+    try:
+        namespaces.unshare(_NESTED)
+        os.write(tells, b"u")
+    finally:
+        os.close(unshared)
+        os.close(tells)
+        code = os.waitstatus_to_exitcode(os.waitpid(mapper, 0)[1])
+    if code:
+        raise StepError("map_users", max(code, 1))
 
 
 def _name_settings(_: TemplateRoot) -> None:

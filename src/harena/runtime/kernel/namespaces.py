@@ -6,6 +6,7 @@ import ctypes
 import os
 import struct
 
+from harena.runtime.kernel import proc_files
 from harena.runtime.kernel.syscalls import CLONE3, StepError, check, libc
 
 NEWNS = 0x00020000
@@ -46,23 +47,32 @@ def unshare(flags: int) -> None:
     check("unshare", libc.unshare(ctypes.c_int(flags)))
 
 
-def map_identity(process: str, inside: int, outside_uid: int, outside_gid: int) -> None:
-    """Map one user and one group of a user namespace: `inside` (both) to the given ids of the parent namespace.
+def map_identity(process: str, inside: int, outside_uid: int, outside_gid: int, count: int = 1) -> None:
+    """Map users and groups of a user namespace: `count` from `inside` on (both) to the given ids of the parent
+    namespace and those that follow. For more than one the writer must have the right to map others' ids, in there.
 
     `process` is a pid or "self". Without privilege the kernel demands that setgroups is denied first; it does no harm
-    with privilege either.
+    with privilege either, where there is one group only.
     """
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{inside} {outside_uid} 1"),
-        ("gid_map", f"{inside} {outside_gid} 1"),
-    ):
-        _write(f"/proc/{process}/{name}", text)
+    if count == 1:
+        _write(f"/proc/{process}/setgroups", "deny")
+    for name, outside in (("uid_map", outside_uid), ("gid_map", outside_gid)):
+        _write(f"/proc/{process}/{name}", f"{inside} {outside} {count}")
 
 
-def with_map(inside: int, outside: int) -> int:
-    """A descriptor of a user namespace without processes, in which user and group `inside` are `outside` here. It says
-    whose a mount's files shall be (see `mounts.clone_tree`). Needs the right to map others' ids; raises OSError."""
+def map_all(process: str) -> None:
+    """Map to itself each user and group that this process's user namespace has, in a namespace right below."""
+    for name in ("uid_map", "gid_map"):
+        # range by range: one that spans two of those above is refused
+        ranges = [line.split() for line in proc_files.lines("/proc/self/" + name)]
+        lines = [b"%s %s %s" % (inside, inside, count) for inside, _outside, count in ranges]
+        _write(f"/proc/{process}/{name}", b"\n".join(lines).decode())
+
+
+def with_map(inside: int, outside: int, count: int = 1) -> int:
+    """A descriptor of a user namespace without processes, in which `count` users and groups from `inside` on are those
+    from `outside` on here. It says whose a mount's files shall be (see `mounts.clone_tree`). Needs the right to map
+    others' ids; raises OSError."""
     waits, tells = os.pipe2(os.O_CLOEXEC)
     pid, pidfd = clone(NEWUSER)
     if pid == 0:
@@ -72,7 +82,7 @@ def with_map(inside: int, outside: int) -> int:
         finally:
             os._exit(0)
     try:
-        map_identity(str(pid), inside, outside, outside)
+        map_identity(str(pid), inside, outside, outside, count)
         return os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:
         os.close(waits)

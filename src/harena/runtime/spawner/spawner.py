@@ -45,6 +45,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from harena.runtime.spawner import template_users
+
     T = TypeVar("T")
 
 MAX_BATCH = 60
@@ -76,6 +78,8 @@ class _Template:
     pidfd: int
     control: _socket.socket
     group: cgroups.Group
+    users: template_users.TemplateUsers | None = None
+    """where its image has several users; None = `user` is its only one"""
     workspace: str | None = None
     """whose it is: all sandboxes of one have one part of the processors, however many they are"""
     imports: bool = False
@@ -227,6 +231,7 @@ class Spawner:
         self.templates[number] = made
         self._watch(made.control.fileno(), lambda: self._from_template(made))
         self._watch(made.pidfd, lambda: self._template_died(made))
+        configuration["ids"] = made.users.count if made.users is not None else 1
         try:
             made.control.send(marshal.dumps(configuration, 2))
         except OSError:
@@ -235,16 +240,19 @@ class Spawner:
     def _clone_template(self, number: int, plan: dict[str, object]) -> _Template:
         trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
         layers: list[str] = plan["layers"]  # type: ignore[assignment]
-        user = self._free_user() if self.privileged else os.geteuid()
+        users: template_users.TemplateUsers | None = None
         group, entries, light = self._template_group(imports=bool(plan["imports"]))
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
         map_ready, map_done = os.pipe2(os.O_CLOEXEC)
         opened: list[host_trees.Tree] | None = None
         guest.bundle()  # read now: in the new root these files are not there
         try:
+            users = self._several_users() if layers else None
+            user = users.first if users is not None else self._free_user() if self.privileged else os.geteuid()
             if self.privileged:  # the template's user may not be able to reach these paths; we are
                 opened = host_trees.opened(trees, privileged=True)
-                opened += _opened_layers(layers, user, mapped=bool(plan["maps_owners"]))
+                count = users.count if users is not None else 1
+                opened += _opened_layers(layers, user, count, mapped=bool(plan["maps_owners"]))
             pid, pidfd = self._clone_as(user)
             if pid == 0:
                 os.close(map_done)
@@ -254,16 +262,22 @@ class Spawner:
             try:
                 if not entries:
                     _attach(group, pid)
-                namespaces.map_identity(str(pid), 0, *outside)
-                os.write(map_done, b"m")
+                if users is None:
+                    namespaces.map_identity(str(pid), 0, *outside)
+                else:
+                    users.map(pid)
+                os.write(map_done, (users.count if users is not None else 1).to_bytes(4, "little"))
             except OSError:
                 _kill(pidfd)
                 os.waitpid(pid, 0)
                 os.close(pidfd)
                 raise
-            return _Template(number, user, pid, pidfd, ours, group, str(plan["workspace"]), bool(plan["imports"]))
+            imports = bool(plan["imports"])
+            return _Template(number, user, pid, pidfd, ours, group, users, str(plan["workspace"]), imports)
         except OSError:
             self.template_pool.release(group)
+            if users is not None:
+                users.let_go()
             ours.close()
             raise
         finally:
@@ -315,6 +329,16 @@ class Spawner:
                 return user
         raise OSError(errno.EUSERS, f"{_UIDS_PER_SPAWNER} templates live, and each needs a user of its own")
 
+    def _several_users(self) -> template_users.TemplateUsers:
+        """For a template of an image with layers: a range of ids, or the one that it would have otherwise."""
+        from harena.runtime.spawner import template_users  # not for those who have no such image
+
+        one = self._free_user() if self.privileged else os.geteuid()
+        if self.backend.describe()["pids"].startswith("not enforced"):  # each sandbox needs a user namespace of its own
+            group = one if self.privileged else os.getegid()
+            return template_users.TemplateUsers(one, group, why_one="no pids cgroup limits how many processes run")
+        return template_users.claimed(privileged=self.privileged, otherwise=one)
+
     def _from_template(self, made: _Template) -> None:
         """One answer of a template, or room for what it is to be told. A template runs what a blueprint has made it
         import: whatever it says that no template says ends it, and nothing else."""
@@ -357,7 +381,8 @@ class Spawner:
                 except OSError as error:
                     self._say("template", made.number, f"cgroup: {error}", {})
                     return "it has no weight"
-            self._say("template", made.number, "", self.backend.describe())
+            users = {} if made.users is None else {"users": made.users.said()}
+            self._say("template", made.number, "", {**self.backend.describe(), **users})
             return ""
         sandbox = made.waiting.get(number)
         if sandbox is None or not made.ready:
@@ -413,6 +438,8 @@ class Spawner:
             self._failed(sandbox, TEMPLATE_GONE)
         if not made.ready:
             self._say("template", made.number, self._ended_early(made), {})
+        if made.users is not None:
+            made.users.let_go()
         self._say("template_dead", made.number)
         self.template_pool.release(made.group)
 
@@ -542,11 +569,12 @@ class Spawner:
         self.pool.release(sandbox.group, oom_kills)
 
 
-def _opened_layers(places: list[str], user: int, *, mapped: bool) -> list[host_trees.Tree]:
-    """An image's layers; `mapped`: root's files on the disk are this user's, who is root in the template."""
+def _opened_layers(places: list[str], user: int, count: int, *, mapped: bool) -> list[host_trees.Tree]:
+    """An image's layers; `mapped`: root's files on the disk are this user's, who is root in the template, and those of
+    users 1, 2, ... below `count` those of the users who follow."""
     if not mapped or not places:
         return host_trees.opened_layers(places, -1)
-    owners = namespaces.with_map(0, user)
+    owners = namespaces.with_map(0, user, count)
     try:
         return host_trees.opened_layers(places, owners)
     finally:
