@@ -1,0 +1,336 @@
+"""What a sandbox may reach: `NetworkPolicy`, read and checked once, and the rules that follow from it.
+
+Nothing here opens a socket or asks for a name. Who does (see `harena.egress`) asks twice: whether a host and a port
+are allowed, and whether an address that the host's name has led to may be connected to.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harena.core.checked import shown
+from harena.core.errors import SandboxValidationError
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+WEB_PORTS = (80, 443)
+"""ports of an entry that names none"""
+MAIL_PORT = 25
+"""what "*" does not stand for: who wants to send mail names the host"""
+MOST_ENTRIES = 200
+MOST_OWN_PORTS = 16
+"""ports beside 80 and 443 at which a sandbox has listeners"""
+MOST_NAME = 253
+PRESETS: Mapping[str, tuple[str, ...]] = {
+    "pypi": ("pypi.org", "files.pythonhosted.org"),
+    "npm": ("registry.npmjs.org",),
+    "apt": ("deb.debian.org", "security.debian.org", "archive.ubuntu.com", "security.ubuntu.com", "ports.ubuntu.com"),
+}
+"""name -> the hosts that installing needs, and no others of that project: those that take uploads are not among them"""
+
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_SHOWN_ENTRIES = 8
+
+_SPECIAL_4 = tuple(
+    map(
+        ipaddress.IPv4Network,
+        ("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+         "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+         "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+         "168.63.129.16/32"),  # the last is where one cloud answers its machines, though the address is public
+    )
+)  # fmt: skip
+_GLOBAL_6 = ipaddress.IPv6Network("2000::/3")
+_SPECIAL_6 = tuple(
+    map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"))
+)
+_NAT64 = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48")))
+_COMPATIBLE = ipaddress.IPv6Network("::/96")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether something is allowed; `reason` says why not, in a sentence."""
+
+    allowed: bool
+    reason: str = ""
+
+
+_YES = Verdict(True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """One entry: of a host ("*", "*.x" or a name) or of addresses, with its ports; () = those of the web."""
+
+    host: str = ""
+    network: Network | None = None
+    ports: tuple[int, ...] = ()
+
+    def names(self, host: str | Address) -> bool:
+        if isinstance(host, str):
+            if self.host.startswith("*."):
+                return host.endswith(self.host[1:])
+            return self.host == "*" or self.host == host
+        return self.host == "*" if self.network is None else _within(host, self.network)
+
+    def allows_port(self, port: int) -> bool:
+        if self.host == "*" and not self.ports:
+            return port != MAIL_PORT
+        return port in (self.ports or WEB_PORTS)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPolicy:
+    """What a sandbox may reach; without one it has no network. Raises SandboxValidationError.
+
+    An entry is a host (`example.org`), all hosts below one (`*.example.org`), an address or a range of addresses
+    (`192.0.2.7`, `10.1.0.0/16`, `[2001:db8::1]`), a preset (`pypi`, `npm`, `apt`), or `*` for all public hosts. Each
+    may be followed by `:PORT`; without one, ports 80 and 443 are meant, and by an entry of `deny` all ports.
+    """
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    """taken from what is allowed"""
+    proxy_only: bool = False
+    """no listeners on ports 80 and 443 and no answers to DNS: only programs that use a proxy have a network, and
+    services inside may have these ports"""
+    is_on: bool = True
+    """False = no network at all"""
+    _allowed: tuple[_Rule, ...] = field(init=False, repr=False, compare=False)
+    _denied: tuple[_Rule, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("allow", "deny"):
+            given = getattr(self, name)
+            if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+                raise SandboxValidationError(
+                    f'network: {name} must be a list of entries, as ["pypi", "example.org:8443"] (got {shown(given)})'
+                )
+            if len(given) > MOST_ENTRIES:
+                raise SandboxValidationError(f"network: {name} has {len(given)} entries; {MOST_ENTRIES} are possible")
+            object.__setattr__(self, name, tuple(given))
+        if not isinstance(self.proxy_only, bool):
+            raise SandboxValidationError(f"network: proxy_only must be true or false (got {shown(self.proxy_only)})")
+        object.__setattr__(self, "_allowed", _rules(self.allow, "allow"))
+        object.__setattr__(self, "_denied", _rules(self.deny, "deny"))
+        if len(self.own_ports) > MOST_OWN_PORTS:
+            raise SandboxValidationError(
+                f"network: its entries name {len(self.own_ports)} ports beside 80 and 443, and {MOST_OWN_PORTS} are "
+                "possible"
+            )
+
+    @property
+    def own_ports(self) -> tuple[int, ...]:
+        """Ports beside 80 and 443 that hosts are allowed at by name, for which a sandbox has listeners."""
+        named = {port for rule in self._allowed if rule.network is None for port in rule.ports}
+        return tuple(sorted(named - {*WEB_PORTS}))
+
+    @property
+    def listens_at(self) -> tuple[int, ...]:
+        """Ports of all addresses of the sandbox that a listener takes; () where only the proxy has one."""
+        return () if self.proxy_only or not self.is_on else (*WEB_PORTS, *self.own_ports)
+
+    def to_json(self) -> str | dict[str, Any]:
+        """The shortest form that `read_policy` reads."""
+        if not self.is_on:
+            return "none"
+        if self.allow == ("*",) and not self.deny and not self.proxy_only:
+            return "open"
+        told: dict[str, Any] = {"allow": list(self.allow)}
+        if self.deny:
+            told["deny"] = list(self.deny)
+        if self.proxy_only:
+            told["proxy_only"] = True
+        return told
+
+    def allows_name(self, host: str) -> bool:
+        """A host may be asked for, at one port at least."""
+        return any(rule.names(host) for rule in self._allowed) and not any(
+            rule.names(host) and not rule.ports for rule in self._denied
+        )
+
+    def decide(self, host: str | Address, port: int) -> Verdict:
+        """Whether a host, by its name or by an address that a program has given, is allowed at a port."""
+        if any(rule.names(host) and (not rule.ports or port in rule.ports) for rule in self._denied):
+            return Verdict(False, f"{host}:{port} is denied by this sandbox's network policy (deny)")
+        if any(rule.names(host) and rule.allows_port(port) for rule in self._allowed):
+            return _YES
+        return Verdict(
+            False,
+            f"{host}:{port} is not allowed by this sandbox's network policy (it allows {self._told()}); whoever made "
+            "the sandbox may add it to `network`, or to the running one with set_network",
+        )
+
+    def decide_address(self, address: Address, port: int, *, is_own: bool = False) -> Verdict:
+        """Whether an address that an allowed host has led to may be connected to. `is_own`: it is one of the node's."""
+        if any(_has(rule, address) and (not rule.ports or port in rule.ports) for rule in self._denied):
+            return Verdict(False, f"the address {address} is denied by this sandbox's network policy (deny)")
+        for each in (address, *_embedded(address)):
+            if any(_has(rule, each) for rule in self._allowed):
+                continue
+            if is_special(each):
+                return Verdict(
+                    False,
+                    f"the address {address} is not a public one (loopback, link-local, private, reserved or a "
+                    "metadata service); it is connected to only where the network policy names it or its CIDR",
+                )
+            if is_own:
+                return Verdict(
+                    False,
+                    f"the address {address} is the node's own; it is connected to only where the network policy "
+                    "names it or its CIDR",
+                )
+        return _YES
+
+    def _told(self) -> str:
+        told = ", ".join(self.allow[:_SHOWN_ENTRIES]) or "nothing"
+        return told + (f" and {len(self.allow) - _SHOWN_ENTRIES} more" if len(self.allow) > _SHOWN_ENTRIES else "")
+
+
+_FIELDS = frozenset({"allow", "deny", "proxy_only"})
+
+
+def read_policy(given: Any) -> NetworkPolicy:
+    """The policy that `network` asks for: None, "none", "open", a policy, or a mapping of its fields. Raises
+    SandboxValidationError."""
+    if isinstance(given, NetworkPolicy):
+        return given
+    if given is None or given == "none":
+        return NO_NETWORK
+    if given == "open":
+        return OPEN_NETWORK
+    if not isinstance(given, Mapping):
+        raise SandboxValidationError(
+            f'network must be "none", "open" or {{"allow": [hosts, *.hosts, CIDRs, host:port, presets]}} '
+            f"(got {shown(given)})"
+        )
+    if unknown := [name for name in given if name not in _FIELDS]:
+        raise SandboxValidationError(f"network has no field {shown(unknown[0])}; it has {', '.join(sorted(_FIELDS))}")
+    if "allow" not in given:
+        raise SandboxValidationError('network must say what it allows, as {"allow": ["pypi"], "deny": []}')
+    return NetworkPolicy(given["allow"], given.get("deny", ()), given.get("proxy_only", False))
+
+
+def read_host(text: str) -> str | Address:
+    """A host as a program names it: an address in its one canonical form, or a name in lower case without the last
+    dot. Raises ValueError for everything else, above all for addresses in other forms (0x7f.1, 2130706433, 127.1)."""
+    if text.startswith("[") and text.endswith("]"):
+        if "%" in text:
+            raise ValueError("an address with a zone")
+        return ipaddress.IPv6Address(text[1:-1])
+    if ":" in text:
+        raise ValueError("an IPv6 address without brackets")
+    return read_name(text)
+
+
+def read_name(text: str) -> str | Address:
+    """A name or an IPv4 address, read as `read_host` does."""
+    name = text.lower().removesuffix(".")
+    if not name.isascii():
+        try:
+            name = name.encode("idna").decode("ascii")
+        except UnicodeError:
+            raise ValueError("no host name") from None
+    labels = name.split(".")
+    if _NUMBER.fullmatch(labels[-1]):  # every resolver would take it for an address, in whatever form
+        return ipaddress.IPv4Address(name)
+    if not name or len(name) > MOST_NAME or not all(_LABEL.fullmatch(label) for label in labels):
+        raise ValueError("no host name")
+    return name
+
+
+def is_special(address: Address) -> bool:
+    """It is no address of the public network: loopback, private, link-local, multicast, reserved, a form that carries
+    another address, or a metadata service."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return any(address in each for each in _SPECIAL_4)
+    return address not in _GLOBAL_6 or any(address in each for each in _SPECIAL_6)
+
+
+def _embedded(address: Address) -> list[Address]:
+    """The IPv4 addresses that an IPv6 address carries: mapped, compatible, NAT64, 6to4, Teredo."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    found: list[Address] = []
+    if address.ipv4_mapped is not None:
+        found.append(address.ipv4_mapped)
+    if address.sixtofour is not None:
+        found.append(address.sixtofour)
+    if address.teredo is not None:
+        found += address.teredo
+    if any(address in each for each in (*_NAT64, _COMPATIBLE)):
+        found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return found
+
+
+def _within(address: Address, network: Network) -> bool:
+    return address.version == network.version and address in network
+
+
+def _has(rule: _Rule, address: Address) -> bool:
+    return rule.network is not None and _within(address, rule.network)
+
+
+def _rules(entries: Sequence[Any], name: str) -> tuple[_Rule, ...]:
+    rules: list[_Rule] = []
+    for entry in entries:
+        if not isinstance(entry, str):
+            raise SandboxValidationError(f"network: an entry of {name} must be text (got {shown(entry)})")
+        rules += [_rule(each, name) for each in PRESETS.get(entry, (entry,))]
+    return tuple(rules)
+
+
+def _rule(entry: str, name: str) -> _Rule:
+    try:
+        place, ports = _without_port(entry)
+        if place == "*":
+            return _Rule("*", None, ports)
+        bare = place[1:-1] if place.startswith("[") and place.endswith("]") else place
+        if "/" in bare or ":" in bare:
+            return _Rule("", ipaddress.ip_network(bare, strict=False), ports)
+        below = place.startswith("*.")
+        host = read_name(place.removeprefix("*."))
+        if not isinstance(host, str):
+            if below:
+                raise ValueError("no host name")
+            return _Rule("", ipaddress.ip_network(host), ports)
+        return _Rule(f"*.{host}" if below else host, None, ports)
+    except ValueError:
+        raise SandboxValidationError(
+            f"network: {name}: {shown(entry)} is no entry; one is a host (example.org), all hosts below one "
+            "(*.example.org), an address or a CIDR (192.0.2.7, 10.1.0.0/16, [2001:db8::1]), a preset "
+            f"({', '.join(PRESETS)}) or * for all public hosts, each with :PORT behind it where the ports are not 80 "
+            "and 443"
+        ) from None
+
+
+def _without_port(entry: str) -> tuple[str, tuple[int, ...]]:
+    if entry.startswith("["):
+        place, bracket, rest = entry.partition("]")
+        place += bracket
+        if rest and not rest.startswith(":"):
+            raise ValueError("no port")
+        return place, _port(rest[1:]) if rest else ()
+    if entry.count(":") > 1:
+        return entry, ()  # an IPv6 address
+    place, colon, port = entry.partition(":")
+    return place, _port(port) if colon else ()
+
+
+def _port(text: str) -> tuple[int, ...]:
+    if not text.isascii() or not text.isdigit() or len(text) > 5 or not 0 < int(text) < 65536:
+        raise ValueError("no port")
+    return (int(text),)
+
+
+NO_NETWORK = NetworkPolicy(is_on=False)
+"""the policy of a sandbox for which nothing was said"""
+OPEN_NETWORK = NetworkPolicy(allow=("*",))
+"""all public hosts"""

@@ -1,0 +1,54 @@
+"""What a sandbox has reached, and what it was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harena.core.records.record import Record
+
+MOST_LOGGED = 1000
+"""entries of one sandbox that are kept; the oldest go first"""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NetworkEntry(Record):
+    """One connection, or equal refusals together."""
+
+    number: int
+    """counts up; a cursor for the next question"""
+    at: float
+    """seconds since the epoch: when it began, or was refused for the last time"""
+    way: str
+    """"proxy", "direct" (a program that knows of no proxy) or "dns\""""
+    host: str
+    """name or address that the program gave"""
+    port: int
+    """0 for a name that was asked for"""
+    allowed: bool
+    reason: str
+    """why it was refused, or how it ended where it did not end well; "" otherwise"""
+    sent_bytes: int
+    """from the sandbox"""
+    received_bytes: int
+    """to the sandbox"""
+    times: int = 1
+    """how often it was refused"""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NetworkLog(Record):
+    """Some of what a sandbox has done with its network, oldest first, and the sums of all of it."""
+
+    policy: Any
+    """what is in force, as `network` takes it"""
+    entries: Sequence[NetworkEntry]
+    next_after: int
+    """number to ask on with"""
+    sent_bytes: int
+    received_bytes: int
+    connections: int
+    """number of those that were allowed"""
+    refused: int
+    """connections, requests and names that were refused"""
