@@ -216,6 +216,44 @@ def test_an_ordinary_users_image(
     assert (others_layer / "etc/motd").read_text() == "layer\n"
 
 
+def test_an_ordinary_users_layer_is_sealed_whatever_its_rights(
+    python_of_others: str, open_source: Path, others_home: Path, others_layer: Path
+) -> None:
+    """What nobody may read is read with the rights of who is root inside, and no more."""
+    said = as_nobody(python_of_others, open_source, others_home, f"""
+        import contextlib, pathlib, shutil, tarfile
+        from harena.core.records.images import ImageRoot
+        from harena.image_store.sealing import seal
+        from harena.image_store.store import ImageStore, in_threads
+        from harena.image_store.unpacking import LayerLimits
+        class Images:
+            async def root_of(self, workspace, reference):
+                layers = (pathlib.Path({str(others_layer)!r}),)
+                return ImageRoot(digest="sha256:x", layers=layers, environment={{}}, workdir="", user="",
+                                 entrypoint=(), command=(), keeps_owners=False)
+            def hold(self, workspace, digest):
+                return contextlib.nullcontext()
+        runtime._images = Images()
+        sandbox = await runtime.create(SandboxSpec(image="any:1", limits=Limits(pids=30)))
+        script = "mkdir /data/in; echo shut > /data/shut; echo x > /data/in/x; rm /etc/motd"
+        said["script"] = await run(sandbox, "sh", "-c", script + "; chmod 0 /data/shut /data/in")
+        layer = await sandbox.upper_layer()
+        await sandbox.destroy()
+        store = ImageStore(pathlib.Path(os.environ["HARENA_HOME"]) / "store")
+        store.open()
+        async with in_threads(store.work()) as work:
+            sealed = await seal(layer, work, LayerLimits(files=1000, bytes=1000000))
+            with tarfile.open(sealed.path) as found:
+                said["seen"] = {{one.name: [one.uid, one.mode, one.size] for one in found}}
+        await layer.close()
+        shutil.rmtree(store.place)
+    """)  # fmt: skip
+    assert said["script"][:2] == ["exited", 0], said
+    seen = said["seen"]
+    assert (seen["data/shut"], seen["data/in"], seen["data/in/x"]) == ([0, 0, 5], [0, 0, 0], [0, 0o644, 2])
+    assert "etc/.wh.motd" in seen
+
+
 def test_fallback_limits(python_of_others: str, open_source: Path, others_home: Path) -> None:
     """Without cgroups memory and processes are limited all the same, and the sandbox says how, and what is not."""
     said = as_nobody(python_of_others, open_source, others_home, """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,6 +57,29 @@ class ImageReference:
     def asked(self) -> str:
         """What a registry is asked for: by the digest where there is one, since no registry takes both."""
         return f"{self.name}:{self.tag}" if self.digest is None else f"{self.name}@{self.digest}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageChanges:
+    """What an image made from another one says otherwise. None = as the other one has it."""
+
+    environment: Mapping[str, str] | None = None
+    """ENV, all of it"""
+    workdir: str | None = None
+    user: str | None = None
+    entrypoint: Sequence[str] | None = None
+    """() = none"""
+    command: Sequence[str] | None = None
+    """() = none"""
+    labels: Mapping[str, str] | None = None
+    """LABEL, all of them"""
+    exposed_ports: Sequence[str] | None = None
+    """EXPOSE, all of them; each is written like `8080/tcp`"""
+    volumes: Sequence[str] | None = None
+    stop_signal: str | None = None
+    shell: Sequence[str] | None = None
+    made_by: str = ""
+    """what its history says of how its layer was made"""
 
 
 def parse_reference(text: object) -> ImageReference:

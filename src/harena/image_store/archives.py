@@ -125,7 +125,7 @@ class Archives:
         await self.assembler.need(work, Needs(images=[own], blobs=blobs, layers=[about.diff_id]))
         await IMAGES.run(file.rename, self.store.blob(digest))
         for content in (config, manifest):
-            await IMAGES.run(_keep_blob, self.store, work, content)
+            await IMAGES.run(self.store.keep_blob, work, content)
         await IMAGES.run(self.store.keep_layer, made, about)
         await IMAGES.run(_write_layout, layout, own, self.store, "")
         return await self.assembler.make(layout, work, is_imported=True)
@@ -188,13 +188,6 @@ def _write_layout(layout: Path, manifest: str, store: ImageStore, reference: str
         }
     (layout / "oci-layout").write_bytes(_LAYOUT)
     (layout / "index.json").write_bytes(_json({"schemaVersion": 2, "manifests": [entry]}))
-
-
-def _keep_blob(store: ImageStore, work: Work, content: bytes) -> None:
-    digest = hashlib.sha256(content).hexdigest()
-    new = work.path / f"blob-{digest}"
-    new.write_bytes(content)
-    new.rename(store.blob(digest))
 
 
 def _digest_of(file: Path) -> tuple[str, int, str]:

@@ -16,10 +16,12 @@ from harena.core.images import (
     DIGEST_PATTERN,
     ID_PATTERN,
     ArchiveFormat,
+    ImageChanges,
     ImageReference,
     image_id,
     parse_reference,
 )
+from harena.core.ports import UpperLayer
 from harena.core.records.images import (
     CollectedImages,
     Image,
@@ -37,6 +39,7 @@ from harena.image_store.kept import KeptImage, KeptName, Source
 from harena.image_store.manifests import hexadecimal
 from harena.image_store.pulls import Names, Pulls, Ticket
 from harena.image_store.registries import Registries
+from harena.image_store.sealing import Sealing
 from harena.image_store.skopeo import Skopeo
 from harena.image_store.store import ImageStore, Work, in_threads
 from harena.image_store.turns import ImageTurns
@@ -181,6 +184,20 @@ class Images:
             await IMAGES.run(self._keep_names, {(workspace, asked)}, image.digest, work, "import")
         return await self.get(workspace, image_id(asked))
 
+    async def commit(
+        self, workspace: str, base: str, layer: UpperLayer | None, reference: str, changes: ImageChanges
+    ) -> Image:
+        """The image of what a sandbox has written, above the layers of the image that the sandbox is one of, under a
+        reference of the workspace. `base`: the digest of that image, with its prefix. Without a layer: that image with
+        changes. Raises ValidationError, NotFoundError (there is no such image), ImagePullError, PlatformError."""
+        await self._open()
+        asked = parse_reference(reference)
+        async with in_threads(self._store.hold(hexadecimal(base))) as kept, in_threads(self._store.work()) as work:
+            async with self._turns.sealing.turn(self._owner):
+                image, _ = await self._sealing().image(kept, layer, changes, work, self._clock.utcnow().isoformat())
+            await IMAGES.run(self._keep_names, {(workspace, asked)}, image.digest, work, "commit")
+        return await self.get(workspace, image_id(asked))
+
     async def export(self, workspace: str, image: str, form: ArchiveFormat) -> AsyncIterator[bytes]:
         """See `ImageOperations`."""
         await self._open()
@@ -221,6 +238,9 @@ class Images:
 
     def _archives(self) -> Archives:
         return Archives(self._store, self._assembler())
+
+    def _sealing(self) -> Sealing:
+        return Sealing(self._store, self._assembler())
 
     def _begun(self, workspace: str, reference: ImageReference, named: ImageReference) -> Ticket:
         self._assembler().skopeo.registries.check(reference)

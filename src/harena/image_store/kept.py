@@ -7,7 +7,7 @@ from typing import Literal
 
 from harena.core.records.record import Record
 
-Source = Literal["registry", "import"]
+Source = Literal["registry", "import", "commit"]
 """where an image comes from"""
 
 

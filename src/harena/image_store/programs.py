@@ -51,16 +51,17 @@ async def run(
     most_output: int,
     stdin: int = asyncio.subprocess.DEVNULL,
     temporary: str | None = None,
+    more_descriptors: Sequence[int] = (),
 ) -> Finished:
-    """Run a program to its end; it is killed where its caller is cancelled, or where it says too much. Raises
-    OSError."""
+    """Run a program to its end; it is killed where its caller is cancelled, or where it says too much. It has
+    `more_descriptors` under their own numbers. Raises OSError."""
     env: dict[str, str] = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     if temporary is not None:
         env["TMPDIR"] = temporary
     before = await IMAGES.run(_dying_with_us)
     process = await asyncio.create_subprocess_exec(
         *before, *command, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        env=env, cwd="/", start_new_session=True,
+        env=env, cwd="/", start_new_session=True, pass_fds=more_descriptors,
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stderr is not None

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -72,6 +73,13 @@ class ImageStore:
     def blob(self, digest: str) -> Path:
         """Where a blob is, or would be."""
         return self.blobs / "sha256" / digest
+
+    def keep_blob(self, work: Work, content: bytes) -> None:
+        """Add a small blob, whole or not at all."""
+        digest = hashlib.sha256(content).hexdigest()
+        new = work.path / f"blob-{digest}"
+        new.write_bytes(content)
+        new.rename(self.blob(digest))
 
     def layer_root(self, diff_id: str) -> Path:
         """The directory of an unpacked layer."""

@@ -123,7 +123,9 @@ def _fault(answer: dict[str, Any], digest: str) -> Exception:
         )
     if kind == "unfit":
         return _unfit(said)
-    return ImagePullError(f"{layer} could not be unpacked: {said}", step="unpack", reason=_reason(answer["errno"]))
+    return ImagePullError(
+        f"{layer} could not be unpacked: {said}", step="unpack", reason=no_room_reason(answer["errno"])
+    )
 
 
 def _unfit(said: str) -> HarenaError:
@@ -140,5 +142,6 @@ def _unfit(said: str) -> HarenaError:
     )
 
 
-def _reason(code: int) -> str | None:
+def no_room_reason(code: int) -> str | None:
+    """The reason of an error of the system, if it says that the disk is full."""
     return "IMAGE_SPACE" if code in (errno.ENOSPC, errno.EDQUOT) else None

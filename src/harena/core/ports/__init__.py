@@ -19,12 +19,14 @@ from harena.core.ports.registry import RegistryOperations
 from harena.core.ports.runtime import (
     Death,
     FileWatch,
+    HasUpperLayer,
     ReadWatch,
     RunningExec,
     Runtime,
     SandboxHandle,
     SandboxPort,
     SandboxSource,
+    UpperLayer,
     WatchesFiles,
 )
 from harena.core.ports.sandboxes import SandboxOperations
@@ -36,6 +38,7 @@ __all__ = [
     "CatalogOperations",
     "Death",
     "FileWatch",
+    "HasUpperLayer",
     "ImageOperations",
     "ImageSource",
     "Operations",
@@ -48,6 +51,7 @@ __all__ = [
     "SandboxPort",
     "SandboxSource",
     "TrainingOperations",
+    "UpperLayer",
     "WatchesFiles",
     "WholeNode",
 ]

@@ -74,6 +74,34 @@ class ReadWatch(Protocol):
         """End it."""
 
 
+class UpperLayer(Protocol):
+    """What a sandbox of an image has written: the upper layer of its root, which is still there after its end."""
+
+    folder: int
+    """descriptor (O_PATH) of the folder that has the layer under the name `upper`, as overlayfs keeps it with
+    `userxattr`; the folder belongs to who is root inside"""
+    users: int
+    """descriptor of the user namespace whose root may read all of it; -1 = the node's root may"""
+
+    async def close(self) -> None:
+        """Let go of it. May be called more than once."""
+
+
+@runtime_checkable
+class HasUpperLayer(Protocol):
+    """A sandbox that can give what it has written. Only those whose root is an image's can."""
+
+    async def upper_layer(self) -> UpperLayer:
+        """The layer itself, which the sandbox's programs go on to change; closed by who has asked. Raises
+        SandboxValidationError (its root is the default image), SandboxNotRunningError, SandboxTerminatedError."""
+
+    async def pause(self) -> None:
+        """Stop all programs inside, also those that start meanwhile. Returns when nothing of them runs."""
+
+    async def resume(self) -> None:
+        """Let them go on."""
+
+
 @runtime_checkable
 class WatchesFiles(Protocol):
     """A sandbox that can tell who was touched, be it that no time of a file says so. Not all can."""

@@ -26,7 +26,7 @@ import struct
 
 from harena.runtime.fast_path import fast_path
 from harena.runtime.guest import files, launch, programs, trees, warm, wire
-from harena.runtime.guest.wire import EXITED, FAILED, OPENED
+from harena.runtime.guest.wire import DONE, EXITED, FAILED, OPENED
 from harena.runtime.kernel import privileges
 from harena.runtime.kernel.syscalls import close_from, libc
 
@@ -34,6 +34,8 @@ REPORT = struct.Struct("<iQQQB")
 
 _REHEARSALS = 12  # 3.11 to 3.13 adapt an instruction after at most eight times
 _TIOCSCTTY = 0x540E
+_STOP_SECONDS = 5.0
+"""in which everything must have come to its stop"""
 _DEFAULTED = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 
 _kept: list[object] = []
@@ -130,6 +132,7 @@ class _Init:
         self.operations: dict[int, int] = {}  # pid of a file operation's child -> its number
         self.condemned: set[int] = set()  # leaders that were killed with their trees
         self.terminating = False
+        self.paused: set[int] | None = None  # what was stopped before everything was; None = nothing is paused
         self.ended = launch.ENDED
         self.oom_adjust = launch.OOM_ADJUST
         self.nothing = launch.NOTHING
@@ -252,8 +255,16 @@ class _Init:
             self._kill(request[1])  # type: ignore[arg-type]
         elif kind == "f":
             self._operate(request[1], request[2], request[3], descriptors)  # type: ignore[arg-type]
+        elif kind == "u":
+            self._give(request[1], request[2])  # type: ignore[arg-type]
+        elif kind == "p":
+            self.connection.send(DONE.pack(b"D", request[1], self._pause()))
+        elif kind == "c":
+            self._resume()
+            self.connection.send(DONE.pack(b"D", request[1], 0))
         elif kind == "t":
             self.terminating = True
+            self.paused = None
             if self._reap():
                 os._exit(0)
             trees.signal_all(signal.SIGTERM)
@@ -266,8 +277,10 @@ class _Init:
         if request[0] == "x":
             os.write(descriptors[-1], ("harena: cannot start a process: %s\n" % _words(error)).encode())
             self._exited(number, 126 << 8, None, False)
-        elif request[0] == "o":
+        elif request[0] in ("o", "u"):
             self.connection.send(OPENED.pack(b"O", number, code, 0, 0))
+        elif request[0] in ("p", "c"):
+            self.connection.send(DONE.pack(b"D", number, code))
         elif request[0] == "f":
             os.write(descriptors[0], ("error\0%d\0%s\0" % (code, _words(error))).encode())
 
@@ -278,14 +291,43 @@ class _Init:
             self.connection.send(OPENED.pack(b"O", number, error.errno or errno.EIO, 0, 0))
             return
         try:
+            self._send_opened(number, descriptor, size, permissions)
+        finally:
+            os.close(descriptor)
+
+    def _send_opened(self, number: int, descriptor: int, size: int = 0, permissions: int = 0) -> None:
+        try:
             self.connection.sendmsg(
                 [OPENED.pack(b"O", number, 0, size, permissions)],
                 [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", descriptor))],
             )
         except OSError as error:  # too many descriptors of this user are on their way
             self.connection.send(OPENED.pack(b"O", number, error.errno or errno.EIO, 0, 0))
+
+    def _give(self, number: int, which: str) -> None:
+        """What the owner reads the upper layer by."""
+        if which == wire.UPPER_LAYER:
+            self._send_opened(number, launch.UPPER)
+            return
+        users = os.open("1/ns/user", os.O_RDONLY | os.O_CLOEXEC, dir_fd=launch.PROCESSES)
+        try:
+            self._send_opened(number, users)
         finally:
-            os.close(descriptor)
+            os.close(users)
+
+    def _pause(self) -> int:
+        """Stop everything here; 0, or an error's number, with which nothing is paused."""
+        if self.paused is None:
+            stopped = trees.stop_all(_STOP_SECONDS)
+            if stopped is None:
+                return errno.EBUSY
+            self.paused = stopped
+        return 0
+
+    def _resume(self) -> None:
+        if self.paused is not None:
+            trees.continue_all(self.paused)
+            self.paused = None
 
     def _operate(self, number: int, operation: str, arguments: tuple[object, ...], descriptors: list[int]) -> None:
         """In a child that is no program's: what runs here cannot trace it or open its memory. One that writes goes
@@ -505,7 +547,7 @@ class _Init:
             self.connection.send(EXITED.pack(b"X", number, signal.SIGKILL, 0, 0, 0, 0))
         else:
             # Somebody inside killed the leader, so its tree can no longer be told apart: everything unled goes.
-            trees.kill_below(1, self._others())
+            trees.kill_below(1, self._others(), goes_on=self.paused is None)
             self.connection.send(EXITED.pack(b"X", number, signal.SIGKILL, 0, 0, 0, 0))
 
     def _others(self) -> frozenset[int]:
@@ -538,11 +580,13 @@ class _Init:
         for pid, (owner, is_leader, _warm) in list(self.running.items()):
             if owner == number and is_leader:
                 self.condemned.add(pid)
-                trees.kill_below(pid)  # and itself: it may not have come to start its program yet
+                trees.kill_below(
+                    pid, goes_on=self.paused is None
+                )  # and itself: it may not have come to start its program yet
             elif owner == number:
                 others = self._others()
                 if others:
-                    trees.kill_below(1, others)
+                    trees.kill_below(1, others, goes_on=self.paused is None)
                 else:
                     self._kill_everything()
         for pid, owner in list(self.operations.items()):

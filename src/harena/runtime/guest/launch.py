@@ -231,7 +231,10 @@ TEMPLATE_STEPS = (
 
 # the descriptors that a sandbox's init starts with
 CONTROL, ENDED, OOM_ADJUST, NOTHING, PROCESSES = 3, 4, 5, 6, 7
+UPPER = 8
+"""the folder that has the upper layer of a root of its own; a sandbox of the default image lacks it"""
 _AT_FDCWD = -100
+_O_PATH = 0o10000000
 PROC_FLAGS = mounts.RDONLY | mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
 _HIDING = b"hidepid=4"
 """a process has a folder only for those who may trace it"""
@@ -299,6 +302,10 @@ class SandboxLaunch:
         self._directory(upper + b"/etc", 0o755)
         for path, content in layers["files"]:  # in the upper layer: an image may have links there
             self._file(upper + os.fsencode(path), content)
+        flags = _O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+        self._call("layer", "openat", _AT_FDCWD, _SCRATCH, flags, 0)
+        self._call("layer", "dup3", NOTHING + 1, UPPER, os.O_CLOEXEC)
+        self._call("layer", "close", NOTHING + 1)
         lower = ":".join("%s/%d" % (host_trees.LAYERS, number) for number in range(layers["count"]))
         place = b"lowerdir=%s,upperdir=%s,workdir=%s,userxattr,xino=on" % (lower.encode(), upper, work)
         self._mount("overlay", b"overlay", root, b"overlay", _SCRATCH_FLAGS, place)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 _folder: str | int = "/proc"
 
@@ -62,9 +63,9 @@ def descendants(root: int, parent_of: dict[int, int]) -> set[int]:
     return found
 
 
-def kill_below(root: int, spare: frozenset[int] = frozenset()) -> None:
+def kill_below(root: int, spare: frozenset[int] = frozenset(), *, goes_on: bool = True) -> None:
     """Kill everything below `root`, except the processes in `spare` and what is below them; and `root`, if it is not
-    init.
+    init. With `goes_on` False everything else stays stopped.
 
     Everything in the pid namespace is stopped first, in one call that nothing can outrun, however fast it forks; then
     it is looked at until nothing is left to kill, and what is not to be killed goes on. That is one call, too: a
@@ -89,11 +90,10 @@ def kill_below(root: int, spare: frozenset[int] = frozenset()) -> None:
         stopped_before.discard(root)
         if root != 1:
             _signal(root, signal.SIGKILL)
-        signal_all(signal.SIGCONT)
     except ProcessLookupError:
         return
-    for pid in stopped_before:
-        _signal(pid, signal.SIGSTOP)
+    if goes_on:
+        continue_all(stopped_before)
 
 
 def _kill_what_is_seen(root: int, spare: frozenset[int], seen: dict[int, tuple[int, str]]) -> bool:
@@ -106,6 +106,34 @@ def _kill_what_is_seen(root: int, spare: frozenset[int], seen: dict[int, tuple[i
     for pid in targets:
         _signal(pid, signal.SIGKILL)
     return bool(targets)
+
+
+def stop_all(most_seconds: float) -> set[int] | None:
+    """Stop everything in this pid namespace, in one call that nothing can outrun, however fast it forks. Gives what was
+    stopped before; None if something has not come to its stop in that time, and then all goes on."""
+    stopped_before = {pid for pid, (_parent, state) in look().items() if state in "Tt"}
+    deadline = time.monotonic() + most_seconds
+    while True:
+        try:
+            signal_all(signal.SIGSTOP)  # again: one that had not come to its stop yet may have continued another one
+        except ProcessLookupError:
+            return stopped_before
+        if all(state in "Tt" for _parent, state in look().values()):
+            return stopped_before
+        if time.monotonic() >= deadline:
+            continue_all(stopped_before)
+            return None
+        os.sched_yield()
+
+
+def continue_all(stopped_before: set[int]) -> None:
+    """Undo `stop_all`."""
+    try:
+        signal_all(signal.SIGCONT)
+    except ProcessLookupError:
+        return
+    for pid in stopped_before:
+        _signal(pid, signal.SIGSTOP)
 
 
 def signal_all(signum: int) -> None:

@@ -8,10 +8,14 @@ the others are marshal, which never begins with the same byte.
     ("o", number, path, flags, mode)                     open a regular file; answer OPENED with its descriptor
     ("o", number, "", 0, 0)                              likewise for an empty file without a name
     ("f", number, operation, arguments) + [pipe, ...]    a file operation in a child of its own (see files)
+    ("u", number, which)                                 what a snapshot is made of; answer OPENED with a descriptor of
+                                                         the folder of the upper layer, or of the user namespace
+    ("p", number)                                        stop all programs; answer DONE
+    ("c", number)                                        let them go on; answer DONE
     ("t",)                                               SIGTERM to everything; end when nothing is left
     ("m", size)             + [...]                      the real request comes in pieces, in the next messages
 
-Answers, which the owner parses with suspicion: READY, FAILED and why, STARTED_REALLY, EXITED, OPENED.
+Answers, which the owner parses with suspicion: READY, FAILED and why, STARTED_REALLY, EXITED, OPENED, DONE.
 """
 
 from __future__ import annotations
@@ -29,6 +33,9 @@ FAILED = b"E"
 STARTED_REALLY = struct.Struct("<cI")  # b"N", number: not warm after all
 EXITED = struct.Struct("<cIiQQQB")  # b"X", number, wait status, user us, system us, peak kB, was warm
 OPENED = struct.Struct("<cIiQI")  # b"O", number, errno, size, mode
+DONE = struct.Struct("<cIi")  # b"D", number, errno
+
+UPPER_LAYER, USER_NAMESPACE = "layer", "users"
 
 MAX_MESSAGE = 1 << 15
 MAX_DESCRIPTORS = 6

@@ -46,6 +46,7 @@ from harena.runtime.host.outside_bytes import MOST_AT_ONCE, OUTSIDE_BYTES
 from harena.runtime.host.patience import MOST_SECONDS, PATIENCE_SECONDS, Patience
 from harena.runtime.host.read_watch import ReadWatch
 from harena.runtime.host.terminals import LeftTerminals
+from harena.runtime.host.upper_layer import UpperLayer
 from harena.runtime.host.wide_pipes import WIDE_PIPES
 
 T = TypeVar("T")
@@ -79,8 +80,10 @@ class LinuxSandbox:
         warm: bool,
         enforcement: Mapping[str, str],
         holds_modules: bool = False,
+        has_layers: bool = False,
     ) -> None:
-        """`holds_modules`: its init is a fork of memory into which a blueprint's modules were imported."""
+        """`holds_modules`: its init is a fork of memory into which a blueprint's modules were imported. `has_layers`:
+        it has a root of its own, of an image's layers."""
         self.id = "sb_" + secrets.token_hex(8)
         self.enforcement = enforcement
         self.loop = asyncio.get_running_loop()
@@ -94,6 +97,11 @@ class LinuxSandbox:
         self._channel = channel
         self._execs: dict[int, LinuxExec] = {}
         self._opens: dict[int, asyncio.Future[box_files.OpenFile]] = {}
+        self._dones: dict[int, asyncio.Future[None]] = {}
+        self._goes_on = asyncio.Event()
+        """programs may start; cleared while all of them are stopped"""
+        self._goes_on.set()
+        self._has_layers = has_layers
         self._closings: set[asyncio.Task[None]] = set()
         self.left_terminals = LeftTerminals(self.loop, workspace)
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -118,6 +126,9 @@ class LinuxSandbox:
     async def exec(self, request: ExecRequest) -> LinuxExec:
         """See `SandboxPort`."""
         self._check_running()
+        if not self._goes_on.is_set():
+            await self._goes_on.wait()
+            self._check_running()
         if request.stdin is None or request.stdin_stream or request.terminal is not None:
             return self._started(request)
         if not self._takes_small_change(len(request.stdin)):
@@ -390,10 +401,14 @@ class LinuxSandbox:
 
     async def _opened(self, path: str, full_path: str, flags: int, mode: int = 0) -> box_files.OpenFile:
         """`full_path` "" = a new file without a name, which is known as `path`."""
+        return await self._given(path, "o", full_path, flags, mode)
+
+    async def _given(self, path: str, kind: str, *asked: object) -> box_files.OpenFile:
+        """What init opens and sends; it is known as `path`."""
         number = self._next_number()
         answer: asyncio.Future[box_files.OpenFile] = self.loop.create_future()
         self._opens[number] = answer
-        self._send(("o", number, full_path, flags, mode))
+        self._send((kind, number, *asked))
         try:
             return await self._patience.wait(answer)
         except TimeoutError:  # a descriptor that comes now is closed by who receives it
@@ -645,6 +660,69 @@ class LinuxSandbox:
             )
         return text
 
+    # -- snapshots -----------------------------------------------------------------------------------------------
+
+    async def upper_layer(self) -> UpperLayer:
+        """See `HasUpperLayer`."""
+        self._check_running()
+        if not self._has_layers:
+            raise SandboxValidationError(
+                f"sandbox {self.id} is one of the default image, whose root is the host's and has no layer of its own: "
+                "name an image (container_image)"
+            )
+        layer = UpperLayer(self._close_layer)
+        try:
+            layer.folder = (await self._given("upper layer", "u", wire.UPPER_LAYER)).take()
+            if os.geteuid() != 0:
+                layer.users = (await self._given("user namespace", "u", wire.USER_NAMESPACE)).take()
+        except BaseException:
+            await layer.close()
+            raise
+        return layer
+
+    async def _close_layer(self, descriptor: int) -> None:
+        """The last descriptor of a layer frees all its files."""
+        await asyncio.shield(self._closing(box_files.OpenFile(descriptor)))
+
+    async def pause(self) -> None:
+        """See `HasUpperLayer`."""
+        self._check_running()
+        self._goes_on.clear()
+        try:
+            await self._done("p")
+        except OSError as error:
+            self._goes_on.set()
+            raise PlatformError(
+                f"the programs of sandbox {self.id} could not be stopped: {error.strerror}", step="pause"
+            ) from None
+        except BaseException:
+            self.resume_soon()
+            raise
+
+    async def resume(self) -> None:
+        """See `HasUpperLayer`."""
+        self._goes_on.set()
+        if not self._dead.done() and not self._stopping:
+            with suppress(OSError, SandboxNotRunningError, SandboxUnavailableError):  # it has ended meanwhile
+                await self._done("c")
+
+    def resume_soon(self) -> None:
+        """Begin to let the programs go on, and return at once."""
+        self._goes_on.set()
+        if not self._dead.done() and not self._stopping:
+            self._send(("c", self._next_number()))
+
+    async def _done(self, kind: str) -> None:
+        """Have init do something. Raises OSError."""
+        number = self._next_number()
+        answer: asyncio.Future[None] = self.loop.create_future()
+        self._dones[number] = answer
+        self._send((kind, number))
+        try:
+            await self._patience.wait(answer)
+        except TimeoutError:
+            raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from None
+
     # -- the end -------------------------------------------------------------------------------------------------
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
@@ -681,6 +759,11 @@ class LinuxSandbox:
             if not answer.done():
                 answer.set_exception(self._end_error())
         self._opens.clear()
+        for done in self._dones.values():
+            if not done.done():
+                done.set_exception(self._end_error())
+        self._dones.clear()
+        self._goes_on.set()
         if not self.ready.done():
             failed = PlatformError(f"sandbox start: {detail}", step=detail.partition(":")[0])
             self.ready.set_exception(self._end_error() if self._stopping else failed)
@@ -837,6 +920,15 @@ class LinuxSandbox:
                 answer.set_exception(OSError(code if 0 < code < 4096 else errno.EIO, "open"))
                 return True
             answer.set_result(box_files.OpenFile(descriptors.pop()))
+            return True
+        if kind == b"D" and len(message) == wire.DONE.size and not descriptors:
+            _, number, code = wire.DONE.unpack(message)
+            done = self._dones.pop(number, None)
+            if done is not None and not done.done():
+                if code:
+                    done.set_exception(OSError(code if 0 < code < 4096 else errno.EIO, os.strerror(errno.EBUSY)))
+                else:
+                    done.set_result(None)
             return True
         if kind == b"N" and len(message) == wire.STARTED_REALLY.size and not descriptors:
             running = self._execs.get(wire.STARTED_REALLY.unpack(message)[1])

@@ -540,6 +540,7 @@ class LinuxRuntime:
             warm=template.warm,
             enforcement=template.enforcement,
             holds_modules=template.imports,
+            has_layers=template.layers is not None,
         )
         created: asyncio.Future[None] = sandbox.loop.create_future()
 

@@ -1,0 +1,400 @@
+"""The process that seals a layer: `python -I -S -c "... sealer.main()"`, see `sealing`.
+
+It reads the upper layer of a sandbox's overlay, whose programs may be hostile and may run, and writes it as a tar
+archive, as OCI has layers. The question is its only argument, and the answer a line of JSON on its standard output.
+
+Nothing of what a program can make there holds it up or leads it elsewhere: each name is opened beside the descriptor of
+its folder and never followed, nothing but folders and regular files is opened at all, a file has the size that it had
+when it was opened (what is missing then is written as zeros), and files, bytes, depth and time are bounded. It can open
+nothing but what lies in that folder (Landlock). As root it has one capability, to read what its owner may not; another
+user gets that one in the sandbox's own user namespace.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import hashlib
+import json
+import os
+import resource
+import signal
+import stat
+import struct
+import sys
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harena.core import landlock
+from harena.image_store import tar_writer
+from harena.image_store.tar_entries import (
+    FIFO,
+    FILE,
+    FOLDER,
+    HARD_LINK,
+    MOST_DEPTH,
+    MOST_EXTENDED_BYTES,
+    MOST_NAME_BYTES,
+    SYMLINK,
+    Entry,
+    padding,
+    shown,
+)
+
+UPPER = b"upper"
+"""name of the layer in its folder"""
+_PIECE_BYTES = 1024 * 1024
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_WHITEOUT, _OPAQUE_MARK = b".wh.", b".wh..wh..opq"
+_OVERLAY = b"user.overlay."
+_TMPFS_MAGIC = 0x01021994
+_CLONE_NEWUSER = 0x10000000
+_DAC_READ_SEARCH = 1 << 2
+_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _LAST_CAPABILITY = 1, 24, 40
+_CAPABILITIES_VERSION = 0x20080522
+_MOST_ID = 0xFFFFFFFE
+_MOST_SECONDS = 1800
+"""processor time for one layer"""
+_MEMORY_BYTES = 2 << 30
+_OWN = frozenset({(b"etc", b"hosts"), (b"etc", b"hostname"), (b"etc", b"resolv.conf")})
+"""which each sandbox has for itself, whatever its image says"""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked."""
+
+    target: str
+    """the archive, which is made"""
+    folder: int
+    """descriptor of the folder that holds the upper layer"""
+    users: int
+    """descriptor of the sandbox's user namespace, to be entered; -1 = this process's rights suffice"""
+    most_files: int
+    most_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was sealed, or why it was not."""
+
+    digest: str = ""
+    """sha256 of the archive, in hexadecimal digits"""
+    size: int = 0
+    """bytes of the archive"""
+    files: int = 0
+    bytes: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    """what no layer can hold -> how often"""
+    fault: str = ""
+    """what is wrong: "large", "unfit" or "system"; "" = nothing"""
+    said: str = ""
+    """the fault in words"""
+    errno: int = 0
+
+
+class TooLargeError(ValueError):
+    """The layer has more files or bytes than it may have."""
+
+
+class UnfitError(ValueError):
+    """It is no layer that could be sealed; the message says why."""
+
+
+class Archive:
+    """A file that is written and digested."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._digest = hashlib.sha256()
+        self._buffer: list[bytes] = []
+        self._buffered = 0
+        self.size = 0
+
+    def write(self, piece: bytes) -> None:
+        """Add a piece. Raises OSError."""
+        self.size += len(piece)
+        self._buffer.append(piece)
+        self._buffered += len(piece)
+        if self._buffered >= _PIECE_BYTES:
+            self._flush()
+
+    def finish(self) -> str:
+        """The digest, when all is written."""
+        self._flush()
+        return self._digest.hexdigest()
+
+    def _flush(self) -> None:
+        piece = b"".join(self._buffer)
+        self._buffer, self._buffered = [], 0
+        self._digest.update(piece)
+        while piece:
+            piece = piece[os.write(self._descriptor, piece) :]
+
+
+class LayerSealer:
+    """Blocking; for one layer."""
+
+    def __init__(self, archive: Archive, owner: tuple[int, int], most_files: int, most_bytes: int) -> None:
+        """`owner`: who is root inside the sandbox, as user and group ids that are seen here."""
+        self._archive = archive
+        self._owner = owner
+        self._most_files, self._most_bytes = most_files, most_bytes
+        self._links: dict[tuple[int, int], bytes] = {}
+        """device and inode of a file of several names -> the one that was written first"""
+        self.files = 0
+        self.bytes = 0
+        self.left_out: dict[str, int] = {}
+
+    def seal(self, root: int) -> None:
+        """Write everything below a folder. Raises TooLargeError, UnfitError, OSError."""
+        about = os.fstat(root)
+        self._write(self._entry([], about, FOLDER, attributes=self._attributes(root)))
+        if _is_opaque(root):
+            self._mark([], _OPAQUE_MARK)
+        levels = [(root, iter(self._names(root)))]
+        parts: list[bytes] = []
+        try:
+            while levels:
+                folder, names = levels[-1]
+                name = next(names, None)
+                if name is None:
+                    levels.pop()
+                    if levels:
+                        os.close(folder)
+                        parts.pop()
+                    continue
+                below = self._seal_name(folder, [*parts, name])
+                if below is not None:
+                    levels.append((below, iter(self._names(below))))
+                    parts.append(name)
+        finally:
+            for folder, _ in levels[1:]:
+                os.close(folder)
+
+    def _names(self, folder: int) -> list[bytes]:
+        names: list[bytes] = []
+        for name in os.listdir(folder):
+            names.append(os.fsencode(name))
+            if self.files + len(names) > self._most_files:
+                raise TooLargeError(f"it has more than {self._most_files} files")
+        names.sort()
+        return names
+
+    def _seal_name(self, above: int, parts: list[bytes]) -> int | None:
+        """Write one name; gives the descriptor of what is a folder, whose names follow."""
+        name = parts[-1]
+        try:
+            about = os.lstat(name, dir_fd=above)
+        except FileNotFoundError:
+            return None  # removed meanwhile
+        if stat.S_ISCHR(about.st_mode) and about.st_rdev == 0:
+            self._mark(parts[:-1], _WHITEOUT + name)
+            return None
+        if name.startswith(_WHITEOUT):
+            self._leave_out("names that begin with .wh.")
+            return None
+        if tuple(parts) in _OWN:
+            return None
+        self._check_path(parts)
+        kind = stat.S_IFMT(about.st_mode)
+        if kind == stat.S_IFDIR:
+            return self._seal_folder(above, parts)
+        if kind == stat.S_IFREG:
+            self._seal_file(above, parts)
+        elif kind == stat.S_IFLNK:
+            with suppress(FileNotFoundError):
+                target = os.readlink(name, dir_fd=above)
+                self._write(self._entry(parts, about, SYMLINK, link=target))
+        elif kind == stat.S_IFIFO:
+            self._write(self._entry(parts, about, FIFO))
+        else:
+            self._leave_out("sockets" if kind == stat.S_IFSOCK else "devices")
+        return None
+
+    def _seal_folder(self, above: int, parts: list[bytes]) -> int | None:
+        try:
+            folder = os.open(parts[-1], _OPEN_FOLDER, dir_fd=above)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                return None  # something else meanwhile
+            raise
+        try:
+            about = os.fstat(folder)
+            self._write(self._entry(parts, about, FOLDER, attributes=self._attributes(folder)))
+            if _is_opaque(folder):
+                self._mark(parts, _OPAQUE_MARK)
+        except BaseException:
+            os.close(folder)
+            raise
+        return folder
+
+    def _seal_file(self, above: int, parts: list[bytes]) -> None:
+        try:
+            file = os.open(parts[-1], _OPEN_FILE, dir_fd=above)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO):
+                return
+            raise
+        try:
+            about = os.fstat(file)
+            if not stat.S_ISREG(about.st_mode):
+                return
+            if about.st_nlink > 1:
+                first = self._links.setdefault((about.st_dev, about.st_ino), b"/".join(parts))
+                if first != b"/".join(parts):
+                    self._write(self._entry(parts, about, HARD_LINK, link=first))
+                    return
+            self.bytes += about.st_size
+            if self.bytes > self._most_bytes:
+                raise TooLargeError(f"it has more than {self._most_bytes} bytes")
+            self._write(
+                self._entry(parts, about, FILE, size=about.st_size, attributes=self._attributes(file)),
+            )
+            self._copy(file, about.st_size)
+        finally:
+            os.close(file)
+
+    def _copy(self, file: int, size: int) -> None:
+        left = size
+        while left:
+            piece = os.read(file, min(left, _PIECE_BYTES)) or bytes(min(left, _PIECE_BYTES))  # it was cut meanwhile
+            left -= len(piece)
+            self._archive.write(piece)
+        self._archive.write(bytes(padding(size)))
+
+    def _entry(
+        self,
+        parts: list[bytes],
+        about: os.stat_result,
+        kind: bytes,
+        *,
+        size: int = 0,
+        link: bytes = b"",
+        attributes: dict[bytes, bytes] | None = None,
+    ) -> Entry:
+        user, group = (
+            _inside(given, base) for given, base in zip((about.st_uid, about.st_gid), self._owner, strict=True)
+        )
+        return Entry(
+            parts=parts or [b"."],
+            kind=kind,
+            size=size,
+            mode=stat.S_IMODE(about.st_mode),
+            user=user,
+            group=group,
+            modified_ns=about.st_mtime_ns,
+            link=link,
+            attributes=attributes or {},
+        )
+
+    def _mark(self, above: list[bytes], name: bytes) -> None:
+        self._write(Entry([*above, name], FILE, 0, 0o644, 0, 0, 0, b""))
+
+    def _write(self, entry: Entry) -> None:
+        self.files += 1
+        if self.files > self._most_files:
+            raise TooLargeError(f"it has more than {self._most_files} files")
+        self._archive.write(tar_writer.header(entry))
+
+    def _attributes(self, descriptor: int) -> dict[bytes, bytes]:
+        found: dict[bytes, bytes] = {}
+        size = 0
+        for text in os.listxattr(descriptor):
+            name = os.fsencode(text)
+            if not name.startswith(b"user.") or name.startswith(_OVERLAY):
+                continue
+            with suppress(OSError):  # removed meanwhile
+                found[name] = os.getxattr(descriptor, name)
+                size += len(name) + len(found[name]) + 64
+                if size + 4 * MOST_NAME_BYTES > MOST_EXTENDED_BYTES:
+                    del found[name]
+                    self._leave_out("extended attributes beyond 1 MiB of one file")
+                    break
+        return found
+
+    def _check_path(self, parts: list[bytes]) -> None:
+        size = sum(map(len, parts)) + len(parts)
+        if len(parts) > MOST_DEPTH or size > MOST_NAME_BYTES:
+            raise UnfitError(
+                f"{shown(b'/'.join(parts))}... lies too deep: a path may have {MOST_DEPTH} parts and "
+                f"{MOST_NAME_BYTES} bytes"
+            )
+
+    def _leave_out(self, what: str) -> None:
+        self.left_out[what] = self.left_out.get(what, 0) + 1
+
+
+def _inside(given: int, base: int) -> int:
+    """An owner as the sandbox sees it; root where it is none of the sandbox's."""
+    return given - base if base <= given <= _MOST_ID else 0
+
+
+def _is_opaque(folder: int) -> bool:
+    try:
+        return os.getxattr(folder, b"user.overlay.opaque") == b"y"
+    except OSError:
+        return False
+
+
+def seal(question: Question) -> Answer:
+    """Seal the layer in this process."""
+    holder = question.folder
+    try:
+        target = os.open(question.target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        _give_up_rights(holder, question.users)
+        if not _is_tmpfs(holder):
+            raise UnfitError("what the sandbox gives for its layer is none")
+        about = os.stat(".", dir_fd=holder)
+        archive = Archive(target)
+        sealer = LayerSealer(archive, (about.st_uid, about.st_gid), question.most_files, question.most_bytes)
+        root = os.open(UPPER, _OPEN_FOLDER, dir_fd=holder)
+        sealer.seal(root)
+        tar_writer.end(archive.write)
+        digest = archive.finish()
+        return Answer(digest, archive.size, sealer.files, sealer.bytes, sealer.left_out)
+    except TooLargeError as error:
+        return Answer(fault="large", said=str(error))
+    except UnfitError as error:
+        return Answer(fault="unfit", said=str(error))
+    except OSError as error:
+        return Answer(fault="system", said=error.strerror or str(error), errno=error.errno or 0)
+
+
+def main() -> None:
+    """Answer the question of the command line."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    given: Any = json.loads(sys.argv[1])
+    sys.stdout.write(json.dumps(asdict(seal(Question(**given)))))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _is_tmpfs(holder: int) -> bool:
+    buffer = ctypes.create_string_buffer(256)
+    libc = ctypes.CDLL(None, use_errno=True)
+    failed: int = libc.fstatfs(holder, buffer)
+    kind: int = struct.unpack_from("l", buffer)[0]
+    return not failed and kind == _TMPFS_MAGIC
+
+
+def _give_up_rights(holder: int, users: int) -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if users >= 0:
+        if libc.setns(users, _CLONE_NEWUSER):
+            raise OSError(ctypes.get_errno(), "the sandbox's user namespace cannot be entered")
+        os.close(users)
+    if users >= 0 or os.geteuid() == 0:
+        for number in range(_LAST_CAPABILITY + 1):
+            if not _DAC_READ_SEARCH >> number & 1:
+                libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
+        header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
+        sets = (ctypes.c_uint32 * 6)(_DAC_READ_SEARCH, _DAC_READ_SEARCH, 0, 0, 0, 0)
+        libc.capset(header, sets)  # who has fewer keeps those: what is missing shows in the first file that needs it
+    if landlock.version():
+        landlock.restrict_this_thread((Path(f"/proc/self/fd/{holder}"),))

@@ -1,0 +1,208 @@
+"""Seals what a sandbox has written as a layer, in a process of its own, and makes images with such layers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harena.core import settings
+from harena.core.errors import ImagePullError, PlatformError
+from harena.core.images import ImageChanges
+from harena.core.ports import UpperLayer
+from harena.core.threads import IMAGES
+from harena.image_store import programs
+from harena.image_store.assembling import Assembler
+from harena.image_store.kept import KeptImage, Needs
+from harena.image_store.manifests import MOST_LAYERS, broken
+from harena.image_store.store import ImageStore, Work
+from harena.image_store.unpacking import LayerLimits, no_room_reason
+
+_MOST_ANSWER = 64 * 1024
+_PROGRAM = "import sys; sys.path.insert(0, {!r}); from harena.image_store import sealer; sealer.main()"
+_MANIFEST, _CONFIG = "application/vnd.oci.image.manifest.v1+json", "application/vnd.oci.image.config.v1+json"
+_TAR = "application/vnd.oci.image.layer.v1.tar"
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SealedLayer:
+    """A layer as a tar archive in a folder of `work`."""
+
+    path: Path
+    digest: str
+    """sha256 of the archive, which is its diff id, too; in hexadecimal digits"""
+    size: int
+    files: int
+    bytes: int
+    """size of the contents of its files"""
+    left_out: Mapping[str, int]
+    """what no layer can hold -> how often"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """Makes images of what sandboxes have written. Used from one event loop."""
+
+    store: ImageStore
+    assembler: Assembler
+
+    async def image(
+        self, base: KeptImage, layer: UpperLayer | None, changes: ImageChanges, work: Work, now: str
+    ) -> tuple[KeptImage, SealedLayer | None]:
+        """The image of a layer above those of another image, which is held; it is here then, and needed until the work
+        ends. Without a layer: the other image with changes. Raises ImagePullError, PlatformError."""
+        sealed: list[SealedLayer] = []
+        if layer is not None:
+            await self.assembler.collect(work, more=2 * await IMAGES.run(_size_on_disk, layer))  # archive and files
+            sealed.append(await seal(layer, work, LayerLimits.of_node()))
+        layout = await IMAGES.run(work.folder, "layout")
+        contents = await IMAGES.run(_write_image, self.store, base, sealed, changes, layout, now)
+        *_, own = contents
+        needs = Needs(
+            images=[own],
+            blobs=[*contents, base.manifest, *(one.digest for one in base.layers), *(one.digest for one in sealed)],
+            layers=[*(one.diff_id for one in base.layers), *(one.digest for one in sealed)],
+        )
+        await self.assembler.need(work, needs)
+        for one in sealed:
+            await IMAGES.run(one.path.rename, self.store.blob(one.digest))
+        for content in contents.values():
+            await IMAGES.run(self.store.keep_blob, work, content)
+        made = await self.assembler.make(layout, work, is_imported=True)
+        return made, sealed[0] if sealed else None
+
+
+async def seal(layer: UpperLayer, work: Work, limits: LayerLimits) -> SealedLayer:
+    """The layer as it is now; its programs should not run meanwhile. Raises ImagePullError, PlatformError."""
+    folder = await IMAGES.run(work.folder, "sealed")
+    target = folder / "layer"
+    descriptors = [one for one in (layer.folder, layer.users) if one >= 0]
+    question = {
+        "target": str(target),
+        "folder": layer.folder,
+        "users": layer.users,
+        "most_files": limits.files,
+        "most_bytes": limits.bytes,
+    }
+    program = _PROGRAM.format(str(Path(__file__).parents[2]))
+    finished = await programs.run(
+        [sys.executable, "-I", "-S", "-c", program, json.dumps(question)],
+        most_output=_MOST_ANSWER,
+        more_descriptors=descriptors,
+    )
+    try:
+        answer: dict[str, Any] = json.loads(finished.output)
+    except ValueError:
+        raise PlatformError(
+            f"the process that seals a layer has died ({finished.status}): {finished.said[-400:]}", step="seal"
+        ) from None
+    if answer["fault"]:
+        raise _fault(answer)
+    return SealedLayer(target, answer["digest"], answer["size"], answer["files"], answer["bytes"], answer["left_out"])
+
+
+def _size_on_disk(layer: UpperLayer) -> int:
+    """What the file system of an upper layer holds now, in bytes: the layer takes about as much, perhaps less."""
+    told = os.fstatvfs(layer.folder)
+    return (told.f_blocks - told.f_bfree) * told.f_frsize
+
+
+def _write_image(
+    store: ImageStore, base: KeptImage, layers: Sequence[SealedLayer], changes: ImageChanges, layout: Path, now: str
+) -> Mapping[str, bytes]:
+    """Write the layout of an image that has these layers above those of another one. Gives its configuration and then
+    its manifest, by their digests. Raises ImagePullError."""
+    config = _loaded(store, base.config)
+    manifest = _loaded(store, base.manifest)
+    said = dict(config.get("config") or {})
+    said.update(_changed(changes))
+    config["config"] = {name: value for name, value in said.items() if value is not None}
+    config["created"] = now
+    root = config.get("rootfs") or {}
+    config["rootfs"] = {
+        "type": "layers",
+        "diff_ids": [*root.get("diff_ids", ()), *(f"sha256:{layer.digest}" for layer in layers)],
+    }
+    step = {"created": now, "created_by": changes.made_by or "harena", **({} if layers else {"empty_layer": True})}
+    config["history"] = [*(config.get("history") or ()), step]
+    written = _json(config)
+    manifest["config"] = _descriptor(_CONFIG, written)
+    manifest["layers"] = [
+        *manifest.get("layers", ()),
+        *({"mediaType": _TAR, "digest": f"sha256:{layer.digest}", "size": layer.size} for layer in layers),
+    ]
+    if len(manifest["layers"]) > MOST_LAYERS:
+        raise broken(f"it has {len(manifest['layers'])} layers, and may have {MOST_LAYERS}")
+    manifest.pop("annotations", None)
+    own = _json(manifest)
+    entry = {"mediaType": manifest.get("mediaType", _MANIFEST), "digest": f"sha256:{_digest(own)}", "size": len(own)}
+    (layout / "index.json").write_bytes(_json({"schemaVersion": 2, "manifests": [entry]}))
+    return {_digest(content): content for content in (written, own)}
+
+
+def _changed(changes: ImageChanges) -> Mapping[str, object]:
+    """Fields of a configuration."""
+    found: dict[str, object] = {}
+    if changes.environment is not None:
+        found["Env"] = [f"{name}={value}" for name, value in changes.environment.items()]
+    for field, text in (
+        ("WorkingDir", changes.workdir), ("User", changes.user), ("StopSignal", changes.stop_signal),
+    ):  # fmt: skip
+        if text is not None:
+            found[field] = text
+    for field, words in (("Entrypoint", changes.entrypoint), ("Cmd", changes.command), ("Shell", changes.shell)):
+        if words is not None:
+            found[field] = [*words] or None
+    for field, names in (("ExposedPorts", changes.exposed_ports), ("Volumes", changes.volumes)):
+        if names is not None:
+            found[field] = {name: {} for name in names} or None
+    if changes.labels is not None:
+        found["Labels"] = dict(changes.labels) or None
+    return found
+
+
+def _loaded(store: ImageStore, digest: str) -> dict[str, Any]:
+    try:
+        with store.blob(digest).open("rb") as file:
+            found = json.loads(file.read(_MOST_BYTES))
+    except (OSError, ValueError):
+        raise broken("a blob of the image that it is made from is missing") from None
+    if not isinstance(found, dict):
+        raise broken("a blob of the image that it is made from is no JSON object")
+    return found
+
+
+def _descriptor(kind: str, content: bytes) -> Mapping[str, Any]:
+    return {"mediaType": kind, "digest": f"sha256:{_digest(content)}", "size": len(content)}
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _fault(answer: Mapping[str, Any]) -> Exception:
+    kind, said = answer["fault"], answer["said"]
+    if kind == "large":
+        return ImagePullError(
+            f"what the sandbox has written is too large for a layer: {said} "
+            f"({settings.IMAGE_MOST_FILES.name}, {settings.IMAGE_MOST_BYTES.name})",
+            step="seal",
+            reason="IMAGE_TOO_LARGE",
+        )
+    if kind == "unfit":
+        return ImagePullError(
+            f"what the sandbox has written cannot be a layer: {said}", step="seal", reason="IMAGE_BROKEN"
+        )
+    return ImagePullError(
+        f"what the sandbox has written could not be sealed: {said}", step="seal", reason=no_room_reason(answer["errno"])
+    )
