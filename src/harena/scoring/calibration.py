@@ -97,6 +97,7 @@ class Subject:
             "files": dict(self.scenario.files),
             "limits": self.scenario.limits.model_dump(),
             "statement": self.scenario.statement,
+            **self.scenario.place,
             "right": [[gold.candidate.entry, dict(gold.candidate.files)] for gold in self.right],
         }
         return digest_of(named)
@@ -158,14 +159,14 @@ class Calibration:
 
 
 def _subjects(batch: ScenarioBatch) -> list[Subject]:
-    """By problem and contract, in order of appearance."""
-    found: dict[tuple[str, str], Subject] = {}
+    """By problem, contract and place, in order of appearance."""
+    found: dict[tuple[str, str, str], Subject] = {}
     ids: Counter[str] = Counter()
     for scenario in batch.scenarios:
         if scenario.honeypot:
             continue
         named = scenario.problem_id or scenario.id
-        key = (named, scenario.scoring.fingerprint)
+        key = (named, scenario.scoring.fingerprint, repr(scenario.place))
         if key not in found:
             ids[named] += 1
             found[key] = Subject(named if ids[named] == 1 else f"{named}#{ids[named]}", scenario)
@@ -183,6 +184,7 @@ def _row(subject: Subject, trial: Trial, row_id: str) -> dict[str, Any]:
         "candidate": trial.candidate,
         "scoring": subject.scenario.scoring,
         "limits": subject.scenario.limits,
+        **subject.scenario.place,
         "problem": {"id": subject.id[:256], "files": dict(subject.scenario.files)},
         "metadata": dict(subject.scenario.metadata),
     }

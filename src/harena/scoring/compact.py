@@ -34,6 +34,7 @@ class CompactScenarios(Sequence[Scenario]):
         """lineages of all scenarios"""
         self.metadata_bytes = 0
         """size of all their metadata, as JSON"""
+        self._placed: list[int] = []
         self._rows: list[bytes | Scenario] = []
         self._again = again
         self._lately = lru_cache(maxsize=KEPT)(self._made)
@@ -44,8 +45,14 @@ class CompactScenarios(Sequence[Scenario]):
         self.ids.append(scenario.id)
         self.lineages.add(scenario.lineage)
         self.metadata_bytes += metadata_bytes(scenario.metadata)
+        if scenario.place:
+            self._placed.append(len(self._rows))
         is_whole = scenario.lineage.contract is None
         self._rows.append(json.dumps(row, separators=(",", ":")).encode() if is_whole else scenario)
+
+    def placed(self) -> tuple[Scenario, ...]:
+        """The scenarios that name the image or the blueprint of their candidates."""
+        return tuple(self._made(number) for number in self._placed)
 
     @overload
     def __getitem__(self, index: int) -> Scenario: ...

@@ -296,11 +296,14 @@ class _Loader:
         resolved = self._resolved(contract, problem, place)
         if resolved is None:
             return None
+        placed = row if row.image is not None or row.blueprint is not None or problem is None else problem
         return Scenario(
             id=row.id,
             candidate=row.candidate,
             scoring=resolved,
             limits=_merged(problem.limits if problem else None, row.limits),
+            image=placed.image,
+            blueprint=placed.blueprint,
             expected=row.expected,
             metadata={**problem.metadata, **row.metadata} if problem else row.metadata,
             problem_id=problem.id if problem else None,

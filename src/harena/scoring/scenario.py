@@ -21,6 +21,7 @@ from pydantic_core import PydanticCustomError
 
 from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.checked import LEAST_CORES, MOST_BYTES, MOST_CORES, shown
+from harena.core.images import MOST_REFERENCE
 from harena.core.models import MIB, Limits
 from harena.core.results import Reason, RunResult
 from harena.core.rows import MOST_LEVELS
@@ -81,6 +82,7 @@ def _metadata(written: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
+ImageName = Annotated[str, Field(min_length=1, max_length=MOST_REFERENCE), AfterValidator(_printable)]
 CandidateText = Annotated[str, PlainValidator(_any_text), WithJsonSchema({"type": "string"})]
 """what a model wrote: data, whatever is in it, lone surrogates too"""
 Metadata = Annotated[dict[str, Any], AfterValidator(_metadata)]
@@ -238,6 +240,11 @@ class Expected(Strict):
         return tuple(Reason(name) for name in self.reason)
 
 
+def _check_one_place(image: str | None, blueprint: str | None) -> None:
+    if image is not None and blueprint is not None:
+        raise ValueError("`image` and `blueprint` are two places for a candidate; a blueprint has its own image")
+
+
 class InlineProblem(Strict):
     """A problem written inside its only scenario."""
 
@@ -250,9 +257,19 @@ class InlineProblem(Strict):
     """put beside the candidate's, and over them"""
     scoring: AnyContract | None = None
     limits: ScenarioLimits | None = None
+    image: ImageName | None = None
+    """image that its candidates run in, in place of the job's blueprint; not with every contract, see
+    docs/how-to/scenarios-in-images.md"""
+    blueprint: Identifier | None = None
+    """blueprint that its candidates run in, in place of the job's; not beside `image`"""
     honeypot: bool = False
     """no honest candidate can pass it: whoever does has cheated"""
     metadata: Metadata = {}
+
+    @model_validator(mode="after")
+    def _has_one_place(self) -> Self:
+        _check_one_place(self.image, self.blueprint)
+        return self
 
 
 class Problem(InlineProblem):
@@ -279,10 +296,19 @@ class ScenarioRow(Strict):
     """in place of the problem's"""
     limits: ScenarioLimits | None = None
     """over the problem's, field by field"""
+    image: ImageName | None = None
+    """in place of the problem's image or blueprint"""
+    blueprint: Identifier | None = None
+    """likewise"""
     expected: Expected | None = None
     honeypot: bool = False
     """no honest candidate can pass it; also if its problem says so"""
     metadata: Metadata = {}
+
+    @model_validator(mode="after")
+    def _has_one_place(self) -> Self:
+        _check_one_place(self.image, self.blueprint)
+        return self
 
 
 class ScenarioFile(Strict):
@@ -319,6 +345,16 @@ class Scenario:
     """the prompt as a conversation, where it is one; else it is the statement"""
     item: Mapping[str, Any] = field(default_factory=dict)
     """fields of a data set's row that are its author's own"""
+    image: str | None = None
+    """image that the candidate runs in; None = the job's, or that of `blueprint`"""
+    blueprint: str | None = None
+    """blueprint that the candidate runs in; None = the job's, or none where `image` is given"""
+
+    @property
+    def place(self) -> dict[str, str]:
+        """Where the candidate runs, as far as the scenario says it: {} = where the job says."""
+        named = {"image": self.image, "blueprint": self.blueprint}
+        return {name: value for name, value in named.items() if value is not None}
 
     @property
     def digest(self) -> str:
@@ -330,6 +366,7 @@ class Scenario:
             "limits": self.limits.model_dump(),
             "statement": self.statement,
             "honeypot": self.honeypot,
+            **self.place,
         }
         return digest_of(named)
 

@@ -22,6 +22,7 @@ from harena.scoring.contracts.contract import (
 from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.text import TextContract
 from harena.scoring.digests import digest_of
+from harena.scoring.places import place_of, require_place, trusted_place
 from harena.scoring.scenario import Scenario
 from harena.scoring.scorers.blame import blamed
 from harena.scoring.scorers.command import score_command
@@ -61,20 +62,24 @@ async def score_scenario(
     attempt: int = 1,
     require_trust: Trust | None = None,
     alone: bool = False,
+    place: SandboxSpec | None = None,
 ) -> RunResult:
     """Run one candidate and score it.
 
     What the program does is in the result, also where it makes its judging fail (see `blame`). What the platform does
     is raised, always as a HarenaError: PlatformError (StarvedError among them) and SandboxError, worth another try;
-    after the last one `infra_result` makes the envelope. ValidationError: the contract's trust is not enough, nothing
-    was run.
+    after the last one `infra_result` makes the envelope. ValidationError: the contract's trust is not enough, or it
+    cannot be scored in the image; nothing was run.
 
-    `base_spec` is what a sandbox shall be; the scenario's limits replace those of its limits that they name.
+    `base_spec` is what a sandbox shall be; the scenario's limits replace those of its limits that they name. `place`:
+    in its stead for a scenario that names its image or blueprint; None = as `place_of` finds it.
     `timeout_seconds` is the time (see `time_limits`) of everything that the candidate runs; the scenario may say less.
     `alone`: nothing else of its job runs meanwhile (see `Bench.blames_candidate`).
     """
     require(scenario.scoring, require_trust)
-    bench = Bench(scenario, sandboxes, base_spec, timeout_seconds, alone=alone,
+    where = place_of(scenario, base_spec, place)
+    require_place(scenario.scoring, where)
+    bench = Bench(scenario, sandboxes, where, timeout_seconds, alone=alone, trusted_spec=trusted_place(base_spec),
                   demands_separate=require_trust is Trust.SEPARATE)  # fmt: skip
     candidate, contract = scenario.candidate, scenario.scoring
     own = size_at_least(candidate.files, scenario.files, scenario.statement, most=MOST_AT_ONCE)

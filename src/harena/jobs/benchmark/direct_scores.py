@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harena.core.blueprint_source import BlueprintSource
@@ -20,8 +21,9 @@ from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust
 from harena.core.threads import SCENARIOS
-from harena.jobs.benchmark.job_acceptance import Sandboxes, ScoreScenario, base_spec, scoring_room
+from harena.jobs.benchmark.job_acceptance import Sandboxes, ScoreScenario, scoring_room
 from harena.jobs.benchmark.job_admission import JobAdmission
+from harena.jobs.benchmark.job_places import base_spec, check_contracts, places_of
 from harena.jobs.retry import GiveUp, RetryPolicy, decide
 from harena.jobs.slots import Slots
 
@@ -63,16 +65,27 @@ class DirectScores:
         if self._admission is not None:
             # scorers tell the candidate's process of some limits: these are those of its sandbox
             spec = replace(spec, limits=await self._admission.for_a_run(workspace, spec.limits))
+        places = await places_of(self._blueprints, workspace, [scenario], spec)
+        check_contracts([scenario], [scenario], spec, places)
         if (turns := self._turns.get(workspace)) is None:
             turns = self._turns[workspace] = _Turns(self._slots, workspace)
-        return await self._scored(scenario, spec, asked, turns, self._sandboxes.source(workspace))
+        place = next(iter(places.values()), None)
+        return await self._scored(scenario, spec, place, asked, turns, self._sandboxes.source(workspace))
 
     async def _scored(
-        self, scenario: Scenario, spec: SandboxSpec, asked: ScoreRequest, turns: _Turns, sandboxes: SandboxSource
+        self,
+        scenario: Scenario,
+        spec: SandboxSpec,
+        place: SandboxSpec | None,
+        asked: ScoreRequest,
+        turns: _Turns,
+        sandboxes: SandboxSource,
     ) -> RunResult:
         from harena.scoring.score import infra_result
 
         score = self._score or scoring_room()
+        if place is not None:
+            score = partial(score, place=place)
         policy = RetryPolicy(retry_attempts=asked.retry_attempts)
         failures, alone = 0, False
         while True:

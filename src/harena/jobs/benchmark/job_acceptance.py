@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,6 +28,14 @@ from harena.core.rows import RowsFile, written_rows
 from harena.core.spool import spool_folder
 from harena.core.threads import SCENARIOS
 from harena.core.webhook_store import NewDelivery
+from harena.jobs.benchmark.job_places import (
+    Place,
+    base_spec,
+    check_contracts,
+    place_named,
+    placed,
+    places_of,
+)
 from harena.jobs.benchmark.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
 from harena.jobs.benchmark.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.jobs.benchmark.left_runs import LeftRuns
@@ -66,8 +75,9 @@ class ScoreScenario(Protocol):
         attempt: int = 1,
         require_trust: Trust | None = None,
         alone: bool = False,
+        place: SandboxSpec | None = None,
     ) -> Awaitable[RunResult]:
-        """One attempt, scored. Raises PlatformError."""
+        """One attempt, scored. `place`: where the candidate runs, of a scenario that says so. Raises PlatformError."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +180,8 @@ class Acceptance:
         if not 0 < total <= MAX_RUNS:
             raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
         await SCENARIOS.run(_check_trust, scenarios, config.require_trust)
+        elsewhere, places = await self._places(workspace, scenarios, spec)
+        await SCENARIOS.run(check_contracts, elsewhere, scenarios, spec, places)
         delivery = None
         if parsed.webhook is not None:
             delivery = new_delivery(parsed.webhook, durable=self.durable, allowed=self.webhook_networks)
@@ -180,7 +192,7 @@ class Acceptance:
             delivery_id=None if delivery is None else delivery.id,
         )
         return replace(
-            await self._assembled(new, config, scenarios, tickets(len(scenarios), config.attempts), spec),
+            await self._assembled(new, config, scenarios, tickets(len(scenarios), config.attempts), spec, places),
             request=kept,
             delivery=delivery,
             metadata_bytes=await SCENARIOS.run(metadata_bytes_of, scenarios),
@@ -220,7 +232,8 @@ class Acceptance:
         ]
         accepted = Tickets(tuple(sorted([*left.never_begun, *again], key=_first_number)), config.attempts)
         limited = replace(job, effective_concurrency=min(job.total, cores))
-        resumed = await self._assembled(limited, config, scenarios, accepted, spec)
+        _, places = await self._places(job.workspace, scenarios, spec)
+        resumed = await self._assembled(limited, config, scenarios, accepted, spec, places)
         return replace(
             resumed,
             epoch=job.lease_epoch,
@@ -240,6 +253,7 @@ class Acceptance:
         scenarios: Sequence[JobScenario],
         accepted: Tickets,
         spec: SandboxSpec,
+        places: Mapping[Place, SandboxSpec],
     ) -> AcceptedJob:
         repeated = frozenset(config.retry_on) - {"platform"}
         chosen = sampled(config.rescore_fraction, job.total, seed=job.id)
@@ -247,7 +261,7 @@ class Acceptance:
             record=job,
             scenarios=scenarios,
             tickets=accepted,
-            score=rescoring(self._scorer(job.workspace, scenarios, spec, config), chosen),
+            score=rescoring(self._scorer(job.workspace, scenarios, spec, places, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             priority=config.priority,
             run_timeout_seconds=await SCENARIOS.run(run_timeout, config, scenarios),
@@ -307,14 +321,31 @@ class Acceptance:
         """Runs of one job at one time, at most."""
         return config.concurrency if self.cores is None else effective_concurrency(config.concurrency, self.cores)
 
-    def _scorer(self, workspace: str, scenarios: Sequence[JobScenario], spec: SandboxSpec, config: JobConfig) -> Score:
+    async def _places(
+        self, workspace: str, scenarios: Sequence[JobScenario], spec: SandboxSpec
+    ) -> tuple[Sequence[JobScenario], dict[Place, SandboxSpec]]:
+        """(scenarios that name where their candidates run, what these places are)."""
+        named = await SCENARIOS.run(placed, scenarios)
+        return named, await places_of(self.blueprints, workspace, named, spec)
+
+    def _scorer(
+        self,
+        workspace: str,
+        scenarios: Sequence[JobScenario],
+        spec: SandboxSpec,
+        places: Mapping[Place, SandboxSpec],
+        config: JobConfig,
+    ) -> Score:
         score_scenario = self.score or scoring_room()
         sandboxes = self.sandboxes.source(workspace)
         require_trust = Trust(config.require_trust) if config.require_trust else None
 
         def score(ticket: Ticket) -> Awaitable[RunResult]:
-            return score_scenario(
-                scenarios[ticket.scenario_index],
+            scenario = scenarios[ticket.scenario_index]
+            named = place_named(scenario) if places else None
+            scored = score_scenario if named is None else partial(score_scenario, place=places[named])
+            return scored(
+                scenario,
                 sandboxes=sandboxes,
                 base_spec=spec,
                 timeout_seconds=config.timeout_seconds,
@@ -324,17 +355,6 @@ class Acceptance:
             )
 
         return score
-
-
-async def base_spec(blueprints: BlueprintSource, workspace: str, blueprint_id: str) -> SandboxSpec:
-    """What candidates run in. Raises NotFoundError."""
-    try:
-        blueprint = await found_in_thread(blueprints, workspace, blueprint_id)
-    except NotFoundError:
-        if blueprint_id == DEFAULT_BLUEPRINT:
-            return SandboxSpec()
-        raise
-    return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
 
 
 def run_timeout(config: JobConfig, scenarios: Iterable[JobScenario] = ()) -> float | None:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 import sys
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harena.core import settings
-from harena.core.errors import HostUnsupportedError, NotFoundError
+from harena.core.default_image import is_default, resolve
+from harena.core.errors import HostUnsupportedError
 from harena.core.records.images import ImageRoot
+
+__all__ = ["GUARD", "NETWORK_FILES", "Image", "Tree", "default_image", "is_default", "layered_image", "resolve"]
 
 GUARD = "/opt/guard"
 """Copies of interpreters that can be executed and not read. The kernel makes a process that was started from such a
@@ -35,7 +36,6 @@ _TASK_PLACES = ("app", "logs", "solution", "tests")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """where an image that sets no PATH has its programs"""
-_PYTHON = re.compile(r"python(?::(?P<version>\d+(?:\.\d+){0,2}|latest)(?:-slim|-bookworm|-slim-bookworm)?)?")
 
 Tree = tuple[str, str, bool, bool]  # source, target, read only, is a file
 
@@ -65,39 +65,6 @@ class Image:
     interpreter_environment: Mapping[str, str] | None = None
     """what the template's interpreter starts with; None = `environment`"""
     details: dict[str, str] = field(default_factory=dict)
-
-
-def is_default(name: str) -> bool:
-    """`name` stands for the image that needs nothing installed."""
-    try:
-        return resolve(name) == "default"
-    except NotFoundError:
-        return False
-
-
-def resolve(name: str) -> str:
-    """The image that `name` stands for. Raises NotFoundError, saying what there is and how to give it this name."""
-    name = _aliases().get(name, name)
-    if name == "default":
-        return name
-    match = _PYTHON.fullmatch(name)
-    if match is not None:
-        version = match["version"]
-        here = f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
-        if version in (None, "latest") or here == version or here.startswith(f"{version}."):
-            return "default"
-    short = f"python:{sys.version_info.major}.{sys.version_info.minor}"
-    raise NotFoundError(
-        f"there is no image {name!r} on this machine; there is {short!r} (also called 'default': the interpreter that "
-        f"runs harena). To use it under the other name, set {settings.IMAGE_ALIASES.name}={name}=default, "
-        f"or run harena with the Python that you want inside",
-        reason="IMAGE_NOT_FOUND",
-    )
-
-
-def _aliases() -> dict[str, str]:
-    pairs = (pair.partition("=") for pair in (settings.IMAGE_ALIASES.read() or "").split(",") if pair)
-    return {name.strip(): target.strip() for name, _, target in pairs}
 
 
 def default_image(empty: Path) -> Image:

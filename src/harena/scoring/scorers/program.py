@@ -12,6 +12,7 @@ from harena.core.errors import HarenaError, PlatformError, SandboxError, Sandbox
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
 from harena.scoring.contracts.parts import Contract, folders_of
+from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate, Scenario
 from harena.scoring.scorers.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
 from harena.scoring.scorers.languages import PYTHON, Language, language_of, unknown_ending
@@ -58,8 +59,11 @@ class Bench:
         alone: bool = False,
         demands_separate: bool = False,
         source: SandboxSource | None = None,
+        trusted_spec: SandboxSpec | None = None,
     ) -> None:
         self.demands_separate = demands_separate
+        self.trusted_spec = base_spec if trusted_spec is None else trusted_spec
+        """where harena's own programs run that need nothing of the candidate's image"""
         self.scenario = scenario
         self.sandboxes = sandboxes
         self.source = sandboxes if source is None else source
@@ -79,7 +83,7 @@ class Bench:
     @property
     def control(self) -> Control:
         """The honest loop beside this candidate and its neighbours."""
-        return control_of(self.source, self.base_spec)
+        return control_of(self.source, self.trusted_spec)
 
     def files(self) -> dict[str, str]:
         """The candidate's files and the problem's over them."""
@@ -113,12 +117,14 @@ class Bench:
         """Make a bench of this scenario for another candidate; what that one uses is not metered here."""
         scenario = replace(self.scenario, candidate=candidate, files=files)
         return Bench(scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
-                     demands_separate=self.demands_separate, source=self.source)  # fmt: skip
+                     demands_separate=self.demands_separate, source=self.source,
+                     trusted_spec=self.trusted_spec)  # fmt: skip
 
     def again(self) -> Bench:
         """Make this bench anew, from the beginning and with all of its time."""
         return Bench(self.scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
-                     demands_separate=self.demands_separate, source=self.source)  # fmt: skip
+                     demands_separate=self.demands_separate, source=self.source,
+                     trusted_spec=self.trusted_spec)  # fmt: skip
 
     def with_files(self, candidate: Candidate, files: Mapping[str, str]) -> Bench:
         """Make a bench for the same run with other texts; what is used is metered in this one."""
@@ -133,7 +139,8 @@ class Bench:
         own = part.timeout_seconds or self.scenario.scoring.timeout_seconds
         scenario = replace(self.scenario, scoring=part.model_copy(update={"timeout_seconds": own}))
         made = Bench(scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
-                     demands_separate=self.demands_separate, source=self.source)  # fmt: skip
+                     demands_separate=self.demands_separate, source=self.source,
+                     trusted_spec=self.trusted_spec)  # fmt: skip
         made.meter, made.share = self.meter, self.share
         return made
 
@@ -159,7 +166,7 @@ class Bench:
     async def run_trusted(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
         """A program that is not the candidate's, within its own limit and not metered."""
         ours = Bench(self.scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
-                     source=self.source)  # fmt: skip
+                     source=self.source, trusted_spec=self.trusted_spec)  # fmt: skip
         return await ours.run(sandbox, request)
 
     async def run(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
@@ -282,9 +289,23 @@ async def run_candidate(
             timeout_seconds=timeout_seconds,
         ),
     )
-    if result.returncode in (126, 127) and result.outcome is ExecOutcome.EXITED:
+    exited = result.outcome is ExecOutcome.EXITED
+    is_image = is_of_image(bench.spec)
+    if (exited and result.returncode in (126, 127)) or (
+        is_image and result.returncode and not _starts(bench, language)
+    ):
         await _require_interpreter(bench, language)
     return result
+
+
+_started: weakref.WeakKeyDictionary[SandboxSource, set[tuple[str, str | None, str]]] = weakref.WeakKeyDictionary()
+"""interpreters that were seen to run an empty program, by image, blueprint and name"""
+
+
+def _starts(bench: Bench, language: Language) -> bool:
+    """It was seen to start in this image."""
+    seen = _started.get(bench.source, set())
+    return (bench.spec.image, bench.spec.blueprint, language.interpreter) in seen
 
 
 async def _require_interpreter(bench: Bench, language: Language) -> None:
@@ -293,7 +314,13 @@ async def _require_interpreter(bench: Bench, language: Language) -> None:
     argv = (language.interpreter, *language.nothing)
     async with bench.sandboxes.sandbox(bench.spec) as fresh:
         probe = await (await fresh.exec(ExecRequest(argv=argv, cwd="/", timeout_seconds=30))).wait()
-    if probe.outcome is not ExecOutcome.EXITED or probe.returncode not in (126, 127):
+    runs = probe.outcome is ExecOutcome.EXITED and probe.returncode == 0
+    if runs:
+        seen = _started.setdefault(bench.source, set())
+        seen.add((bench.spec.image, bench.spec.blueprint, language.interpreter))
+    # what an image calls by this name may be no interpreter, or one that does not start there
+    is_broken = is_of_image(bench.spec) and probe.outcome in (ExecOutcome.EXITED, ExecOutcome.SIGNALED) and not runs
+    if not is_broken and (probe.outcome is not ExecOutcome.EXITED or probe.returncode not in (126, 127)):
         return
     if language is not PYTHON:
         raise MissingInterpreterError(

@@ -62,7 +62,7 @@ async def ask_scorer(bench: Bench, request: Mapping[str, Any], timeout_seconds: 
     Raises ScorerFailedError, and PlatformError where the platform is to blame."""
     nonce = secrets.token_hex(16)
     told = await aside(size_of(request), _json, {**request, "nonce": nonce})
-    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+    async with bench.sandboxes.sandbox(bench.trusted_spec) as sandbox:
         result = await bench.run_trusted(
             sandbox,
             ExecRequest(

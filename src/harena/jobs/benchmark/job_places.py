@@ -1,0 +1,97 @@
+"""Where the candidates of a job run: where the job says, or in the image or blueprint that their scenario names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from harena.core.blueprint_source import BlueprintSource, found_in_thread
+from harena.core.errors import NotFoundError, ValidationError
+from harena.core.models import DEFAULT_BLUEPRINT, SandboxSpec
+
+if TYPE_CHECKING:
+    from harena.jobs.worker import JobScenario
+
+MOST_PLACES = 1000
+"""images and blueprints that the scenarios of one job name"""
+_MOST_NAMED = 10
+
+Place = tuple[str | None, str | None]
+"""image and blueprint, as a scenario names them"""
+
+
+async def base_spec(blueprints: BlueprintSource, workspace: str, blueprint_id: str) -> SandboxSpec:
+    """What candidates run in. Raises NotFoundError."""
+    try:
+        blueprint = await found_in_thread(blueprints, workspace, blueprint_id)
+    except NotFoundError:
+        if blueprint_id == DEFAULT_BLUEPRINT:
+            return SandboxSpec()
+        raise
+    return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
+
+
+def place_named(scenario: Any) -> Place | None:
+    """What a scenario names; None = nothing."""
+    place = (getattr(scenario, "image", None), getattr(scenario, "blueprint", None))
+    return None if place == (None, None) else place
+
+
+def placed(scenarios: Iterable[JobScenario]) -> tuple[JobScenario, ...]:
+    """The scenarios that name where their candidates run."""
+    from harena.scoring.compact import CompactScenarios
+
+    if isinstance(scenarios, CompactScenarios):
+        return scenarios.placed()
+    return tuple(scenario for scenario in scenarios if place_named(scenario) is not None)
+
+
+async def places_of(
+    blueprints: BlueprintSource, workspace: str, scenarios: Iterable[JobScenario], job: SandboxSpec
+) -> dict[Place, SandboxSpec]:
+    """The sandboxes of each place that scenarios name, in their order. Raises NotFoundError (a blueprint),
+    ValidationError (too many)."""
+    from harena.scoring.places import in_image
+
+    found: dict[Place, SandboxSpec] = {}
+    for scenario in scenarios:
+        named = place_named(scenario)
+        if named is None or named in found:
+            continue
+        if len(found) >= MOST_PLACES:
+            raise ValidationError(
+                f"the scenarios name more than {MOST_PLACES} images and blueprints, which is the most for one job"
+            )
+        image, blueprint = named
+        if image is not None:
+            found[named] = in_image(image, job)
+        elif blueprint is not None:
+            made = await base_spec(blueprints, workspace, blueprint)
+            found[named] = replace(job, image=made.image, blueprint=made.blueprint)
+    return found
+
+
+def check_contracts(
+    scenarios: Iterable[JobScenario],
+    everybody: Iterable[JobScenario],
+    job: SandboxSpec,
+    places: Mapping[Place, SandboxSpec],
+) -> None:
+    """Raises ValidationError where a contract cannot be scored in the image that its candidates run in, before anything
+    runs. `scenarios` name their places, see `placed`; of `everybody` the rest are where the job says."""
+    from harena.scoring.places import is_of_image, why_not_in_image
+
+    told: list[str] = []
+    count = 0
+    for scenario in everybody if is_of_image(job) else scenarios:
+        named = place_named(scenario)
+        where = job if named is None else places[named]
+        contract: Any = scenario.scoring
+        if is_of_image(where) and (why := why_not_in_image(contract)) is not None:
+            count += 1
+            if len(told) < _MOST_NAMED:
+                told.append(f"{scenario.id} (image {where.image}): {why}")
+    if told:
+        more = f"; and {count - len(told)} more" if count > len(told) else ""
+        raise ValidationError(f"{count} scenarios cannot be scored in their image: {'; '.join(told)}{more}")
