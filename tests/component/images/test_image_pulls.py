@@ -405,6 +405,7 @@ class TestKilledPulls:
             if line.startswith(state.encode()):
                 process.send_signal(signal.SIGKILL)
                 break
+        await process.stdout.read()  # a child that it had forked, and that runs no program yet, has its locks
         await process.wait()
         assert (await images.page("default", limit=10, cursor=None)).images == [] or state in ("unpacking", "done")
         assert left(tmp_path / "images") == []
