@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from harena.core.errors import SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime.host.linux import LinuxRuntime
@@ -36,6 +37,13 @@ def layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (layer / "srv" / name).write_text(name)
         os.chown(layer / "srv" / name, owner, owner)
         (layer / "srv" / name).chmod(0o644)
+    (layer / "etc/passwd").write_text(
+        "root:x:0:0:root:/root:/bin/sh\nbroken\nalso:x:y:z:::\napp:x:1000:1000::/home/app:/bin/sh\n"
+        "web:x:33:33::/srv:/bin/sh\nfar:x:200000:33::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n"
+    )
+    (layer / "etc/group").write_text("root:x:0:\napp:x:1000:\nweb:x:33:app,other\nwheel:x:10:web,app\nbad:x:b:app\n")
+    (layer / "home/app").mkdir(parents=True)
+    os.chown(layer / "home/app", 1000, 1000)
     (layer / "srv/secret").write_text("secret")
     (layer / "srv/secret").chmod(0o600)
     os.chown(layer / "srv/secret", 1000, 1000)
@@ -44,7 +52,16 @@ def layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def runtime(layer: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LinuxRuntime]:
-    images = FolderImages({name: image_root(layer, digest=f"sha256:{name}") for name in ("one", "two")})
+    said: dict[str, dict[str, object]] = {
+        "one": {},
+        "two": {},
+        "app": {"user": "app"},
+        "number": {"user": "1000:33"},
+        "strange": {"user": "4242", "environment": {"HOME": "/said"}},
+        "absent": {"user": "absent"},
+        "odd": {"user": "a b"},
+    }
+    images = FolderImages({name: image_root(layer, digest=f"sha256:{name}", **more) for name, more in said.items()})
     runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"), images=images)
     await runtime.start()
     yield runtime
@@ -95,3 +112,148 @@ async def test_each_template_has_a_range_of_its_own(runtime: LinuxRuntime) -> No
     assert max(singles) < FIRST_RANGE
     for each in (*made, plain):
         await each.destroy()
+
+
+WHO = "id -u; id -g; id -G; echo $HOME"
+
+
+async def who(runtime: LinuxRuntime, image: str, **request: Any) -> list[str]:
+    """User, group, all groups, home."""
+    sandbox = await runtime.create(SandboxSpec(image=image))
+    said = (await run(sandbox, WHO, **request)).splitlines()
+    await sandbox.destroy()
+    return said
+
+
+async def test_programs_run_as_the_user_that_the_image_says(runtime: LinuxRuntime) -> None:
+    assert await who(runtime, "one") == ["0", "0", "0", "/root"]
+    assert await who(runtime, "app") == ["1000", "1000", "1000 10 33", "/home/app"] or await who(runtime, "app") == [
+        *("1000", "1000", "1000 33 10", "/home/app")
+    ]
+    assert await who(runtime, "number") == ["1000", "33", "33", "/home/app"]
+    assert await who(runtime, "strange") == ["4242", "0", "0", "/said"]
+
+
+async def test_a_command_may_name_another_user(runtime: LinuxRuntime) -> None:
+    assert await who(runtime, "one", user="web") == ["33", "33", "33 10", "/srv"]
+    assert await who(runtime, "one", user="web:app") == ["33", "1000", "1000", "/srv"]
+    assert await who(runtime, "app", user="root") == ["0", "0", "0", "/root"]
+    assert await who(runtime, "one", user="web", env={"HOME": "/tmp"}) == ["33", "33", "33 10", "/tmp"]
+    assert await who(runtime, "one", user="65535:65535") == ["65535", "65535", "65535", "/"]
+
+
+@pytest.mark.parametrize(
+    ("user", "why"),
+    [
+        ("absent", "there is no user 'absent' in /etc/passwd"),
+        ("app:absent", "there is no group 'absent' in /etc/group"),
+        ("app:bad", "there is no group 'bad' in /etc/group"),
+        ("also", "there is no user 'also' in /etc/passwd"),
+        ("65536", "id 65536 is none of this sandbox"),
+        ("1:65536", "id 65536 is none of this sandbox"),
+        ("far", "id 200000 is none of this sandbox"),
+        ("9999999999", "id 9999999999 is none of this sandbox"),
+        ("app:1:2", "there is no group '1:2' in /etc/group"),
+    ],
+)
+async def test_a_user_that_is_not_there_starts_nothing(runtime: LinuxRuntime, user: str, why: str) -> None:
+    sandbox = await runtime.create(SandboxSpec(image="one"))
+    if user.count(":") > 1:
+        with pytest.raises(SandboxValidationError, match="user must be"):
+            ExecRequest(argv=("true",), user=user)
+    else:
+        result = await (await sandbox.exec(ExecRequest(argv=("true",), user=user))).wait()
+        assert (result.outcome, result.returncode) == (ExecOutcome.EXITED, 126)
+        assert why in result.stderr.decode()
+    assert await run(sandbox, "echo on") == "on\n"
+    await sandbox.destroy()
+
+
+async def test_an_images_user_that_is_not_there(runtime: LinuxRuntime) -> None:
+    sandbox = await runtime.create(SandboxSpec(image="absent"))
+    result = await (await sandbox.exec(ExecRequest(argv=("true",)))).wait()
+    assert (result.returncode, "no user 'absent'" in result.stderr.decode()) == (126, True)
+    assert await run(sandbox, "id -u", user="root") == "0\n"
+    await sandbox.destroy()
+    with pytest.raises(SandboxValidationError, match="USER of the image must be"):
+        await runtime.create(SandboxSpec(image="odd"))
+
+
+async def test_files_of_users_that_are_hostile_hold_nobody_up(runtime: LinuxRuntime) -> None:
+    """Whatever /etc/passwd is by now, the answer comes, and nobody outside is meant."""
+    sandbox = await runtime.create(SandboxSpec(image="one"))
+    for change in (
+        "rm /etc/passwd && mkdir /etc/passwd",
+        "rm -r /etc/passwd && ln -s /etc/passwd /etc/passwd",
+        "rm /etc/passwd && ln -s /proc/1/mem /etc/passwd",
+        "rm /etc/passwd && ln -s /dev/zero /etc/passwd",
+        "rm /etc/passwd && seq 100000 > /etc/passwd",
+        "for n in $(seq 2000); do echo; done > /etc/passwd",
+        "head -c 2000000 /dev/zero > /etc/passwd",
+    ):
+        await run(sandbox, change)
+        result = await (await sandbox.exec(ExecRequest(argv=("id", "-u"), user="app"))).wait()
+        assert (result.returncode, "no user 'app'" in result.stderr.decode()) == (126, True), (change, result)
+        assert await run(sandbox, "id -u", user="1000") == "1000\n"
+    await sandbox.destroy()
+
+
+async def test_a_user_has_places_to_work_in_and_no_rights(runtime: LinuxRuntime) -> None:
+    sandbox = await runtime.create(SandboxSpec(image="app"))
+    await run(sandbox, "for place in /workspace /data /tmp /dev/shm ~; do echo x > $place/mine || exit 1; done")
+    assert await run(sandbox, "echo > /etc/x || echo no") == "no\n"
+    assert await run(sandbox, "cat /srv/secret; echo more >> /srv/app") == "secret"
+    assert await run(sandbox, "echo out > /dev/stdout; echo err > /dev/stderr") == "out\n"
+    for user in ("app", "root"):
+        status = await run(sandbox, "grep -E 'Cap|NoNew' /proc/self/status", user=user)
+        assert status.split()[1::2] == ["0" * 16] * 5 + ["1"]
+    await sandbox.destroy()
+
+
+async def test_whose_ever_files_they_are_what_is_asked_of_them_is_done(runtime: LinuxRuntime) -> None:
+    sandbox = await runtime.create(SandboxSpec(image="app"))
+    await run(sandbox, "mkdir -p /data/deep/er && echo mine > /data/deep/er/file && chmod -R go= /data/deep")
+    assert await sandbox.read_file("/data/deep/er/file", max_bytes=100) == b"mine\n"
+    await sandbox.write_file("/data/deep/er/file", b"changed")
+    await sandbox.write_file("/data/deep/new", b"new")
+    assert await run(sandbox, "cat /data/deep/er/file; ls /data/deep") == "changeder\nnew\n"
+    assert b"changed" in b"".join([piece async for piece in sandbox.create_archive("/data/deep")])
+    await sandbox.remove("/data/deep", recursive=True)
+    assert await run(sandbox, "ls /data") == ""
+    await sandbox.destroy()
+
+
+async def test_an_exec_ends_whatever_its_processes_users_are(runtime: LinuxRuntime) -> None:
+    sandbox = await runtime.create(SandboxSpec(image="app"))
+    kept = await sandbox.exec(ExecRequest(argv=("sh", "-c", "sleep 3600"), user="web"))
+    for user in ("app", "root", "nobody"):
+        made = ExecRequest(argv=("sh", "-c", "setsid sleep 3600 & sleep 3600"), timeout_seconds=0.3, user=user)
+        assert (await (await sandbox.exec(made)).wait()).outcome is ExecOutcome.TIMEOUT
+    commands = [process.command for process in await sandbox.processes()]
+    assert sorted(commands) in ([("sh", "-c", "sleep 3600"), ("sleep", "3600")], [("sleep", "3600")])
+    kept.kill()
+    assert (await kept.wait()).returncode == -9
+    assert await sandbox.processes() == []
+    await sandbox.destroy()
+
+
+async def test_a_sandbox_without_users_says_so(runtime: LinuxRuntime) -> None:
+    sandbox = await runtime.create(SandboxSpec())
+    with pytest.raises(SandboxValidationError, match="no user but root"):
+        await sandbox.exec(ExecRequest(argv=("true",), user="nobody"))
+    assert await run(sandbox, "id -u", user="root") == "0\n"
+    await sandbox.destroy()
+
+
+async def test_an_init_with_users_has_the_rights_that_are_stated(runtime: LinuxRuntime) -> None:
+    """CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID, of the threat model's table."""
+    sandbox = await runtime.create(SandboxSpec(image="one"))
+    status = await run(sandbox, "grep -E 'Cap|Seccomp_f' /proc/1/status")
+    rights = f"{sum(1 << number for number in (1, 3, 5, 6, 7)):016x}"
+    assert status.split()[1::2] == ["0" * 16, rights, rights, "0" * 16, "0" * 16, "2"]
+    refused = await run(
+        sandbox, "cat /proc/1/environ /proc/1/maps 2>&1; cat /proc/1/fd/3 2>&1; kill -9 1; kill -0 1 || echo x"
+    )
+    assert refused.count("Permission denied") == 3
+    assert await run(sandbox, "echo on") == "on\n"
+    await sandbox.destroy()

@@ -29,6 +29,9 @@ def exec_command(
     blueprint: Annotated[str | None, typer.Option(help="The blueprint to run it in.")] = None,
     env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Environment; may be repeated.")] = None,
     cwd: Annotated[str | None, typer.Option(help="Working directory inside.")] = None,
+    user: Annotated[
+        str | None, typer.Option(help="USER or USER:GROUP of the image to run it as; without it the image's own.")
+    ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds; then everything that it started is killed.")] = None,
     stdin: Annotated[bool, typer.Option("--stdin", "-i", help="Pass standard input on.")] = False,
 ) -> None:
@@ -44,7 +47,7 @@ def exec_command(
     harena = face.load()
     with harena.Sandbox.run(**{name: value for name, value in options.items() if value is not None}) as sandbox:
         process = sandbox.exec(
-            command, env=dict(pairs(env, "--env")) or None, cwd=cwd, timeout_seconds=timeout, stdin=stdin
+            command, env=dict(pairs(env, "--env")) or None, cwd=cwd, user=user, timeout_seconds=timeout, stdin=stdin
         )
         output, errors = process.byte_streams()
         copies = [_Copy(process, output, sys.stdout), _Copy(process, errors, sys.stderr)]

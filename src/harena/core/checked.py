@@ -6,6 +6,7 @@ Every function raises SandboxValidationError, which names the field and shows wh
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ MOST_PIDS = 4_194_304
 MOST_MODE = 0o7777
 MOST_BYTES = 1 << 60
 LEAST_CORES, MOST_CORES = 0.001, 4096
+_MOST_OF_USER = 256
+_USER = re.compile(r"[!-9;-~]+(:[!-9;-~]+)?")
 MOST_CELLS = 65535
 """columns or rows of a terminal"""
 
@@ -107,6 +110,17 @@ def words_of(command: Any) -> tuple[str, ...]:
     if not isinstance(command, Iterable) or isinstance(command, Mapping):
         raise SandboxValidationError(f"command must be a list of words, as ['ls', '-l'] (got {shown(command)})")
     return tuple(encodable(word, "command") if isinstance(word, str) else word for word in command)
+
+
+def check_user(user: Any, name: str = "user") -> None:
+    """A user, perhaps with a group behind a colon; None = nobody is named."""
+    if user is None:
+        return
+    if not isinstance(user, str) or not 0 < len(user) <= _MOST_OF_USER or not _USER.fullmatch(user):
+        raise SandboxValidationError(
+            f"{name} must be a user's name or number, perhaps with a group behind a colon, as in 'postgres' or "
+            f"'1000:1000', of at most {_MOST_OF_USER} characters; got {shown(user)}"
+        )
 
 
 def check_words(argv: tuple[Any, ...]) -> None:

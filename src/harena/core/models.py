@@ -16,6 +16,7 @@ from harena.core.checked import (
     check_absolute,
     check_environment,
     check_size,
+    check_user,
     check_words,
     checked_count,
     checked_seconds,
@@ -181,6 +182,9 @@ class ExecRequest:
     env: Mapping[str, str] = field(default_factory=dict)
     """added to the sandbox's own environment"""
     cwd: str | None = None
+    user: str | None = None
+    """whom it runs as in a sandbox of an image: `user` or `user:group`, numbers or names of the sandbox's /etc/passwd
+    and /etc/group; None = as the image says (USER), else root"""
     timeout_seconds: float | None = None
     """wall time; then the whole process tree of this exec is killed"""
     stdin: bytes | None = None
@@ -207,6 +211,7 @@ class ExecRequest:
         check_words(self.argv)
         check_environment(self.env, "env")
         check_absolute(self.cwd, "cwd")
+        check_user(self.user)
         checked_timeout(self.timeout_seconds)
         checked_timeout(self.cpu_seconds, "cpu_seconds")
         if self.output_bytes is not None:

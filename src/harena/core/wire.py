@@ -112,6 +112,7 @@ def request_to_json(request: ExecRequest) -> Json:
         "argv": list(request.argv),
         "env": dict(request.env),
         "cwd": request.cwd,
+        "user": request.user,
         "timeout_seconds": request.timeout_seconds,
         "stdin": None if request.stdin is None else text_of(request.stdin),
         "stdin_stream": request.stdin_stream,

@@ -211,6 +211,7 @@ class Sandbox(FileVerbs):
         *,
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
+        user: str | None = None,
         check: bool = False,
         timeout_seconds: float | None = None,
         stdin: bool | bytes | str = False,
@@ -220,8 +221,10 @@ class Sandbox(FileVerbs):
     ) -> Process:
         """Start a command, without a shell.
 
-        `env` is added to the sandbox's environment; `stdin` is everything that the command shall read, or True for a
-        `Process.stdin` to write to; after `timeout_seconds` of wall time everything that the command started is killed;
+        `env` is added to the sandbox's environment; in a sandbox of an image it runs as `user` (a name or number,
+        perhaps `user:group`), without which the image's USER counts; `stdin` is everything that the command shall read,
+        or True for a `Process.stdin` to write to; after `timeout_seconds` of wall time everything that the command
+        started is killed;
         `cpu_seconds` limits the processor time of each process; of each output stream at most `output_bytes` are kept;
         `warm=False` asks for a real interpreter start where the blueprint has a warm one. `check=True` makes anything
         but exit code 0 a SandboxExecutionError.
@@ -230,6 +233,7 @@ class Sandbox(FileVerbs):
             argv=words_of(command),
             env=checked_texts(env, "env"),
             cwd=cwd,
+            user=user,
             timeout_seconds=timeout_seconds,
             stdin=None if isinstance(stdin, bool) else content_bytes(stdin, "stdin, where it is not True or False,"),
             stdin_stream=stdin is True,

@@ -121,6 +121,8 @@ class ExecBody(RequestBody):
     argv: Arguments = Field(min_length=1)
     env: Variables = {}
     cwd: Path | None = None
+    user: Annotated[str, Field(max_length=256)] | None = None
+    """a name or number, perhaps with a group behind a colon; null = as the image says"""
     timeout_seconds: Annotated[float, Field(lt=MOST_SECONDS)] | None = None
     stdin: Base64 | None = None
     stdin_stream: bool = False

@@ -31,6 +31,7 @@ SETTINGS = {
     "own_users": False,
     "hides_processes": False,
     "layers": None,
+    "rights": bytes(24),
 }
 
 

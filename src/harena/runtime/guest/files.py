@@ -52,6 +52,13 @@ def open_regular(path: str, flags: int, mode: int) -> tuple[int, int, int]:
             raise
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         descriptor = _openat2(path, flags, mode)
+    except PermissionError:  # somebody else's file in /tmp may not be opened as one to be made (fs.protected_regular)
+        if not flags & os.O_CREAT or flags & os.O_EXCL:
+            raise
+        try:
+            descriptor = _openat2(path, flags & ~os.O_CREAT, mode)
+        except FileNotFoundError:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from None
     try:
         about = os.fstat(descriptor)
         if stat.S_ISDIR(about.st_mode):

@@ -1,6 +1,7 @@
 """Init: pid 1 of a sandbox. Starts programs, reaps them, opens files; holds no policy and no secret.
 
-It has the programs' own user and no capability, but is not dumpable: nothing inside can trace it or open its memory.
+It is root inside, as most programs are, without any capability where that is the only user (see `privileges` for where
+there are several), but is not dumpable: nothing inside can trace it or open its memory.
 Its one descriptor that matters is the channel to its owner (see wire); programs never get it. It imports nothing once
 a program may have run: a program could put a module of that name in the way.
 
@@ -25,7 +26,7 @@ import signal
 import struct
 
 from harena.runtime.fast_path import fast_path
-from harena.runtime.guest import files, launch, programs, trees, warm, wire
+from harena.runtime.guest import files, launch, programs, trees, users, warm, wire
 from harena.runtime.guest.wire import DONE, EXITED, FAILED, OPENED
 from harena.runtime.kernel import privileges
 from harena.runtime.kernel.syscalls import close_from, libc
@@ -44,7 +45,11 @@ _kept: list[object] = []
 class Base:
     """What every sandbox of a template shares."""
 
-    def __init__(self, environment: dict[str, str], *, has_fork_hooks: bool, in_machine_code: bool) -> None:
+    def __init__(
+        self, environment: dict[str, str], *, has_fork_hooks: bool, in_machine_code: bool, ids: int = 1
+    ) -> None:
+        self.ids = ids
+        """how many users and groups each has"""
         self.environment = environment
         self.poll = select.poll()
         self.program = launch.ProgramLaunch()
@@ -243,7 +248,12 @@ class _Init:
         if message[:1] == b"x":
             order = wire.decode_order(message, self.base.environment)
             return "x", order.number, order
-        return marshal.loads(message)  # type: ignore[no-any-return]  # noqa: S302 (from our owner)
+        request: tuple[object, ...] = marshal.loads(message)  # noqa: S302 (from our owner)
+        if request[0] != "a":
+            return request
+        order = wire.decode_order(request[3], self.base.environment)  # type: ignore[arg-type]
+        order.user = request[2]  # type: ignore[assignment]
+        return "x", order.number, order
 
     def _answer(self, request: tuple[object, ...], descriptors: list[int]) -> None:
         kind = request[0]
@@ -348,6 +358,14 @@ class _Init:
         stdio = [*([self.nothing] if len(descriptors) == 2 else []), *descriptors]
         if len(stdio) == 1:
             stdio *= 3
+        if order.user:
+            try:
+                order.ids, home = users.resolve(order.user, self.base.ids)
+            except ValueError as error:
+                os.write(stdio[2], ("harena: cannot start a process: %s\n" % error).encode())
+                self._exited(order.number, 126 << 8, None, False)
+                return
+            order.env = {"HOME": home, **order.env}
         try:
             if self._reap():
                 pid, was_warm = self._spawn(order, stdio)
@@ -468,6 +486,8 @@ class _Init:
             for signum in _DEFAULTED:
                 signal.signal(signum, signal.SIG_DFL)
             _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
+            if order.ids is not None:
+                users.become(order.ids)
             os.execve(program, order.argv, order.env)
         except OSError as error:
             os.write(2, ("harena: cannot start a process: %s\n" % error.strerror).encode())

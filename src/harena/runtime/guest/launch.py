@@ -266,7 +266,7 @@ class SandboxLaunch:
         self._own_processes(hides=settings["hides_processes"])  # type: ignore[arg-type]
         self._limits(settings["rlimits"])  # type: ignore[arg-type]
         if filter_ is not None:
-            lock_down(self._call, filter_.address)
+            lock_down(self._call, filter_.address, settings["rights"])  # type: ignore[arg-type]
             self._call("ready", "sendto", CONTROL, wire.READY, 1, 0, None, 0)
         self._batch.seal()
 
@@ -321,7 +321,7 @@ class SandboxLaunch:
 
     def _directory(self, place: bytes, mode: int) -> None:
         self._call("mkdir " + place.decode(), "mkdirat", _AT_FDCWD, place, mode)
-        if mode & 0o1000:  # mkdir obeys the umask
+        if mode & 0o1022:  # mkdir obeys the umask, and knows no sticky bit
             self._call("chmod " + place.decode(), "fchmodat", _AT_FDCWD, place, mode)
 
     def _file(self, place: bytes, content: bytes) -> None:
@@ -430,9 +430,9 @@ def enter_groups(entries: list[int]) -> None:
         raise StepError("cgroup", error.errno or 0) from None
 
 
-def lock_down(call: Call, filter_address: int) -> None:
-    """The last rights go, and the filter comes."""
-    call("capabilities", "capset", privileges.CAPSET_HEADER, privileges.CAPSET_NOTHING)
+def lock_down(call: Call, filter_address: int, rights: bytes = privileges.CAPSET_NOTHING) -> None:
+    """The last rights go, but for `rights`, which `capset` takes, and the filter comes."""
+    call("capabilities", "capset", privileges.CAPSET_HEADER, rights)
     call("workdir", "chdir", b"/")
     call("seccomp", "prctl", seccomp.PR_SET_SECCOMP, seccomp.MODE_FILTER, filter_address, 0, 0)
 

@@ -5,7 +5,7 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...},
-               "fast_path": bool, "hides_frames": bool, "rehearses": bool, "parks": bool, "own_roots": bool,
+               "fast_path": bool, "hides_frames": bool, "rehearses": bool, "parks": bool, "own_roots": bool, "ids": int,
                "known": what `warm_source.know` takes}
     fork       number (4 bytes), marshalled settings, with the sandbox's socket and its cgroups' files; answer
                ANSWER(number, errno) + step, or with the pidfd
@@ -87,6 +87,7 @@ def serve() -> Callable[[], object]:
         configuration["environment"],
         has_fork_hooks=bool(modules) or warm.may_have_fork_hooks(),
         in_machine_code=configuration["fast_path"],
+        ids=configuration["ids"],
     )
     rehearses = configuration["rehearses"]
     if rehearses:

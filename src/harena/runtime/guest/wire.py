@@ -4,6 +4,8 @@ Requests. The commonest, an order to start a program, is a struct and strings, s
 the others are marshal, which never begins with the same byte.
 
     ORDER, then NUL-terminated: working directory, arguments, variables  + [[stdin,] stdout, stderr], or a terminal
+    ("a", number, user, order)                           such an order, as another user than root (see users); without
+                                                         HOME, the program gets that user's
     ("k", number)                                        kill that program's whole tree, or file operation
     ("o", number, path, flags, mode)                     open a regular file; answer OPENED with its descriptor
     ("o", number, "", 0, 0)                              likewise for an empty file without a name
@@ -49,7 +51,7 @@ WARM, TERMINAL, OWN_ENVIRONMENT = 1, 2, 4  # without the last, the environment i
 class Order:
     """A program to be started."""
 
-    __slots__ = ("argv", "cpu_seconds", "cwd", "env", "flags", "number", "open_files")
+    __slots__ = ("argv", "cpu_seconds", "cwd", "env", "flags", "ids", "number", "open_files", "user")
 
     number: int
     flags: int
@@ -58,6 +60,10 @@ class Order:
     cwd: str
     argv: list[str]
     env: dict[str, str]
+    user: str
+    """ "" = root, as init is"""
+    ids: tuple[int, int, list[int]] | None
+    """whom `user` means: user, group, further groups"""
 
 
 def encode_order(
@@ -92,6 +98,7 @@ def decode_order(message: bytes, environment: dict[str, str]) -> Order:
     order.cwd = words[0]
     order.argv = words[1 : 1 + count]
     order.env = environment
+    order.user, order.ids = "", None
     if order.flags & OWN_ENVIRONMENT:
         order.env = dict(word.split("=", 1) for word in words[1 + count :])
     return order

@@ -79,11 +79,13 @@ class LinuxSandbox:
         workdir: str,
         warm: bool,
         enforcement: Mapping[str, str],
+        user: str | None = None,
         holds_modules: bool = False,
         has_layers: bool = False,
     ) -> None:
-        """`holds_modules`: its init is a fork of memory into which a blueprint's modules were imported. `has_layers`:
-        it has a root of its own, of an image's layers."""
+        """`user`: as whom programs run, "" = root; None = there is nobody else. `holds_modules`: its init is a fork of
+        memory into which a blueprint's modules were imported. `has_layers`: it has a root of its own, of an image's
+        layers."""
         self.id = "sb_" + secrets.token_hex(8)
         self.enforcement = enforcement
         self.loop = asyncio.get_running_loop()
@@ -91,6 +93,9 @@ class LinuxSandbox:
         self.limits = limits
         self.environment = self._template_environment = environment
         self.workdir = workdir
+        self.keeps_home = True
+        """HOME is what the environment says, whoever the program's user is"""
+        self._user = user
         self.warm = warm
         self.number = number
         self._link = link
@@ -191,11 +196,14 @@ class LinuxSandbox:
 
     def _order(self, number: int, request: ExecRequest) -> bytes:
         wants_warm = self.warm and request.warm is not False and _is_python(request.argv[0])
+        user = self._user_of(request)
         environment = {**self.environment, **request.env} if request.env else self.environment
+        if user and not self.keeps_home and "HOME" not in request.env:
+            environment = {name: value for name, value in environment.items() if name != "HOME"}
         if request.guarded:
             environment = {**environment, "PATH": f"{image.GUARD}/bin:{environment.get('PATH', '')}"}
             wants_warm = False
-        return wire.encode_order(
+        order = wire.encode_order(
             number,
             wants_warm * wire.WARM | (request.terminal is not None) * wire.TERMINAL,
             request.argv,
@@ -204,6 +212,20 @@ class LinuxSandbox:
             open_files=request.open_files or self.limits.open_files,
             cpu_seconds=max(1, int(-(-request.cpu_seconds // 1))) if request.cpu_seconds else 0,
         )
+        return marshal.dumps(("a", number, user, order), 2) if user else order
+
+    def _user_of(self, request: ExecRequest) -> str:
+        """The user that a program runs as; "" = root. Raises SandboxValidationError."""
+        user = self._user if request.user is None else request.user
+        if user is None or image.is_root(user):
+            return ""
+        if self._user is None:
+            why = self.enforcement.get("users", "one id: only sandboxes of an image have several users")
+            raise SandboxValidationError(
+                f"user: this sandbox has no user but root ({why.removeprefix('one id: ')}); leave user out, or use "
+                "a sandbox of an image on a node that runs as root or has a range of subordinate ids"
+            )
+        return user
 
     def request_kill(self, number: int) -> None:
         """Have init kill an exec's tree; if it has not done so in time, the whole sandbox is ended from outside."""

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from harena.core.checked import check_user
 from harena.core.default_image import is_default, resolve
 from harena.core.errors import HostUnsupportedError
 from harena.core.records.images import ImageRoot
@@ -60,6 +61,10 @@ class Image:
     layers: tuple[str, ...] = ()
     """an OCI image's unpacked layers, the uppermost first, of which each sandbox has a root of its own; what else
     stands here is the root of the template only, whose interpreter is harena's"""
+    user: str = ""
+    """whom programs run as, in the words of the image; "" = root"""
+    keeps_home: bool = True
+    """HOME is said by the image; else another user than root has its own"""
     maps_owners: bool = False
     """root's files in the layers are shown as those of who is root inside"""
     interpreter_environment: Mapping[str, str] | None = None
@@ -157,6 +162,7 @@ def default_image(empty: Path) -> Image:
 def layered_image(root: ImageRoot, base: Image) -> Image:
     """The image whose sandboxes have unpacked layers for their root. `base` is the default image: its interpreter makes
     them, and is out of their sight then."""
+    check_user(root.user or None, "USER of the image")
     environment = {"PATH": _PATH, "HOME": "/root", "PYTHONHASHSEED": "0", **root.environment}
     return replace(
         base,
@@ -165,8 +171,15 @@ def layered_image(root: ImageRoot, base: Image) -> Image:
         interpreter_environment=base.environment,
         workdir=posixpath.normpath("/" + root.workdir.lstrip("/")),
         layers=tuple(map(str, root.layers)),
+        user="" if is_root(root.user) else root.user,
+        keeps_home="HOME" in root.environment,
         maps_owners=root.keeps_owners,
     )
+
+
+def is_root(user: str) -> bool:
+    """A user is root, with root's own group."""
+    return user in ("", "0", "root", "0:0", "root:root", "root:0", "0:root")
 
 
 def _is_small_program(path: str) -> bool:

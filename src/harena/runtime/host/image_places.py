@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 MOUNT_POINTS = ("/dev", "/proc")
 _ALWAYS = (("/tmp", 0o1777), ("/root", 0o700), ("/workspace", 0o755), ("/data", 0o755))
 """which programs and scorers expect in every sandbox"""
+_OF_ALL_USERS = (("/tmp", 0o1777), ("/root", 0o700), ("/workspace", 0o777), ("/data", 0o777))
+"""likewise, where programs are not root's"""
 _ETC = "/etc"
 """each sandbox has it, with files of its own"""
 _FREE_TO_MAKE = 0o755
@@ -23,12 +25,12 @@ def missing_mount_points(layers: Sequence[str]) -> list[Place]:
     return [(path, _FREE_TO_MAKE) for path in MOUNT_POINTS if not stat.S_ISDIR([*_walked(layers, path)][-1][1])]
 
 
-def missing_directories(layers: Sequence[str], workdir: str) -> list[Place]:
+def missing_directories(layers: Sequence[str], workdir: str, *, for_all_users: bool = False) -> list[Place]:
     """Other directories that are not there, each after those that it lies in, to be made once the root is the
     sandbox's. `layers` are the image's, the uppermost first. Looks at the disk, once for each part of a path and layer;
     a name that is a link, or leads through one, is taken for one that is there."""
     made: dict[str, int] = {}
-    for path, mode in [*_ALWAYS, (workdir, _FREE_TO_MAKE)]:
+    for path, mode in [*(_OF_ALL_USERS if for_all_users else _ALWAYS), (workdir, _FREE_TO_MAKE)]:
         for above, kind in _walked(layers, path):
             if not kind and not _is_made_before(above):
                 made.setdefault(above, mode if above == path else _FREE_TO_MAKE)

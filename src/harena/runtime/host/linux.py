@@ -42,6 +42,7 @@ from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
 from harena.runtime.host.mechanisms import Mechanisms, in_force
 from harena.runtime.host.pool import Budget, Pool, Repeats
+from harena.runtime.kernel import privileges
 from harena.runtime.spawner import importing
 from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
 
@@ -120,6 +121,11 @@ class _Template:
         """its memory holds modules of a blueprint"""
         self.enforcement: Mapping[str, str] = {}
 
+    @property
+    def has_users(self) -> bool:
+        """Its sandboxes have more than one."""
+        return self.enforcement.get("users", "one").split()[0].isdecimal()
+
 
 class LinuxRuntime:
     """Implements `Runtime`. Lives in one event loop; raises the soft limit of open files to the hard one.
@@ -181,6 +187,7 @@ class LinuxRuntime:
         except TemplateGoneError:  # it was killed, and the news had not arrived yet
             template, sandbox = await self._claim(spec, blueprint, workspace)
         sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
+        sandbox.keeps_home = template.image.keeps_home or "HOME" in spec.env
         sandbox.workdir = spec.cwd or template.image.workdir
         files = {**spec.files}
         if blueprint is not None and blueprint.files:  # their contents may be on the disk
@@ -538,6 +545,7 @@ class LinuxRuntime:
             environment=template.environment,
             workdir=template.image.workdir,
             warm=template.warm,
+            user=template.image.user if template.has_users else None,
             enforcement=template.enforcement,
             holds_modules=template.imports,
             has_layers=template.layers is not None,
@@ -586,7 +594,7 @@ def _layers(image: images.Image) -> launch.Layers:
         "count": len(image.layers),
         "files": [(path, content) for path, content, _ in images.NETWORK_FILES],
         "mount_points": image_places.missing_mount_points(image.layers),
-        "directories": image_places.missing_directories(image.layers, image.workdir),
+        "directories": image_places.missing_directories(image.layers, image.workdir, for_all_users=bool(image.user)),
     }
 
 
@@ -621,6 +629,7 @@ def _settings(limits: Limits, template: _Template, *, hides_processes: bool) -> 
         "own_users": own_users,
         "layers": template.layers,
         "hides_processes": hides_processes,
+        "rights": privileges.CAPSET_OF_INIT if template.has_users else privileges.CAPSET_NOTHING,
     }
     return marshal.dumps(settings, 2), (limits.memory_bytes, limits.pids, limits.cpu)
 

@@ -34,10 +34,21 @@ _NEEDED_BY_OVERLAYS = frozenset((_CAP_CHOWN, _CAP_DAC_OVERRIDE, _CAP_FOWNER, _CA
 opened the file."""
 
 
-def keep_what_launches_need(*, own_roots: bool = False) -> None:
+_CAP_KILL = 5
+_OF_INITS_WITH_USERS = frozenset((_CAP_DAC_OVERRIDE, _CAP_FOWNER, _CAP_KILL, _CAP_SETGID, _CAP_SETUID))
+"""Where a sandbox has several users, init starts programs as each of them, ends them, and does what is asked with their
+files. A program that it starts loses them by its exec."""
+
+
+def keep_what_launches_need(*, own_roots: bool = False, users: bool = False) -> None:
     """Before a template's interpreter starts: its exec gives it these capabilities, of its own user namespace, and no
-    others. `own_roots`: its sandboxes mount overlays that can be written to."""
-    _empty_bounding_set(but_for=_NEEDED_BY_A_LAUNCH | (_NEEDED_BY_OVERLAYS if own_roots else frozenset()))
+    others. `own_roots`: its sandboxes mount overlays that can be written to; `users`: they have several users."""
+    kept = _NEEDED_BY_A_LAUNCH
+    if own_roots:
+        kept |= _NEEDED_BY_OVERLAYS
+    if users:
+        kept |= _OF_INITS_WITH_USERS
+    _empty_bounding_set(but_for=kept)
     prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
 
 
@@ -75,6 +86,17 @@ def _empty_bounding_set(but_for: frozenset[int] = frozenset()) -> None:
 # capset(2): version 3, this process; effective, permitted and inheritable sets empty
 CAPSET_HEADER = struct.pack("<Ii", 0x20080522, 0)
 CAPSET_NOTHING = b"\0" * 24
+
+
+def _capset(capabilities: frozenset[int]) -> bytes:
+    """Effective and permitted; none is inheritable."""
+    bits = sum(1 << number for number in capabilities)
+    low, high = bits & 0xFFFFFFFF, bits >> 32
+    return struct.pack("<6I", low, low, 0, high, high, 0)
+
+
+CAPSET_OF_INIT = _capset(_OF_INITS_WITH_USERS)
+"""what an init keeps whose sandbox has several users"""
 
 
 def set_dumpable(value: bool) -> None:

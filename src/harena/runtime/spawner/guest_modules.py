@@ -38,6 +38,7 @@ MODULES = (
     "harena.runtime.fast_path.fast_path",
     "harena.runtime.guest.programs",
     "harena.runtime.guest.files",
+    "harena.runtime.guest.users",
     "harena.runtime.guest.trees",
     "harena.runtime.guest.init",
     "harena.runtime.guest.template",

@@ -166,6 +166,7 @@ async def _request(asked: shapes.ExecBody) -> ExecRequest:
         argv=words_of(asked.argv),
         env=checked_texts(asked.env, "env"),
         cwd=asked.cwd,
+        user=asked.user,
         timeout_seconds=asked.timeout_seconds,
         stdin=None if asked.stdin is None else await decoded(asked.stdin, "stdin"),
         stdin_stream=asked.stdin_stream,
