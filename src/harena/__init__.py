@@ -188,6 +188,8 @@ if TYPE_CHECKING:
     from harena.core.records.objects import TaskDescription as TaskDescription
     from harena.core.records.objects import UsedSplit as UsedSplit
     from harena.core.records.result_rows import ColumnKind as ColumnKind
+    from harena.core.records.secrets import Secret as Secret
+    from harena.core.records.secrets import SecretsPage as SecretsPage
     from harena.core.records.training_jobs import CapabilityReference as CapabilityReference
     from harena.core.records.training_jobs import TrainingArtifacts as TrainingArtifacts
     from harena.core.records.training_jobs import TrainingEvent as TrainingEvent
@@ -217,6 +219,7 @@ if TYPE_CHECKING:
     from harena.sdk import registry as registry
     from harena.sdk import scenarios as scenarios
     from harena.sdk import scoring_contracts as scoring_contracts
+    from harena.sdk import secrets as secrets
     from harena.sdk import training_jobs as training_jobs
     from harena.sdk import webhooks as webhooks
     from harena.sdk.defaults import SandboxDefaults as SandboxDefaults
@@ -310,6 +313,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("StoredObject", "StoredObjectsPage", "TaskDescription", "UsedSplit"),
     ),
     "harena.core.records.result_rows": ("ColumnKind",),
+    "harena.core.records.secrets": ("Secret", "SecretsPage"),
     "harena.core.records.training_jobs": (
         *("CapabilityReference", "TrainingArtifacts", "TrainingEvent", "TrainingFile", "TrainingJob"),
         *("TrainingJobsPage", "TrainingLog", "TrainingLogsPage", "TrainingMetrics", "TrainingProgress"),
@@ -326,7 +330,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "harena.core.training_jobs": ("TrainingState",),
     "harena.sdk": (
         *("benchmark_job_defs", "benchmark_jobs", "blueprints", "calibrations", "images", "registry", "scenarios"),
-        *("scoring_contracts", "training_jobs", "webhooks"),
+        *("scoring_contracts", "secrets", "training_jobs", "webhooks"),
     ),
     "harena.sdk.defaults": ("SandboxDefaults",),
     "harena.sdk.functions": ("RemoteFunction",),

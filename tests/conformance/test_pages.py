@@ -133,6 +133,7 @@ NOT_CUT = {
     "benchmark_jobs_results": "all results of one job, which are read and sent a page at a time",
     "images_list_images": "at most 500 images of some hundred characters each",
     "images_pull_events": "each event is one pull, as long as a reference and an error",
+    "secrets_list_secrets": "at most 500 secrets with 32 hosts of 300 characters each",
     "training_jobs_get": "references of one job, which the body of its request bounds",
     "training_jobs_artifacts": "names of files of one job, which `training_bytes` bounds",
 }

@@ -152,6 +152,7 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
     config = {"algorithm": "grpo", "prompt_dataset_ref": dataset}
     asked = {"name": "theirs", "trainer_type": "rl", "model": "tiny-llama", "config": config, "tags": ["steps:1"]}
     training = (await made("/v1/training_jobs", asked))["id"]
+    await made("/v1/secrets", {"name": "THEIRS", "value": "theirs", "hosts": ["example.com"]})
     key = await made("/v1/keys", {"name": "theirs", "scopes": ["read"]})
     for path in (f"/v1/benchmark_jobs/{job}", f"/v1/training_jobs/{training}"):
         while (await caller.ask("GET", f"{path}?wait_seconds=10")).json()["state"] in ("queued", "running"):
@@ -167,6 +168,7 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
         "objects": {"kind": "dataset", "ref": "theirs@1"},
         "images": {"image": image.json()["digest"]},
         "image_pulls": {"pull": pull.json()["id"]},
+        "secrets": {"name": "THEIRS"},
         "keys": {"key_id": key["id"]},
     }
 

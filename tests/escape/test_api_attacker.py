@@ -44,6 +44,7 @@ NEVER = {
     "sandbox_id": "sb-0000000000", "exec_id": "ex_0000", "pid": "1", "lease_id": "ls_0000", "name_or_id": "bp_nobody",
     "ref": "nobody@1", "calibration": "nobody", "image": "img_000000000000000000000000", "pull": "pull_nobody",
     "job": "nobody", "kind": "dataset", "key_id": "000000000000",
+    "name": "NOBODYS",
 }  # fmt: skip
 """what no workspace ever had"""
 BODIES: dict[str, Any] = {
@@ -199,10 +200,11 @@ SAME_NAMES: dict[str, dict[str, Any]] = {
     "/v1/images": {},
     "/v1/image_pulls": {},
     "/v1/images/collect": {},
+    "/v1/secrets": {"name": "THEIRS", "value": "mine", "hosts": ["example.com"]},
     "/v1/keys": {"name": "theirs", "scopes": ["read"]},
 }
 """routes that make something -> a body with the name of what another workspace has"""
-FOR_ADMINS = {"/v1/keys", "/v1/images/collect"}
+FOR_ADMINS = {"/v1/keys", "/v1/images/collect", "/v1/secrets"}
 
 
 async def test_the_names_of_another_workspace_are_free(apart: ApiWorld) -> None:
@@ -350,5 +352,5 @@ def test_the_table_of_routes_is_whole(tmp_path: Path) -> None:
     nouns = {path.split("/")[2] for _, path in ROUTES if "{" in path}
     assert nouns == {
         "sandboxes", "leases", "blueprints", "scenarios", "scoring_contracts", "benchmark_job_defs", "calibrations",
-        "benchmark_jobs", "training_jobs", "objects", "keys", "images", "image_pulls",
+        "benchmark_jobs", "training_jobs", "objects", "keys", "images", "image_pulls", "secrets",
     }  # fmt: skip

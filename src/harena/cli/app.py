@@ -20,6 +20,7 @@ _GROUPS = {
     "contract": ("harena.cli.catalog", "contracts"),
     "blueprint": ("harena.cli.blueprint", "app"),
     "image": ("harena.cli.image", "app"),
+    "secrets": ("harena.cli.secrets", "app"),
     "keys": ("harena.cli.keys", "app"),
     "workspaces": ("harena.cli.workspaces", "app"),
 }

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from harena.core.catalog import CatalogStorePort
     from harena.core.job_store import JobStorePort
     from harena.core.registry import RegistryStorePort
+    from harena.core.secrets import SecretStorePort
     from harena.core.training_store import TrainingStorePort
     from harena.core.webhook_store import WebhookStorePort
 
@@ -55,3 +56,6 @@ class NodeStores(BenchmarkStores, TrainingStores, Protocol):
 
     async def registry(self) -> RegistryStorePort:
         """Models, data sets and other objects."""
+
+    async def secrets(self) -> SecretStorePort:
+        """Secrets of workspaces."""

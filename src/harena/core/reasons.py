@@ -169,6 +169,11 @@ ERROR_REASONS = (
     ErrorReason("SANDBOX_TERMINATED", "The sandbox was stopped, or its lifetime is over.", _RECREATE),
     ErrorReason("SCENARIO_FILE", "A scenario file has mistakes; nothing was run.", "Correct what the message lists."),
     ErrorReason(
+        "SECRETS",
+        "The workspace keeps as many secrets as it may.",
+        "Delete secrets that nobody needs any more (`harena secrets rm`).",
+    ),
+    ErrorReason(
         "SERVER_UNREACHABLE",
         "No server answers at `HARENA_BASE_URL`.",
         "Start one with `harena serve`, or correct the address.",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harena.core.job_store import JobStorePort
     from harena.core.node_stores import Measures
     from harena.core.registry import RegistryStorePort
+    from harena.core.secrets import SecretStorePort
     from harena.core.training_store import TrainingStorePort
     from harena.core.webhook_store import WebhookStorePort
     from harena.store.database import Database
@@ -64,6 +65,12 @@ class NodeDatabase:
         from harena.store.registry import RegistryStore
 
         return RegistryStore(await self.opened())
+
+    async def secrets(self) -> SecretStorePort:
+        """See `NodeStores`."""
+        from harena.store.secrets import SecretStore
+
+        return SecretStore(await self.opened())
 
     async def is_one_machine(self) -> bool:
         """See `NodeStores`."""

@@ -32,11 +32,12 @@ from harena.node.image_operations import ImageOperations
 from harena.node.images import NodeImages
 from harena.node.parts import NodeParts
 from harena.node.registry_operations import RegistryOperations
+from harena.node.secret_operations import SecretOperations
 from harena.node.training_operations import TrainingOperations
 from harena.runtime.host.blueprints import Blueprints
 
 
-class NodeInWorkspace(CatalogOperations, ImageOperations, RegistryOperations, TrainingOperations):
+class NodeInWorkspace(CatalogOperations, ImageOperations, RegistryOperations, SecretOperations, TrainingOperations):
     """Implements `Operations` for one workspace of a node: it shares everything with the node, but makes and sees only
     this workspace's blueprints and jobs. Used from one event loop."""
 

@@ -18,6 +18,7 @@ from harena.runtime.host.sandboxes import Sandboxes
 
 if TYPE_CHECKING:
     from harena.core.workspace import WorkspaceLimits
+    from harena.egress.secrets import Secrets
     from harena.image_store.images import Images
     from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
     from harena.jobs.training.training_jobs import TrainingJobs
@@ -53,6 +54,7 @@ class NodeParts:
         self._images = images or NodeImages(config.images_place, clock, for_server=config.durable_jobs)
         self._registry: Registry | None = None
         self._training: TrainingJobs | None = None
+        self._secrets: Secrets | None = None
         self._closed = False
 
     async def limits_of(self, workspace: str) -> WorkspaceLimits | None:
@@ -119,6 +121,15 @@ class NodeParts:
             )
         return self._registry
 
+    def secrets(self) -> Secrets:
+        """Raises SandboxUnavailableError once the node has been closed."""
+        jobs = self.benchmark_jobs()
+        if self._secrets is None:
+            from harena.egress.secrets import Secrets
+
+            self._secrets = Secrets(self._database.secrets, self._clock, jobs.stored_room.check)
+        return self._secrets
+
     def training_jobs(self) -> TrainingJobs:
         """Raises SandboxUnavailableError once the node has been closed."""
         jobs = self.benchmark_jobs()
@@ -161,7 +172,7 @@ class NodeParts:
     def after_fork_in_child(self) -> None:
         """In a forked child: let go of what belongs to the parent, without ending it."""
         self._closed = True
-        self._jobs = self._registry = self._training = None
+        self._jobs = self._registry = self._training = self._secrets = None
         self._images.abandon()
         self._database = NodeDatabase(self._config.store_place)  # the open one is the parent's
         self.sandboxes.abandon()
@@ -177,11 +188,13 @@ def load_for_server() -> None:
     use stops the event loop, and with it every workspace, for as long as the disk and the interpreter take."""
     _load_jobs()
     with collection_paused():
+        import harena.egress.secrets
         import harena.image_store.images
         import harena.jobs.benchmark.calibrations
         import harena.node.training_room
         import harena.store.catalog
         import harena.store.registry
+        import harena.store.secrets
         import harena.store.stored_bytes
         import harena.training.objects.registry
         import harena.training.requests.stored_references

@@ -8,10 +8,12 @@ from typing import TypeVar
 from harena.core.checked import checked_count
 
 T = TypeVar("T")
+C = TypeVar("C", int, str)
+"""a cursor"""
 
 
 async def listed(
-    page: Callable[[int | None, int], Awaitable[tuple[Sequence[T], int | None]]], limit: int | None, *, most: int
+    page: Callable[[C | None, int], Awaitable[tuple[Sequence[T], C | None]]], limit: int | None, *, most: int
 ) -> list[T]:
     """All that there is, or the first `limit`. `page` is asked with the cursor where a page begins (None = the first
     one) and how many it may have, which is never above `most`; it gives them, and the cursor of what follows. Raises
@@ -19,7 +21,7 @@ async def listed(
     if limit is not None:
         checked_count(limit, "limit", least=1)
     found: list[T] = []
-    cursor: int | None = None
+    cursor: C | None = None
     while limit is None or len(found) < limit:
         entries, cursor = await page(cursor, most if limit is None else min(most, limit - len(found)))
         found += entries

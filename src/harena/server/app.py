@@ -34,6 +34,7 @@ from harena.server.routes import (
     leases,
     registry,
     sandboxes,
+    secrets,
     training_jobs,
 )
 from harena.server.state import ServerState
@@ -94,6 +95,7 @@ def create_app(state: ServerState) -> FastAPI:
         keys,
         health,
         images,
+        secrets,
     ):
         # not `include_router`, which makes each route once more, for an address before it or answers beside its own
         app.router.routes += noun.routes.router.routes

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from harena.core.checked import MOST_BYTES, MOST_CORES, MOST_PIDS, MOST_SECONDS
 from harena.core.models import ExecOutcome, Limits, SandboxStatus
 from harena.core.problems import PROBLEMS
+from harena.core.secrets import MOST_HOST, MOST_HOSTS, MOST_NAME, MOST_VALUE_BYTES, NAME_PATTERN
 from harena.jobs.models import JobConfig, JobWebhook
 from harena.scoring.bounds import AtMost, StrictShape
 from harena.server.bounds import (
@@ -226,6 +227,17 @@ class BlueprintBody(RequestBody):
     files: Files = {}
     env: Variables = {}
     warm: Words | None = None
+
+
+class SecretBody(RequestBody):
+    """A secret to keep. Nothing that is told about a mistake shows the value."""
+
+    name: Annotated[str, Field(pattern=NAME_PATTERN, max_length=MOST_NAME)]
+    """a name that an environment variable can have"""
+    value: Annotated[str, Field(min_length=1, max_length=MOST_VALUE_BYTES, repr=False)]
+    """text of at most 65,536 bytes"""
+    hosts: Annotated[list[Annotated[str, Field(max_length=MOST_HOST)]], Field(min_length=1, max_length=MOST_HOSTS)]
+    """the hosts that a gateway may send it to, as api.github.com, *.example.com or example.com:8443"""
 
 
 class PackageAnswer(Answer):

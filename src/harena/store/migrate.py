@@ -15,8 +15,8 @@ from harena.store.tables import metadata
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-NEWEST = "0014"
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013", NEWEST)
+NEWEST = "0015"
+KNOWN = tuple(f"{number:04}" for number in range(1, int(NEWEST) + 1))
 BEFORE_MIGRATIONS = "0001"
 """the version of a database that has tables and no record of its version: what harena 0.1 made"""
 

@@ -67,7 +67,7 @@ def _keys() -> MultiFernet:
         import cryptography.fernet  # noqa: F401 - whether it is there
     except ImportError:
         raise ValidationError(
-            "webhook.secret: secrets are stored encrypted, which needs cryptography: pip install 'harena[http]'"
+            "secrets are stored encrypted, which needs cryptography: pip install 'harena[http]'"
         ) from None
     return _made(settings.SECRET_KEY.read() or _key_at(harena_home()))
 

@@ -13,6 +13,7 @@ api_keys         one row per API key of a server; of the key itself only a hash
 workspaces       what a workspace may use, where that is not what all may; null = that
 spent_requests   requests that each of several servers has let in, by key
 idempotency_keys what was created with an idempotency key; a row lives as long as that
+secrets          one row per secret of a workspace; its value is sealed
 webhook_deliveries   at most one row per job: whom its end is told, and how far that is
 training_jobs    one row per training job
 training_events  what happened to a training job, numbered 1, 2, ... within it
@@ -266,6 +267,20 @@ idempotency_keys = Table(
     # a fingerprint of the request
     Column("asked", Text, nullable=False),
     Column("answer_id", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("workspace", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    # workspace, name, hosts and value; never read back by anything that answers a request
+    Column("sealed", Text, nullable=False),
+    # what lists show; those that count are sealed
+    Column("hosts", JSON, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -39,6 +39,7 @@ from harena.testing.conformance_catalog import CatalogConformance
 from harena.testing.conformance_definitions import DefinitionsConformance
 from harena.testing.conformance_images import ImagesConformance
 from harena.testing.conformance_registry import RegistryConformance
+from harena.testing.conformance_secrets import SecretsConformance
 from harena.testing.conformance_table import TableConformance
 from harena.testing.conformance_training import TrainingConformance
 
@@ -84,6 +85,7 @@ class OperationsConformance(
     DefinitionsConformance,
     RegistryConformance,
     ImagesConformance,
+    SecretsConformance,
     TableConformance,
     TrainingConformance,
     RuntimeConformance,

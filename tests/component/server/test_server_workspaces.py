@@ -73,6 +73,8 @@ async def id_of_ours(ours: HttpOperations, owner: str, path: str, folder: Path) 
         if noun == "images":
             return "image", image.id
         return "pull", (await ours.pull_image("kept/image:1", refresh=False)).id  # of what is here: it has ended
+    if noun == "secrets":
+        return "name", (await ours.set_secret("KEPT", "value", hosts=["example.com"])).name
     requests: dict[str, dict[str, Any]] = {
         "scenarios": {"name": "kept", "scenarios": [GOOD]},
         "scoring_contracts": {"name": "kept", "contract": GOOD["scoring"]},

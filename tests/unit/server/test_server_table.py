@@ -26,6 +26,7 @@ PORTS = (
     ports.CatalogOperations,
     ports.ImageOperations,
     ports.RegistryOperations,
+    ports.SecretOperations,
     ports.TrainingOperations,
 )
 HANDLES = {"create_sandbox", "get_sandbox", "list_sandboxes"}

@@ -11,6 +11,7 @@ from harena.core.operations import (
     images,
     registry,
     sandboxes,
+    secrets,
     server,
     training_jobs,
 )
@@ -27,6 +28,7 @@ OPERATIONS: tuple[Operation[..., Any], ...] = (
     *benchmark_jobs.OPERATIONS,
     *images.OPERATIONS,
     *registry.OPERATIONS,
+    *secrets.OPERATIONS,
     *training_jobs.OPERATIONS,
     *server.ON_LEASES,
     *server.ON_KEYS,

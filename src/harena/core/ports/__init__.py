@@ -30,6 +30,7 @@ from harena.core.ports.runtime import (
     WatchesFiles,
 )
 from harena.core.ports.sandboxes import SandboxOperations
+from harena.core.ports.secrets import SecretOperations
 from harena.core.ports.training_jobs import TrainingOperations
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "SandboxOperations",
     "SandboxPort",
     "SandboxSource",
+    "SecretOperations",
     "TrainingOperations",
     "UpperLayer",
     "WatchesFiles",
@@ -64,6 +66,7 @@ class Operations(
     CatalogOperations,
     ImageOperations,
     RegistryOperations,
+    SecretOperations,
     TrainingOperations,
     Protocol,
 ):

@@ -1,0 +1,1 @@
+"""What leaves a sandbox: network policies, the processes that carry them out, gateways and secrets."""
