@@ -14,6 +14,7 @@ from harena.core.models import SandboxStatus
 from harena.core.ports.benchmark_jobs import BenchmarkOperations
 from harena.core.ports.blueprints import BlueprintOperations
 from harena.core.ports.catalog import CatalogOperations
+from harena.core.ports.egress import Egress
 from harena.core.ports.images import ImageOperations, ImageSource
 from harena.core.ports.registry import RegistryOperations
 from harena.core.ports.runtime import (
@@ -38,6 +39,7 @@ __all__ = [
     "BlueprintOperations",
     "CatalogOperations",
     "Death",
+    "Egress",
     "FileWatch",
     "HasUpperLayer",
     "ImageOperations",

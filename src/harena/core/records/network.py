@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from harena.core.records.record import Record
 
 MOST_LOGGED = 1000
 """entries of one sandbox that are kept; the oldest go first"""
+MOST_PAGE = 100
+"""entries of one answer"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,6 +42,8 @@ class NetworkEntry(Record):
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NetworkLog(Record):
     """Some of what a sandbox has done with its network, oldest first, and the sums of all of it."""
+
+    MOST_ITEMS: ClassVar = {"entries": MOST_PAGE}
 
     policy: Any
     """what is in force, as `network` takes it"""

@@ -1,0 +1,35 @@
+"""What leaves sandboxes: the process that serves their listeners, as a runtime asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from harena.core.network_policy import NetworkPolicy
+from harena.core.records.network import NetworkLog
+
+
+class Egress(Protocol):
+    """Serves what sandboxes with a network connect to."""
+
+    async def admit(
+        self, sandbox_id: str, workspace: str, policy: NetworkPolicy, listeners: Sequence[int], ports: Sequence[int]
+    ) -> None:
+        """Serve a sandbox's listeners: that of the proxy, then (where `ports` is not empty) two of DNS, by TCP and by
+        UDP, then one for each of `ports`. The descriptors are its own from now on, also where this fails. Raises
+        PlatformError."""
+
+    async def change(self, sandbox_id: str, policy: NetworkPolicy) -> None:
+        """Another policy; connections that it does not allow end. Raises NotFoundError, PlatformError."""
+
+    async def log(self, sandbox_id: str, *, after: int = 0, limit: int = 100) -> NetworkLog:
+        """What it has done, from the entry behind number `after` on. Raises NotFoundError, PlatformError."""
+
+    def forget(self, sandbox_id: str) -> None:
+        """The sandbox has ended: so do its connections, and nothing is known of it any more."""
+
+    async def close(self) -> None:
+        """End all of it. May be called more than once."""
+
+    def after_fork_in_child(self) -> None:
+        """In a forked child: let go of what belongs to the parent, without ending it."""

@@ -1,0 +1,261 @@
+"""One sandbox with a network: its policy, its connections, and the way from a host's name to a connection."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harena.core.network_policy import Address, NetworkPolicy
+from harena.egress.ledger import Ledger, Line
+from harena.egress.local_names import LocalNames
+from harena.egress.resolving import OwnAddresses, Resolver, UnknownNameError
+from harena.egress.shares import Rate, Turns
+
+FORBIDDEN, BAD_GATEWAY, GATEWAY_TIMEOUT = 403, 502, 504
+MOST_TRIED = 4
+"""addresses of one host that are connected to, one after the other"""
+BUFFER_BYTES = 64 << 10
+"""size of the kernel's buffers for each way of a program's connection: no limit of the sandbox counts them"""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds for which something may take, or nothing may happen."""
+
+    head: float = 30.0
+    """the first bytes of a connection: a request's head, a TLS client's first message"""
+    dial: float = 10.0
+    """one attempt to connect"""
+    idle: float = 300.0
+    """without a byte in either direction"""
+    answer: float = 120.0
+    """until an HTTP server begins to answer, and between two pieces of its answer"""
+
+
+class RefusedError(Exception):
+    """What a program wants does not happen; `str` is the sentence that it is told, `status` the one of HTTP."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+@dataclass(slots=True)
+class Served:
+    """What all gates share."""
+
+    resolver: Resolver
+    own: OwnAddresses
+    turns: Turns
+    times: Times
+    may_open: Callable[[int], bool]
+    """whether a gate with so many connections may open one more"""
+    room_made: Callable[[], None]
+    """a connection has ended"""
+
+
+@dataclass(slots=True)
+class _Live:
+    """What a connection leads to."""
+
+    host: str | Address
+    port: int
+    address: Address
+
+
+Handler = Callable[["Gate", socket.socket, int], Coroutine[Any, Any, None]]
+
+
+@dataclass(eq=False)
+class Gate:
+    """Serves one sandbox. Used from one event loop."""
+
+    sandbox_id: str
+    workspace: str
+    policy: NetworkPolicy
+    served: Served
+    names: LocalNames = field(default_factory=LocalNames)
+    ledger: Ledger = field(default_factory=Ledger)
+    rate: Rate = field(default_factory=Rate)
+    _sockets: list[socket.socket] = field(default_factory=list)
+    _listening: dict[socket.socket, tuple[Handler, int]] = field(default_factory=dict)
+    _waiting: set[socket.socket] = field(default_factory=set)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _live: dict[asyncio.Task[Any], _Live] = field(default_factory=dict)
+
+    def listen(self, listener: socket.socket, handler: Handler, port: int) -> None:
+        """Have `handler` serve what connects to this listener of the sandbox. Raises OSError, ValueError for a socket
+        that is none."""
+        is_listening = listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+        if listener.family is not socket.AF_INET or listener.type is not socket.SOCK_STREAM or not is_listening:
+            raise ValueError("no listening socket")
+        for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            listener.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
+        self._add(listener)
+        self._listening[listener] = handler, port
+        self._accept_from(listener)
+
+    def receive(self, datagrams: socket.socket, handler: Callable[[Gate, socket.socket], None]) -> None:
+        """Have `handler` called whenever this socket has a datagram. Raises OSError, ValueError."""
+        if datagrams.family is not socket.AF_INET or datagrams.type is not socket.SOCK_DGRAM:
+            raise ValueError("no socket for datagrams")
+        self._add(datagrams)
+        asyncio.get_running_loop().add_reader(datagrams.fileno(), handler, self, datagrams)
+
+    def change(self, policy: NetworkPolicy) -> None:
+        """Another policy; what it does not allow ends."""
+        self.policy = policy
+        for task, live in list(self._live.items()):
+            is_own = self.served.own.has(live.address)
+            if not (
+                policy.decide(live.host, live.port).allowed
+                and policy.decide_address(live.address, live.port, is_own=is_own).allowed
+            ):
+                task.cancel()
+
+    def resume(self) -> None:
+        """There may be room for connections that wait."""
+        for listener in list(self._waiting):
+            if not self.served.may_open(len(self._tasks)):
+                return
+            self._accept_from(listener)
+
+    async def close(self) -> None:
+        """End everything."""
+        loop = asyncio.get_running_loop()
+        for each in self._sockets:
+            loop.remove_reader(each.fileno())
+            each.close()
+        self._sockets.clear()
+        self._listening.clear()
+        self._waiting.clear()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    @property
+    def connections(self) -> int:
+        """How many it has."""
+        return len(self._tasks)
+
+    # -- to the outside ------------------------------------------------------------------------------------------
+
+    async def reach(self, way: str, host: str | Address, port: int) -> tuple[socket.socket, Line]:
+        """A connection to a host: asked of the policy, looked up once, every address checked, and one of the checked
+        addresses connected to. Raises RefusedError, which is in the log then."""
+        verdict = self.policy.decide(host, port)
+        if not verdict.allowed:
+            raise self.refused(way, str(host), port, FORBIDDEN, verdict.reason)
+        addresses = [host] if not isinstance(host, str) else await self._resolved(way, host, port)
+        if not self.policy.decide(host, port).allowed:  # it may have changed while the name was looked up
+            raise self.refused(way, str(host), port, FORBIDDEN, f"{host}:{port} is not allowed any more")
+        verdicts = [
+            (each, self.policy.decide_address(each, port, is_own=self.served.own.has(each))) for each in addresses
+        ]
+        good = [address for address, verdict in verdicts if verdict.allowed]
+        if not good:
+            why = verdicts[0][1].reason
+            raise self.refused(way, str(host), port, FORBIDDEN, why if host in addresses else f"{host}: {why}")
+        connection, address = await self._dialled(way, host, port, good)
+        task = asyncio.current_task()
+        assert task is not None
+        self._live[task] = _Live(host, port, address)
+        return connection, self.ledger.began(way, str(host), port)
+
+    def left(self) -> None:
+        """The present task's connection to the outside has ended."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._live.pop(task, None)
+
+    def refused(self, way: str, host: str, port: int, status: int, reason: str) -> RefusedError:
+        """Note a refusal; gives the error to raise."""
+        self.ledger.refused(way, host, port, reason)
+        return RefusedError(status, reason)
+
+    async def _resolved(self, way: str, host: str, port: int) -> Sequence[Address]:
+        try:
+            return await self.served.resolver.resolve(self.workspace, host)
+        except UnknownNameError as error:
+            raise self.refused(way, host, port, BAD_GATEWAY, str(error)) from None
+
+    async def _dialled(
+        self, way: str, host: str | Address, port: int, addresses: Sequence[Address]
+    ) -> tuple[socket.socket, Address]:
+        loop = asyncio.get_running_loop()
+        why, status = "", BAD_GATEWAY
+        for address in addresses[:MOST_TRIED]:
+            family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+            connection = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+            try:
+                async with asyncio.timeout(self.served.times.dial):
+                    await loop.sock_connect(connection, (str(address), port))
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return connection, address
+            except TimeoutError:
+                connection.close()
+                why, status = f"no answer within {self.served.times.dial:g} s", GATEWAY_TIMEOUT
+            except OSError as error:
+                connection.close()
+                why, status = os.strerror(error.errno or errno.EIO), BAD_GATEWAY
+            except BaseException:  # a cancellation, passed on: nobody else would close it
+                connection.close()
+                raise
+        raise self.refused(way, str(host), port, status, f"{host}:{port} could not be connected to: {why}")
+
+    # -- from the inside -----------------------------------------------------------------------------------------
+
+    def _add(self, each: socket.socket) -> None:
+        each.setblocking(False)
+        self._sockets.append(each)
+
+    def _accept_from(self, listener: socket.socket) -> None:
+        self._waiting.discard(listener)
+        asyncio.get_running_loop().add_reader(listener.fileno(), self._accept, listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        """One connection in each turn of the loop. Where there is no room for it, it waits in the kernel's queue."""
+        loop = asyncio.get_running_loop()
+        if not self.served.may_open(len(self._tasks)):
+            loop.remove_reader(listener.fileno())
+            self._waiting.add(listener)
+            return
+        try:
+            connection, _ = listener.accept()
+        except BlockingIOError:
+            return
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                loop.remove_reader(listener.fileno())  # until a connection ends: else this would go round at once
+                self._waiting.add(listener)
+            return
+        handler, port = self._listening[listener]
+        connection.setblocking(False)
+        task = loop.create_task(self._serve(handler, connection, port))
+        self._tasks.add(task)
+        task.add_done_callback(self._served)
+
+    async def _serve(self, handler: Handler, connection: socket.socket, port: int) -> None:
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            await self.served.turns.take(self.sandbox_id)
+            await handler(self, connection, port)
+        except (OSError, TimeoutError):
+            return  # one of the two sides has gone, or does nothing
+        finally:
+            connection.close()
+
+    def _served(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._live.pop(task, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            context = {"message": "a connection of a sandbox has failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
+        self.served.room_made()

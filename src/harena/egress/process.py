@@ -1,0 +1,201 @@
+"""The egress process: serves the listeners of all sandboxes with a network of one node.
+
+    python -m harena.egress.process DESCRIPTOR
+
+It ends with the node: when the socket that it was given is at its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from harena.core.network_policy import read_policy
+from harena.core.records.network import MOST_PAGE
+from harena.egress import dns_side, http_side, messages
+from harena.egress.gate import Gate, Handler, Served, Times
+from harena.egress.resolving import OwnAddresses, Resolver, SystemResolver, TableResolver
+from harena.egress.shares import Turns, may_open
+
+_NOBODY = 65534
+_PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
+_OUTBOX = 1000
+"""answers that the node has not read; more mean that it is about to end"""
+
+
+class EgressProcess:
+    """All gates, and the socket to the node."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._gates: dict[str, Gate] = {}
+        self._ended = asyncio.Event()
+        self._outbox: list[bytes] = []
+        self._closing: set[asyncio.Task[None]] = set()
+        self._served = _served(self, Times(), SystemResolver())
+
+    async def run(self) -> None:
+        """Returns when the node has gone."""
+        asyncio.get_running_loop().add_reader(self._control.fileno(), self._receive)
+        await self._ended.wait()
+
+    def may_open(self, of_one: int) -> bool:
+        """See `shares.may_open`."""
+        return may_open(of_one, sum(gate.connections for gate in self._gates.values()), len(self._gates))
+
+    def room_made(self) -> None:
+        """A connection has ended: others may come."""
+        for gate in self._gates.values():
+            gate.resume()
+
+    def _receive(self) -> None:
+        space = socket.CMSG_SPACE(4 * messages.MOST_DESCRIPTORS)
+        try:
+            content, ancillary, _, _ = self._control.recvmsg(messages.MOST_BYTES, space, socket.MSG_CMSG_CLOEXEC)
+        except BlockingIOError:
+            return
+        except OSError:
+            content, ancillary = b"", []
+        if not content:
+            self._ended.set()
+            return
+        descriptors: list[int] = []
+        for _, _, packed in ancillary:
+            descriptors += struct.unpack(f"{len(packed) // 4}i", packed)
+        message = messages.decoded(content)
+        try:
+            answer = self._done(message, [socket.socket(fileno=each) for each in descriptors])
+            self._say({"q": message.get("q"), "answer": answer})
+        except (KeyError, ValueError, OSError) as error:
+            self._say({"q": message.get("q"), "error": str(error), "unknown": isinstance(error, KeyError)})
+
+    def _done(self, message: dict[str, Any], sockets: list[socket.socket]) -> Any:
+        what = message["do"]
+        if what == "begin":
+            resolver: Resolver = SystemResolver() if message["table"] is None else TableResolver(message["table"])
+            self._served = _served(self, Times(**message["times"]), resolver)
+        elif what == "admit":
+            self._admit(message, sockets)
+        elif what == "forget":
+            self._forget(message["id"])
+        elif what == "change":
+            self._gates[message["id"]].change(read_policy(message["policy"]))
+        elif what == "log":
+            gate = self._gates[message["id"]]
+            limit = min(message["limit"], MOST_PAGE)
+            return gate.ledger.page(gate.policy, message["after"], limit).to_dict()
+        return None
+
+    def _admit(self, message: dict[str, Any], sockets: list[socket.socket]) -> None:
+        gate = Gate(message["id"], message["workspace"], read_policy(message["policy"]), self._served)
+        self._gates[gate.sandbox_id] = gate
+        left = iter(sockets)
+        try:
+            gate.listen(next(left), http_side.serve_proxy, 0)
+            if message["ports"]:
+                gate.listen(next(left), dns_side.serve_stream, 0)
+                gate.receive(next(left), dns_side.serve_datagram)
+            direct: Handler = http_side.serve_direct
+            for port in message["ports"]:
+                gate.listen(next(left), direct, port)
+        except (StopIteration, OSError, ValueError) as error:
+            self._forget(gate.sandbox_id)
+            for each in sockets:
+                each.close()
+            raise ValueError(f"the sandbox's listeners cannot be served: {error or 'one is missing'}") from None
+
+    def _forget(self, sandbox_id: str) -> None:
+        gate = self._gates.pop(sandbox_id, None)
+        if gate is not None:
+            closing = asyncio.get_running_loop().create_task(gate.close())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+            closing.add_done_callback(lambda _: self.room_made())
+
+    def _say(self, message: dict[str, Any]) -> None:
+        if message.get("q") is None:
+            return
+        self._outbox.append(messages.encoded(message))
+        if len(self._outbox) > _OUTBOX:
+            self._ended.set()
+        elif len(self._outbox) == 1:
+            self._drain()
+
+    def _drain(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._outbox:
+            try:
+                self._control.send(self._outbox[0])
+            except BlockingIOError:
+                loop.add_writer(self._control.fileno(), self._drain)
+                return
+            except OSError:
+                self._ended.set()
+                return
+            self._outbox.pop(0)
+        loop.remove_writer(self._control.fileno())
+
+
+def _served(process: EgressProcess, times: Times, resolver: Resolver) -> Served:
+    return Served(resolver, OwnAddresses(), Turns(), times, process.may_open, process.room_made)
+
+
+def _give_up_rights() -> None:
+    """Nothing here needs any, or a file but those that say how names are looked up."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if os.geteuid() == 0:
+        with suppress(OSError):  # root of a user namespace in which there are no others
+            os.setgroups([])
+            os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+            os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def main() -> None:
+    """Serve until the node has gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the node
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.setblocking(False)
+    os.set_inheritable(control.fileno(), False)
+    _load_all()
+    _give_up_rights()
+    asyncio.run(_run(control))
+    os._exit(0)  # a thread that waits for a name server is not waited for
+
+
+def _load_all() -> None:
+    """Load what the first connections would load: this process may not be able to read it later."""
+    "b\u00fccher.example".encode("idna")
+    dns_side.load_all()
+    with suppress(OSError):
+        socket.getaddrinfo("localhost", None)  # the system's resolver has libraries of its own
+
+
+async def _run(control: socket.socket) -> None:
+    asyncio.get_running_loop().set_exception_handler(partial(_tell))
+    await EgressProcess(control).run()
+
+
+def _tell(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """One line about a fault of this process's own, without what a sandbox has sent."""
+    error = context.get("exception")
+    line = f"harena egress: {context.get('message', '')} ({type(error).__name__})\n"
+    with suppress(OSError, ValueError):
+        os.write(2, line.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""How sandboxes share the process that serves them: connections, turns and bytes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+MOST_CONNECTIONS = 1024
+"""open at one time, of all sandboxes together"""
+MOST_OF_ONE = 128
+"""and of one sandbox"""
+FREE_SHARE = 0.75
+"""part of all connections: until so many are open, a sandbox may have MOST_OF_ONE; then only its equal part"""
+MOST_BYTES_PER_SECOND = 64 << 20
+"""bytes of one sandbox, both ways together"""
+_BURST_SECONDS = 0.25
+
+
+def may_open(
+    of_one: int, of_all: int, sandboxes: int, *, most: int = MOST_CONNECTIONS, each: int = MOST_OF_ONE
+) -> bool:
+    """Whether a sandbox that has `of_one` connections of `of_all` may open one more, where `sandboxes` are served."""
+    if of_one >= each or of_all >= most:
+        return False
+    return of_all < most * FREE_SHARE or of_one < max(1, most // max(1, sandboxes))
+
+
+class Turns:
+    """Sandboxes take turns: each round lets every sandbox that waits do one thing."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self._is_due = False
+
+    async def take(self, sandbox_id: str) -> None:
+        """Returns when it is this sandbox's turn."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(sandbox_id, deque()).append(turn)
+        self._plan()
+        await turn
+
+    def _plan(self) -> None:
+        if not self._is_due and self._waiting:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._round)
+
+    def _round(self) -> None:
+        self._is_due = False
+        for sandbox_id, turns in list(self._waiting.items()):
+            while turns:
+                turn = turns.popleft()
+                if not turn.done():
+                    turn.set_result(None)
+                    break
+            if not turns:
+                del self._waiting[sandbox_id]
+        self._plan()
+
+
+class Rate:
+    """Bytes of one sandbox for each second; who is faster waits."""
+
+    def __init__(self, bytes_per_second: float = MOST_BYTES_PER_SECOND) -> None:
+        self._rate = bytes_per_second
+        self._free_at = 0.0
+
+    async def pay(self, count: int) -> None:
+        """Returns when so many bytes may pass."""
+        now = asyncio.get_running_loop().time()
+        self._free_at = max(self._free_at, now - _BURST_SECONDS) + count / self._rate
+        if self._free_at > now:
+            await asyncio.sleep(self._free_at - now)
