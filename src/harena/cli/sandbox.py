@@ -32,6 +32,9 @@ def exec_command(
     user: Annotated[
         str | None, typer.Option(help="USER or USER:GROUP of the image to run it as; without it the image's own.")
     ] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="strict, or for an image machine: packages can be installed.")
+    ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds; then everything that it started is killed.")] = None,
     stdin: Annotated[bool, typer.Option("--stdin", "-i", help="Pass standard input on.")] = False,
 ) -> None:
@@ -43,7 +46,7 @@ def exec_command(
     """
     if timeout is not None:
         checked_seconds(timeout, "--timeout")
-    options: dict[str, Any] = {"container_image": image, "blueprint": blueprint}
+    options: dict[str, Any] = {"container_image": image, "blueprint": blueprint, "profile": profile}
     harena = face.load()
     with harena.Sandbox.run(**{name: value for name, value in options.items() if value is not None}) as sandbox:
         process = sandbox.exec(

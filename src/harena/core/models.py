@@ -24,6 +24,7 @@ from harena.core.checked import (
     shown,
 )
 from harena.core.errors import SandboxValidationError
+from harena.core.profiles import Profile
 
 MIB = 1024 * 1024
 
@@ -147,6 +148,8 @@ class SandboxSpec:
     limits: Limits = field(default_factory=Limits)
     files: Mapping[str, bytes] = field(default_factory=dict)
     """path -> content, written before the sandbox is handed out"""
+    profile: Profile = "strict"
+    """what programs may do inside: `machine`, for a sandbox of an image, has what installing packages takes"""
     hides_processes: bool = False
     """programs see of each other's processes, and of their command lines, only those that they may trace. Of a guarded
     command's (see `ExecRequest`) they see none"""
@@ -167,6 +170,8 @@ class SandboxInfo:
     """limit name -> how this host enforces it ("cgroup v1", "rlimit per process", "not enforced: ..."); with an image's
     layers also `users` -> how many users it has"""
     created_at: datetime
+    profile: Profile = "strict"
+    """what programs may do inside"""
     started_at: datetime | None = None
     stopped_at: datetime | None = None
     expires_at: datetime | None = None

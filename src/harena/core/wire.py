@@ -63,6 +63,7 @@ def spec_to_json(spec: SandboxSpec) -> Json:
         "tags": list(spec.tags),
         "annotations": dict(spec.annotations),
         "limits": limits_to_json(spec.limits),
+        "profile": spec.profile,
         "files": {path: text_of(content) for path, content in spec.files.items()},
     }
 
@@ -79,6 +80,7 @@ def info_to_json(info: SandboxInfo) -> Json:
         "limits": limits_to_json(info.limits),
         "enforcement": dict(info.enforcement),
         "created_at": _moment(info.created_at),
+        "profile": info.profile,
         "started_at": _moment(info.started_at),
         "stopped_at": _moment(info.stopped_at),
         "expires_at": _moment(info.expires_at),
@@ -99,6 +101,7 @@ def info_from_json(read: Mapping[str, Any]) -> SandboxInfo:
         limits=limits_from_json(read["limits"]),
         enforcement=dict(read["enforcement"]),
         created_at=datetime.fromisoformat(read["created_at"]),
+        profile=read.get("profile", "strict"),  # servers before it have no other
         started_at=_read_moment(read["started_at"]),
         stopped_at=_read_moment(read["stopped_at"]),
         expires_at=_read_moment(read["expires_at"]),

@@ -10,6 +10,7 @@ from typing import Any
 from harena.core.checked import check_absolute, checked_text, checked_timeout
 from harena.core.errors import SandboxValidationError
 from harena.core.models import Blueprint, Limits
+from harena.core.profiles import Profile, checked_profile
 from harena.sdk import options
 from harena.sdk.options import ResourceOptions
 
@@ -26,6 +27,7 @@ class SandboxDefaults:
     """"default" is this host's Python; "python:3.11" names the same where the version matches. Any other is an
     image, which is pulled if it is not here."""
     blueprint: str | Blueprint | None = None
+    profile: Profile = "strict"
     command: str | None = None
     args: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -62,6 +64,7 @@ class SandboxDefaults:
             object.__setattr__(self, name, value)
         checked_text(self.container_image, "container_image")
         options.checked_blueprint(self.blueprint)
+        checked_profile(self.profile)
         checked_timeout(self.request_timeout_seconds, "request_timeout_seconds")
         options.combined_limits(self.limits, self.resources, self.max_lifetime_seconds)
         check_absolute(self.working_dir, "working_dir")

@@ -22,6 +22,7 @@ from harena.core.checked import (
 )
 from harena.core.errors import SandboxValidationError
 from harena.core.models import LIMIT_NAMES, Blueprint, Limits, SandboxSpec, SandboxStatus
+from harena.core.profiles import Profile, checked_profile
 from harena.sdk.keywords import nearest_name
 from harena.sdk.quantities import cores, size_bytes
 
@@ -49,6 +50,9 @@ class SandboxOptions(TypedDict, total=False):
     """name of the image: "default", or a reference as Docker reads it"""
     blueprint: str | Blueprint | None
     """a blueprint, its name or its id"""
+    profile: Profile | None
+    """what programs may do inside: "strict", or for a sandbox of an image "machine", in which packages can be installed
+    and services started"""
     command: str | None
     """first word of the main command; see `Sandbox.run`"""
     args: Sequence[str] | None
@@ -182,6 +186,7 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
             defaults.max_lifetime_seconds if lifetime is None else lifetime,
         ),
         files=mounted(get("mounted_files")),
+        profile=checked_profile(defaults.profile if get("profile") is None else get("profile")),
     )
     return Plan(
         spec,

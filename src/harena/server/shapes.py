@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from harena.core.checked import MOST_BYTES, MOST_CORES, MOST_PIDS, MOST_SECONDS
 from harena.core.models import ExecOutcome, Limits, SandboxStatus
 from harena.core.problems import PROBLEMS
+from harena.core.profiles import Profile
 from harena.core.secrets import MOST_HOST, MOST_HOSTS, MOST_NAME, MOST_VALUE_BYTES, NAME_PATTERN
 from harena.jobs.models import JobConfig, JobWebhook
 from harena.scoring.bounds import AtMost, StrictShape
@@ -72,6 +73,8 @@ class SandboxBody(RequestBody):
     tags: Words = []
     annotations: Notes = {}
     limits: LimitsShape = LimitsShape()
+    profile: Profile = "strict"
+    """what programs may do inside; `machine` for a sandbox of an image"""
     files: Files = {}
     """absolute path -> content"""
     lease_id: Word | None = None
@@ -90,6 +93,7 @@ class SandboxAnswer(Answer):
     limits: LimitsShape
     enforcement: dict[str, str]
     created_at: datetime
+    profile: Profile
     started_at: datetime | None
     stopped_at: datetime | None
     expires_at: datetime | None

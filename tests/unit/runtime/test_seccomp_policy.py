@@ -290,6 +290,32 @@ def test_no_signal_wakes_waiters_of_a_descriptor(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_a_machine_may_do_what_is_stated_beside_the_rest(machine: str) -> None:
+    """All that differs: chroot, signalfd, and that FIOASYNC is granted without effect."""
+    chroot = {"x86_64": 161, "aarch64": 51}[machine]
+    for build in (seccomp_policy.build, seccomp_policy.build_for_templates):
+        strict, profile = build(machine), build(machine, is_machine=True)
+        differs = {
+            number
+            for number in range(512)
+            if decide(machine, number, program=strict)[0] != decide(machine, number, program=profile)[0]
+        }
+        signalfds = {TABLES[machine][name] for name in _SIGNALFD[machine]}
+        assert {chroot} <= differs <= {chroot, *signalfds}
+        assert decide(machine, chroot, program=profile)[0] == ALLOW
+    program = seccomp_policy.build(machine, is_machine=True)
+    for name in _SIGNALFD[machine]:
+        assert decide(machine, TABLES[machine][name], program=program)[0] == ALLOW
+    requests = [0x5451, 0x5452, 0x5453, 0x5412, 0x541C, 0x5423, 0x8903, 0x8940]
+    own, strict_own = (
+        [decide(machine, TABLES[machine]["ioctl"], 3, request, program=each)[0] for request in requests]
+        for each in (program, seccomp_policy.build(machine))
+    )
+    assert own[1] == 0
+    assert [*own[:1], *own[2:]] == [*strict_own[:1], *strict_own[2:]]
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_no_datagram_waits_for_more(machine: str) -> None:
     """What a corked socket holds is charged to nobody."""
     for name, flags in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):

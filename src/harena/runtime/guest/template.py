@@ -6,7 +6,7 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...},
                "fast_path": bool, "hides_frames": bool, "rehearses": bool, "parks": bool, "own_roots": bool, "ids": int,
-               "known": what `warm_source.know` takes}
+               "is_machine": bool, "known": what `warm_source.know` takes}
     fork       number (4 bytes), marshalled settings, with the sandbox's socket and its cgroups' files; answer
                ANSWER(number, errno) + step, or with the pidfd
 
@@ -78,7 +78,7 @@ def serve() -> Callable[[], object]:
     parks = configuration["parks"]
     filter_ = seccomp.Filter(configuration["filter"])
     if not parks:  # who does has no rights by now
-        privileges.forbid_gains()
+        privileges.forbid_gains(is_machine=configuration["is_machine"])
         privileges.set_dumpable(False)
         privileges.die_with_parent()
     # Blocked, not ignored: forks that become programs need only be unblocked.

@@ -25,11 +25,13 @@ from harena.core.errors import (
     PlatformError,
     SandboxResourceExhaustedError,
     SandboxUnavailableError,
+    SandboxValidationError,
 )
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.ports.images import ImageSource
+from harena.core.profiles import Profile
 from harena.core.records.images import ImageRoot
 from harena.core.threads import BLUEPRINTS, NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
@@ -85,8 +87,8 @@ class Layers(Protocol):
         """The directory of one layer."""
 
 
-_Key = tuple[str, str, str]
-"""workspace, image, id of the blueprint"""
+_Key = tuple[str, str, str, Profile]
+"""workspace, image, id of the blueprint, profile"""
 
 
 class _Template:
@@ -212,7 +214,7 @@ class LinuxRuntime:
     async def _prepared(self, workspace: str, image: str, blueprint: Blueprint) -> None:
         with contextlib.suppress(HarenaError, OSError):
             name, root = await self._image(workspace, image)
-            template = await self._template((workspace, name, blueprint.id), blueprint, root)
+            template = await self._template((workspace, name, blueprint.id, "strict"), blueprint, root)
             self._let_go(template, object())  # its idle time begins
 
     async def _image(self, workspace: str, reference: str) -> tuple[str, ImageRoot | None]:
@@ -227,7 +229,12 @@ class LinuxRuntime:
         self, spec: SandboxSpec, blueprint: Blueprint | None, workspace: str
     ) -> tuple[_Template, LinuxSandbox]:
         name, root = await self._image(workspace, spec.image)
-        key = (workspace, name, blueprint.id if blueprint else "")
+        if root is None and spec.profile == "machine":
+            raise SandboxValidationError(
+                "profile: only sandboxes of an image can be `machine`, and this one is of the host's own /usr, which "
+                "nothing can be installed into; name an image (container_image), or leave the profile out"
+            )
+        key: _Key = (workspace, name, blueprint.id if blueprint else "", spec.profile)
         template = await self._template(key, blueprint, root)
         waiting = object()
         template.claimed.add(waiting)  # it is not idle
@@ -432,7 +439,8 @@ class LinuxRuntime:
             (packages, image.packages_directory, True, False),
             *((host_trees.NOTHING, hidden, True, False) for hidden in image.hidden),
         ]
-        filter_ = seccomp_filter.current(counts_memory=link.counts_memory)
+        profile = key[3]
+        filter_ = seccomp_filter.current(counts_memory=link.counts_memory, profile=profile)
         plan: dict[str, object] = {
             "trees": trees,
             "layers": list(image.layers),
@@ -446,7 +454,8 @@ class LinuxRuntime:
             "workspace": key[0],
             "imports": imports,
             "warm": warm is not None,
-            "filter": seccomp_filter.for_templates(own_roots=bool(image.layers)),
+            "filter": seccomp_filter.for_templates(own_roots=bool(image.layers), profile=profile),
+            "is_machine": profile == "machine",
             "final_filter": filter_,
             "rlimits": [] if link.counts_memory else _WITHOUT_CGROUPS,
             "filter_of_shared_inodes": seccomp_filter.for_shared_inodes(),
@@ -460,6 +469,7 @@ class LinuxRuntime:
             "rehearses": uses.rehearsals,
             "parks": imports,
             "own_roots": bool(image.layers),
+            "is_machine": profile == "machine",
             "known": list(map(astuple, self._known_programs())) if uses.known_programs and warm is not None else [],
         }
         budgets = Budget(self._pool_size), self._ready_budget
@@ -494,6 +504,13 @@ class LinuxRuntime:
                 self._note_failure(key, began, slow)
             raise slow from None
         template.enforcement = _enforcement(described)
+        if profile == "machine" and not template.has_users:
+            link.drop_template(template.number)
+            raise HostUnsupportedError(
+                "a sandbox of the profile `machine` needs several users, and this node can give it "
+                f"{template.enforcement['users']}",
+                step="users",
+            )
         return template
 
     def _template_died(self, key: _Key, template: _Template) -> None:
@@ -629,9 +646,16 @@ def _settings(limits: Limits, template: _Template, *, hides_processes: bool) -> 
         "own_users": own_users,
         "layers": template.layers,
         "hides_processes": hides_processes,
-        "rights": privileges.CAPSET_OF_INIT if template.has_users else privileges.CAPSET_NOTHING,
+        "rights": _rights(template),
     }
     return marshal.dumps(settings, 2), (limits.memory_bytes, limits.pids, limits.cpu)
+
+
+def _rights(template: _Template) -> bytes:
+    """What an init keeps."""
+    if template.key[3] == "machine":
+        return privileges.CAPSET_OF_MACHINE
+    return privileges.CAPSET_OF_INIT if template.has_users else privileges.CAPSET_NOTHING
 
 
 def _enforcement(described: Mapping[str, str]) -> dict[str, str]:

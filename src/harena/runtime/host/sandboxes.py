@@ -562,6 +562,7 @@ def _describe(
         limits=spec.limits,
         enforcement=enforcement,
         created_at=created_at,
+        profile=spec.profile,
         started_at=started_at,
         stopped_at=stopped_at,
         status_reason=status_reason,

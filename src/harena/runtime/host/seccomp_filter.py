@@ -6,17 +6,19 @@ import functools
 from collections.abc import Callable
 
 from harena.core.errors import HostUnsupportedError
+from harena.core.profiles import Profile
 from harena.runtime.kernel import seccomp_policy
 
 
 @functools.cache
-def current(*, counts_memory: bool) -> bytes:
-    """BPF program. Without a memory cgroup, memory that belongs to no process cannot be made at all.
+def current(*, counts_memory: bool, profile: Profile = "strict") -> bytes:
+    """BPF program for a profile's sandboxes. Without a memory cgroup, memory that belongs to no process cannot be made
+    at all.
 
     Raises HostUnsupportedError on an architecture without a table.
     """
     refused = frozenset() if counts_memory else seccomp_policy.UNACCOUNTED
-    return _built(lambda: seccomp_policy.build(refused=refused))
+    return _built(lambda: seccomp_policy.build(refused=refused, is_machine=profile == "machine"))
 
 
 @functools.cache
@@ -27,10 +29,10 @@ def for_shared_inodes() -> bytes:
 
 
 @functools.cache
-def for_templates(*, own_roots: bool = False) -> bytes:
+def for_templates(*, own_roots: bool = False, profile: Profile = "strict") -> bytes:
     """BPF program that a template's interpreter starts behind; `own_roots`: its sandboxes go into roots of their own.
     Raises HostUnsupportedError, as `current`."""
-    return _built(lambda: seccomp_policy.build_for_templates(own_roots=own_roots))
+    return _built(lambda: seccomp_policy.build_for_templates(own_roots=own_roots, is_machine=profile == "machine"))
 
 
 def _built(build: Callable[[], bytes]) -> bytes:

@@ -40,23 +40,37 @@ _OF_INITS_WITH_USERS = frozenset((_CAP_DAC_OVERRIDE, _CAP_FOWNER, _CAP_KILL, _CA
 files. A program that it starts loses them by its exec."""
 
 
-def keep_what_launches_need(*, own_roots: bool = False, users: bool = False) -> None:
+_CAP_LOW_PORTS, _CAP_SYS_CHROOT = 10, 18
+_OF_MACHINES = _OF_INITS_WITH_USERS | {_CAP_CHOWN, _CAP_FSETID, _CAP_SETPCAP, _CAP_LOW_PORTS, _CAP_SYS_CHROOT}
+"""What root's programs have in the profile `machine`, over the template's inner user namespace: Docker's default set
+without CAP_MKNOD, CAP_NET_RAW, CAP_AUDIT_WRITE and CAP_SETFCAP. Packages are unpacked with the owners and modes that
+they say (CHOWN, DAC_OVERRIDE, FOWNER, FSETID); apt, su and services become other users (SETUID, SETGID), take rights
+from what they start (SETPCAP), and end it (KILL); services listen at ports below 1,024 (NET_BIND_SERVICE) and shut
+themselves in (SYS_CHROOT)."""
+
+
+def keep_what_launches_need(*, own_roots: bool = False, users: bool = False, is_machine: bool = False) -> None:
     """Before a template's interpreter starts: its exec gives it these capabilities, of its own user namespace, and no
-    others. `own_roots`: its sandboxes mount overlays that can be written to; `users`: they have several users."""
+    others. `own_roots`: its sandboxes mount overlays that can be written to; `users`: they have several users;
+    `is_machine`: they have the profile `machine`."""
     kept = _NEEDED_BY_A_LAUNCH
     if own_roots:
         kept |= _NEEDED_BY_OVERLAYS
     if users:
         kept |= _OF_INITS_WITH_USERS
+    if is_machine:
+        kept |= _OF_MACHINES
     _empty_bounding_set(but_for=kept)
     prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
 
 
-def forbid_gains() -> None:
-    """Once per template; forks inherit it: no exec gains a privilege, and the bounding set is empty."""
-    _empty_bounding_set()
+def forbid_gains(*, is_machine: bool = False) -> None:
+    """Once per template; forks inherit it: no exec gains a privilege, and the bounding set is empty. In the profile
+    `machine` that holds what root's programs have, and root's programs keep it."""
+    _empty_bounding_set(but_for=_OF_MACHINES if is_machine else frozenset())
     prctl("ambient_clear", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
-    prctl("securebits", _PR_SET_SECUREBITS, _SECUREBITS_LOCKED)
+    if not is_machine:
+        prctl("securebits", _PR_SET_SECUREBITS, _SECUREBITS_LOCKED)
     prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
 
 
@@ -97,6 +111,8 @@ def _capset(capabilities: frozenset[int]) -> bytes:
 
 CAPSET_OF_INIT = _capset(_OF_INITS_WITH_USERS)
 """what an init keeps whose sandbox has several users"""
+CAPSET_OF_MACHINE = _capset(_OF_MACHINES)
+"""what an init keeps, and root's programs have, in the profile `machine`"""
 
 
 def set_dumpable(value: bool) -> None:

@@ -35,6 +35,9 @@ more closely:
                  are shown by its own inodes (see host_trees): what a sandbox writes lies in memory
     io_setup ... refused: their number is limited for the whole host
 
+Sandboxes of the profile `machine` may change their root, too. They have signalfd, and FIOASYNC is granted without
+effect there: PostgreSQL does not start without the one, nginx not without the other.
+
 Other known calls give EPERM, numbers that the table's kernel did not know ENOSYS, other architectures' entry points
 (int 0x80, x32) ENOSYS.
 """
@@ -249,15 +252,16 @@ def _fcntl() -> list[Instruction]:
     ]
 
 
-def _ioctl() -> list[Instruction]:
+def _ioctl(*, grants_async: bool) -> list[Instruction]:
     """(descriptor, request, ...): of terminals and of sockets, by the letter in the request's second byte; of the
     latter what asks a socket and its interfaces, and none for which the kernel would load a module. What else there is
-    answers as a file does that does not know it."""
+    answers as a file does that does not know it. `grants_async`: FIOASYNC is granted, and nothing changes."""
     unknown, allow, refuse = _return(_ERRNO | _ENOTTY), _return(_ALLOW), _return(_ERRNO | _EPERM)
+    async_ = _return(_ERRNO | 0) if grants_async else unknown
     answers: dict[int, Instruction] = {}  # the first request that gets it
     for first, last in ((0x5400, 0x54FF), (0x8900, _FIRST_OF_DRIVERS - 1), *((one, one) for one in _OTHERS_OF_SOCKETS)):
         answers |= {first: allow, last + 1: unknown}
-    for request, answer in ((_TIOCSTI, refuse), (_TIOCLINUX, refuse), (_TIOCSETD, refuse), (_FIOASYNC, unknown)):
+    for request, answer in ((_TIOCSTI, refuse), (_TIOCLINUX, refuse), (_TIOCSETD, refuse), (_FIOASYNC, async_)):
         answers |= {request: answer, request + 1: allow}
     segments = [(0, [unknown]), *((first, [answers[first]]) for first in sorted(answers))]
     return [(_LOAD, 0, 0, _low(1)), (_AND, 0, 0, 0xFFFF), *_search(segments)]
@@ -286,12 +290,12 @@ _SAME_PERSONALITIES = (0, 8, 0x20000, 0x20008, 0x40000, 0xFFFFFFFF)
 _GRANTED = [_return(_ERRNO | 0)]
 
 
-def _special() -> dict[str, list[Instruction]]:
+def _special(*, is_machine: bool = False) -> dict[str, list[Instruction]]:
     return {
         "clone": _clone(),
         "clone3": [_return(_ERRNO | _ENOSYS)],
         "socket": _socket(),
-        "ioctl": _ioctl(),
+        "ioctl": _ioctl(grants_async=is_machine),
         "prctl": _prctl(option_policy.PROCESS_OPTIONS),
         "setsockopt": _setsockopt(),
         "sendto": _without(3, _MSG_MORE, _EOPNOTSUPP),
@@ -300,8 +304,7 @@ def _special() -> dict[str, list[Instruction]]:
         "fcntl": _fcntl(),
         **dict.fromkeys(("poll", "ppoll"), _at_most(1, MOST_POLLED, _EINVAL)),
         **dict.fromkeys(("select", "pselect6"), _at_most(0, MOST_POLLED, _EINVAL)),
-        "signalfd": [_return(_ERRNO | _ENOSYS)],
-        "signalfd4": [_return(_ERRNO | _ENOSYS)],
+        **({} if is_machine else {name: [_return(_ERRNO | _ENOSYS)] for name in ("signalfd", "signalfd4")}),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
         "prlimit64": _prlimit64(),
@@ -337,6 +340,8 @@ _LAUNCH_CALLS = {
 """what a template needs beside what its sandboxes may do: see launch.SandboxLaunch"""
 _OWN_ROOT_CALLS = {"x86_64": {"pivot_root": 155}, "aarch64": {"pivot_root": 41}}
 """and where each sandbox goes into a root of its own, made of an image's layers"""
+_MACHINE_CALLS = {"x86_64": {"chroot": 161}, "aarch64": {"chroot": 51}}
+"""what sandboxes of the profile `machine` may do beside those of `strict`"""
 
 
 def _segments(
@@ -367,11 +372,13 @@ def _search(segments: list[tuple[int, list[Instruction]]]) -> list[Instruction]:
     return [(_GREATER_OR_EQUAL, 0, 1, segments[middle][0]), (0x05, 0, 0, len(left)), *left, *right]
 
 
-def build(machine: str | None = None, *, refused: frozenset[str] = frozenset()) -> bytes:
+def build(machine: str | None = None, *, refused: frozenset[str] = frozenset(), is_machine: bool = False) -> bytes:
     """The filter for this (or the named) machine, as `struct sock_filter[]`; `refused` are more calls to be left out.
     Raises KeyError for an unknown machine."""
-    audit, table = _of_machine(machine or os.uname().machine)
-    return _program(audit, _segments(table, refused.union(_HOST_WIDE), _special()))
+    machine = machine or os.uname().machine
+    audit, table = _of_machine(machine)
+    added = _MACHINE_CALLS[machine] if is_machine else {}
+    return _program(audit, _segments({**table, **added}, refused.union(_HOST_WIDE), _special(is_machine=is_machine)))
 
 
 def build_for_shared_inodes(machine: str | None = None) -> bytes:
@@ -387,15 +394,17 @@ def build_for_shared_inodes(machine: str | None = None) -> bytes:
     return _program(audit, segments)
 
 
-def build_for_templates(machine: str | None = None, *, own_roots: bool = False) -> bytes:
+def build_for_templates(machine: str | None = None, *, own_roots: bool = False, is_machine: bool = False) -> bytes:
     """The filter that a template's interpreter starts behind: what sandboxes may do, and what making one takes (mounts,
     namespaces; with `own_roots` the change into another root, too). Not io_uring, netfilter, keyrings, bpf, ptrace,
     pidfd_getfd and all that no sandbox may either. Raises KeyError for an unknown machine."""
     machine = machine or os.uname().machine
     audit, table = _of_machine(machine)
-    special = {name: rules for name, rules in _special().items() if name not in _OF_SANDBOXES}
+    rules_of_sandboxes = _special(is_machine=is_machine)
+    special = {name: rules for name, rules in rules_of_sandboxes.items() if name not in _OF_SANDBOXES}
     special["prctl"] = _prctl(option_policy.PROCESS_OPTIONS_OF_TEMPLATES)
     added = {**_LAUNCH_CALLS[machine], **(_OWN_ROOT_CALLS[machine] if own_roots else {})}
+    added |= _MACHINE_CALLS[machine] if is_machine else {}
     return _program(audit, _segments({**table, **added}, frozenset(_HOST_WIDE), special))
 
 

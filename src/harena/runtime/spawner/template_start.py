@@ -40,7 +40,9 @@ def become_template(
         null = os.open("/dev/null", os.O_RDWR)
         for target in (0, 1, 2):
             os.dup2(null, target)
-        privileges.keep_what_launches_need(own_roots=bool(root.layers), users=root.ids > 1)
+        privileges.keep_what_launches_need(
+            own_roots=bool(root.layers), users=root.ids > 1, is_machine=bool(plan["is_machine"])
+        )
         seccomp.load(plan["filter"])  # type: ignore[arg-type]
         source, control = _dup_high(source), _dup_high(control)
         os.dup2(control, 3)

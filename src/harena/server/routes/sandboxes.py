@@ -176,6 +176,7 @@ async def _spec(asked: shapes.SandboxBody) -> SandboxSpec:
         tags=tuple(asked.tags),
         annotations=dict(asked.annotations),
         limits=Limits(**asked.limits.model_dump()),
+        profile=asked.profile,
         files=await decoded_files(asked.files),
     )
 
