@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from escape_world import IMAGE, World, seen_owners
+from escape_world import IMAGE, NAMED, World, seen_owners
 
+from harena.egress.link import EgressLink
 from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, spawners, wait_nothing_below
 from image_trees import FolderImages, image_root, put_programs, put_python
@@ -83,7 +84,8 @@ async def shared_world(
         put_programs(layer)
         put_python(layer)
         images = FolderImages({IMAGE: image_root(layer)})
-    runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"), images=images)
+    egress = EgressLink(table={NAMED: [["127.0.0.1"]]}, times={"head": 5.0, "dial": 3.0, "idle": 10.0, "answer": 5.0})
+    runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"), images=images, egress=egress)
     await runtime.start()
     seen_owners.extend(spawners(os.getpid()))
     try:

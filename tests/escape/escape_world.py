@@ -18,6 +18,7 @@ from attacks import NEIGHBOUR, PRELUDE
 
 from harena.core.errors import HarenaError, SandboxNotRunningError
 from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
+from harena.core.network_policy import read_policy
 from harena.core.ports import RunningExec, SandboxPort
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.patience import MOST_SECONDS
@@ -25,6 +26,8 @@ from harena.testing.footprint import mounts
 
 IMAGE = "localhost/escape:1"
 """its layers have harena's interpreter, and some programs"""
+NAMED = "named.test"
+"""a host that leads to the loopback of this machine"""
 WARM = Blueprint(id="bp_escape", name="escape", warm=())
 
 
@@ -71,9 +74,10 @@ class World:
         port, pid, name = first.decode().split()
         self.host.update(neighbour_port=int(port), neighbour_pid=int(pid), neighbour_abstract=name)
 
-    async def sandbox(self, **limits: Any) -> SandboxPort:
+    async def sandbox(self, network: Any = None, **limits: Any) -> SandboxPort:
         """A fresh sandbox; it is destroyed after the test."""
-        sandbox = await self.runtime.create(SandboxSpec(image=self.image, limits=Limits(**limits)), self.blueprint)
+        spec = SandboxSpec(image=self.image, limits=Limits(**limits), network=read_policy(network))
+        sandbox = await self.runtime.create(spec, self.blueprint)
         self.opened.append(sandbox)
         return sandbox
 

@@ -152,8 +152,10 @@ for there in (stream, datagram, newer, near):
     kept = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0xFFFF))
     for option in (26, 51):  # a program of the kernel's
         takes(there, 1, option, struct.pack("HxxxxxxQ", 1, ctypes.addressof(kept)))
-takes(datagram, 0, 11, 1)
-takes(newer, 41, 25, 1)
+for there, level, option in ((datagram, 0, 11), (newer, 41, 25)):  # granted without effect
+    there.setsockopt(level, option, 1)
+    if there.getsockopt(level, option):
+        escaped("an error queue", level)
 takes(datagram, 17, 1, 1)
 loopback = socket.inet_pton(socket.AF_INET6, "::1")
 for word in range(1, 9):  # flow labels: 4,096 for the whole host, and read by all of a namespace

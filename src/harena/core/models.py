@@ -24,6 +24,7 @@ from harena.core.checked import (
     shown,
 )
 from harena.core.errors import SandboxValidationError
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.profiles import Profile
 
 MIB = 1024 * 1024
@@ -153,6 +154,8 @@ class SandboxSpec:
     hides_processes: bool = False
     """programs see of each other's processes, and of their command lines, only those that they may trace. Of a guarded
     command's (see `ExecRequest`) they see none"""
+    network: NetworkPolicy = NO_NETWORK
+    """what it may reach; a blueprint's policy counts where this says nothing"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,12 @@ def answer(gate: Gate, question: bytes) -> bytes | None:
         said.set_rcode(dns.rcode.NOTIMP)
         return said.to_wire()
     one = asked.question[0]
-    name = _allowed_name(gate, one.name.to_text(omit_final_dot=True))
+    text = one.name.to_text(omit_final_dot=True)
+    if text.lower() == "localhost" or text.lower().endswith(".localhost"):  # RFC 6761: it is nobody's name
+        if one.rdtype == dns.rdatatype.A:
+            said.answer.append(_record(one.name, "127.0.0.1"))
+        return said.to_wire()
+    name = _allowed_name(gate, text)
     if name is None or one.rdclass != dns.rdataclass.IN:
         said.set_rcode(dns.rcode.NXDOMAIN)
     elif one.rdtype in (dns.rdatatype.A, dns.rdatatype.ANY):

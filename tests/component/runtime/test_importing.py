@@ -30,6 +30,7 @@ SETTINGS = {
     "rlimits": [(4, 0), (6, 20)],
     "own_users": False,
     "hides_processes": False,
+    "listeners": [],
     "layers": None,
     "rights": bytes(24),
 }

@@ -15,11 +15,15 @@ A sandbox (once per life): a fork of its template in new mount, pid, net, ipc, u
 template's root already and adds only what is its own.
 
     channel, everything else closed -> init's descriptors -> settings -> writable directories -> proc (read-only)
-    -> terminals -> hostname -> loopback -> init's view of processes -> rlimits -> capabilities -> seccomp -> "ready"
+    -> terminals -> hostname -> loopback [-> listeners, passed out] -> init's view of processes -> rlimits
+    -> capabilities -> seccomp -> "ready"
 
 A sandbox of an image with layers has a root of its own instead of writable directories: an overlay of the layers, with
 an upper layer in its tmpfs. It goes there (pivot_root) once everything is mounted below, and what the template's root
 shows, the host's /usr above all, is out of its sight.
+
+A sandbox with a network has listening sockets in its network namespace, which are passed out and served from there
+(see harena.egress). It keeps none of them itself, and none of its programs can have one of their addresses.
 """
 
 from __future__ import annotations
@@ -76,7 +80,8 @@ class TemplateRoot:
 
     `trees` are (source, target, read only, is a file); `opened` is what `host_trees.opened` made of them, None if that
     is left to the template; `files` are (path, content, mode); `links` are (path, target);
-    `directories` are paths; `copies` are (source inside the new root, target, mode).
+    `listens`: its sandboxes have listeners; `directories` are paths;
+    `copies` are (source inside the new root, target, mode).
     """
 
     def __init__(self, plan: dict[str, object], opened: list[host_trees.Tree] | None, map_ready: int) -> None:
@@ -84,6 +89,7 @@ class TemplateRoot:
         """how many users and groups its user namespace has; known once they are mapped"""
         self.trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
         self.layers: list[str] = plan["layers"]  # type: ignore[assignment]
+        self.listens: bool = plan["listens"]  # type: ignore[assignment]
         self.opened = opened
         self.shares_inodes = False
         self.links: list[tuple[str, str]] = plan["links"]  # type: ignore[assignment]
@@ -263,6 +269,8 @@ class SandboxLaunch:
             self._own_proc(b"")
         self._own_names(settings["hostname"])  # type: ignore[arg-type]
         self._own_loopback()
+        if settings["listeners"]:
+            self._own_listeners(settings["listeners"])  # type: ignore[arg-type]
         self._own_processes(hides=settings["hides_processes"])  # type: ignore[arg-type]
         self._limits(settings["rlimits"])  # type: ignore[arg-type]
         if filter_ is not None:
@@ -350,6 +358,17 @@ class SandboxLaunch:
         self._call("loopback socket", "socket", 2, 2 | os.O_CLOEXEC, 0)
         self._call("loopback up", "ioctl", NOTHING + 1, network.SET_FLAGS, network.LOOPBACK_UP)
         self._call("loopback socket", "close", NOTHING + 1)
+
+    def _own_listeners(self, listeners: list[tuple[int, bytes, int]]) -> None:
+        made = list(range(NOTHING + 1, NOTHING + 1 + len(listeners)))
+        for descriptor, (kind, address, port) in zip(made, listeners):
+            where = network.socket_address(address, port)
+            self._call("listener", "socket", 2, network.socket_kind(kind), 0)
+            self._call("listener", "bind", descriptor, where, len(where))
+            if kind == network.STREAMS:
+                self._call("listener", "listen", descriptor, network.WAITING_AT_ONE)
+        self._batch.add("pass listeners", NUMBERS["sendmsg"], CONTROL, batch.message(wire.LISTENERS, made), 0)
+        self._call("close listeners", "close_range", made[0], made[-1], 0)
 
     def _own_processes(self, *, hides: bool) -> None:
         # init sees all, also where programs do not: it has to end them

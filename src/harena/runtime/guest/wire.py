@@ -17,7 +17,8 @@ the others are marshal, which never begins with the same byte.
     ("t",)                                               SIGTERM to everything; end when nothing is left
     ("m", size)             + [...]                      the real request comes in pieces, in the next messages
 
-Answers, which the owner parses with suspicion: READY, FAILED and why, STARTED_REALLY, EXITED, OPENED, DONE.
+Answers, which the owner parses with suspicion: READY, FAILED and why, STARTED_REALLY, EXITED, OPENED, DONE; before
+READY, once and only from a sandbox with a network, LISTENERS with their descriptors.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 READY = b"R"
 FAILED = b"E"
+LISTENERS = b"L"
 STARTED_REALLY = struct.Struct("<cI")  # b"N", number: not warm after all
 EXITED = struct.Struct("<cIiQQQB")  # b"X", number, wait status, user us, system us, peak kB, was warm
 OPENED = struct.Struct("<cIiQI")  # b"O", number, errno, size, mode

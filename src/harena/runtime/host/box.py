@@ -31,9 +31,11 @@ from harena.core.errors import (
 )
 from harena.core.input_files import input_file_in_turns
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
-from harena.core.ports import Death
+from harena.core.network_policy import NetworkPolicy
+from harena.core.ports import Death, Egress
 from harena.core.ports import FileWatch as FileWatchPort
 from harena.core.ports import ReadWatch as ReadWatchPort
+from harena.core.records.network import NetworkLog
 from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
 from harena.runtime.guest import wire
@@ -48,6 +50,7 @@ from harena.runtime.host.read_watch import ReadWatch
 from harena.runtime.host.terminals import LeftTerminals
 from harena.runtime.host.upper_layer import UpperLayer
 from harena.runtime.host.wide_pipes import WIDE_PIPES
+from harena.runtime.kernel import network
 
 T = TypeVar("T")
 Content = bytes | bytearray | memoryview
@@ -82,10 +85,11 @@ class LinuxSandbox:
         user: str | None = None,
         holds_modules: bool = False,
         has_layers: bool = False,
+        ports: tuple[int, ...] | None = None,
     ) -> None:
         """`user`: as whom programs run, "" = root; None = there is nobody else. `holds_modules`: its init is a fork of
         memory into which a blueprint's modules were imported. `has_layers`: it has a root of its own, of an image's
-        layers."""
+        layers. `ports`: those of all its addresses at which it has listeners; None = it has no network."""
         self.id = "sb_" + secrets.token_hex(8)
         self.enforcement = enforcement
         self.loop = asyncio.get_running_loop()
@@ -121,6 +125,10 @@ class LinuxSandbox:
         self._oom_kills = 0
         self._stopping = False
         self._failure = ""
+        self._ports = ports
+        self._awaited_listeners = 0 if ports is None else len(network.listeners(ports))
+        self._listeners: list[int] = []
+        self._egress: Egress | None = None
         self.ready: asyncio.Future[None] = self.loop.create_future()
         self._dead: SharedFuture[Death] = SharedFuture(loop=self.loop)
         self._patience = Patience(self._waited)
@@ -745,6 +753,42 @@ class LinuxSandbox:
         except TimeoutError:
             raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from None
 
+    # -- the network ---------------------------------------------------------------------------------------------
+
+    async def begin_network(self, egress: Egress, policy: NetworkPolicy) -> None:
+        """Have its listeners served from now on."""
+        assert self._ports is not None
+        self._check_running()
+        listeners, self._listeners = self._listeners, []
+        self._egress = egress
+        await egress.admit(self.id, self.workspace, policy, listeners, self._ports)
+        if self._dead.done():  # meanwhile, so that nobody has forgotten it
+            egress.forget(self.id)
+        self._check_running()
+
+    async def set_network(self, policy: NetworkPolicy) -> None:
+        """See `SandboxPort`."""
+        await self._served().change(self.id, policy)
+
+    async def network_log(self, *, after: int = 0, limit: int = 100) -> NetworkLog:
+        """See `SandboxPort`."""
+        return await self._served().log(self.id, after=after, limit=limit)
+
+    def _served(self) -> Egress:
+        self._check_running()
+        if self._egress is None:
+            raise SandboxValidationError(
+                f"sandbox {self.id} was made without a network, and cannot be given one: make it with network=... "
+                '({"allow": []} is one that reaches nothing until set_network allows more)'
+            )
+        return self._egress
+
+    def _end_network(self) -> None:
+        _close_all(self._listeners)
+        self._listeners = []
+        if self._egress is not None:
+            self._egress.forget(self.id)
+
     # -- the end -------------------------------------------------------------------------------------------------
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
@@ -771,6 +815,7 @@ class LinuxSandbox:
         detail = self._failure or ("out of memory" if by_memory else "" if self._stopping else "it ended by itself")
         self._receive(_LAST_MESSAGES)  # what init said before its end
         self._close_channel()
+        self._end_network()
         OUTSIDE_BYTES.give_back(self.id)
         self._dead.set_result(Death(by_request=self._stopping, memory=by_memory, detail=detail))
         for running in list(self._execs.values()):
@@ -814,6 +859,7 @@ class LinuxSandbox:
         self._receive()
         self.discard()
         self._close_channel()
+        self._end_network()
         if not self.ready.done():
             self.ready.cancel()
         return self._failure
@@ -822,6 +868,8 @@ class LinuxSandbox:
         """In a forked child: let go of the parent's descriptors."""
         if self._channel.fileno() >= 0:
             os.close(self._channel.detach())
+        _close_all(self._listeners)
+        self._listeners = []
         OUTSIDE_BYTES.give_back(self.id)
         for running in self._execs.values():
             running.forget()
@@ -905,7 +953,7 @@ class LinuxSandbox:
                 return
             try:
                 message, ancillary, flags, _ = self._channel.recvmsg(
-                    _MESSAGE_BYTES, socket.CMSG_SPACE(4 * 4), socket.MSG_CMSG_CLOEXEC
+                    _MESSAGE_BYTES, socket.CMSG_SPACE(4 * max(4, self._awaited_listeners)), socket.MSG_CMSG_CLOEXEC
                 )
             except BlockingIOError:
                 return
@@ -957,8 +1005,12 @@ class LinuxSandbox:
             if running is not None:
                 running.started_really()
             return True
-        if message == wire.READY and not self.ready.done():
+        if message == wire.READY and not self.ready.done() and not self._awaited_listeners:
             self.ready.set_result(None)
+            return True
+        if message == wire.LISTENERS and not self.ready.done() and 0 < self._awaited_listeners == len(descriptors):
+            self._listeners = [descriptors.pop(0) for _ in range(self._awaited_listeners)]
+            self._awaited_listeners = 0
             return True
         if kind == wire.FAILED:
             self._failure = message[1:1000].decode(errors="replace")

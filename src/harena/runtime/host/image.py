@@ -182,6 +182,22 @@ def is_root(user: str) -> bool:
     return user in ("", "0", "root", "0:0", "root:root", "root:0", "0:root")
 
 
+def network_files(*, has_network: bool) -> tuple[tuple[str, bytes, int], ...]:
+    """The files that are about a sandbox's own network; with one, DNS is asked where its listener is."""
+    if not has_network:
+        return NETWORK_FILES
+    return tuple((path, _RESOLVER if path == "/etc/resolv.conf" else text, mode) for path, text, mode in NETWORK_FILES)
+
+
+def with_network(image: Image) -> Image:
+    """The default image for sandboxes with a network: DNS is asked inside, and the authorities that this host trusts
+    are trusted."""
+    own = network_files(has_network=True)
+    others = tuple(file for file in image.files if file[0] not in {path for path, _, _ in own})
+    trusted = tuple((path, path, True, False) for path in _CERTIFICATES if os.path.isdir(path))
+    return replace(image, files=(*others, *own), trees=(*image.trees, *trusted))
+
+
 def _is_small_program(path: str) -> bool:
     return os.path.isfile(path) and os.path.getsize(path) <= _STARTER_BYTES
 
@@ -213,6 +229,8 @@ NETWORK_FILES = (
     ("/etc/resolv.conf", b"", 0o644),
 )
 """which a sandbox has whatever its image says, because they are about its own network"""
+_RESOLVER = b"nameserver 127.0.0.1\noptions timeout:10 attempts:2\n"
+_CERTIFICATES = ("/etc/ssl/certs", "/etc/pki/tls/certs")
 _ETC = (
     ("/etc/passwd", _PASSWD, 0o644),
     ("/etc/group", b"root:x:0:\nnogroup:x:65534:\n", 0o644),

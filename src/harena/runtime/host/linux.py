@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from harena.core.errors import (
     HarenaError,
@@ -29,7 +29,8 @@ from harena.core.errors import (
 )
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
-from harena.core.ports import SandboxPort
+from harena.core.network_policy import NetworkPolicy
+from harena.core.ports import Egress, SandboxPort
 from harena.core.ports.images import ImageSource
 from harena.core.profiles import Profile
 from harena.core.records.images import ImageRoot
@@ -44,7 +45,7 @@ from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
 from harena.runtime.host.mechanisms import Mechanisms, in_force
 from harena.runtime.host.pool import Budget, Pool, Repeats
-from harena.runtime.kernel import privileges
+from harena.runtime.kernel import network, privileges
 from harena.runtime.spawner import importing
 from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
 
@@ -80,6 +81,15 @@ _WITHOUT_CGROUPS = [(resource.RLIMIT_AS, TEMPLATE_MEMORY_BYTES), (resource.RLIMI
 """what a blueprint's modules may take as they are imported, where no cgroup limits it"""
 
 
+_PROXY = f"http://127.0.0.1:{network.PROXY_PORT}"
+_NOT_BY_PROXY = "localhost,127.0.0.1,::1"
+_PROXIES = {
+    **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _PROXY),
+    **dict.fromkeys(("no_proxy", "NO_PROXY"), _NOT_BY_PROXY),
+}
+"""variables of sandboxes with a network"""
+
+
 class Layers(Protocol):
     """Where installed packages lie (see `layers.LayerStore`)."""
 
@@ -87,8 +97,15 @@ class Layers(Protocol):
         """The directory of one layer."""
 
 
-_Key = tuple[str, str, str, Profile]
-"""workspace, image, id of the blueprint, profile"""
+class _Key(NamedTuple):
+    """What a template is for."""
+
+    workspace: str
+    image: str
+    blueprint: str
+    """its id; "" = none"""
+    profile: Profile
+    has_network: bool
 
 
 class _Template:
@@ -133,6 +150,7 @@ class LinuxRuntime:
     """Implements `Runtime`. Lives in one event loop; raises the soft limit of open files to the hard one.
 
     `images`: where other images than the default one come from; None = there are no others.
+    `egress`: what serves sandboxes that have a network; None = none can have one.
     `pool_size`: how many sandboxes of one template are at most kept ready; it is reached only while they are in demand.
     `mechanisms`: those that are in force (None = as settings and the interpreter have it).
     `templates_per_workspace`: how many blueprints and images one workspace may have sandboxes of at one time.
@@ -146,6 +164,7 @@ class LinuxRuntime:
         *,
         layers: Layers | None = None,
         images: ImageSource | None = None,
+        egress: Egress | None = None,
         home: Path | None = None,
         pool_size: int = 8,
         mechanisms: Mechanisms | None = None,
@@ -154,6 +173,7 @@ class LinuxRuntime:
     ) -> None:
         self._layers = layers
         self._images = images
+        self._egress = egress
         self._home = home or harena_home()
         self._mechanisms = in_force() if mechanisms is None else mechanisms
         self._pool_size = pool_size if self._mechanisms.made_ahead else 0
@@ -188,7 +208,11 @@ class LinuxRuntime:
             template, sandbox = await self._claim(spec, blueprint, workspace)
         except TemplateGoneError:  # it was killed, and the news had not arrived yet
             template, sandbox = await self._claim(spec, blueprint, workspace)
-        sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
+        if spec.network.is_on:
+            await self._admit(sandbox, spec.network)
+            sandbox.environment = {**template.environment, **_PROXIES, **spec.env}
+        else:
+            sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
         sandbox.keeps_home = template.image.keeps_home or "HOME" in spec.env
         sandbox.workdir = spec.cwd or template.image.workdir
         files = {**spec.files}
@@ -203,6 +227,14 @@ class LinuxRuntime:
                 raise
         return sandbox
 
+    async def _admit(self, sandbox: LinuxSandbox, policy: NetworkPolicy) -> None:
+        assert self._egress is not None  # asked before it was made
+        try:
+            await sandbox.begin_network(self._egress, policy)
+        except BaseException:  # a cancellation, too: what has no network that it was promised is nobody's
+            await sandbox.destroy()
+            raise
+
     def prepare(self, image: str, blueprint: Blueprint, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """Begin to start the template of a blueprint whose first sandbox is about to be asked for, and return at once.
         What fails is told to whoever asks for a sandbox."""
@@ -214,7 +246,8 @@ class LinuxRuntime:
     async def _prepared(self, workspace: str, image: str, blueprint: Blueprint) -> None:
         with contextlib.suppress(HarenaError, OSError):
             name, root = await self._image(workspace, image)
-            template = await self._template((workspace, name, blueprint.id, "strict"), blueprint, root)
+            key = _Key(workspace, name, blueprint.id, "strict", has_network=False)
+            template = await self._template(key, blueprint, root)
             self._let_go(template, object())  # its idle time begins
 
     async def _image(self, workspace: str, reference: str) -> tuple[str, ImageRoot | None]:
@@ -228,18 +261,20 @@ class LinuxRuntime:
     async def _claim(
         self, spec: SandboxSpec, blueprint: Blueprint | None, workspace: str
     ) -> tuple[_Template, LinuxSandbox]:
+        if spec.network.is_on and self._egress is None:
+            raise HostUnsupportedError("this node serves no networks: leave network out", step="network")
         name, root = await self._image(workspace, spec.image)
         if root is None and spec.profile == "machine":
             raise SandboxValidationError(
                 "profile: only sandboxes of an image can be `machine`, and this one is of the host's own /usr, which "
                 "nothing can be installed into; name an image (container_image), or leave the profile out"
             )
-        key: _Key = (workspace, name, blueprint.id if blueprint else "", spec.profile)
+        key = _Key(workspace, name, blueprint.id if blueprint else "", spec.profile, spec.network.is_on)
         template = await self._template(key, blueprint, root)
         waiting = object()
         template.claimed.add(waiting)  # it is not idle
         try:
-            sandbox = await self._ready_or_made(template, spec.limits, spec.hides_processes)
+            sandbox = await self._ready_or_made(template, spec.limits, spec.hides_processes, spec.network)
             template.claimed.add(sandbox.number)
             return template, sandbox
         except TemplateGoneError:
@@ -273,7 +308,7 @@ class LinuxRuntime:
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """See `Runtime`."""
         for key, template in self._made_templates():
-            if key[0] == workspace and key[2] == blueprint_id:
+            if key.workspace == workspace and key.blueprint == blueprint_id:
                 template.is_forgotten = True
                 if not template.claimed:
                     self._end_template(template)
@@ -309,6 +344,8 @@ class LinuxRuntime:
             sandbox.expect_end()
         if self._link is not None:
             await self._link.close()
+        if self._egress is not None:
+            await self._egress.close()
         if self._preparing:
             await asyncio.wait(self._preparing)
         self._pools.clear()
@@ -320,6 +357,8 @@ class LinuxRuntime:
             sandbox.forget()
         if self._link is not None:
             self._link.forget()
+        if self._egress is not None:
+            self._egress.after_fork_in_child()
         self._closed = True
 
     # -- spawner and templates -----------------------------------------------------------------------------------
@@ -352,7 +391,7 @@ class LinuxRuntime:
         if task is None:
             self._refuse_failed(key)
             self._drop_idle_templates()
-            self._keep_quota(key[0])
+            self._keep_quota(key.workspace)
             task = self._templates[key] = asyncio.ensure_future(self._start_template(link, key, blueprint, root))
         try:
             return await asyncio.shield(task)
@@ -390,9 +429,9 @@ class LinuxRuntime:
 
     def _keep_quota(self, workspace: str) -> None:
         """Make room for one more of this workspace. Raises SandboxResourceExhaustedError where all are in use."""
-        retired = sum(template.key[0] == workspace for template in self._retired)
-        while retired + sum(key[0] == workspace for key in self._templates) >= self._templates_per_workspace:
-            mine = [template for key, template in self._made_templates() if key[0] == workspace]
+        retired = sum(template.key.workspace == workspace for template in self._retired)
+        while retired + sum(key.workspace == workspace for key in self._templates) >= self._templates_per_workspace:
+            mine = [template for key, template in self._made_templates() if key.workspace == workspace]
             idle = min((made for made in mine if not made.claimed), key=lambda made: made.used_at, default=None)
             if idle is None:
                 raise SandboxResourceExhaustedError(
@@ -416,7 +455,9 @@ class LinuxRuntime:
         layers: launch.Layers | None = None
         if root is not None:
             image = images.layered_image(root, image)
-            layers = await NODE.run(_layers, image)
+            layers = await NODE.run(_layers, image, key.has_network)
+        elif key.has_network:
+            image = await NODE.run(images.with_network, image)
         environment = dict(image.environment)
         may_be_warm = uses.warm_programs and not image.layers
         warm = list(blueprint.warm) if may_be_warm and blueprint and blueprint.warm is not None else None
@@ -439,7 +480,7 @@ class LinuxRuntime:
             (packages, image.packages_directory, True, False),
             *((host_trees.NOTHING, hidden, True, False) for hidden in image.hidden),
         ]
-        profile = key[3]
+        profile = key.profile
         filter_ = seccomp_filter.current(counts_memory=link.counts_memory, profile=profile)
         plan: dict[str, object] = {
             "trees": trees,
@@ -451,7 +492,8 @@ class LinuxRuntime:
             "copies": list(image.copies),
             "python": image.python,
             "environment": environment if imports else dict(image.interpreter_environment or image.environment),
-            "workspace": key[0],
+            "workspace": key.workspace,
+            "listens": key.has_network,
             "imports": imports,
             "warm": warm is not None,
             "filter": seccomp_filter.for_templates(own_roots=bool(image.layers), profile=profile),
@@ -477,7 +519,7 @@ class LinuxRuntime:
         began = asyncio.get_running_loop().time()
         held = contextlib.ExitStack()
         if root is not None and self._images is not None:
-            held.enter_context(self._images.hold(key[0], root.digest))
+            held.enter_context(self._images.hold(key.workspace, root.digest))
 
         def died() -> None:
             held.close()  # not before: its sandboxes have the layers for their roots
@@ -524,16 +566,19 @@ class LinuxRuntime:
 
     # -- sandboxes -----------------------------------------------------------------------------------------------
 
-    async def _ready_or_made(self, template: _Template, limits: Limits, hides_processes: bool) -> LinuxSandbox:
-        key = (template.number, limits, hides_processes)
+    async def _ready_or_made(
+        self, template: _Template, limits: Limits, hides_processes: bool, policy: NetworkPolicy
+    ) -> LinuxSandbox:
+        ports = policy.listens_at if policy.is_on else None
+        key = (template.number, limits, hides_processes, ports)
         is_repeated = template.repeats.note(key[1:], asyncio.get_running_loop().time())
         pool = self._pools.get(key)
         if pool is None:
-            settings = _settings(limits, template, hides_processes=hides_processes)
-            if not is_repeated and key[1:] != (_DEFAULT_LIMITS, False):  # perhaps nobody asks for these again
-                return await self._make(template, limits, *settings)
+            settings = _settings(limits, template, hides_processes=hides_processes, ports=ports)
+            if not is_repeated and key[1:] != (_DEFAULT_LIMITS, False, None):  # perhaps nobody asks for these again
+                return await self._make(template, limits, *settings, ports)
             pool = self._pools[key] = Pool(
-                lambda: self._make(template, limits, *settings),
+                lambda: self._make(template, limits, *settings, ports),
                 self._pool_size,
                 template.budgets,
                 lambda: self._drop_pool(key, pool),
@@ -545,7 +590,12 @@ class LinuxRuntime:
             del self._pools[key]
 
     async def _make(
-        self, template: _Template, limits: Limits, settings: bytes, cgroup_limits: CgroupLimits
+        self,
+        template: _Template,
+        limits: Limits,
+        settings: bytes,
+        cgroup_limits: CgroupLimits,
+        ports: tuple[int, ...] | None,
     ) -> LinuxSandbox:
         link = await self._spawner()
         try:
@@ -557,7 +607,7 @@ class LinuxRuntime:
             link,
             link.next_number(),
             ours,
-            workspace=template.key[0],
+            workspace=template.key.workspace,
             limits=limits,
             environment=template.environment,
             workdir=template.image.workdir,
@@ -566,6 +616,7 @@ class LinuxRuntime:
             enforcement=template.enforcement,
             holds_modules=template.imports,
             has_layers=template.layers is not None,
+            ports=ports,
         )
         created: asyncio.Future[None] = sandbox.loop.create_future()
 
@@ -605,11 +656,11 @@ def _default_image(empty: Path) -> images.Image:
     return images.default_image(empty)
 
 
-def _layers(image: images.Image) -> launch.Layers:
+def _layers(image: images.Image, has_network: bool) -> launch.Layers:
     """What sandboxes of an image with layers are told of their root. Looks at the host's disk."""
     return {
         "count": len(image.layers),
-        "files": [(path, content) for path, content, _ in images.NETWORK_FILES],
+        "files": [(path, content) for path, content, _ in images.network_files(has_network=has_network)],
         "mount_points": image_places.missing_mount_points(image.layers),
         "directories": image_places.missing_directories(image.layers, image.workdir, for_all_users=bool(image.user)),
     }
@@ -624,7 +675,9 @@ def _has_succeeded(task: asyncio.Task[_Template]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None
 
 
-def _settings(limits: Limits, template: _Template, *, hides_processes: bool) -> tuple[bytes, CgroupLimits]:
+def _settings(
+    limits: Limits, template: _Template, *, hides_processes: bool, ports: tuple[int, ...] | None
+) -> tuple[bytes, CgroupLimits]:
     """(what the template's fork is told, what its cgroups are given)."""
     unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
     # Open files are limited for each program, not for init: the kernel counts descriptors on their way per user, and
@@ -647,13 +700,14 @@ def _settings(limits: Limits, template: _Template, *, hides_processes: bool) -> 
         "layers": template.layers,
         "hides_processes": hides_processes,
         "rights": _rights(template),
+        "listeners": [] if ports is None else network.listeners(ports),
     }
     return marshal.dumps(settings, 2), (limits.memory_bytes, limits.pids, limits.cpu)
 
 
 def _rights(template: _Template) -> bytes:
     """What an init keeps."""
-    if template.key[3] == "machine":
+    if template.key.profile == "machine":
         return privileges.CAPSET_OF_MACHINE
     return privileges.CAPSET_OF_INIT if template.has_users else privileges.CAPSET_NOTHING
 

@@ -12,6 +12,24 @@ import struct
 from harena.runtime.kernel.syscalls import StepError, libc
 
 _ENTRY = struct.Struct("<7q")  # number, six arguments
+_SOL_SOCKET, _SCM_RIGHTS = 1, 1
+
+
+class Pointing:
+    """Bytes that hold addresses of others: `places` says what the eight bytes at a place shall point to."""
+
+    def __init__(self, content: bytes, places: dict[int, Pointing]) -> None:
+        self.content = content
+        self.places = places
+
+
+def message(content: bytes, descriptors: list[int]) -> Pointing:
+    """The struct that `sendmsg` takes for these bytes and descriptors."""
+    count = len(descriptors)
+    control = struct.pack("<QII%di" % count, 16 + 4 * count, _SOL_SOCKET, _SCM_RIGHTS, *descriptors)
+    part = Pointing(struct.pack("<QQ", 0, len(content)), {0: Pointing(content, {})})
+    head = struct.pack("<QQQQQQQ", 0, 0, 0, 1, 0, len(control), 0)
+    return Pointing(head, {16: part, 32: Pointing(control, {})})
 
 
 class Batch:
@@ -20,7 +38,7 @@ class Batch:
     def __init__(self) -> None:
         self._steps: list[str] = []
         self._rows: list[list[int]] = []
-        self._texts: list[tuple[int, int, bytes]] = []
+        self._texts: list[tuple[int, int, Pointing]] = []
         self._kept: list[object] = []
         self.address = 0
 
@@ -31,20 +49,27 @@ class Batch:
         """The name of a call's step."""
         return self._steps[index]
 
-    def add(self, step: str, number: int, *arguments: int | bytes | None) -> int:
+    def add(self, step: str, number: int, *arguments: int | bytes | Pointing | None) -> int:
         """Append a call; bytes are passed by address. Gives its index, for `patch`."""
         row = [number]
         for argument in arguments:
-            if isinstance(argument, bytes):
-                buffer = ctypes.create_string_buffer(argument, len(argument) + 1)
-                self._kept.append(buffer)
-                self._texts.append((len(self._rows), len(row), argument))
-                row.append(ctypes.addressof(buffer))
+            if isinstance(argument, (bytes, Pointing)):
+                text = Pointing(argument, {}) if isinstance(argument, bytes) else argument
+                self._texts.append((len(self._rows), len(row), text))
+                row.append(self._keep(text))
             else:
                 row.append(argument or 0)
         self._steps.append(step)
         self._rows.append(row + [0] * (7 - len(row)))
         return len(self._rows) - 1
+
+    def _keep(self, text: Pointing) -> int:
+        """Where it lies in this process from now on."""
+        buffer = ctypes.create_string_buffer(text.content, len(text.content) + 1)
+        self._kept.append(buffer)
+        for place, inner in text.places.items():
+            struct.pack_into("<Q", buffer, place, self._keep(inner))
+        return ctypes.addressof(buffer)
 
     def seal(self) -> None:
         """No more calls; lay them out."""
@@ -55,12 +80,22 @@ class Batch:
         """For another process: (the calls, to lie at `place`; what they point to, to lie `gap` bytes behind them; where
         the calls hold an address)."""
         rows = [list(row) for row in self._rows]
-        texts, addresses = b"", []
+        texts, addresses = bytearray(), list[int]()
+        start = place + len(rows) * _ENTRY.size + gap
+
+        def laid(text: Pointing) -> int:
+            content = bytearray(text.content)
+            for at, inner in text.places.items():
+                struct.pack_into("<Q", content, at, laid(inner))
+            address = start + len(texts)
+            addresses.extend(address + at for at in text.places)
+            texts.extend(content + bytes(8 - len(content) % 8))
+            return address
+
         for row, argument, text in self._texts:
-            rows[row][argument] = place + len(rows) * _ENTRY.size + gap + len(texts)
+            rows[row][argument] = laid(text)
             addresses.append(place + row * _ENTRY.size + 8 * argument)
-            texts += text + bytes(8 - len(text) % 8)
-        return b"".join(_ENTRY.pack(*row) for row in rows), texts, addresses
+        return b"".join(_ENTRY.pack(*row) for row in rows), bytes(texts), addresses
 
     def patch(self, index: int, argument: int, value: int) -> None:
         """Change one argument of a call (0 = its first), or with -1 its number."""

@@ -3,6 +3,8 @@ sent comes back with its time, few connections wait at one listener, and few tha
 
 from __future__ import annotations
 
+import struct
+
 SET_FLAGS = 0x8914  # SIOCSIFFLAGS
 LOOPBACK_UP = b"lo".ljust(16, b"\0") + (0x41).to_bytes(2, "little").ljust(24, b"\0")  # IFF_UP | IFF_RUNNING
 
@@ -26,3 +28,35 @@ SETTINGS = (
     (ENDED_CONNECTIONS, b"%d" % MOST_ENDED),
 )
 """file, and what is written to it in the network namespace of each sandbox"""
+
+
+PROXY_PORT = 3128
+"""port of 127.0.0.1 where a sandbox with a network finds an HTTP proxy"""
+DNS_PORT = 53
+STREAMS, DATAGRAMS = 1, 2
+"""SOCK_STREAM, SOCK_DGRAM"""
+MOST_LISTENERS = 24
+_INET = 2
+_LOOPBACK, _ANY = b"\x7f\0\0\1", bytes(4)
+_CLOSED_AND_NONBLOCKING = 0o2000000 | 0o4000
+WAITING_AT_ONE = 32
+"""connections that wait at one listener of a sandbox with a network"""
+
+
+def listeners(ports: tuple[int, ...]) -> list[tuple[int, bytes, int]]:
+    """(kind, address, port) of the sockets of a sandbox with a network, in the order in which they are passed out of
+    it. `ports` are those of all its addresses; () = it has the proxy only."""
+    found = [(STREAMS, _LOOPBACK, PROXY_PORT)]
+    if ports:
+        found += [(kind, _LOOPBACK, DNS_PORT) for kind in (STREAMS, DATAGRAMS)]
+    return found + [(STREAMS, _ANY, port) for port in ports]
+
+
+def socket_kind(kind: int) -> int:
+    """The second argument of `socket`."""
+    return kind | _CLOSED_AND_NONBLOCKING
+
+
+def socket_address(address: bytes, port: int) -> bytes:
+    """The kernel's struct for an IPv4 address and a port."""
+    return struct.pack("<H", _INET) + struct.pack(">H", port) + address + bytes(8)

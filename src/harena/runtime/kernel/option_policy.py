@@ -12,7 +12,8 @@ is every option that makes the kernel hold something which no cgroup counts and 
     corks                    a datagram that is never sent
 
 What is left out answers as on a kernel that does not have it. Larger buffers are granted without effect: a program that
-asks for them works with the usual ones, and what a socket may hold stays the host's default. So is SO_LINGER: who
+asks for them works with the usual ones, and what a socket may hold stays the host's default. So is IP_RECVERR, without
+which glibc asks no name server: a socket that is connected hears of errors without it. So is SO_LINGER: who
 closes the last descriptor of a socket would wait for as long as the program said, and that may be the kernel's one
 worker that closes files for the whole host (garbage of unix sockets), or a process that was sent the descriptor.
 Numbers: the kernel's own headers (Linux 6.18), the same on both machines.
@@ -64,8 +65,9 @@ _ALLOWED_OF_SOCKETS = {
 _ANSWERED_OF_SOCKETS = {
     _SOCKET: {7: GRANT, 8: GRANT, 13: GRANT, 32: EPERM, 33: EPERM, 36: EPERM},
     # SO_SNDBUF, SO_RCVBUF, SO_LINGER; SO_SNDBUFFORCE, SO_RCVBUFFORCE, SO_MARK need a privilege
-    _IP: dict.fromkeys((35, 39, 42, 46), ENODEV),  # IP_ADD_MEMBERSHIP and its like
-    _IPV6: dict.fromkeys((20, 27, 42, 46), ENODEV),  # IPV6_ADD_MEMBERSHIP, IPV6_JOIN_ANYCAST and their like
+    _IP: {11: GRANT, **dict.fromkeys((35, 39, 42, 46), ENODEV)},  # IP_RECVERR; IP_ADD_MEMBERSHIP and its like
+    _IPV6: {25: GRANT, **dict.fromkeys((20, 27, 42, 46), ENODEV)},
+    # IPV6_RECVERR; IPV6_ADD_MEMBERSHIP, IPV6_JOIN_ANYCAST and their like
 }
 
 SOCKET_OPTIONS: dict[int, dict[int, int]] = {

@@ -41,6 +41,8 @@ files. A program that it starts loses them by its exec."""
 
 
 _CAP_LOW_PORTS, _CAP_SYS_CHROOT = 10, 18
+_NEEDED_BY_LISTENERS = frozenset((_CAP_LOW_PORTS,))
+"""for ports below 1024 of network namespaces of its own"""
 _OF_MACHINES = _OF_INITS_WITH_USERS | {_CAP_CHOWN, _CAP_FSETID, _CAP_SETPCAP, _CAP_LOW_PORTS, _CAP_SYS_CHROOT}
 """What root's programs have in the profile `machine`, over the template's inner user namespace: Docker's default set
 without CAP_MKNOD, CAP_NET_RAW, CAP_AUDIT_WRITE and CAP_SETFCAP. Packages are unpacked with the owners and modes that
@@ -49,10 +51,12 @@ from what they start (SETPCAP), and end it (KILL); services listen at ports belo
 themselves in (SYS_CHROOT)."""
 
 
-def keep_what_launches_need(*, own_roots: bool = False, users: bool = False, is_machine: bool = False) -> None:
+def keep_what_launches_need(
+    *, own_roots: bool = False, users: bool = False, is_machine: bool = False, listens: bool = False
+) -> None:
     """Before a template's interpreter starts: its exec gives it these capabilities, of its own user namespace, and no
     others. `own_roots`: its sandboxes mount overlays that can be written to; `users`: they have several users;
-    `is_machine`: they have the profile `machine`."""
+    `is_machine`: they have the profile `machine`; `listens`: they have listeners."""
     kept = _NEEDED_BY_A_LAUNCH
     if own_roots:
         kept |= _NEEDED_BY_OVERLAYS
@@ -60,6 +64,8 @@ def keep_what_launches_need(*, own_roots: bool = False, users: bool = False, is_
         kept |= _OF_INITS_WITH_USERS
     if is_machine:
         kept |= _OF_MACHINES
+    if listens:
+        kept |= _NEEDED_BY_LISTENERS
     _empty_bounding_set(but_for=kept)
     prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
 

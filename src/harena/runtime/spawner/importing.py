@@ -93,7 +93,7 @@ def become_template(
     for target, descriptor in high.items():
         os.dup2(descriptor, target)
     close_from(forker.MEMORY + 1)
-    privileges.keep_what_launches_need()
+    privileges.keep_what_launches_need(listens=bool(plan["listens"]))
     for signum in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(signum, signal.SIG_DFL)
     environment: dict[str, str] = plan["environment"]  # type: ignore[assignment]

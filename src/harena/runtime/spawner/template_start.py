@@ -41,7 +41,10 @@ def become_template(
         for target in (0, 1, 2):
             os.dup2(null, target)
         privileges.keep_what_launches_need(
-            own_roots=bool(root.layers), users=root.ids > 1, is_machine=bool(plan["is_machine"])
+            own_roots=bool(root.layers),
+            users=root.ids > 1,
+            is_machine=bool(plan["is_machine"]),
+            listens=root.listens,
         )
         seccomp.load(plan["filter"])  # type: ignore[arg-type]
         source, control = _dup_high(source), _dup_high(control)
