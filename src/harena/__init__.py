@@ -190,6 +190,8 @@ if TYPE_CHECKING:
     from harena.core.records.result_rows import ColumnKind as ColumnKind
     from harena.core.records.secrets import Secret as Secret
     from harena.core.records.secrets import SecretsPage as SecretsPage
+    from harena.core.records.snapshots import Snapshot as Snapshot
+    from harena.core.records.snapshots import SnapshotsPage as SnapshotsPage
     from harena.core.records.training_jobs import CapabilityReference as CapabilityReference
     from harena.core.records.training_jobs import TrainingArtifacts as TrainingArtifacts
     from harena.core.records.training_jobs import TrainingEvent as TrainingEvent
@@ -220,6 +222,7 @@ if TYPE_CHECKING:
     from harena.sdk import scenarios as scenarios
     from harena.sdk import scoring_contracts as scoring_contracts
     from harena.sdk import secrets as secrets
+    from harena.sdk import snapshots as snapshots
     from harena.sdk import training_jobs as training_jobs
     from harena.sdk import webhooks as webhooks
     from harena.sdk.defaults import SandboxDefaults as SandboxDefaults
@@ -314,6 +317,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "harena.core.records.result_rows": ("ColumnKind",),
     "harena.core.records.secrets": ("Secret", "SecretsPage"),
+    "harena.core.records.snapshots": ("Snapshot", "SnapshotsPage"),
     "harena.core.records.training_jobs": (
         *("CapabilityReference", "TrainingArtifacts", "TrainingEvent", "TrainingFile", "TrainingJob"),
         *("TrainingJobsPage", "TrainingLog", "TrainingLogsPage", "TrainingMetrics", "TrainingProgress"),
@@ -330,7 +334,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "harena.core.training_jobs": ("TrainingState",),
     "harena.sdk": (
         *("benchmark_job_defs", "benchmark_jobs", "blueprints", "calibrations", "images", "registry", "scenarios"),
-        *("scoring_contracts", "secrets", "training_jobs", "webhooks"),
+        *("scoring_contracts", "secrets", "snapshots", "training_jobs", "webhooks"),
     ),
     "harena.sdk.defaults": ("SandboxDefaults",),
     "harena.sdk.functions": ("RemoteFunction",),

@@ -132,6 +132,7 @@ NOT_CUT = {
     "catalog_get_scenarios": "outlines of one version's calibrations, each of which is a benchmark job that was kept",
     "benchmark_jobs_results": "all results of one job, which are read and sent a page at a time",
     "images_list_images": "at most 500 images of some hundred characters each",
+    "snapshots_list_snapshots": "at most 500 snapshots of some hundred characters each",
     "images_pull_events": "each event is one pull, as long as a reference and an error",
     "secrets_list_secrets": "at most 500 secrets with 32 hosts of 300 characters each",
     "training_jobs_get": "references of one job, which the body of its request bounds",

@@ -240,7 +240,7 @@ def test_an_ordinary_users_layer_is_sealed_whatever_its_rights(
         layer = await sandbox.upper_layer()
         await sandbox.destroy()
         store = ImageStore(pathlib.Path(os.environ["HARENA_HOME"]) / "store")
-        store.open()
+        store.open(0.0)
         async with in_threads(store.work()) as work:
             sealed = await seal(layer, work, LayerLimits(files=1000, bytes=1000000))
             with tarfile.open(sealed.path) as found:

@@ -21,6 +21,7 @@ _GROUPS = {
     "blueprint": ("harena.cli.blueprint", "app"),
     "image": ("harena.cli.image", "app"),
     "secrets": ("harena.cli.secrets", "app"),
+    "snapshot": ("harena.cli.snapshot", "app"),
     "keys": ("harena.cli.keys", "app"),
     "workspaces": ("harena.cli.workspaces", "app"),
 }

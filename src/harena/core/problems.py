@@ -66,6 +66,7 @@ _STATUS_OF_REASON = {
     ("validation", "TOO_LARGE"): 413,
     ("validation", VERSION_TAKEN): 409,
     ("validation", IN_USE): 409,
+    ("validation", "SNAPSHOT_NAME"): 409,
     ("validation", "METHOD_NOT_ALLOWED"): 405,
     ("validation", "CONTENT_TYPE"): 415,
     ("validation", "HTTP"): 400,

@@ -178,6 +178,15 @@ ERROR_REASONS = (
         "No server answers at `HARENA_BASE_URL`.",
         "Start one with `harena serve`, or correct the address.",
     ),
+    ErrorReason(
+        "SNAPSHOT_NAME", "Another snapshot of the workspace has the name.", "Choose another, or remove that one."
+    ),
+    ErrorReason("SNAPSHOT_NOT_FOUND", "The workspace has no such snapshot, or it has expired.", "Take one first."),
+    ErrorReason(
+        "SNAPSHOT_SPACE",
+        "The snapshots of the workspace take as much disk space as they may.",
+        "Remove some (`harena snapshot rm`), or raise `HARENA_SNAPSHOT_BYTES`.",
+    ),
     ErrorReason("STDIN_CLOSED", "The command's standard input is closed, or the command has ended.", "Write earlier."),
     ErrorReason(
         "STORED_BYTES",

@@ -120,6 +120,13 @@ IMAGE_MOST_BYTES = Setting(
 IMAGE_MOST_FILES = Setting(
     "HARENA_IMAGE_MOST_FILES", NODE, 2_000_000, "number", "Number of files that one layer may have."
 )
+SNAPSHOT_BYTES = Setting(
+    "HARENA_SNAPSHOT_BYTES",
+    NODE,
+    16 << 30,
+    "bytes",
+    "Disk space for the snapshots of a workspace, a part of `HARENA_IMAGE_BYTES`. They are never removed to make room.",
+)
 REGISTRIES = Setting(
     "HARENA_REGISTRIES",
     NODE,

@@ -56,6 +56,8 @@ class _Room:
         needs = [*store.needs()]
         self.needed_images = {digest for one in needs for digest in one.images}
         self._needed = {digest for one in needs for digest in (*one.blobs, *one.layers)}
+        self._unwanted: set[str] = set()
+        """blobs of images that no registry has, and so no pull goes on from"""
         self._layers = store.all_layers()
         self._blobs = store.all_blobs()
 
@@ -70,10 +72,13 @@ class _Room:
             return False
         self.images = {digest: one for digest, one in self.images.items() if digest != image.digest}
         self._made.images += 1
+        if image.is_imported:
+            self._unwanted.update(digests_of(image))
         return True
 
     def sweep(self, until: float) -> None:
-        """Remove layers that no image and no pull needs, and such blobs that arrived before a time."""
+        """Remove layers that no image and no pull needs, and such blobs that arrived before a time or went with their
+        image."""
         needed = {
             *self._needed,
             *(digest for image in self.images.values() for digest in digests_of(image)),
@@ -82,7 +87,8 @@ class _Room:
             self._store.take_layer(diff_id, self._work)
             self._made.layers += 1
             self._made.freed_bytes += self._layers.pop(diff_id)
-        for digest in [one for one, (_, arrived) in self._blobs.items() if one not in needed and arrived <= until]:
+        left = {one: arrived for one, (_, arrived) in self._blobs.items() if one not in needed}
+        for digest in [one for one, arrived in left.items() if arrived <= until or one in self._unwanted]:
             self._store.blob(digest).unlink(missing_ok=True)
             self._made.freed_bytes += self._blobs.pop(digest)[0]
 

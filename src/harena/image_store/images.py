@@ -31,6 +31,8 @@ from harena.core.records.images import (
     ImagesPage,
     PullState,
 )
+from harena.core.records.snapshots import Snapshot, SnapshotsPage
+from harena.core.snapshots import snapshot_in
 from harena.core.threads import IMAGES
 from harena.image_store.archives import Archives
 from harena.image_store.assembling import Assembler, Progress
@@ -41,6 +43,7 @@ from harena.image_store.pulls import Names, Pulls, Ticket
 from harena.image_store.registries import Registries
 from harena.image_store.sealing import Sealing
 from harena.image_store.skopeo import Skopeo
+from harena.image_store.snapshots import Snapshots
 from harena.image_store.store import ImageStore, Work, in_threads
 from harena.image_store.turns import ImageTurns
 
@@ -59,8 +62,13 @@ class Images:
         self._owner = str(place)
         self._store = ImageStore(place.absolute())
         self._clock = clock
+        self._snapshots = Snapshots(self._store, clock)
         self._for_server = for_server
         self._pulls = Pulls(self._pull, clock)
+        self._removed: set[str] = set()
+        """images of removed snapshots that somebody has still"""
+        self._collecting: set[asyncio.Task[Collected]] = set()
+        self._is_closed = False
         self._opening: asyncio.Task[None] | None = None
         self._made: Assembler | None = None
         self._roots: dict[tuple[str, str], tuple[tuple[int, ...], str, ImageRoot]] = {}
@@ -73,6 +81,8 @@ class Images:
         if (known := self._known_root(workspace, reference)) is not None:
             return known
         await self._open()
+        if (snapshot := snapshot_in(reference)) is not None:
+            return await self._root_of_snapshot(workspace, snapshot)
         asked = parse_reference(reference)
         name, image = await IMAGES.run(self._named, workspace, image_id(asked))
         if name is not None and image is None and name.source == "registry":
@@ -90,6 +100,13 @@ class Images:
         root = self._root(image)
         await self._remember(workspace, reference, image_id(asked), root)
         return root
+
+    async def _root_of_snapshot(self, workspace: str, snapshot: str) -> ImageRoot:
+        found = await IMAGES.run(self._snapshots.find, workspace, snapshot)
+        image = await IMAGES.run(self._store.image, found.digest)
+        if image is None:
+            raise NotFoundError(f"snapshot {snapshot} was removed while it was asked for", reason="SNAPSHOT_NOT_FOUND")
+        return self._root(image)
 
     def _known_root(self, workspace: str, reference: str) -> ImageRoot | None:
         """What was answered last, if nothing has changed since: one job makes many sandboxes of an image."""
@@ -117,8 +134,16 @@ class Images:
 
     @contextmanager
     def _hold(self, digest: str) -> Iterator[None]:
-        with self._store.hold(digest):
-            yield
+        try:
+            with self._store.hold(digest):
+                yield
+        finally:
+            # its room is free as soon as nobody has it any more
+            if digest in self._removed and not self._is_closed and not self._store.is_held(digest):
+                self._removed.discard(digest)
+                task = asyncio.ensure_future(self._collect())
+                self._collecting.add(task)
+                task.add_done_callback(self._collecting.discard)
 
     # -- operations --
 
@@ -198,6 +223,50 @@ class Images:
             await IMAGES.run(self._keep_names, {(workspace, asked)}, image.digest, work, "commit")
         return await self.get(workspace, image_id(asked))
 
+    # -- snapshots --
+
+    async def check_snapshot(self, workspace: str, name: str | None) -> None:
+        """A snapshot of this name may be taken now. Raises ValidationError, LimitExceededError."""
+        await self._open()
+        await IMAGES.run(self._snapshots.room, workspace, name)
+
+    async def snapshot(
+        self, workspace: str, layer: UpperLayer, meant: str, sandbox: str, name: str | None, ttl_seconds: int | None
+    ) -> Snapshot:
+        """Take a snapshot of what a sandbox has written; see `SnapshotOperations`. `meant`: how the sandbox has named
+        its image."""
+        await self._open()
+        room = await IMAGES.run(self._snapshots.room, workspace, name)
+        base = hexadecimal(layer.image)
+        async with in_threads(self._store.hold(base)) as kept, in_threads(self._store.work()) as work:
+            async with self._turns.sealing.turn(self._owner):
+                image, sealed = await self._sealing().image(
+                    kept, layer, ImageChanges(made_by="snapshot"), work, self._clock.utcnow().isoformat(), room
+                )
+            assert sealed is not None
+            return await IMAGES.run(
+                self._snapshots.keep, workspace, image, sealed, kept, meant, sandbox, name, ttl_seconds, work
+            )
+
+    async def snapshots_page(self, workspace: str, *, limit: int, cursor: int | None) -> SnapshotsPage:
+        """See `SnapshotOperations`."""
+        await self._open()
+        return await IMAGES.run(self._snapshots.page, workspace, limit, cursor)
+
+    async def get_snapshot(self, workspace: str, snapshot: str) -> Snapshot:
+        """See `SnapshotOperations`."""
+        await self._open()
+        return await IMAGES.run(lambda: self._snapshots.told(self._snapshots.find(workspace, snapshot)))
+
+    async def remove_snapshot(self, workspace: str, snapshot: str) -> None:
+        """See `SnapshotOperations`."""
+        await self._open()
+        found = await IMAGES.run(self._snapshots.find, workspace, snapshot)
+        await IMAGES.run(self._store.forget_snapshot, workspace, found.id)
+        if await IMAGES.run(self._store.is_held, found.digest):
+            self._removed.add(found.digest)
+        await self._collect()
+
     async def export(self, workspace: str, image: str, form: ArchiveFormat) -> AsyncIterator[bytes]:
         """See `ImageOperations`."""
         await self._open()
@@ -212,13 +281,16 @@ class Images:
 
     async def close(self) -> None:
         """End what is under way."""
+        self._is_closed = True
         await self._pulls.close()
+        if self._collecting:
+            await asyncio.wait(self._collecting)
 
     # -- how --
 
     async def _open(self) -> None:
         if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
-            self._opening = asyncio.ensure_future(IMAGES.run(self._store.open))
+            self._opening = asyncio.ensure_future(IMAGES.run(self._store.open, self._clock.utcnow().timestamp()))
         try:
             await asyncio.shield(self._opening)
         except OSError as error:

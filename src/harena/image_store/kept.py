@@ -73,6 +73,28 @@ class KeptName(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptSnapshot(Record):
+    """A snapshot of a workspace."""
+
+    id: str
+    name: str | None
+    digest: str
+    """the image that it is, which stays while the snapshot does; in hexadecimal digits"""
+    layer: str
+    """diff id of its own layer"""
+    own_layers: int
+    """number of layers that snapshots of its line have made"""
+    parent: str | None
+    image: str
+    sandbox: str
+    files: int
+    size_bytes: int
+    left_out: dict[str, int]
+    created_at: str
+    expires_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Needs(Record):
     """What a pull under way needs: nobody removes it."""
 

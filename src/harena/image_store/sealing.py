@@ -53,14 +53,23 @@ class Sealing:
     assembler: Assembler
 
     async def image(
-        self, base: KeptImage, layer: UpperLayer | None, changes: ImageChanges, work: Work, now: str
+        self,
+        base: KeptImage,
+        layer: UpperLayer | None,
+        changes: ImageChanges,
+        work: Work,
+        now: str,
+        most_bytes: int | None = None,
     ) -> tuple[KeptImage, SealedLayer | None]:
         """The image of a layer above those of another image, which is held; it is here then, and needed until the work
-        ends. Without a layer: the other image with changes. Raises ImagePullError, PlatformError."""
+        ends. Without a layer: the other image with changes. `most_bytes`: size of the layer's files, where that is
+        less than the operator allows. Raises ImagePullError, PlatformError."""
         sealed: list[SealedLayer] = []
         if layer is not None:
             await self.assembler.collect(work, more=2 * await IMAGES.run(_size_on_disk, layer))  # archive and files
-            sealed.append(await seal(layer, work, LayerLimits.of_node()))
+            limits = LayerLimits.of_node()
+            most = limits.bytes if most_bytes is None else min(limits.bytes, most_bytes)
+            sealed.append(await seal(layer, work, LayerLimits(limits.files, most)))
         layout = await IMAGES.run(work.folder, "layout")
         contents = await IMAGES.run(_write_image, self.store, base, sealed, changes, layout, now)
         *_, own = contents

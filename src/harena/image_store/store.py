@@ -4,6 +4,7 @@
     layers/DIFF_ID/{root/, about.json}  unpacked layers
     images/DIGEST.json                  images that are here whole
     names/WORKSPACE/IMAGE_ID.json       what a workspace means by a reference
+    snapshots/WORKSPACE/SNAPSHOT_ID.json  snapshots
     used/DIGEST                         locked (shared) by each process in which a sandbox uses the image; its time is
                                         that of the last use
     work/ID/                            what a process is at; it holds a lock on it for as long as it lives
@@ -35,11 +36,13 @@ from harena.core.file_trees import remove_tree
 from harena.core.home import private_folder, private_opener
 from harena.core.records.record import Record
 from harena.core.threads import IMAGES
-from harena.image_store.kept import KeptImage, KeptLayer, KeptName, Needs
+from harena.image_store.kept import KeptImage, KeptLayer, KeptName, KeptSnapshot, Needs
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
-_ABOUT, _ROOT, _NEEDS, _LOCKED, _PULL = "about.json", "root", "needs.json", "work-", "pull-"
+_ABOUT, _ROOT, _NEEDS, _LOCKED, _PULL, _NEW = "about.json", "root", "needs.json", "work-", "pull-", "new-"
+_NEW_SECONDS = 3600.0
+"""after which a folder that nobody has locked is nobody's: its process was killed before it could"""
 _MOST_RECORD = 16 * 1024 * 1024
 
 
@@ -52,18 +55,32 @@ class ImageStore:
         self._layers = place / "layers"
         self._images = place / "images"
         self._names = place / "names"
+        self._snapshots = place / "snapshots"
         self._used = place / "used"
         self._work = place / "work"
         self._held: dict[str, _Held] = {}
         self._guard = threading.Lock()
 
-    def open(self) -> None:
-        """Make what is missing, and remove what killed processes have left. Raises OSError."""
-        for folder in (self.blobs / "sha256", self._layers, self._images, self._names, self._used, self._work):
+    def open(self, now: float) -> None:
+        """Make what is missing, and remove what killed processes have left. `now`: in seconds since 1970. Raises
+        OSError."""
+        for folder in (
+            self.blobs / "sha256",
+            self._layers,
+            self._images,
+            self._names,
+            self._snapshots,
+            self._used,
+            self._work,
+        ):
             private_folder(folder)
         for entry in os.scandir(self._work):
             if entry.name.startswith(_LOCKED):
                 _remove_if_left(Path(entry.path))
+            elif entry.name.startswith(_NEW):
+                with suppress(OSError):  # it is gone, or used
+                    if entry.stat(follow_symlinks=False).st_mtime < now - _NEW_SECONDS:
+                        os.rmdir(entry.path)
             elif entry.name.startswith(_PULL):
                 with self.pulling(entry.name.removeprefix(_PULL)):
                     pass  # the file goes with the one who has locked it
@@ -151,9 +168,33 @@ class ImageStore:
         return True
 
     def named(self) -> set[str]:
-        """Digests of images that a workspace has a name for."""
+        """Digests of images that a workspace has a name for, or a snapshot of."""
         paths = self._names.glob("*/img_*.json")
-        return {name.digest for path in paths if (name := _read(KeptName, path)) is not None}
+        names = {name.digest for path in paths if (name := _read(KeptName, path)) is not None}
+        paths = self._snapshots.glob("*/snap_*.json")
+        return names | {one.digest for path in paths if (one := _read(KeptSnapshot, path)) is not None}
+
+    def snapshots(self, workspace: str) -> list[KeptSnapshot]:
+        """All of a workspace."""
+        paths = (self._snapshots / workspace).glob("snap_*.json")
+        return [one for path in paths if (one := _read(KeptSnapshot, path)) is not None]
+
+    def snapshot(self, workspace: str, identity: str) -> KeptSnapshot | None:
+        """The snapshot with this id; None = there is none."""
+        return _read(KeptSnapshot, self._snapshots / workspace / f"{identity}.json")
+
+    def keep_snapshot(self, workspace: str, snapshot: KeptSnapshot, work: Work) -> None:
+        """Remember a snapshot whose image is here."""
+        private_folder(self._snapshots / workspace)
+        work.write(self._snapshots / workspace / f"{snapshot.id}.json", snapshot)
+
+    def forget_snapshot(self, workspace: str, identity: str) -> bool:
+        """Whether there was one."""
+        try:
+            (self._snapshots / workspace / f"{identity}.json").unlink()
+        except FileNotFoundError:
+            return False
+        return True
 
     # -- use --
 
@@ -212,14 +253,14 @@ class ImageStore:
     @contextmanager
     def work(self) -> Iterator[Work]:
         """A folder within the block, and what lies in it goes with it."""
-        made = self._work / f"new-{secrets.token_hex(16)}"
+        made = self._work / f"{_NEW}{secrets.token_hex(16)}"
         private_folder(made)
         descriptor = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             _lock(descriptor)
-            yield Work(made.rename(made.with_name(_LOCKED + made.name[4:])))
+            yield Work(made.rename(made.with_name(_LOCKED + made.name.removeprefix(_NEW))))
         finally:
-            remove_layers(made.with_name(_LOCKED + made.name[4:]))
+            remove_layers(made.with_name(_LOCKED + made.name.removeprefix(_NEW)))
             os.close(descriptor)
 
     def needs(self) -> Iterator[Needs]:

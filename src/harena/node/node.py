@@ -33,11 +33,19 @@ from harena.node.images import NodeImages
 from harena.node.parts import NodeParts
 from harena.node.registry_operations import RegistryOperations
 from harena.node.secret_operations import SecretOperations
+from harena.node.snapshot_operations import SnapshotOperations
 from harena.node.training_operations import TrainingOperations
 from harena.runtime.host.blueprints import Blueprints
 
 
-class NodeInWorkspace(CatalogOperations, ImageOperations, RegistryOperations, SecretOperations, TrainingOperations):
+class NodeInWorkspace(
+    CatalogOperations,
+    ImageOperations,
+    RegistryOperations,
+    SecretOperations,
+    SnapshotOperations,
+    TrainingOperations,
+):
     """Implements `Operations` for one workspace of a node: it shares everything with the node, but makes and sees only
     this workspace's blueprints and jobs. Used from one event loop."""
 

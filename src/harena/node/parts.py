@@ -72,6 +72,10 @@ class NodeParts:
         for blueprint_id in await self.blueprints.delete(workspace, name_or_id):
             self._runtime.forget_blueprint(blueprint_id, workspace=workspace)
 
+    def forget_image(self, workspace: str, digest: str) -> None:
+        """Keep nothing ready for an image that was removed."""
+        self._runtime.forget_image(digest, workspace=workspace)
+
     async def first_jobs(self, workspace: str, blueprint_id: str) -> BenchmarkJobs:
         """Return what `benchmark_jobs` returns. The first call loads its modules in a thread, and the template of the
         blueprint that the job's sandboxes are expected to have starts meanwhile."""

@@ -23,10 +23,12 @@ from harena.core.checked import (
 from harena.core.errors import SandboxValidationError
 from harena.core.models import LIMIT_NAMES, Blueprint, Limits, SandboxSpec, SandboxStatus
 from harena.core.profiles import Profile, checked_profile
+from harena.core.snapshots import SCHEME
 from harena.sdk.keywords import nearest_name
 from harena.sdk.quantities import cores, size_bytes
 
 if TYPE_CHECKING:
+    from harena.core.records.snapshots import Snapshot
     from harena.sdk.defaults import SandboxDefaults
 
 
@@ -48,6 +50,8 @@ class SandboxOptions(TypedDict, total=False):
 
     container_image: str | None
     """name of the image: "default", or a reference as Docker reads it"""
+    snapshot: str | Snapshot | None
+    """a snapshot, its name or its id, with whose files it begins; in place of `container_image`"""
     blueprint: str | Blueprint | None
     """a blueprint, its name or its id"""
     profile: Profile | None
@@ -174,7 +178,7 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
     blueprint = get("blueprint")
     timeout = get("request_timeout_seconds")
     spec = SandboxSpec(
-        image=checked_text(defaults.container_image if image is None else image, "container_image"),
+        image=_image(defaults.container_image, image, get("snapshot"), where),
         blueprint=checked_blueprint(defaults.blueprint if blueprint is None else blueprint),
         env=defaults.merge_environment_variables(get("environment_variables")),
         cwd=working_dir,
@@ -196,6 +200,18 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
         ),
         checked_timeout(defaults.request_timeout_seconds if timeout is None else timeout, "request_timeout_seconds"),
     )
+
+
+def _image(default: str, image: str | None, snapshot: str | Snapshot | None, where: str) -> str:
+    """What the root is made of."""
+    if snapshot is None:
+        return checked_text(default if image is None else image, "container_image")
+    if image is not None:
+        raise SandboxValidationError(
+            f"{where}: both container_image and snapshot are given, and a sandbox begins with one of them; leave "
+            "container_image out"
+        )
+    return SCHEME + checked_text(snapshot if isinstance(snapshot, str) else snapshot.id, "snapshot")
 
 
 def _warn_of_server(base_url: str | None, where: str) -> None:

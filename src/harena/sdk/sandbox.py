@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import contextlib
+import math
 import signal as signals
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
@@ -20,7 +23,13 @@ from harena.core.checked import (
     content_bytes,
     words_of,
 )
-from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, SandboxTimeoutError, SandboxValidationError
+from harena.core.errors import (
+    NotFoundError,
+    SandboxNotFoundError,
+    SandboxNotRunningError,
+    SandboxTimeoutError,
+    SandboxValidationError,
+)
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
@@ -36,6 +45,10 @@ from harena.sdk.streams import IteratorSource, StreamReader
 
 if TYPE_CHECKING:
     from harena.core.ports import SandboxHandle, SandboxPort
+    from harena.core.records.snapshots import Snapshot
+
+_FORK_SECONDS = 3600
+"""life of the snapshot of a fork whose process is killed before all is made"""
 
 
 class Sandbox(FileVerbs):
@@ -146,12 +159,24 @@ class Sandbox(FileVerbs):
     # -- ends --
 
     @hinting
-    def stop(self, *, graceful_shutdown_seconds: float = 0.0, missing_ok: bool = False) -> OperationRef[None]:
+    def stop(
+        self,
+        *,
+        graceful_shutdown_seconds: float = 0.0,
+        missing_ok: bool = False,
+        snapshot_on_stop: bool | str = False,
+    ) -> OperationRef[None]:
         """End it; done when nothing of it runs any more. Several calls share one end.
 
         With `graceful_shutdown_seconds`, every process is first sent SIGTERM and given so long. `missing_ok`: no
-        SandboxNotFoundError if the node does not know it any more.
+        SandboxNotFoundError if the node does not know it any more. `snapshot_on_stop` takes a snapshot before, of this
+        name where it is a text; what that raises leaves the sandbox as it is.
         """
+        if snapshot_on_stop:
+            name = None if snapshot_on_stop is True else checked_text(snapshot_on_stop, "snapshot_on_stop")
+            return self._lifecycle.portal.submit(
+                self._stop_with_snapshot, name, graceful_shutdown_seconds, missing_ok, cancellable=False
+            )
         if graceful_shutdown_seconds != 0 or isinstance(graceful_shutdown_seconds, bool):
             checked_seconds(graceful_shutdown_seconds, "graceful_shutdown_seconds (0 = at once)")
         return self._lifecycle.stop(graceful_shutdown_seconds, missing_ok)
@@ -201,6 +226,31 @@ class Sandbox(FileVerbs):
         except Exception:  # as in `__exit__`
             if kind is None:
                 raise
+
+    # -- snapshots --
+
+    @hinting
+    def snapshot(self, *, name: str | None = None, ttl_seconds: float | None = None) -> OperationRef[Snapshot]:
+        """Take a snapshot of its files, which `Sandbox.run(snapshot=...)` begins with. Its programs stand still
+        meanwhile, and go on; they, their memory and connections are no part of it. Only sandboxes of images have
+        layers of their own, and so can be snapshots: not those of the default image.
+
+        `name` must be free; after `ttl_seconds` the snapshot is removed. Raises SandboxValidationError,
+        ValidationError, LimitExceededError.
+        """
+        if name is not None:
+            checked_text(name, "name")
+        seconds = None if ttl_seconds is None else math.ceil(checked_seconds(ttl_seconds, "ttl_seconds"))
+        return self._lifecycle.portal.submit(self._snapshot, name, seconds, cancellable=False)
+
+    def fork(self, count: int) -> OperationRef[builtins.list[Self]]:
+        """Make `count` sandboxes that begin with its files as they are now, with its limits, environment, working
+        directory, tags and annotations; done when all run. Each writes without the others seeing it; no program is
+        copied. They are everybody's who made them to stop, and end with the process as those of `Sandbox.run` do. Where
+        one cannot be made, none is left.
+        """
+        checked_count(count, "count", least=0)
+        return self._lifecycle.portal.submit(self._fork, count, cancellable=False)
 
     # -- commands --
 
@@ -406,6 +456,37 @@ class Sandbox(FileVerbs):
         except SandboxNotFoundError:
             if not missing_ok:
                 raise
+
+    async def _snapshot(self, name: str | None, ttl_seconds: int | None) -> Snapshot:
+        handle = await self._lifecycle.running_handle()
+        operations = await self._lifecycle.portal.operations()
+        return await operations.create_snapshot(handle.info.id, name=name, ttl_seconds=ttl_seconds)
+
+    async def _stop_with_snapshot(self, name: str | None, grace_seconds: float, missing_ok: bool) -> None:
+        try:
+            await self._snapshot(name, None)
+        except SandboxNotFoundError:
+            if not missing_ok:
+                raise
+        await self._lifecycle.stop(grace_seconds, missing_ok).on_loop()
+
+    async def _fork(self, count: int) -> builtins.list[Self]:
+        portal = self._lifecycle.portal
+        taken = await self._snapshot(None, _FORK_SECONDS)
+        lifecycles = [SandboxLifecycle(portal, plan) for plan in [await self._lifecycle.again(taken)] * count]
+        try:
+            start_all(portal, lifecycles)
+            begun = await asyncio.gather(*(one.start().on_loop() for one in lifecycles), return_exceptions=True)
+            failures = [each for each in begun if isinstance(each, BaseException)]
+            if failures:
+                ends = (one.stop(0.0, missing_ok=True).on_loop() for one in lifecycles)
+                await asyncio.gather(*ends, return_exceptions=True)
+                raise failures[0]
+        finally:
+            operations = await portal.operations()
+            with contextlib.suppress(NotFoundError):
+                await operations.remove_snapshot(taken.id)
+        return [self.of(one) for one in lifecycles]
 
     async def _extend_lifetime(self, seconds: float) -> datetime | None:
         return (await (await self._lifecycle.running_handle()).extend_lifetime(seconds)).expires_at

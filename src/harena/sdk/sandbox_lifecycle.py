@@ -13,6 +13,7 @@ import itertools
 import threading
 import time
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harena.core.errors import (
@@ -24,7 +25,8 @@ from harena.core.errors import (
     SandboxTerminatedError,
     SandboxTimeoutError,
 )
-from harena.core.models import ExecRequest, ExecResult, SandboxInfo, SandboxStatus
+from harena.core.models import ExecRequest, ExecResult, SandboxInfo, SandboxSpec, SandboxStatus
+from harena.core.snapshots import SCHEME
 from harena.sdk.metrics import ExecCounter
 from harena.sdk.options import Plan
 from harena.sdk.portal import Portal
@@ -33,6 +35,7 @@ from harena.sdk.refs import OperationRef
 
 if TYPE_CHECKING:
     from harena.core.ports import SandboxHandle, SandboxPort
+    from harena.core.records.snapshots import Snapshot
     from harena.sdk.session import Session
 
 _serials = itertools.count(1)
@@ -154,6 +157,16 @@ class SandboxLifecycle:
             await self.start()
         assert self.handle is not None
         return self.handle
+
+    async def again(self, snapshot: Snapshot) -> Plan:
+        """What another sandbox of this kind is that begins with a snapshot, without the files of this one's plan."""
+        image = SCHEME + snapshot.id
+        if self.plan is not None:
+            spec = replace(self.plan.spec, image=image, files={})
+            return Plan(spec, None, self.plan.request_timeout_seconds)
+        info = (await self.running_handle()).info
+        spec = SandboxSpec(image=image, tags=info.tags, annotations=info.annotations, limits=info.limits)
+        return Plan(spec, None, None)
 
     async def _create(self) -> None:
         plan = self.plan

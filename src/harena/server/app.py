@@ -35,6 +35,7 @@ from harena.server.routes import (
     registry,
     sandboxes,
     secrets,
+    snapshots,
     training_jobs,
 )
 from harena.server.state import ServerState
@@ -96,6 +97,7 @@ def create_app(state: ServerState) -> FastAPI:
         health,
         images,
         secrets,
+        snapshots,
     ):
         # not `include_router`, which makes each route once more, for an address before it or answers beside its own
         app.router.routes += noun.routes.router.routes

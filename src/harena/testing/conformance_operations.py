@@ -40,6 +40,7 @@ from harena.testing.conformance_definitions import DefinitionsConformance
 from harena.testing.conformance_images import ImagesConformance
 from harena.testing.conformance_registry import RegistryConformance
 from harena.testing.conformance_secrets import SecretsConformance
+from harena.testing.conformance_snapshots import SnapshotsConformance
 from harena.testing.conformance_table import TableConformance
 from harena.testing.conformance_training import TrainingConformance
 
@@ -74,6 +75,9 @@ class OperationsRuntime:
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """A node does so itself."""
 
+    def forget_image(self, digest: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """A node does so itself."""
+
     async def close(self) -> None:
         """Whoever opened the operations closes them."""
 
@@ -86,6 +90,7 @@ class OperationsConformance(
     RegistryConformance,
     ImagesConformance,
     SecretsConformance,
+    SnapshotsConformance,
     TableConformance,
     TrainingConformance,
     RuntimeConformance,

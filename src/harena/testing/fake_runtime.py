@@ -105,6 +105,9 @@ class FakeRuntime:
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """See `Runtime`; nothing is kept ready here."""
 
+    def forget_image(self, digest: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """See `Runtime`; nothing is kept ready here."""
+
     async def close(self) -> None:
         """End every sandbox."""
         await asyncio.gather(*(sandbox.destroy() for sandbox in list(self.sandboxes.values())))

@@ -27,6 +27,7 @@ PORTS = (
     ports.ImageOperations,
     ports.RegistryOperations,
     ports.SecretOperations,
+    ports.SnapshotOperations,
     ports.TrainingOperations,
 )
 HANDLES = {"create_sandbox", "get_sandbox", "list_sandboxes"}

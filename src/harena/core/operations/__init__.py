@@ -13,6 +13,7 @@ from harena.core.operations import (
     sandboxes,
     secrets,
     server,
+    snapshots,
     training_jobs,
 )
 from harena.core.operations.operation import Operation
@@ -27,6 +28,7 @@ OPERATIONS: tuple[Operation[..., Any], ...] = (
     *catalog.OPERATIONS,
     *benchmark_jobs.OPERATIONS,
     *images.OPERATIONS,
+    *snapshots.OPERATIONS,
     *registry.OPERATIONS,
     *secrets.OPERATIONS,
     *training_jobs.OPERATIONS,

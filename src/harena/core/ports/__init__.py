@@ -32,6 +32,7 @@ from harena.core.ports.runtime import (
 )
 from harena.core.ports.sandboxes import SandboxOperations
 from harena.core.ports.secrets import SecretOperations
+from harena.core.ports.snapshots import SnapshotOperations
 from harena.core.ports.training_jobs import TrainingOperations
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "SandboxPort",
     "SandboxSource",
     "SecretOperations",
+    "SnapshotOperations",
     "TrainingOperations",
     "UpperLayer",
     "WatchesFiles",
@@ -69,6 +71,7 @@ class Operations(
     ImageOperations,
     RegistryOperations,
     SecretOperations,
+    SnapshotOperations,
     TrainingOperations,
     Protocol,
 ):

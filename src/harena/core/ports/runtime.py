@@ -80,6 +80,8 @@ class UpperLayer(Protocol):
     folder: int
     """descriptor (O_PATH) of the folder that has the layer under the name `upper`, as overlayfs keeps it with
     `userxattr`; the folder belongs to who is root inside"""
+    image: str
+    """digest of the image that the sandbox is one of, with the prefix `sha256:`"""
     users: int
     """descriptor of the user namespace whose root may read all of it; -1 = the node's root may"""
 
@@ -206,6 +208,9 @@ class Runtime(Protocol):
 
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """Keep nothing ready for a blueprint that was deleted. Its sandboxes that somebody has live on."""
+
+    def forget_image(self, digest: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """Keep nothing ready for an image that was removed. Its sandboxes that somebody has live on."""
 
     async def close(self) -> None:
         """End every sandbox and the runtime itself. May be called more than once."""

@@ -44,6 +44,7 @@ from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.images import parse_reference
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintsPage, BlueprintSummary, Package
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
+from harena.core.snapshots import checked_snapshot, snapshot_in
 from harena.core.threads import BLUEPRINTS, PACKAGES
 from harena.core.workspace import DEFAULT_WORKSPACE, WorkspaceLimits, checked_workspace
 from harena.runtime.host.blueprint_files import ContentCache, StoredFiles
@@ -415,7 +416,11 @@ def _check_image(image: str, packages: Sequence[str], warm: Sequence[str] | None
 
     if is_default(image):
         return
-    parse_reference(image)
+    snapshot = snapshot_in(image)
+    if snapshot is None:
+        parse_reference(image)
+    else:
+        checked_snapshot(snapshot)
     if packages:
         raise ValidationError(
             f"blueprint of image {image!r}: packages are installed beside the default image's interpreter only; leave "

@@ -84,12 +84,13 @@ class LinuxSandbox:
         enforcement: Mapping[str, str],
         user: str | None = None,
         holds_modules: bool = False,
-        has_layers: bool = False,
+        image_digest: str | None = None,
         ports: tuple[int, ...] | None = None,
     ) -> None:
         """`user`: as whom programs run, "" = root; None = there is nobody else. `holds_modules`: its init is a fork of
-        memory into which a blueprint's modules were imported. `has_layers`: it has a root of its own, of an image's
-        layers. `ports`: those of all its addresses at which it has listeners; None = it has no network."""
+        memory into which a blueprint's modules were imported. `image_digest`: the image of whose layers it has a root
+        of its own; None = it is one of the default image. `ports`: those of all its addresses at which it has
+        listeners; None = it has no network."""
         self.id = "sb_" + secrets.token_hex(8)
         self.enforcement = enforcement
         self.loop = asyncio.get_running_loop()
@@ -110,7 +111,7 @@ class LinuxSandbox:
         self._goes_on = asyncio.Event()
         """programs may start; cleared while all of them are stopped"""
         self._goes_on.set()
-        self._has_layers = has_layers
+        self._image_digest = image_digest
         self._closings: set[asyncio.Task[None]] = set()
         self.left_terminals = LeftTerminals(self.loop, workspace)
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -695,12 +696,12 @@ class LinuxSandbox:
     async def upper_layer(self) -> UpperLayer:
         """See `HasUpperLayer`."""
         self._check_running()
-        if not self._has_layers:
+        if self._image_digest is None:
             raise SandboxValidationError(
                 f"sandbox {self.id} is one of the default image, whose root is the host's and has no layer of its own: "
                 "name an image (container_image)"
             )
-        layer = UpperLayer(self._close_layer)
+        layer = UpperLayer(self._image_digest, self._close_layer)
         try:
             layer.folder = (await self._given("upper layer", "u", wire.UPPER_LAYER)).take()
             if os.geteuid() != 0:

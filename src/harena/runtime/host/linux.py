@@ -13,7 +13,7 @@ import functools
 import marshal
 import resource
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from datetime import timedelta
 from pathlib import Path
@@ -307,8 +307,16 @@ class LinuxRuntime:
 
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """See `Runtime`."""
+        self._forget(key for key in self._templates if (key.workspace, key.blueprint) == (workspace, blueprint_id))
+
+    def forget_image(self, digest: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """See `Runtime`."""
+        self._forget(key for key in self._templates if (key.workspace, key.image) == (workspace, digest))
+
+    def _forget(self, keys: Iterable[_Key]) -> None:
+        forgotten = {*keys}
         for key, template in self._made_templates():
-            if key.workspace == workspace and key.blueprint == blueprint_id:
+            if key in forgotten:
                 template.is_forgotten = True
                 if not template.claimed:
                     self._end_template(template)
@@ -615,7 +623,7 @@ class LinuxRuntime:
             user=template.image.user if template.has_users else None,
             enforcement=template.enforcement,
             holds_modules=template.imports,
-            has_layers=template.layers is not None,
+            image_digest=None if template.layers is None else template.image.name,
             ports=ports,
         )
         created: asyncio.Future[None] = sandbox.loop.create_future()

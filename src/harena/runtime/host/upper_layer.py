@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 class UpperLayer:
     """Implements `harena.core.ports.UpperLayer`. Init has sent the descriptors: who reads them checks what they are."""
 
-    def __init__(self, close: Callable[[int], Awaitable[None]]) -> None:
+    def __init__(self, image: str, close: Callable[[int], Awaitable[None]]) -> None:
         """`close` closes a descriptor where that takes as long as it takes."""
+        self.image = image
         self.folder = self.users = -1
         self._close = close
 

@@ -30,13 +30,14 @@ from harena.sdk.http.lease import LEASE_SECONDS, ClientLease
 from harena.sdk.http.registry import HttpRegistry
 from harena.sdk.http.sandbox import KnownRecords, RemoteHandle
 from harena.sdk.http.secrets import HttpSecrets
+from harena.sdk.http.snapshots import HttpSnapshots
 from harena.sdk.http.training import HttpTraining
 from harena.sdk.http.training_sources import with_sent_sources
 
 PAGE = 500
 
 
-class HttpOperations(HttpBenchmarks, HttpCatalog, HttpImages, HttpRegistry, HttpSecrets, HttpTraining):
+class HttpOperations(HttpBenchmarks, HttpCatalog, HttpImages, HttpRegistry, HttpSecrets, HttpSnapshots, HttpTraining):
     """Implements `Operations`. Used from one event loop."""
 
     def __init__(

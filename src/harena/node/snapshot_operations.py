@@ -1,0 +1,62 @@
+"""The part of `Operations` that is about snapshots, for one workspace of a node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harena.core.errors import SandboxValidationError
+from harena.core.ports import HasUpperLayer
+from harena.core.records.snapshots import Snapshot, SnapshotsPage
+
+if TYPE_CHECKING:
+    from harena.image_store.images import Images
+    from harena.node.parts import NodeParts
+
+
+class SnapshotOperations:
+    """Snapshots. Used from one event loop."""
+
+    workspace: str
+    _parts: NodeParts
+
+    @property
+    def _snapshots(self) -> Images:
+        return self._parts.images(self.workspace)
+
+    async def create_snapshot(
+        self, sandbox: str, *, name: str | None = None, ttl_seconds: int | None = None, ends: bool = False
+    ) -> Snapshot:
+        """See `Operations`."""
+        record = self._parts.sandboxes.get(sandbox, workspace=self.workspace)
+        port = record.port
+        if not isinstance(port, HasUpperLayer):
+            raise SandboxValidationError("this node's sandboxes have no layer of their own that a snapshot could be")
+        layer = await port.upper_layer()
+        try:
+            await self._snapshots.check_snapshot(self.workspace, name)
+            await port.pause()
+            try:
+                made = await self._snapshots.snapshot(
+                    self.workspace, layer, record.info.image, record.id, name, ttl_seconds
+                )
+                if ends:
+                    await record.stop()
+                return made
+            finally:  # also where it was to end: without a snapshot it goes on
+                await port.resume()
+        finally:
+            await layer.close()
+
+    async def list_snapshots(self, *, limit: int = 100, cursor: int | None = None) -> SnapshotsPage:
+        """See `Operations`."""
+        return await self._snapshots.snapshots_page(self.workspace, limit=limit, cursor=cursor)
+
+    async def get_snapshot(self, snapshot: str) -> Snapshot:
+        """See `Operations`."""
+        return await self._snapshots.get_snapshot(self.workspace, snapshot)
+
+    async def remove_snapshot(self, snapshot: str) -> None:
+        """See `Operations`."""
+        removed = await self._snapshots.get_snapshot(self.workspace, snapshot)
+        await self._snapshots.remove_snapshot(self.workspace, removed.id)
+        self._parts.forget_image(self.workspace, removed.digest)
