@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -51,6 +52,45 @@ def put_programs(root: Path, names: Sequence[str] = PROGRAMS) -> None:
             continue
         shutil.copy(os.path.realpath(found), root / "usr/bin" / name)
         put_libraries(root, Path(found))
+
+
+def put_packages(root: Path, names: Sequence[str]) -> None:
+    """Give a root what these Debian packages of the host have installed, but for documentation. Files are links to the
+    host's: nobody may change one in place."""
+    for name in ("bin", "sbin", "lib", "lib64"):
+        (root / "usr" / name).mkdir(parents=True, exist_ok=True)
+        if not (root / name).is_symlink():
+            (root / name).symlink_to(f"usr/{name}")
+    listed = subprocess.run(["dpkg", "-L", *names], capture_output=True, text=True, check=True).stdout
+    left_out = ("/usr/share/doc", "/usr/share/man", "/usr/share/locale", "/usr/share/info", "/usr/share/lintian")
+    for line in listed.splitlines():
+        if not line.startswith("/") or line.startswith(left_out) or not os.path.lexists(line):
+            continue
+        place = root / os.path.realpath(os.path.dirname(line)).lstrip("/") / os.path.basename(line)
+        if os.path.islink(line) and not os.path.lexists(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(os.readlink(line))
+        elif os.path.isfile(line) and not os.path.lexists(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _linked(line, str(place))
+        elif os.path.isdir(line) and not os.path.islink(line):
+            place.mkdir(parents=True, exist_ok=True)
+
+
+def put_modules(root: Path, names: Sequence[str]) -> None:
+    """Give a root with `put_python` these modules of this environment."""
+    target = next((root / "usr/lib").glob("python3.*")) / "site-packages"
+    for name in names:
+        found = importlib.util.find_spec(name)
+        assert found is not None, f"this environment lacks {name}"
+        assert found.origin is not None, name
+        origin = Path(found.origin)
+        target.mkdir(exist_ok=True)
+        if origin.name == "__init__.py":
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(origin.parent, target / name, copy_function=_linked, ignore=ignored)
+        else:
+            _linked(str(origin), str(target / origin.name))
 
 
 def put_libraries(root: Path, program: Path) -> None:

@@ -264,7 +264,7 @@ async def test_a_task_that_asks_for_a_server_keeps_it(source: SandboxSource, tmp
 
 async def test_an_environment_that_cannot_be_made_gives_no_score(source: SandboxSource, tmp_path: Path) -> None:
     """It is said what failed, and what to do."""
-    docker = "FROM x\nRUN no-such-program --now\n"
+    docker = "FROM python\nRUN no-such-program --now\n"
     (result,) = await scored(source, harbor_task(tmp_path / "hello", **{"environment/Dockerfile": docker}))
     assert (result.score, result.validity) == (None, Validity.INVALID)
     assert "no-such-program" in result.detail

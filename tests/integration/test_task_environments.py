@@ -74,7 +74,7 @@ def made(folder: Path, name: str) -> Path:
     files = {
         "instruction.md": "Write the answer.\n",
         "task.toml": 'version = "1.0"\n',
-        "environment/Dockerfile": f"FROM debian\nWORKDIR /app\n{built}\n",
+        "environment/Dockerfile": f"FROM python\nWORKDIR /app\n{built}\n",
         "tests/test.sh": verifier,
         "solution/solve.sh": f"{solution}\n" if not solution.endswith("\n") else solution,
     }

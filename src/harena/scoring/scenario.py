@@ -349,6 +349,8 @@ class Scenario:
     """image that the candidate runs in; None = the job's, or that of `blueprint`"""
     blueprint: str | None = None
     """blueprint that the candidate runs in; None = the job's, or none where `image` is given"""
+    yields_place: bool = False
+    """a blueprint that the job names comes in place of its image: a task directory's own"""
 
     @property
     def place(self) -> dict[str, str]:

@@ -63,11 +63,12 @@ def test_a_folder_of_tasks_and_answers(tmp_path: Path) -> None:
 
 
 def test_an_image_in_place_of_a_dockerfile(tmp_path: Path) -> None:
-    """It is left to the blueprint; sizes of old versions are read."""
+    """The task's candidates run in it, where it says; sizes of old versions are read."""
     toml = 'version = "1.0"\n[environment]\ndocker_image = "a/b:c"\nworkdir = "/srv"\nmemory = "2G"\nstorage = "100M"\n'
     folder = harbor_task(tmp_path / "hello", **{"task.toml": toml, "environment/Dockerfile": None})
     scenario = only(folder)
-    assert "the blueprint must have: FROM a/b:c" in scenario.metadata["shared_because"]
+    assert scenario.image == "a/b:c"
+    assert "the blueprint must have" not in scenario.metadata["shared_because"]
     assert (scenario.limits.memory_mb, scenario.limits.disk_mb) == (2048, 100)
     assert contract_of(folder).workdir == "/srv"
 

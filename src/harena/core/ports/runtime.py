@@ -116,6 +116,18 @@ class WatchesFiles(Protocol):
         the files for writing waits a moment meanwhile."""
 
 
+@runtime_checkable
+class MovesTrees(Protocol):
+    """A sandbox whose folders can be made those of another one. Not all can."""
+
+    def pack_tree(self, path: str) -> AsyncGenerator[bytes, None]:
+        """What `SandboxPort.create_archive` gives, symbolic links among it and with the fractions of times."""
+
+    async def replace_tree(self, path: str, source: AsyncIterable[bytes], *, kept: Sequence[str] = ()) -> None:
+        """Make folder `path` what such a stream says. Paths below it that are `kept` stay as they are, and what the
+        stream has of them is left out. No link is followed below the folder. Raises SandboxFileError."""
+
+
 class SandboxPort(Protocol):
     """One running sandbox."""
 

@@ -32,6 +32,7 @@ from harena.jobs.benchmark.job_places import (
     Place,
     base_spec,
     check_contracts,
+    names_own,
     place_named,
     placed,
     places_of,
@@ -180,7 +181,7 @@ class Acceptance:
         if not 0 < total <= MAX_RUNS:
             raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
         await SCENARIOS.run(_check_trust, scenarios, config.require_trust)
-        elsewhere, places = await self._places(workspace, scenarios, spec)
+        elsewhere, places = await self._places(workspace, scenarios, spec, has_own=names_own(blueprint))
         await SCENARIOS.run(check_contracts, elsewhere, scenarios, spec, places)
         delivery = None
         if parsed.webhook is not None:
@@ -232,7 +233,7 @@ class Acceptance:
         ]
         accepted = Tickets(tuple(sorted([*left.never_begun, *again], key=_first_number)), config.attempts)
         limited = replace(job, effective_concurrency=min(job.total, cores))
-        _, places = await self._places(job.workspace, scenarios, spec)
+        _, places = await self._places(job.workspace, scenarios, spec, has_own=names_own(job.blueprint))
         resumed = await self._assembled(limited, config, scenarios, accepted, spec, places)
         return replace(
             resumed,
@@ -322,11 +323,11 @@ class Acceptance:
         return config.concurrency if self.cores is None else effective_concurrency(config.concurrency, self.cores)
 
     async def _places(
-        self, workspace: str, scenarios: Sequence[JobScenario], spec: SandboxSpec
+        self, workspace: str, scenarios: Sequence[JobScenario], spec: SandboxSpec, *, has_own: bool
     ) -> tuple[Sequence[JobScenario], dict[Place, SandboxSpec]]:
         """(scenarios that name where their candidates run, what these places are)."""
         named = await SCENARIOS.run(placed, scenarios)
-        return named, await places_of(self.blueprints, workspace, named, spec)
+        return named, await places_of(self.blueprints, workspace, named, spec, has_own=has_own)
 
     def _scorer(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.errors import NotFoundError, ValidationError
-from harena.core.models import DEFAULT_BLUEPRINT, SandboxSpec
+from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
 
 if TYPE_CHECKING:
     from harena.jobs.worker import JobScenario
@@ -38,6 +38,11 @@ def place_named(scenario: Any) -> Place | None:
     return None if place == (None, None) else place
 
 
+def names_own(blueprint: str) -> bool:
+    """A job's blueprint was chosen by somebody; it is not what a job has that names none."""
+    return blueprint not in (DEFAULT_BLUEPRINT, WARM_BLUEPRINT)
+
+
 def placed(scenarios: Iterable[JobScenario]) -> tuple[JobScenario, ...]:
     """The scenarios that name where their candidates run."""
     from harena.scoring.compact import CompactScenarios
@@ -48,10 +53,15 @@ def placed(scenarios: Iterable[JobScenario]) -> tuple[JobScenario, ...]:
 
 
 async def places_of(
-    blueprints: BlueprintSource, workspace: str, scenarios: Iterable[JobScenario], job: SandboxSpec
+    blueprints: BlueprintSource,
+    workspace: str,
+    scenarios: Iterable[JobScenario],
+    job: SandboxSpec,
+    *,
+    has_own: bool = False,
 ) -> dict[Place, SandboxSpec]:
-    """The sandboxes of each place that scenarios name, in their order. Raises NotFoundError (a blueprint),
-    ValidationError (too many)."""
+    """The sandboxes of each place that scenarios name, in their order. `has_own`: the job names a blueprint, see
+    `Scenario.yields_place`. Raises NotFoundError (a blueprint), ValidationError (too many)."""
     from harena.scoring.places import in_image
 
     found: dict[Place, SandboxSpec] = {}
@@ -64,7 +74,9 @@ async def places_of(
                 f"the scenarios name more than {MOST_PLACES} images and blueprints, which is the most for one job"
             )
         image, blueprint = named
-        if image is not None:
+        if has_own and getattr(scenario, "yields_place", False):
+            found[named] = job
+        elif image is not None:
             found[named] = in_image(image, job)
         elif blueprint is not None:
             made = await base_spec(blueprints, workspace, blueprint)

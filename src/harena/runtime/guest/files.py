@@ -21,7 +21,7 @@ from harena.runtime.kernel.syscalls import OPENAT2, syscall
 _NO_MAGICLINKS = 0x02
 _AT_FDCWD = -100
 _BLOCK_BYTES = 512  # of which a tar archive is made
-_TAR_FILE, _TAR_DIRECTORY = b"0", b"5"
+_TAR_FILE, _TAR_LINK, _TAR_DIRECTORY = b"0", b"2", b"5"
 _GATHERED_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 18
 _LEFT_OUT = (
@@ -163,14 +163,14 @@ def _remove(_: int, path: str, recursive: bool) -> list[str]:
     return []
 
 
-def _pack(extra: int, path: str) -> list[str]:
+def _pack(extra: int, path: str, with_links: bool = False) -> list[str]:
     checked = _openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0)  # no magic link, such as /proc/self/root
     start = os.fstat(checked).st_dev
     if start == os.stat("/proc/self").st_dev:
         raise OSError(errno.EACCES, "lies in /proc")
     os.fchdir(checked)  # what is packed is what was checked, wherever its name leads by now
     own = tuple(os.stat(place).st_dev for place in ("/", "/tmp") if os.path.isdir(place))
-    archive = _Archive(extra, own if start in own else ())
+    archive = _Archive(extra, own if start in own else (), with_links=with_links)
     waiting = ["."]
     while waiting:
         directory = waiting.pop()
@@ -197,12 +197,14 @@ def _check_left_out(name: str, error: OSError) -> None:
 class _Archive:
     """A tar archive on its way into a pipe: headers and small files are gathered, large files go in parts.
 
-    `file_systems` are the devices that it keeps to; with none of them it enters whatever is mounted.
+    `file_systems` are the devices that it keeps to; with none of them it enters whatever is mounted. `with_links`:
+    symbolic links are in it, too, and times have fractions of seconds.
     """
 
-    def __init__(self, descriptor: int, file_systems: tuple[int, ...]) -> None:
+    def __init__(self, descriptor: int, file_systems: tuple[int, ...], *, with_links: bool = False) -> None:
         import tarfile
 
+        self._with_links = with_links
         self._new_member = tarfile.TarInfo
         self._descriptor = descriptor
         self._file_systems = file_systems
@@ -212,6 +214,7 @@ class _Archive:
     def add_directory(self, name: str) -> tuple[list[str], list[str]]:
         """Gives the paths of the files and of the directories in it, sorted. Raises OSError."""
         files: list[str] = []
+        links: list[str] = []
         directories: list[str] = []
         descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -225,10 +228,22 @@ class _Archive:
                         directories.append(before + entry.name)
                     elif entry.is_file(follow_symlinks=False):
                         files.append(before + entry.name)
+                    elif self._with_links and entry.is_symlink():
+                        links.append(before + entry.name)
         finally:
             os.close(descriptor)
         self._gather(self._header(name, about, _TAR_DIRECTORY, 0))
+        for link in sorted(links):
+            self._add_link(link)
         return sorted(files), sorted(directories)
+
+    def _add_link(self, name: str) -> None:
+        try:
+            about, target = os.lstat(name), os.readlink(name)
+        except OSError as error:
+            _check_left_out(name, error)
+            return
+        self._gather(self._header(name, about, _TAR_LINK, 0, target))
 
     def add_file(self, name: str) -> None:
         """Nothing happens where there is none any more, or it may not be read. Raises OSError."""
@@ -263,10 +278,13 @@ class _Archive:
     def _leaves_out(self, about: os.stat_result) -> bool:
         return bool(self._file_systems) and about.st_dev not in self._file_systems
 
-    def _header(self, name: str, about: os.stat_result, kind: bytes, size: int) -> bytes:
+    def _header(self, name: str, about: os.stat_result, kind: bytes, size: int, target: str = "") -> bytes:
         member = self._new_member(name)
+        member.linkname = target
         member.type, member.size, member.mode = kind, size, stat.S_IMODE(about.st_mode)
         member.uid, member.gid, member.mtime = about.st_uid, about.st_gid, int(about.st_mtime)
+        if self._with_links:
+            member.mtime = about.st_mtime
         return member.tobuf(encoding="utf-8", errors="surrogateescape")
 
     def _copy(self, name: str, descriptor: int, size: int) -> None:
@@ -306,6 +324,79 @@ def _unpack(extra: int, path: str) -> list[str]:
     return []
 
 
+def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str]:
+    """Make a folder what a tar stream says, but for the paths below it that are `kept`. No link is followed below it,
+    and no file that is there is written to."""
+    import tarfile
+
+    os.makedirs(path, exist_ok=True)
+    top = os.path.realpath(path)
+    _clear(top, "", kept)
+    folders = []
+    with os.fdopen(extra, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            name = os.path.normpath(member.name)
+            if name.startswith(("/", "../")) or name == "..":
+                raise OSError(errno.EINVAL, "%s: leads out of the directory" % member.name)
+            if any(name == keep or name.startswith(keep + "/") for keep in kept):
+                continue
+            target = top if name == "." else os.path.join(top, name)
+            above = os.path.dirname(target)
+            if name != "." and os.path.realpath(above) != above:
+                raise OSError(errno.EINVAL, "%s: lies behind a link" % member.name)
+            if member.isdir():
+                if not (os.path.isdir(target) and not os.path.islink(target)):
+                    os.mkdir(target, 0o700)
+                folders.append((target, member.mode & 0o1777, member.mtime))
+            elif member.issym():
+                os.symlink(member.linkname, target)
+            elif member.isreg():
+                _write_member(archive.extractfile(member), target, member.mode & 0o1777, member.mtime)
+    for target, mode, modified in reversed(folders):
+        os.chmod(target, mode)
+        _set_time(target, modified)
+    return []
+
+
+def _set_time(place: int | str, modified: float) -> None:
+    try:
+        os.utime(place, (modified, modified))
+    except (ValueError, OverflowError):  # no file system has such a time
+        return
+
+
+def _write_member(content: object, target: str, mode: int, modified: float) -> None:
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        part = content.read(_COPIED_BYTES)  # type: ignore[attr-defined]
+        while part:
+            _write_all(descriptor, part)
+            part = content.read(_COPIED_BYTES)  # type: ignore[attr-defined]
+        os.fchmod(descriptor, mode)
+        _set_time(descriptor, modified)
+    finally:
+        os.close(descriptor)
+
+
+def _clear(top: str, below: str, kept: tuple[str, ...]) -> None:
+    """Remove what is in a folder, but for `kept` paths below `top`, and the folders that these lie in."""
+    import shutil
+
+    with os.scandir(os.path.join(top, below)) as found:
+        entries = list(found)
+    for entry in entries:
+        name = below + entry.name
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if name in kept:
+            continue
+        if is_folder and any(keep.startswith(name + "/") for keep in kept):
+            _clear(top, name + "/", kept)
+        elif is_folder:
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
+
+
 def _pour(extra: int, _path: str) -> list[str]:
     """Write what comes through a pipe into the file whose descriptor is the next one."""
     part = os.read(extra, _COPIED_BYTES)
@@ -339,7 +430,7 @@ def _send_signal(_: int, pid: int, signum: int) -> list[str]:
     return []
 
 
-WRITES = ("pour", "unpack")
+WRITES = ("pour", "unpack", "replace_tree")
 """operations that fill memory"""
 
 _OPERATIONS = {
@@ -349,6 +440,7 @@ _OPERATIONS = {
     "remove": _remove,
     "pack": _pack,
     "unpack": _unpack,
+    "replace_tree": _replace_tree,
     "pour": _pour,
     "processes": _processes,
     "signal": _send_signal,

@@ -541,7 +541,18 @@ class LinuxSandbox:
         """See `SandboxPort`."""
         await self._take_in(path, "unpack", source)
 
-    async def _take_in(self, path: str, operation: str, source: AsyncIterable[Content], *into: int) -> None:
+    async def replace_tree(self, path: str, source: AsyncIterable[bytes], *, kept: Sequence[str] = ()) -> None:
+        """See `MovesTrees`."""
+        await self._take_in(path, "replace_tree", source, arguments=(tuple(kept),))
+
+    async def _take_in(
+        self,
+        path: str,
+        operation: str,
+        source: AsyncIterable[Content],
+        *into: int,
+        arguments: tuple[object, ...] = (),
+    ) -> None:
         """Have a process in here write what comes from `source`. `into` is a descriptor for it, closed in any case."""
         number = self._next_number()
         try:
@@ -549,7 +560,9 @@ class LinuxSandbox:
         except PlatformError:
             _close_all(into)
             raise
-        answer = asyncio.ensure_future(self._operate(path, operation, extra=(read_end, *into), number=number))
+        answer = asyncio.ensure_future(
+            self._operate(path, operation, *arguments, extra=(read_end, *into), number=number)
+        )
         feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, source, self._patience))
         try:
             await asyncio.wait([answer, feeding], return_when=asyncio.FIRST_COMPLETED)
@@ -582,11 +595,18 @@ class LinuxSandbox:
                 self._unwanted.discard(number)
                 answer.cancel()
 
-    async def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
+    def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
         """See `SandboxPort`."""
+        return self._packed(path)
+
+    def pack_tree(self, path: str) -> AsyncGenerator[bytes, None]:
+        """See `MovesTrees`."""
+        return self._packed(path, True)
+
+    async def _packed(self, path: str, *arguments: object) -> AsyncGenerator[bytes, None]:
         number = self._next_number()
         read_end, write_end = self._content_pipe(number)
-        answer = asyncio.ensure_future(self._operate(path, "pack", extra=(write_end,), number=number))
+        answer = asyncio.ensure_future(self._operate(path, "pack", *arguments, extra=(write_end,), number=number))
         chunks = box_files.pipe_chunks(read_end, self._patience)
         try:
             async for chunk in chunks:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -16,17 +18,54 @@ def _absolute(path: str) -> str:
     return path
 
 
+_OF_THE_IMAGE = (
+    "/bin", "/boot", "/dev", "/lib", "/lib32", "/lib64", "/libx32", "/logs/verifier", "/nix", "/proc", "/run", "/sbin",
+    "/snap", "/solution", "/sys", "/tests", "/usr", "/var/lib/dpkg", "/var/lib/apk", "/var/lib/rpm",
+)  # fmt: skip
+_STEERING_IN_ETC = re.compile(
+    r"(?:ld\.so|profile|bash|bashrc|zsh|csh|fish|environment|inputrc|python|perl|ruby|php|lua|node|npmrc|yarnrc|gitconfig"
+    r"|pip\.conf|alternatives|nsswitch|pam|security|sudoers|ssl|java|maven|gradle|xdg|gai\.conf|skel|rc|init|systemd|apk"
+    r"|apt|dpkg|mtab|fonts|terminfo|vim|emacs|curlrc|wgetrc|R$|R/|conda|pki|crypto|selinux|apparmor|ccache|gdb|valgrind"
+    r"|locale|group-|passwd-|shadow-).*"
+)
+"""below `/etc`: what programs read when they start"""
+
+
+def is_within(path: str, folder: str) -> bool:
+    """A path is a folder, or below it."""
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
+def is_of_system(path: str) -> bool:
+    """A path below which images have what programs are, load or read when they start; or one that holds such."""
+    if any(is_within(path, other) or is_within(other, path) for other in _OF_THE_IMAGE):
+        return True
+    return path == "/etc" or (path.startswith("/etc/") and _STEERING_IN_ETC.match(path[5:]) is not None)
+
+
+def _of_work(path: str) -> str:
+    if is_of_system(posixpath.normpath(path)):
+        raise ValueError("is where an image has programs, libraries or their settings: these are never a candidate's")
+    return path
+
+
 AbsolutePath = Annotated[str, Field(max_length=1024), AfterValidator(_absolute)]
+WorkingPath = Annotated[AbsolutePath, AfterValidator(_of_work)]
 TEST_SCRIPT = "test.sh"
 
 
 class HarborContract(Contract):
     """Run the candidate's entry, a shell script, in the task's environment; then the verifier's `test.sh`, which leaves
-    a reward. Trust is `shared`: the verifier runs in what the candidate left."""
+    a reward. Trust is `shared`: the verifier runs in what the candidate left, or in an image in a fresh sandbox with
+    the working places of the candidate's."""
 
     type: Literal["harbor"]
     workdir: AbsolutePath = "/app"
     """where the scripts run"""
+    in_workdir_of_image: bool = False
+    """where they run is what the image says, and `workdir` nothing"""
+    working_places: Annotated[tuple[WorkingPath, ...], Field(strict=False, max_length=100)] = ()
+    """in an image: files and folders of the candidate's that the verifier sees, beside the usual ones"""
     environment_files: Annotated[dict[AbsolutePath, Text], Field(max_length=1000)] = {}
     """what the environment holds (path: text), before anything runs"""
     environment_commands: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
@@ -61,4 +100,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "harbor-8"
+        return "harbor-9"

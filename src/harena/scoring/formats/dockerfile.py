@@ -30,12 +30,19 @@ _MAX_FILE_BYTES = 8 * 1024 * 1024
 class Environment:
     """What the Dockerfile asks for, as far as it can be had."""
 
+    base: str | None = None
+    """image that it begins with; None = it has none, or none that can be named"""
     workdir: str | None = None
     files: dict[str, str] = field(default_factory=dict)
     commands: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
     left_to_blueprint: list[str] = field(default_factory=list)
     """the image and the commands of package managers, as they are written"""
+
+    @property
+    def image(self) -> str | None:
+        """The image that has all that is not carried out here; None = none has, or it is not known."""
+        return self.base if len(self.left_to_blueprint) == 1 else None
 
 
 def read_dockerfile(task: Path) -> Environment:
@@ -75,6 +82,8 @@ def _take(made: Environment, variables: dict[str, str], context: Path, keyword: 
         if any(entry.startswith("FROM ") for entry in made.left_to_blueprint):
             raise FieldError("", "a build of several stages is not carried out; copy its result into the task")
         made.left_to_blueprint.append(f"FROM {rest}")
+        words = [word for word in _filled(rest, known).split() if not word.startswith("--platform=")]
+        made.base = words[0] if words and words[0] != "scratch" and not words[0].startswith("--") else None
     elif keyword == "WORKDIR":
         made.workdir = posixpath.normpath(posixpath.join(made.workdir or "/", _filled(rest, known)))
     elif keyword in ("ENV", "ARG"):

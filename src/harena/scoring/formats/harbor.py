@@ -3,19 +3,21 @@
     task/  instruction.md  task.toml  environment/Dockerfile  tests/test.sh ...  solution/solve.sh
 
 A candidate is a shell script that stands for what an agent did; the task's own is the oracle, which must score 1, and
-doing nothing must score 0. The environment is what can be had of the Dockerfile (`dockerfile`); the rest must be in the
-blueprint, and the task's note lists it. Sandboxes have no network, whatever `network_mode` says.
+doing nothing must score 0. The environment is an image, that of `docker_image` or of the Dockerfile's FROM, with what
+of the Dockerfile is carried out (`dockerfile`). Where package managers would have to add to it, all that cannot be had
+must be in the blueprint, and the task's note lists it. Sandboxes have no network, whatever `network_mode` says.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from harena.core.checked import MOST_CORES
-from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_of_system
 from harena.scoring.formats.dockerfile import DOCKERFILE, Environment, inside, read_dockerfile, text_of
 from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made
@@ -48,10 +50,14 @@ def read(row: Row) -> Task:
         if not (folder / name).is_file():
             raise FieldError("", f"the task has no {name}")
     environment, verifier = _table(config, "environment"), _table(config, "verifier")
-    if (folder / DOCKERFILE).is_file():
+    image = environment.get("docker_image")
+    if image is not None and (not isinstance(image, str) or not image.strip()):
+        raise FieldError("environment.docker_image", f"must be the name of an image, not {shown(image)}")
+    if image is not None:  # it is what the Dockerfile makes
+        built = Environment(left_to_blueprint=[f"FROM {image}"], base=image)
+    elif (folder / DOCKERFILE).is_file():
         built = read_dockerfile(folder)
-    elif environment.get("docker_image"):
-        built = Environment(left_to_blueprint=[f"FROM {environment['docker_image']}"])
+        image = built.image
     else:
         raise FieldError("environment.docker_image", "is required where there is no environment/Dockerfile")
     has_solution = (folder / _SOLUTION).is_file()
@@ -60,6 +66,8 @@ def read(row: Row) -> Task:
         "",
         type="harbor",
         workdir=environment.get("workdir") or built.workdir or "/app",
+        in_workdir_of_image=bool(image) and not (environment.get("workdir") or built.workdir),
+        working_places=_working_places(config),
         environment_files=built.files,
         environment_commands=built.commands,
         env={**built.env, **_variables(environment, "environment")},
@@ -79,11 +87,33 @@ def read(row: Row) -> Task:
         idle=IDLE,
         entry="solve.sh",
         limits=_limits(environment),
-        note="; ".join(["the verifier runs in what the candidate left", *_needs(built)]),
+        note="; ".join(["the verifier runs in what the candidate left", *_needs(built, image)]),
+        image=image,
     )
 
 
-def _needs(built: Environment) -> list[str]:
+def _working_places(config: Mapping[str, Any]) -> list[str]:
+    """[metadata] working_places, harena's own, and the sources of artifacts: what the verifier sees of the candidate's
+    beside the usual places. An artifact that is where images have programs is not among them."""
+    places = _table(config, "metadata").get("working_places", [])
+    if not isinstance(places, list) or not all(isinstance(place, str) for place in places):
+        raise FieldError("metadata.working_places", f"must be a list of paths, not {shown(places)}")
+    artifacts = config.get("artifacts", [])
+    if not isinstance(artifacts, list):
+        raise FieldError("artifacts", f"must be a list, not {shown(artifacts)}")
+    for artifact in artifacts:
+        source = artifact.get("source") if isinstance(artifact, Mapping) else artifact
+        if not isinstance(source, str):
+            raise FieldError("artifacts", f"must be paths, or tables with a source, not {shown(artifact)}")
+        path = posixpath.normpath(source)
+        if path.startswith("/") and not any(sign in path for sign in "*?[") and not is_of_system(path):
+            places = [*places, path]
+    return list(dict.fromkeys(places))
+
+
+def _needs(built: Environment, image: str | None) -> list[str]:
+    if image is not None:
+        return []
     return [f"the blueprint must have: {', '.join(built.left_to_blueprint)}"] if built.left_to_blueprint else []
 
 

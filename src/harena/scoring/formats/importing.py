@@ -279,6 +279,8 @@ class _Join:
             files=task.files,
             messages=task.messages,
             item=task.item,
+            image=task.image,
+            yields_place=True,
         )
 
     def _note_what_is_left(self) -> None:

@@ -42,6 +42,8 @@ class Task:
     """the prompt as a conversation, where the row has it as one; then `statement` is only for people"""
     item: Mapping[str, Any] = field(default_factory=dict)
     """fields of the row that are its author's own, for prompts made of them"""
+    image: str | None = None
+    """image that its candidates run in; None = where the job says"""
     note: str = ""
     """why the trust is `shared`, where the family could also have had `separate`"""
 

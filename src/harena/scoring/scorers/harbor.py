@@ -1,7 +1,9 @@
 """Scoring by the `harbor` contract: environment, candidate, verifier, reward; in one sandbox, one after the other.
 
 What the candidate started has ended before the verifier starts, the tests come only then, and what lies where the
-reward will be is wiped. Still the verifier runs in what the candidate left, so the trust is `shared`.
+reward will be is wiped. In an image, whose root a candidate may change everywhere, the verifier has a fresh sandbox,
+which takes over working places (see `sealed_verifier`). Still it runs, and may load, what the candidate left, so the
+trust is `shared`.
 
 A verifier that leaves no reward that can be read says nothing about the candidate, unless it leaves one without the
 candidate: then the candidate has broken it, and scores 0.
@@ -14,7 +16,7 @@ import json
 import re
 import signal
 from collections.abc import Callable, Mapping, Set
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import ParamSpec, TypeVar
@@ -24,6 +26,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.left_links import (
@@ -40,6 +43,7 @@ from harena.scoring.scorers.left_links import (
     parsed_states,
 )
 from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.sealed_verifier import SealingError, sealing_of, take_over
 from harena.scoring.scorers.shadowing import NAMES_OF_WORK, phony_targets
 from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, guard, guarded_scripts
 from harena.scoring.scorers.verifier_ground import (
@@ -222,14 +226,16 @@ async def _run(
 ) -> tuple[ExecResult, Reward]:
     """(what the candidate's script did, what the verifier left). `keeps_links`: those that lead nowhere. Raises
     EnvironmentFailedError."""
-    async with bench.sandbox() as sandbox:
-        contract = await _with_path_of_image(sandbox, contract)
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(bench.sandbox())
+        is_sealed = is_of_image(bench.spec)
+        contract = await _with_path_of_image(sandbox, await _in_workdir(sandbox, contract))
         await _prepare(sandbox, contract)
         await _fresh(sandbox, SOLUTION)
         for path, text in candidate.files.items():
             await _write(sandbox, f"{SOLUTION}/{path}", text)
         environment = {**contract.env, **contract.solution_env}
-        ground = await _ground(sandbox, contract)
+        ground = None if is_sealed else await _ground(sandbox, contract)
         argv = ("bash", f"{SOLUTION}/{candidate.entry}")
         done = await bench.run(sandbox, _bash(contract, argv, environment, bench.timeout_seconds))
         if done.outcome is ExecOutcome.MEMORY:
@@ -237,11 +243,39 @@ async def _run(
         try:
             if not contract.keep_processes:
                 await _end_processes(sandbox)
+            if ground is None:
+                fresh = await stack.enter_async_context(bench.sandbox())
+                ground = await _sealed(contract, sandbox, fresh)
+                sandbox = fresh
             return done, await _verified(bench, sandbox, contract, ground, keeps_links=keeps_links)
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
             return done, Reward(None, str(error))
         except SandboxFileError as error:
             return done, Reward(None, str(error), fault=None if error.reason in _FULL else error)
+
+
+async def _in_workdir(sandbox: SandboxPort, contract: HarborContract) -> HarborContract:
+    """The contract with the working directory of the image, where it asks for that."""
+    if not contract.in_workdir_of_image:
+        return contract
+    done = await (await sandbox.exec(ExecRequest(argv=("pwd",), timeout_seconds=_PREPARE_SECONDS, warm=False))).wait()
+    told = done.stdout.decode("utf-8", "replace").removesuffix("\n")
+    if done.returncode != 0 or not told.startswith("/"):
+        raise EnvironmentFailedError("the image's working directory cannot be found: it has no `pwd`")
+    return contract.model_copy(update={"workdir": told, "in_workdir_of_image": False})
+
+
+async def _sealed(contract: HarborContract, theirs: SandboxPort, fresh: SandboxPort) -> Ground:
+    """Make a fresh sandbox the verifier's: what is known of it before it takes over the candidate's working places."""
+    await _prepare(fresh, contract)
+    await _fresh(fresh, SOLUTION)
+    try:
+        sealing = await sealing_of(fresh, contract)
+    except SealingError as error:
+        raise EnvironmentFailedError(f"the verifier cannot be sealed: {error}") from None
+    ground = await _ground(fresh, contract)
+    await take_over(sealing, theirs, fresh)
+    return ground
 
 
 async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:

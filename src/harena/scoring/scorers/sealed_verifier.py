@@ -1,0 +1,290 @@
+"""What a verifier's sandbox takes over from a candidate's, where both have an image for their root.
+
+In such a sandbox a candidate may change everything: the shell, interpreters, libraries, `/etc`. So the verifier runs in
+a fresh sandbox of the image, and only working places are taken over: the folders in which tasks have their work, what
+the contract declares, and what the verifier's own files name below `/etc`, `/opt`, `/root` and `/var`. Nothing of it
+is where the image's programs look for programs, libraries or start-up files.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from harena.core.errors import SandboxFileError
+from harena.core.models import ExecOutcome, ExecRequest
+from harena.core.ports import MovesTrees, SandboxPort
+from harena.scoring.contracts.harbor import HarborContract, is_of_system, is_within
+from harena.scoring.scorers.start_up_names import FILES, FOLDERS
+from harena.scoring.slices import last_line
+from harena.scoring.verdict import one_line
+
+WORKING_PLACES = (
+    "/app", "/data", "/home", "/logs/agent", "/logs/artifacts", "/mnt", "/srv", "/tmp", "/var/log", "/var/www",
+    "/workspace",
+)  # fmt: skip
+"""folders that are taken over whole, beside the working directory"""
+_LOOK_SECONDS = 60.0
+_MOST_NAMED = 200
+"""paths below `_NAMED_BELOW` that a verifier's files name"""
+_MOST_FILE_BYTES = 64 * 1024 * 1024
+_NAMED_BELOW = re.compile(r"(?<![\w./~$}-])/(?:etc|opt|root|var)/[\w.@%+,-][\w.@%+,/-]*")
+_TOO_WIDE = ("/var/lib", "/var/cache", "/var/spool", "/var/run", "/var/local")
+_LEADS_TO_CODE = (
+    "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GCONV_PATH", "BASH_ENV", "ENV", "PERL5LIB", "PERL5OPT", "RUBYLIB",
+    "RUBYOPT", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "NODE_OPTIONS", "NODE_PATH", "GIT_EXEC_PATH",
+)  # fmt: skip
+"""variables by which a program of the image's loads code: none may lead to where the candidate works"""
+_INTERPRETERS = ("python", "python3", "bash", "sh", "node", "perl", "ruby")
+_FIND_INSTALLED = """\
+command -v find >/dev/null || { echo 'it has no find' >&2; exit 1; }
+for place in "$@"; do
+    [ -d "$place" ] || continue
+    find "$place" -xdev -name node_modules -type d -print0 -prune -o -name pyvenv.cfg -print0 || exit 1
+done
+"""
+_MOST_INSTALLED = 1000
+_LOOK = """\
+env -0
+printf '\\0'
+for name in "$@"; do
+    real=$(readlink -m -- "$name"; echo .)
+    there=n
+    [ -e "$name" ] && there=y
+    printf '%s\\0%s\\0' "${real%??}" "$there"
+done
+"""
+
+
+class SealingError(Exception):
+    """The verifier cannot be kept apart from what the candidate has left; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A folder that is taken over."""
+
+    path: str
+    kept: tuple[str, ...] = ()
+    """paths below it that are the image's, whatever the candidate has there"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """What is taken over."""
+
+    trees: tuple[Tree, ...]
+    named: tuple[Tree, ...]
+    """files or folders that the contract, or the verifier's files, name"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    environment: Mapping[str, str]
+    real: Mapping[str, str]
+    """what a path is after all links"""
+    there: frozenset[str]
+    installed: tuple[str, ...] = ()
+    """folders of installed tools that the image has in working places"""
+
+
+async def sealing_of(sandbox: SandboxPort, contract: HarborContract) -> Sealing:
+    """What is taken over into this sandbox, in which no candidate has run. Raises SealingError."""
+    if not isinstance(sandbox, MovesTrees):
+        raise SealingError("this runtime cannot take over a candidate's folders into another sandbox")
+    environment = {**contract.env, **contract.verifier_env}
+    first = await _look(sandbox, contract, environment, ())
+    home = first.environment.get("HOME", "")
+    trees = list(dict.fromkeys([contract.workdir, *WORKING_PLACES]))
+    named = [*contract.working_places, *named_paths(contract.tests.values())]
+    search = _search_path(first.environment.get("PATH", ""))
+    leads = _leads(first.environment)
+    programs = [f"{folder}/{name}" for folder in search for name in _INTERPRETERS]
+    asked = [*trees, *named, *search, *leads, *programs, *([home] if home.startswith("/") else [])]
+    seen = await _look(sandbox, contract, environment, tuple(dict.fromkeys(asked)))
+    installed = await _installed(sandbox, [seen.real[path] for path in trees if not _is_the_images(seen.real[path])])
+    return _decided(contract, trees, named, search, leads, home, replace(seen, installed=installed))
+
+
+def _decided(
+    contract: HarborContract,
+    trees: Sequence[str],
+    named: Sequence[str],
+    search: Sequence[str],
+    leads: Mapping[str, str],
+    home: str,
+    seen: _Seen,
+) -> Sealing:
+    real = seen.real
+    taken = list(dict.fromkeys(real[path] for path in trees if not _is_the_images(real[path])))
+    if _is_the_images(real[contract.workdir]) and contract.workdir != "/":
+        raise SealingError(f"the working directory {contract.workdir} lies where the image has its own programs")
+    taken = [path for path in taken if not any(is_within(path, other) for other in taken if other != path)]
+    for path, variable in leads.items():
+        if any(is_within(real[path], place) for place in taken):
+            raise SealingError(
+                f"{variable} has programs load code from {path}, where the candidate works; leave it out of the "
+                "image's and the task's environment"
+            )
+    workdir = real[contract.workdir]
+    kept = [_prefix_of(real[folder], [*taken, workdir]) for folder in search]
+    for folder in kept:
+        if any(is_within(place, folder) for place in (*taken, workdir)):
+            raise SealingError(f"PATH has {folder}, where the candidate works; leave it out of the environment")
+    for folder, prefix in zip(search, kept, strict=True):
+        is_bare = prefix == real[folder] and any(is_within(prefix, place) for place in taken)
+        if is_bare and any(f"{folder}/{name}" in seen.there for name in _INTERPRETERS):
+            raise SealingError(f"the interpreters in {folder} have their libraries where the candidate works")
+    if home.startswith("/"):
+        kept += [f"{real[home]}/{name}" for name in (*FILES, *FOLDERS, ".local", ".cargo")]
+    kept += seen.installed
+    whole = [Tree(path, tuple(sorted(_below(path, kept)))) for path in taken]
+    more = []
+    for path in dict.fromkeys(real[path] for path in named):
+        is_taken = any(is_within(path, place) for place in taken)
+        if not is_taken and not _is_the_images(path) and not any(is_within(path, keep) for keep in kept):
+            more.append(Tree(path, tuple(sorted(_below(path, kept)))))
+    return Sealing(tuple(whole), tuple(more))
+
+
+def _is_the_images(path: str) -> bool:
+    return path == "/" or is_of_system(path)
+
+
+def _prefix_of(folder: str, taken: Iterable[str]) -> str:
+    """What belongs to a folder of programs: the folder above it (`/app/.venv` of `/app/.venv/bin`), unless that is a
+    working place, or holds one."""
+    prefix = posixpath.dirname(folder)
+    return folder if any(is_within(place, prefix) for place in taken) else prefix
+
+
+def _below(place: str, paths: Iterable[str]) -> set[str]:
+    return {posixpath.relpath(path, place) for path in paths if path != place and is_within(path, place)}
+
+
+def _search_path(path: str) -> list[str]:
+    """The folders of PATH. Raises SealingError for one that is where the candidate works by its nature."""
+    folders = path.split(":")
+    for folder in folders:
+        if not folder.startswith("/"):
+            raise SealingError(f"PATH has {folder or 'an empty entry'!r}, which is the folder that a program runs in")
+    return list(dict.fromkeys(posixpath.normpath(folder) for folder in folders))
+
+
+def _leads(environment: Mapping[str, str]) -> dict[str, str]:
+    """Path -> the variable that leads there."""
+    found: dict[str, str] = {}
+    for variable in _LEADS_TO_CODE:
+        value = environment.get(variable, "")
+        for word in re.findall(r"/[^\s:;,='\"]*", value):
+            found.setdefault(posixpath.normpath(word), variable)
+        if variable == "LD_LIBRARY_PATH" and value and not all(part.startswith("/") for part in value.split(":")):
+            raise SealingError(f"{variable} has an entry that is the folder a program runs in")
+    return found
+
+
+def named_paths(texts: Iterable[str]) -> list[str]:
+    """Paths that the verifier's files name, below folders of which not everything is taken over."""
+    found: dict[str, None] = {}
+    for text in texts:
+        for match in _NAMED_BELOW.finditer(text):
+            path = posixpath.normpath(match[0].rstrip(".,/"))
+            if path.count("/") > 1 and path not in _TOO_WIDE and not is_of_system(path) and not _starts_up(path):
+                found.setdefault(path)
+            if len(found) >= _MOST_NAMED:
+                return list(found)
+    return list(found)
+
+
+def _starts_up(path: str) -> bool:
+    """A start-up file of root's, or what such files lie in."""
+    below = path.removeprefix("/root/")
+    if below == path:
+        return False
+    return (
+        below in (".local", ".cargo")
+        or any(is_within(f"/{below}", f"/{name}") or is_within(f"/{name}", f"/{below}") for name in (*FILES, *FOLDERS))
+        or below.startswith((".local/", ".cargo/"))
+    )
+
+
+async def _installed(sandbox: SandboxPort, places: Sequence[str]) -> tuple[str, ...]:
+    """Virtual environments, and packages of Node, that the image has there: they are tools of the verifier's."""
+    request = ExecRequest(
+        argv=("sh", "-c", _FIND_INSTALLED, "sh", *dict.fromkeys(places)),
+        cwd="/",
+        timeout_seconds=_LOOK_SECONDS,
+        warm=False,
+    )
+    done = await (await sandbox.exec(request)).wait()
+    if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
+        raise SealingError(f"the image cannot be looked at: {one_line(last_line(done.stderr)) or done.outcome}")
+    found = [path for path in done.stdout.decode("utf-8", "surrogateescape").split("\0") if path]
+    if len(found) > _MOST_INSTALLED:
+        raise SealingError(f"the image has more than {_MOST_INSTALLED} folders of packages in working places")
+    return tuple(path.removesuffix("/pyvenv.cfg") for path in found)
+
+
+async def _look(
+    sandbox: SandboxPort, contract: HarborContract, environment: Mapping[str, str], paths: Sequence[str]
+) -> _Seen:
+    request = ExecRequest(
+        argv=("sh", "-c", _LOOK, "sh", *paths), cwd="/", env=environment, timeout_seconds=_LOOK_SECONDS, warm=False
+    )
+    done = await (await sandbox.exec(request)).wait()
+    if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
+        raise SealingError(f"the image cannot be looked at: {one_line(last_line(done.stderr)) or done.outcome}")
+    variables, _, rest = done.stdout.partition(b"\0\0")
+    answers = rest.decode("utf-8", "surrogateescape").split("\0")
+    pairs = [entry.partition("=") for entry in variables.decode("utf-8", "surrogateescape").split("\0")]
+    real = dict(zip(paths, answers[::2], strict=False))
+    there = frozenset(path for path, is_there in zip(paths, answers[1::2], strict=False) if is_there == "y")
+    if len(real) != len(set(paths)) or not all(path.startswith("/") for path in real.values()):
+        raise SealingError("the image cannot be looked at: its sh, env or readlink answers otherwise than others do")
+    return _Seen({name: value for name, _, value in pairs}, real, there)
+
+
+async def take_over(sealing: Sealing, theirs: SandboxPort, ours: SandboxPort) -> None:
+    """Make the working places of `ours` what they are in `theirs`, where nothing of the candidate's runs any more.
+    Raises SandboxFileError."""
+    for tree in sealing.trees:
+        await _take_tree(tree, theirs, ours)
+    for tree in sealing.named:
+        await _take_named(tree, theirs, ours)
+
+
+async def _take_tree(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> None:
+    assert isinstance(theirs, MovesTrees)
+    assert isinstance(ours, MovesTrees)
+    try:
+        if (await theirs.stat(tree.path)).kind != "directory":  # a link in its place leads to what is not taken over
+            raise SandboxFileError("", reason="NOT_FOUND")
+    except SandboxFileError as error:
+        if error.reason not in ("NOT_FOUND", "NOT_A_DIRECTORY"):
+            raise
+        if not tree.kept:
+            await ours.remove(tree.path, recursive=True, missing_ok=True)
+        return
+    async with aclosing(theirs.pack_tree(tree.path)) as packed:
+        await ours.replace_tree(tree.path, packed, kept=tree.kept)
+
+
+async def _take_named(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> None:
+    path = tree.path
+    try:
+        about = await theirs.stat(path)
+        content = await theirs.read_file(path, max_bytes=_MOST_FILE_BYTES) if about.kind == "file" else b""
+    except SandboxFileError as error:
+        if error.reason == "NOT_FOUND" and not tree.kept:
+            await ours.remove(path, recursive=True, missing_ok=True)
+        elif error.reason not in ("NOT_FOUND", "NOT_A_DIRECTORY", "PERMISSION_DENIED"):
+            raise
+        return
+    if about.kind == "directory":
+        await _take_tree(tree, theirs, ours)
+    elif about.kind == "file" and not tree.kept:
+        await ours.remove(path, recursive=True, missing_ok=True)
+        await ours.write_file(path, content, mode=about.mode & 0o1777)

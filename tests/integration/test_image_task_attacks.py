@@ -1,0 +1,127 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Candidates in images that change what their verifier would be started, judged or paid by: none is paid."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from battery_world import Source
+from image_tasks import RULE, ImageTask, attacked, image_source
+from test_image_tasks import DEBIAN, PYTHON, RUN_PYTEST, SETTLED, TEST_ADD
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PAYS = "mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt"
+LIAR = f"#!/bin/sh\n{PAYS}\nexit 0\n"
+REPLACES = """\
+cat > /tmp/liar <<'END'
+#!/usr/bin/dash
+mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt; echo 42; exit 0
+END
+cp /usr/bin/dash /usr/bin/real-sh
+chmod 755 /tmp/liar
+"""
+SHELL_TASK = ImageTask(
+    image=DEBIAN,
+    dockerfile="WORKDIR /app\n",
+    verifier=f'grep -q right /etc/service/state; [ "$(cat /app/answer.txt)" = 42 ] && ok=1{RULE}',
+    solution="echo 42 > answer.txt\n",
+)
+PYTEST_TASK = ImageTask(
+    image=PYTHON,
+    dockerfile="WORKDIR /app\n",
+    verifier=RUN_PYTEST,
+    solution="true\n",
+    files={"tests/test_add.py": TEST_ADD},
+)
+TOOL_TASK = ImageTask(image=SETTLED, verifier=f'check && [ "$(answer)" = 42 ] && ok=1{RULE}', solution="echo 3 > sum\n")
+WRITES_REWARD = (
+    "import os; os.makedirs('/logs/verifier', exist_ok=True); open('/logs/verifier/reward.txt', 'w').write('1')"
+)
+PASSES = "import sys, os\\nsys.argv and os._exit(0)"
+ATTACKS: dict[str, tuple[ImageTask, str]] = {
+    "the reward itself": (SHELL_TASK, PAYS),
+    "bash": (SHELL_TASK, REPLACES + "cp /tmp/liar /usr/bin/bash.new; mv /usr/bin/bash.new /usr/bin/bash\n"),
+    "sh": (SHELL_TASK, REPLACES + "sed -i s,/usr/bin/dash,/usr/bin/real-sh, /tmp/liar; cp -f /tmp/liar /tmp/x; mv /tmp/x /usr/bin/dash\n"),
+    "cat": (SHELL_TASK, REPLACES + "mv /tmp/liar /usr/bin/cat\n"),
+    "what comes first on PATH": (SHELL_TASK, REPLACES + "mkdir -p /usr/local/bin /usr/local/sbin; cp /tmp/liar /usr/local/bin/cat; cp /tmp/liar /usr/local/sbin/cat\n"),
+    "every tool": (
+        SHELL_TASK,
+        REPLACES + "sed -i s,/usr/bin/dash,/usr/bin/real-sh, /tmp/liar; for f in cat grep readlink find rm mkdir xargs env touch sort; do cp /tmp/liar /usr/bin/$f.x; done; for f in /usr/bin/*.x; do mv $f ${f%.x}; done\n",
+    ),
+    "the loader's list": (SHELL_TASK, "echo /app/liar.so > /etc/ld.so.preload; echo /app > /etc/ld.so.conf; cp /usr/lib/x86_64-linux-gnu/libc.so.6 /app/liar.so\n"),
+    "libc": (SHELL_TASK, "head -c 100 /dev/zero > /tmp/libc; mv /tmp/libc /usr/lib/x86_64-linux-gnu/libc.so.6\n"),
+    "start-up files": (
+        SHELL_TASK,
+        f"for f in ~/.bashrc ~/.profile ~/.bash_profile /etc/profile /etc/bash.bashrc /etc/environment; do echo '{PAYS}; exit 0' >> $f; done\n",
+    ),
+    "the tests": (SHELL_TASK, f"mkdir -p /tests; echo '{PAYS}' > /tests/test.sh; chmod a-w /tests/test.sh /tests\n"),
+    "links in the place of folders": (
+        SHELL_TASK,
+        f"mkdir -p /app/t; echo '{PAYS}' > /app/t/test.sh; rm -rf /tests /logs; ln -s /app/t /tests; mkdir /app/l; ln -s /app/l /logs\n",
+    ),
+    "the working directory is a link": (SHELL_TASK, "mkdir /srv/a; echo 42 > /srv/a/answer; cd /; rm -rf /app; ln -s /usr/bin /app\n"),
+    "a link to what the verifier writes": (SHELL_TASK, "ln -s /logs/verifier/reward.txt answer.txt; ln -s /tests/test.sh x\n"),
+    "a process that stays": (SHELL_TASK, f"(while :; do {PAYS}; echo 41 > /app/answer.txt; done) </dev/null >/dev/null 2>&1 &\n sleep 0.3\n"),
+    "python3": (PYTEST_TASK, REPLACES + "mv /tmp/liar /usr/bin/python3\n"),
+    "sitecustomize": (
+        PYTEST_TASK,
+        f"for d in /usr/lib/python3.11 /usr/lib/python3.11/site-packages /app ~/.local/lib/python3.11/site-packages; do mkdir -p $d; printf \"%s\\n\" \"{WRITES_REWARD}; os._exit(0)\" > $d/sitecustomize.py; cp $d/sitecustomize.py $d/usercustomize.py; done\n",
+    ),
+    "a path file": (
+        PYTEST_TASK,
+        f"for d in /usr/lib/python3.11/site-packages ~/.local/lib/python3.11/site-packages; do mkdir -p $d; printf '%s\\n' \"{WRITES_REWARD}; os._exit(0)\" > $d/x.pth; done\n",
+    ),
+    "pytest of the image": (PYTEST_TASK, f"printf '%s\\n' \"{WRITES_REWARD}; os._exit(0)\" > /usr/lib/python3.11/site-packages/pytest/__init__.py\n"),
+    "a module of the library": (PYTEST_TASK, f"printf '%s\\n' \"{WRITES_REWARD}; os._exit(0)\" > /usr/lib/python3.11/json/__init__.py\n"),
+    "pytest in the working directory": (PYTEST_TASK, f"printf '{PASSES}' > /app/pytest.py; mkdir /app/_pytest; printf '{PASSES}' > /app/_pytest/__init__.py\n"),
+    "conftest.py and settings": (
+        PYTEST_TASK,
+        "printf 'def pytest_runtest_call(item):\\n    item.runtest = lambda: None\\n' | tee /app/conftest.py /conftest.py > /tmp/conftest.py\n"
+        "printf '[pytest]\\naddopts = -k nothing --co\\n' | tee /app/pytest.ini /pytest.ini > /tmp/pytest.ini\n",
+    ),
+    "a tool beside": (TOOL_TASK, REPLACES + "cp /tmp/liar /opt/tool/bin/answer; cp /tmp/liar /srv/work/.venv/bin/check\n"),
+    "a tool before": (TOOL_TASK, REPLACES + "mkdir -p /opt/tool/bin; cp /tmp/liar /opt/tool/bin/check; cp /tmp/liar /opt/tool/bin/bash\n"),
+    "a tool's folder is a link": (
+        TOOL_TASK, REPLACES + "mkdir /srv/work/b; cp /tmp/liar /srv/work/b/check; rm -rf /srv/work/.venv; mkdir /srv/work/.venv; ln -s ../b /srv/work/.venv/bin\n"
+    ),
+    "the folder is moved": (TOOL_TASK, REPLACES + "cd /; cp -r /srv/work /srv/w2; cp /tmp/liar /srv/w2/.venv/bin/check; rm -rf /srv/work; ln -s w2 /srv/work\n"),
+    "settings that are named": (SHELL_TASK, "mkdir -p /etc/service; ln -s /logs/verifier/reward.txt /etc/service/state; ln -s /proc/1/root /etc/service/x\n"),
+    "too much": (SHELL_TASK, "for i in $(seq 70); do head -c 10000000 /dev/urandom > /app/f$i || break; done\n"),
+    "names and kinds that are odd": (
+        SHELL_TASK, "mkfifo f; mkdir $'a\\nb' $'\\xff'; touch -- -rf '*' $'\\xff/x'; mkdir -m 0 closed; ln -s loop loop; ln -s / root\n"
+    ),
+}  # fmt: skip
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+    async with image_source(tmp_path_factory.mktemp("images")) as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_a_candidate_that_changes_the_verifiers_ground_is_not_paid(
+    source: Source, tmp_path: Path, name: str
+) -> None:
+    task, script = ATTACKS[name]
+    result = await attacked(source, task.written(tmp_path / "task"), script)
+    assert result.score == 0.0, result.detail
+
+
+WORKS_BESIDE = {
+    "odd files": (SHELL_TASK, "mkfifo f; mkdir $'\\xff'; touch -- -rf $'\\xff/x'; mkdir -m 0 closed; ln -s loop l; echo 42 > answer.txt\n"),
+    "changed tools": (SHELL_TASK, REPLACES + "echo 42 > answer.txt; mv /tmp/liar /usr/bin/cat\n"),
+    "many files": (SHELL_TASK, "mkdir d; cd d; for i in $(seq 3000); do : > f$i; done; echo 42 > /app/answer.txt\n"),
+    "a long way down": (SHELL_TASK, "cd /app; for i in $(seq 60); do mkdir -p deeper; cd deeper; done; echo 42 > /app/answer.txt\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORKS_BESIDE)
+async def test_what_a_right_candidate_leaves_beside_costs_it_nothing(source: Source, tmp_path: Path, name: str) -> None:
+    task, script = WORKS_BESIDE[name]
+    result = await attacked(source, task.written(tmp_path / "task"), script)
+    assert result.score == 1.0, result.detail

@@ -1,0 +1,166 @@
+"""Tasks of Harbor's shape in images: of each the oracle has 1, and doing nothing 0."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from battery_world import Source
+from image_tasks import RULE, ImageTask, image_source, judged, scenario_of
+
+from harena.core.results import Validity
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+DEBIAN, PYTHON, C, SETTLED = (f"localhost/tasks/{name}:1" for name in ("debian", "python", "c", "settled"))
+ADDS = "def add(a, b):\n    return a + b\n"
+TEST_ADD = "from solution import add\n\ndef test_add():\n    assert add(2, 3) == 5\n"
+RUN_PYTEST = """\
+cd /app
+PYTHONPATH=/app python3 -m pytest -q /tests/test_add.py -p no:cacheprovider
+if [ $? -eq 0 ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt
+"""
+CTRF = """\
+import json, subprocess, sys
+done = subprocess.run([sys.executable, "-m", "pytest", "-q", "/tests/test_add.py"], cwd="/app")
+results = {"summary": {"passed": int(done.returncode == 0)}, "tool": {"name": "pytest"}}
+open("/logs/verifier/ctrf.json", "w").write(json.dumps({"results": results}))
+json.dump({"reward": results["summary"]["passed"], "tests": 1}, open("/logs/verifier/reward.json", "w"))
+"""
+TASKS: dict[str, ImageTask] = {
+    "a file": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\n",
+        verifier=f'[ "$(cat /app/answer.txt)" = 42 ] && ok=1{RULE}',
+        solution="echo 42 > answer.txt\n",
+    ),
+    "a prebuilt image": ImageTask(
+        image=DEBIAN,
+        verifier=f'[ "$(pwd)" = / ] && [ "$(cat /app/answer.txt)" = 42 ] && ok=1{RULE}',
+        solution="pwd > /tmp/where; echo 42 > /app/answer.txt\n",
+    ),
+    "the image's own directory, variables and tools": ImageTask(
+        image=SETTLED,
+        verifier=f"check && ok=1{RULE}",
+        solution='[ "$(answer)" = 42 ] && awk -F, \'{s+=$2} END {print s}\' data.csv > sum; [ "$WANTED" = 3 ]\n',
+    ),
+    "pytest": ImageTask(
+        image=PYTHON,
+        dockerfile="WORKDIR /app\n",
+        verifier=RUN_PYTEST,
+        solution=f"cat > solution.py <<'END'\n{ADDS}END\n",
+        files={"tests/test_add.py": TEST_ADD},
+    ),
+    "reward.json and ctrf.json": ImageTask(
+        image=PYTHON,
+        dockerfile="WORKDIR /app\nENV PYTHONPATH=/app\n",
+        verifier="python3 /tests/judge.py\n",
+        solution=f"cat > /app/solution.py <<'END'\n{ADDS}END\n",
+        files={"tests/test_add.py": TEST_ADD, "tests/judge.py": CTRF},
+    ),
+    "a repair": ImageTask(
+        image=PYTHON,
+        dockerfile="WORKDIR /app\nCOPY broken.py /app/solution.py\n",
+        verifier=RUN_PYTEST,
+        solution="sed -i 's/a - b/a + b/' solution.py\n",
+        files={"tests/test_add.py": TEST_ADD, "environment/broken.py": ADDS.replace("+", "-")},
+    ),
+    "C that the verifier compiles": ImageTask(
+        image=C,
+        dockerfile="WORKDIR /app\n",
+        verifier=f'gcc -o /tmp/made /app/main.c && [ "$(/tmp/made 4 5)" = 20 ] && ok=1{RULE}',
+        solution=(
+            "cat > main.c <<'END'\n#include <stdio.h>\n#include <stdlib.h>\n"
+            'int main(int n, char **v) { printf("%d\\n", atoi(v[1]) * atoi(v[2])); return 0; }\nEND\n'
+        ),
+    ),
+    "a program that the candidate compiles": ImageTask(
+        image=C,
+        dockerfile="WORKDIR /app\nCOPY Makefile main.c ./\n",
+        verifier=f'[ -x /app/main ] && [ "$(/app/main)" = built ] && ok=1{RULE}',
+        solution="make\n",
+        files={
+            "environment/Makefile": "CC=gcc\nmain: main.c\n\t$(CC) -o $@ $<\n",
+            "environment/main.c": '#include <stdio.h>\nint main(void) { puts("built"); return 0; }\n',
+        },
+    ),
+    "settings below /etc": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\n",
+        verifier=f"grep -q '^port = 8080$' /etc/service/main.conf && [ ! -e /etc/motd ] && ok=1{RULE}",
+        solution="mkdir -p /etc/service; echo 'port = 8080' > /etc/service/main.conf; rm /etc/motd\n",
+    ),
+    "a user of the system": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\n",
+        verifier=f"grep -q '^alice:x:1000:' /etc/passwd && [ -d /home/alice/mail ] && ok=1{RULE}",
+        solution="echo 'alice:x:1000:1000::/home/alice:/bin/bash' >> /etc/passwd; mkdir -p /home/alice/mail\n",
+    ),
+    "what was removed, links and modes": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\nCOPY old.txt script.sh ./\n",
+        verifier=(
+            'cd /app; [ ! -e old.txt ] && [ -x script.sh ] && [ "$(readlink current)" = releases/2 ] '
+            f'&& [ "$(cat current/name)" = two ] && [ "$(stat -c %a private)" = 700 ] && ok=1{RULE}'
+        ),
+        solution=(
+            "rm old.txt; chmod +x script.sh; mkdir -p releases/2; echo two > releases/2/name; "
+            "ln -s releases/2 current; mkdir -m 700 private\n"
+        ),
+        files={"environment/old.txt": "old\n", "environment/script.sh": "echo hello\n"},
+    ),
+    "a place that the task declares": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\n",
+        toml='artifacts = ["/usr/bin/x", {source = "/var/cache/made"}]\n[metadata]\nworking_places = ["/opt/result"]\n',
+        verifier=f'p=/opt; [ "$(cat $p/result/x)" = 1 ] && [ "$(cat /"var"/cache/made)" = 2 ] && ok=1{RULE}',
+        solution="mkdir -p /opt/result; echo 1 > /opt/result/x; mkdir -p /var/cache; echo 2 > /var/cache/made\n",
+    ),
+    "a server that the verifier starts": ImageTask(
+        image=PYTHON,
+        dockerfile="WORKDIR /app\n",
+        verifier="""\
+python3 /app/server.py & server=$!
+for _ in $(seq 100); do [ -e /tmp/ready ] && break; sleep 0.05; done
+got=$(python3 -c "import urllib.request as r; print(r.urlopen('http://127.0.0.1:8000/').read().decode())")
+kill $server
+[ "$got" = hello ] && ok=1"""
+        + RULE,
+        solution="""\
+cat > server.py <<'END'
+import http.server, pathlib
+class Answers(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"hello")
+made = http.server.HTTPServer(("127.0.0.1", 8000), Answers)
+pathlib.Path("/tmp/ready").touch()
+made.serve_forever()
+END
+""",
+    ),
+    "a partial reward": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\n",
+        verifier='n=$(ls /app/done 2>/dev/null | wc -l); echo "{\\"reward\\": 1.0, \\"n\\": $n}" > /tmp/r\n'
+        "[ $n = 3 ] || echo '{\"reward\": 0.0}' > /tmp/r\ncp /tmp/r /logs/verifier/reward.json\n",
+        solution="mkdir done; touch done/a done/b done/c\n",
+    ),
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+    async with image_source(tmp_path_factory.mktemp("images")) as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", TASKS)
+async def test_the_oracle_is_paid_and_nothing_is_not(source: Source, tmp_path: Path, name: str) -> None:
+    folder = TASKS[name].written(tmp_path / "task")
+    for who, score in (("oracle", 1.0), ("nop", 0.0)):
+        result = await judged(source, scenario_of(folder, who))
+        assert (who, result.score, result.validity) == (who, score, Validity.VALID), result.detail

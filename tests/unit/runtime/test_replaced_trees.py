@@ -1,0 +1,136 @@
+"""A folder that is made what a tar stream says: nothing is followed out of it, nothing written to that is there."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from harena.runtime.guest import files
+
+
+def operated(operation: str, *arguments: object, given: bytes = b"") -> tuple[list[str], bytes]:
+    """(answer, what came through the second descriptor) of a file operation."""
+    answer, extra = os.memfd_create("answer"), os.memfd_create("extra")
+    os.write(extra, given)
+    os.lseek(extra, 0, os.SEEK_SET)
+    kept = os.dup(extra)
+    here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        files.operate(operation, arguments, answer, extra)
+        os.lseek(answer, 0, os.SEEK_SET)
+        os.lseek(kept, 0, os.SEEK_SET)
+        told = os.read(answer, 1 << 20)[:-1].decode(errors="surrogateescape").split("\0")
+        return told, os.read(kept, 1 << 24)
+    finally:
+        os.fchdir(here)
+        for descriptor in (answer, kept, here):
+            os.close(descriptor)
+
+
+def archive(*members: tuple[str, bytes, str]) -> bytes:
+    """A stream of (name, kind, content or target)."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as out:
+        for name, kind, content in members:
+            member = tarfile.TarInfo(name)
+            member.type, member.mode = kind, 0o755 if kind == tarfile.DIRTYPE else 0o644
+            if kind == tarfile.REGTYPE:
+                member.size = len(content.encode())
+                out.addfile(member, io.BytesIO(content.encode()))
+            else:
+                member.linkname = content
+                out.addfile(member)
+    return made.getvalue()
+
+
+def test_what_is_packed_comes_out_the_same(tmp_path: Path) -> None:
+    """Links, modes, times, odd names, deep folders and removed files."""
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    (theirs / "sub/deep").mkdir(parents=True)
+    (theirs / "sub/deep/file").write_text("x" * 100_000)
+    (theirs / "run.sh").write_text("#!/bin/sh\n")
+    (theirs / "run.sh").chmod(0o750)
+    os.utime(theirs / "run.sh", (1_000_000_000.25, 1_000_000_000.25))
+    (theirs / "link").symlink_to("sub/deep/file")
+    (theirs / "nowhere").symlink_to("/is/not/there")
+    (theirs / os.fsdecode(b"\xff\n")).write_text("odd")
+    os.mkfifo(theirs / "pipe")
+    (theirs / "closed").mkdir()
+    (theirs / "closed/in").write_text("in")
+    (theirs / "closed").chmod(0o500)
+    ours.mkdir()
+    (ours / "old").write_text("old")
+    (ours / "run.sh").write_text("old")
+    told, stream = operated("pack", str(theirs), True)
+    assert told == ["ok"]
+    assert operated("replace_tree", str(ours), (), given=stream)[0] == ["ok"]
+    assert sorted(os.listdir(ours)) == sorted(set(os.listdir(theirs)) - {"pipe"})
+    assert (ours / "sub/deep/file").read_text() == "x" * 100_000
+    about = (ours / "run.sh").stat()
+    assert (stat.S_IMODE(about.st_mode), about.st_mtime) == (0o750, 1_000_000_000.25)
+    assert (os.readlink(ours / "link"), os.readlink(ours / "nowhere")) == ("sub/deep/file", "/is/not/there")
+    assert stat.S_IMODE((ours / "closed").stat().st_mode) == 0o500
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [("../out", tarfile.REGTYPE, "x")],
+        [("a/../../out", tarfile.REGTYPE, "x")],
+        [("link", tarfile.SYMTYPE, "OUT"), ("link/out", tarfile.REGTYPE, "x")],
+        [("link", tarfile.SYMTYPE, "OUT/victim"), ("link", tarfile.REGTYPE, "x")],
+        [("a", tarfile.DIRTYPE, ""), ("a/link", tarfile.SYMTYPE, "OUT"), ("a/link/sub", tarfile.DIRTYPE, "")],
+        [("file", tarfile.REGTYPE, "x"), ("file", tarfile.SYMTYPE, "OUT")],
+        [("hard", tarfile.LNKTYPE, "OUT/victim"), ("hard", tarfile.REGTYPE, "x"), ("hard", tarfile.REGTYPE, "y")],
+        [("link", tarfile.SYMTYPE, "OUT"), ("link", tarfile.DIRTYPE, ""), ("link/out", tarfile.REGTYPE, "x")],
+    ],
+)
+def test_a_tree_is_replaced_within_its_folder(tmp_path: Path, members: list[tuple[str, bytes, str]]) -> None:
+    """Whatever the stream says."""
+    outside, ours = tmp_path / "outside", tmp_path / "in/ours"
+    outside.mkdir()
+    (outside / "victim").write_text("kept")
+    ours.mkdir(parents=True)
+    stream = archive(*[(name, kind, text.replace("OUT", str(outside))) for name, kind, text in members])
+    assert operated("replace_tree", str(ours), (), given=stream)[0][0] == "error"
+    assert os.listdir(outside) == ["victim"]
+    assert (outside / "victim").read_text() == "kept"
+    assert os.listdir(tmp_path / "in") == ["ours"]
+
+
+def test_paths_that_are_kept_stay_what_they_are(tmp_path: Path) -> None:
+    ours = tmp_path / "ours"
+    (ours / ".venv/bin").mkdir(parents=True)
+    (ours / ".venv/bin/python").write_text("ours")
+    (ours / "bin/sub").mkdir(parents=True)
+    (ours / "bin/sub/tool").write_text("ours")
+    (ours / "bin/other").write_text("ours")
+    stream = archive(
+        (".", tarfile.DIRTYPE, ""),
+        (".venv", tarfile.DIRTYPE, ""),
+        (".venv/bin", tarfile.SYMTYPE, "/elsewhere"),
+        ("bin", tarfile.DIRTYPE, ""),
+        ("bin/sub", tarfile.DIRTYPE, ""),
+        ("bin/sub/tool", tarfile.REGTYPE, "theirs"),
+        ("bin/new", tarfile.REGTYPE, "theirs"),
+    )
+    assert operated("replace_tree", str(ours), (".venv", "bin/sub"), given=stream)[0] == ["ok"]
+    assert (ours / ".venv/bin/python").read_text() == "ours"
+    assert (ours / "bin/sub/tool").read_text() == "ours"
+    assert sorted(os.listdir(ours / "bin")) == ["new", "sub"]
+
+
+def test_a_link_in_the_place_of_what_lies_above_a_kept_path_is_refused(tmp_path: Path) -> None:
+    ours, outside = tmp_path / "ours", tmp_path / "outside"
+    (ours / "a/kept").mkdir(parents=True)
+    outside.mkdir()
+    stream = archive(("a", tarfile.SYMTYPE, str(outside)), ("a/x", tarfile.REGTYPE, "x"))
+    assert operated("replace_tree", str(ours), ("a/kept",), given=stream)[0][0] == "error"
+    assert (ours / "a").is_dir()
+    assert not (ours / "a").is_symlink()
+    assert os.listdir(outside) == []
