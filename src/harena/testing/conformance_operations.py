@@ -66,7 +66,7 @@ class OperationsRuntime:
             await self.operations.create_blueprint(blueprint.name, files=blueprint.files, env=blueprint.env)
         return (await self.operations.create_sandbox(spec)).port
 
-    def prepare(self, image: str, blueprint: Blueprint, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+    def prepare(self, image: str, blueprint: Blueprint | None, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """A node does so itself."""
 
     def after_fork_in_child(self) -> None:

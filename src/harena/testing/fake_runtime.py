@@ -95,7 +95,7 @@ class FakeRuntime:
             await sandbox.write_file(path, content)
         return sandbox
 
-    def prepare(self, image: str, blueprint: Blueprint, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+    def prepare(self, image: str, blueprint: Blueprint | None, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """See `Runtime`; nothing here takes a while."""
 
     def after_fork_in_child(self) -> None:

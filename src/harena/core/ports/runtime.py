@@ -215,8 +215,9 @@ class Runtime(Protocol):
         """A fresh sandbox, from the pool where one waits. Nothing that has run code of one workspace makes or becomes
         another one's. Raises NotFoundError for an unknown image."""
 
-    def prepare(self, image: str, blueprint: Blueprint, *, workspace: str = DEFAULT_WORKSPACE) -> None:
-        """Begin with what takes a while before the first sandbox of a blueprint. May raise as `create` does."""
+    def prepare(self, image: str, blueprint: Blueprint | None, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """Begin with what takes a while before the first sandbox of an image or blueprint. May raise as `create`
+        does."""
 
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """Keep nothing ready for a blueprint that was deleted. Its sandboxes that somebody has live on."""

@@ -30,6 +30,8 @@ from harena.core.threads import SCENARIOS
 from harena.core.webhook_store import NewDelivery
 from harena.jobs.benchmark.job_places import (
     Place,
+    PlacesAhead,
+    PreparesPlaces,
     base_spec,
     check_contracts,
     names_own,
@@ -341,9 +343,15 @@ class Acceptance:
         sandboxes = self.sandboxes.source(workspace)
         require_trust = Trust(config.require_trust) if config.require_trust else None
 
+        ahead = None
+        if places and isinstance(self.sandboxes, PreparesPlaces):
+            ahead = PlacesAhead(partial(self.sandboxes.prepare_place, workspace), places)
+
         def score(ticket: Ticket) -> Awaitable[RunResult]:
             scenario = scenarios[ticket.scenario_index]
             named = place_named(scenario) if places else None
+            if ahead is not None:
+                ahead.begins(named)
             scored = score_scenario if named is None else partial(score_scenario, place=places[named])
             return scored(
                 scenario,

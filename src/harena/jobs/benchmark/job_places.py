@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.errors import NotFoundError, ValidationError
@@ -15,10 +16,42 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 1000
 """images and blueprints that the scenarios of one job name"""
+PREPARED_AHEAD = 3
+"""places for which the node gets ready while runs in the place before them begin"""
 _MOST_NAMED = 10
 
 Place = tuple[str | None, str | None]
 """image and blueprint, as a scenario names them"""
+
+
+@runtime_checkable
+class PreparesPlaces(Protocol):
+    """Something that makes sandboxes and can get ready for some that are about to be asked for. Not all can."""
+
+    def prepare_place(self, workspace: str, spec: SandboxSpec) -> Awaitable[None]:
+        """Begin with what takes a while, the pull of an image among it. What is wrong is told to whoever asks for a
+        sandbox."""
+
+
+class PlacesAhead:
+    """Has a node get ready for the places of a job in the order in which its scenarios name them, a few ahead of the
+    runs that begin."""
+
+    def __init__(self, prepare: Callable[[SandboxSpec], Awaitable[None]], places: Mapping[Place, SandboxSpec]) -> None:
+        self._prepare = prepare
+        self._order = {place: number for number, place in enumerate(places)}
+        self._specs = list(places.values())
+        self._next = 0
+        self._under_way: set[asyncio.Future[None]] = set()
+
+    def begins(self, place: Place | None) -> None:
+        """A run begins there; None = where the job says."""
+        last = (-1 if place is None else self._order[place]) + PREPARED_AHEAD
+        while self._next < len(self._specs) and self._next <= last:
+            preparing = asyncio.ensure_future(self._prepare(self._specs[self._next]))
+            self._under_way.add(preparing)
+            preparing.add_done_callback(self._under_way.discard)
+            self._next += 1
 
 
 async def base_spec(blueprints: BlueprintSource, workspace: str, blueprint_id: str) -> SandboxSpec:

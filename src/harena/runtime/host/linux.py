@@ -235,18 +235,18 @@ class LinuxRuntime:
             await sandbox.destroy()
             raise
 
-    def prepare(self, image: str, blueprint: Blueprint, *, workspace: str = DEFAULT_WORKSPACE) -> None:
-        """Begin to start the template of a blueprint whose first sandbox is about to be asked for, and return at once.
-        What fails is told to whoever asks for a sandbox."""
+    def prepare(self, image: str, blueprint: Blueprint | None, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """Begin to start the template of an image or blueprint whose first sandbox is about to be asked for, and return
+        at once. What fails is told to whoever asks for a sandbox."""
         if not self._closed:
             preparing = asyncio.ensure_future(self._prepared(workspace, image, blueprint))
             self._preparing.add(preparing)
             preparing.add_done_callback(self._preparing.discard)
 
-    async def _prepared(self, workspace: str, image: str, blueprint: Blueprint) -> None:
+    async def _prepared(self, workspace: str, image: str, blueprint: Blueprint | None) -> None:
         with contextlib.suppress(HarenaError, OSError):
             name, root = await self._image(workspace, image)
-            key = _Key(workspace, name, blueprint.id, "strict", has_network=False)
+            key = _Key(workspace, name, blueprint.id if blueprint else "", "strict", has_network=False)
             template = await self._template(key, blueprint, root)
             self._let_go(template, object())  # its idle time begins
 

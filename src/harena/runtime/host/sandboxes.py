@@ -312,6 +312,12 @@ class Sandboxes:
             blueprint = await found_in_thread(self._blueprints, workspace, blueprint_id)
             self._runtime.prepare(blueprint.image, blueprint, workspace=workspace)
 
+    async def prepare_place(self, workspace: str, spec: SandboxSpec) -> None:
+        """The same for sandboxes that are about to be asked for by this spec; an image that is not here is pulled."""
+        with suppress(HarenaError):
+            planned, blueprint = await self._planned(workspace, spec)
+            self._runtime.prepare(planned.image, blueprint, workspace=workspace)
+
     async def _planned(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxSpec, Blueprint | None]:
         """(what is made, of which blueprint)."""
         self._check_open()
