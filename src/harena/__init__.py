@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         HostUnsupportedError as HostUnsupportedError,
     )
     from harena.core.errors import (
+        ImageBuildError as ImageBuildError,
+    )
+    from harena.core.errors import (
         ImagePullError as ImagePullError,
     )
     from harena.core.errors import (
@@ -159,6 +162,9 @@ if TYPE_CHECKING:
     from harena.core.records.catalog import ScoringContract as ScoringContract
     from harena.core.records.catalog import StoredScenarios as StoredScenarios
     from harena.core.records.catalog import WebhookOutline as WebhookOutline
+    from harena.core.records.image_builds import BuildState as BuildState
+    from harena.core.records.image_builds import ImageBuild as ImageBuild
+    from harena.core.records.image_builds import ImageBuildEvent as ImageBuildEvent
     from harena.core.records.images import CollectedImages as CollectedImages
     from harena.core.records.images import Image as Image
     from harena.core.records.images import ImagePull as ImagePull
@@ -276,6 +282,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
             "FunctionError",
             "HarenaError",
             "HostUnsupportedError",
+            "ImageBuildError",
             "ImagePullError",
         ),
         *("LimitExceededError", "NotFoundError"),
@@ -303,6 +310,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("CatalogPage", "ContractsPage", "DefinitionsPage", "ScenariosPage", "ScoringContract"),
         *("StoredScenarios", "WebhookOutline"),
     ),
+    "harena.core.records.image_builds": ("BuildState", "ImageBuild", "ImageBuildEvent"),
     "harena.core.records.images": (
         *("CollectedImages", "Image", "ImagePull", "ImagePullEvent", "ImageRoot", "ImagesPage", "PullState"),
     ),

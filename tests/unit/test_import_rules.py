@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 
 CORE = frozenset({"core"})
-SIBLINGS = frozenset({"sdk", "runtime", "image_store", "egress", "scoring", "store", "worlds"})
+SIBLINGS = frozenset({"sdk", "runtime", "image_store", "image_build", "egress", "scoring", "store", "worlds"})
 BELOW_NODE = CORE | SIBLINGS | {"jobs", "training"}
 
 MAY_IMPORT: dict[str, frozenset[str]] = {

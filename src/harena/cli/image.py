@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harena.cli import face
+from harena.cli.blueprint import pairs
 from harena.cli.report import Format, ListFormat, write_list
+from harena.core.errors import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +52,90 @@ def prefetch(references: SomeReferences) -> None:
         images = face.load().images.prefetch(references, on_progress=changed)
     for image in images:
         _say(image)
+
+
+@app.command()
+def build(
+    context: Annotated[Path, typer.Argument(help="A directory: what COPY takes files from.")],
+    tag: Annotated[
+        list[str] | None, typer.Option("-t", "--tag", metavar="NAME", help="A name; several may follow.")
+    ] = (None),
+    file: Annotated[
+        Path | None, typer.Option("-f", "--file", help="The Dockerfile; CONTEXT/Dockerfile if none.")
+    ] = None,
+    build_arg: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A value for an ARG; several may follow.")
+    ] = None,
+    target: Annotated[str, typer.Option(help="The stage that is built; the last one if none.")] = "",
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID=FILE", help="A file for RUN --mount=type=secret; several may follow."),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option(help="Make each step anew.")] = False,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds for the whole build.")] = 3600.0,
+    memory_mb: Annotated[int, typer.Option(min=16, help="Memory of each RUN, its files among it.")] = 2048,
+) -> None:
+    """Build an image from a Dockerfile, without Docker: each RUN works in a sandbox."""
+    with _build_log() as told:
+        made = face.load().images.build(
+            context,
+            tags=tag or [],
+            dockerfile=file,
+            build_args=dict(pairs(build_arg, "--build-arg")),
+            target=target,
+            secrets={name: _secret(path) for name, path in pairs(secret, "--secret")},
+            use_cache=not no_cache,
+            timeout_seconds=timeout,
+            memory_mb=memory_mb,
+            on_event=told,
+        )
+    described = face.plain(made)
+    names = ", ".join(described["references"]) or "without a name"
+    cached = f"{described['steps_cached']} of {described['steps']} steps were here"
+    sys.stdout.write(f"{names}: {described['image']} ({cached})\n")
+
+
+def _secret(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ValidationError(f"--secret: {path} cannot be read: {error.strerror or error}") from None
+
+
+@contextmanager
+def _build_log() -> Iterator[Callable[[Any], None]]:
+    """Steps and what their commands say, on standard error; in a terminal with the present step below."""
+    if not sys.stderr.isatty():
+        yield _say_event
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=sys.stderr)
+    with console.status("starting") as status:
+
+        def told(event: Any) -> None:
+            described = face.plain(event)
+            if described["kind"] == "output":
+                console.print(Text.from_ansi(described["text"]), end="")
+            elif described["kind"] == "step":
+                first = described["text"].split("\n")[0]
+                console.print(Text(first, style="bold" if first.startswith("[") else "dim"))
+                status.update(Text(first))
+            else:
+                status.update(described["kind"])
+
+        yield told
+
+
+def _say_event(event: Any) -> None:
+    described = face.plain(event)
+    if described["kind"] == "output":
+        sys.stderr.write(described["text"])
+    elif described["kind"] == "step":
+        sys.stderr.write(f"{described['text']}\n")
+    else:
+        sys.stderr.write(f"{described['kind']}\n")
 
 
 @app.command("ls")

@@ -104,6 +104,11 @@ class ImagePullError(PlatformError):
     do; `reason` is a code for it."""
 
 
+class ImageBuildError(HarenaError):
+    """An image could not be built. The message names the line of the Dockerfile and its instruction where one of them
+    has failed; `reason` is a code for what has happened."""
+
+
 class SandboxError(HarenaError):
     """Base of errors about one sandbox."""
 

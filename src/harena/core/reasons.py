@@ -40,6 +40,9 @@ ERROR_REASONS = (
     ErrorReason("BODY", "The body of a request is not the JSON that it says it is.", "Correct what the message names."),
     ErrorReason("BROKEN_ANSWER", "A server's answer cannot be understood.", "Check what answers at `HARENA_BASE_URL`."),
     ErrorReason("BUG", "The server met a fault of its own.", _BUG),
+    ErrorReason(
+        "BUILD_TIME", "A build of an image took longer than its `timeout_seconds`.", "Allow it more time (`--timeout`)."
+    ),
     ErrorReason("BUSY", "The server does too much of one kind at the moment.", "Ask again after `retry_delay`."),
     ErrorReason("CANCELLED", "A command was cancelled before it started.", "Nothing: the caller cancelled it."),
     ErrorReason(
@@ -61,6 +64,21 @@ ERROR_REASONS = (
         "Ask again; with an idempotency key nothing is created twice.",
     ),
     ErrorReason("CONTENT_TYPE", "The body has the wrong content type.", "Send the one that the message names."),
+    ErrorReason(
+        "CONTEXT",
+        "The context of a build of an image, or what is asked of the build, is not as it must be.",
+        "Correct what the message names.",
+    ),
+    ErrorReason(
+        "CONTEXT_TOO_LARGE",
+        "The context of a build has more bytes or files than it may have.",
+        "Leave files out (`.dockerignore`), or raise `HARENA_BUILD_CONTEXT_BYTES`.",
+    ),
+    ErrorReason(
+        "DOCKERFILE",
+        "A Dockerfile cannot be read, or one of its instructions cannot be done.",
+        "Correct the line that the message names.",
+    ),
     ErrorReason("DRAINING", "The server is about to stop.", "Ask again when it, or another server, runs."),
     ErrorReason("EXEC_ENDED", "The command has ended, so it has no input and cannot be killed.", "Read its result."),
     ErrorReason("EXISTS", "The path exists.", "Choose another path, or remove it first."),

@@ -127,6 +127,9 @@ SNAPSHOT_BYTES = Setting(
     "bytes",
     "Disk space for the snapshots of a workspace, a part of `HARENA_IMAGE_BYTES`. They are never removed to make room.",
 )
+BUILD_CONTEXT_BYTES = Setting(
+    "HARENA_BUILD_CONTEXT_BYTES", NODE, 4 << 30, "bytes", "Size that the context of a build of an image may have."
+)
 REGISTRIES = Setting(
     "HARENA_REGISTRIES",
     NODE,

@@ -1,8 +1,8 @@
 """A reader of tar streams from elsewhere: ustar, with the extended headers of pax and GNU for long names and sizes.
 
 The library's reader takes extended headers of any size into memory, and searches them in quadratic time, in one call
-that no other thread interrupts. Here each one is bounded, and read in linear time; of what they say, a name, a size and
-whether the member is sparse are kept, until that member.
+that no other thread interrupts. Here each one is bounded, and read in linear time; of what they say, names, sizes,
+owners, times and whether the member is sparse are kept, until that member.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ MOST_EXTENDED_BYTES_OF_A_MEMBER = 2 * MOST_EXTENDED_BYTES
 _PIECE_BYTES = 1024 * 1024
 _FILES, _FOLDER = (b"0", b"\0", b"7"), b"5"
 _PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK = b"x", b"g", b"L", b"K"
-_PATH, _SIZE, _SPARSE = b"path", b"size", b"GNU.sparse"
+_HARD_LINK, _SYMLINK = b"1", b"2"
+_PATH, _SIZE, _SPARSE, _LINK = b"path", b"size", b"GNU.sparse", b"linkpath"
+_USER, _GROUP, _MODIFIED = b"uid", b"gid", b"mtime"
+_MOST_ID = (1 << 32) - 2
 _MOST_DIGITS = 19
 
 
@@ -40,6 +43,14 @@ class TarMember:
     is_file: bool
     is_folder: bool
     """neither = a link, a device, a sparse file or something unknown"""
+    is_symlink: bool = False
+    is_hard_link: bool = False
+    link: str = ""
+    """where a link leads, as it is written; bytes that are no UTF-8 are surrogates"""
+    user: int = 0
+    group: int = 0
+    modified: int = 0
+    """in seconds since 1970"""
 
 
 class TarReader:
@@ -89,6 +100,7 @@ class TarReader:
 
     def _member(self, block: bytes) -> TarMember:
         long_name: bytes | None = None
+        long_link: bytes | None = None
         told = _Told()
         headers = extended_bytes = 0
         while (kind := _checked(block)[156:157]) in (_PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK):
@@ -102,6 +114,8 @@ class TarReader:
             content = self._extended(size)
             if kind == _LONG_NAME:
                 long_name = content.partition(b"\0")[0]
+            elif kind == _LONG_LINK:
+                long_link = content.partition(b"\0")[0]
             elif kind == _PAX:
                 told.add(content)
             elif kind == _PAX_FOR_ALL and any(key in (_PATH, _SIZE) for key, _ in _records(content)):
@@ -114,12 +128,21 @@ class TarReader:
         size = _decimal(told.size) if told.size is not None else _number(block[124:136])
         is_folder = kind == _FOLDER or (kind == b"\0" and name.endswith(b"/"))
         is_file = kind in _FILES and not is_folder and not told.is_sparse
+        link = told.link if told.link is not None else long_link
+        if link is None:
+            link = block[157:257].partition(b"\0")[0]
         return TarMember(
             name=_text(name).rstrip("/") if is_folder else _text(name),
             size=size if is_file else 0,
             mode=_number(block[100:108]) & 0o7777,
             is_file=is_file,
             is_folder=is_folder,
+            is_symlink=kind == _SYMLINK,
+            is_hard_link=kind == _HARD_LINK,
+            link=_text(link) if kind in (_SYMLINK, _HARD_LINK) else "",
+            user=_owner(told.user, block[108:116]),
+            group=_owner(told.group, block[116:124]),
+            modified=_seconds(told.modified) if told.modified is not None else _number_or_0(block[136:148]),
         )
 
     def _extended(self, size: int) -> bytes:
@@ -140,6 +163,10 @@ class _Told:
     path: bytes | None = None
     size: bytes | None = None
     is_sparse: bool = False
+    link: bytes | None = None
+    user: bytes | None = None
+    group: bytes | None = None
+    modified: bytes | None = None
 
     def add(self, content: bytes) -> None:
         for key, value in _records(content):
@@ -147,6 +174,14 @@ class _Told:
                 self.path = value
             elif key == _SIZE:
                 self.size = value
+            elif key == _LINK:
+                self.link = value
+            elif key == _USER:
+                self.user = value
+            elif key == _GROUP:
+                self.group = value
+            elif key == _MODIFIED:
+                self.modified = value
             elif key.startswith(_SPARSE):
                 self.is_sparse = True
 
@@ -182,6 +217,27 @@ def _decimal(digits: bytes) -> int:
     if not digits.isdigit() or len(digits) > _MOST_DIGITS:
         raise TarStreamError("an extended header gives a size that is no number")
     return int(digits)
+
+
+def _owner(told: bytes | None, field: bytes) -> int:
+    """A number of a user or a group; 0 where it is none that a file could have."""
+    if told is not None:
+        field = b"%o" % int(told) if told.isdigit() and len(told) <= _MOST_DIGITS else b""
+    number = _number_or_0(field or b"0")
+    return number if number <= _MOST_ID else 0
+
+
+def _number_or_0(field: bytes) -> int:
+    try:
+        return _number(field)
+    except TarStreamError:  # below 0, or nothing: no reason to refuse a file
+        return 0
+
+
+def _seconds(written: bytes) -> int:
+    """Seconds since 1970, without their fraction; 0 for what is no time."""
+    whole = written.partition(b".")[0]
+    return int(whole) if whole.isdigit() and len(whole) <= _MOST_DIGITS else 0
 
 
 def _records(content: bytes) -> Iterator[tuple[bytes, bytes]]:

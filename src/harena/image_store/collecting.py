@@ -31,7 +31,7 @@ def collect(store: ImageStore, budget: int, work: Work, *, now: float, all_left:
     with store.alone():
         room = _Room(store, made, work)
         for image in room.images.values():
-            if image.digest not in room.named and image.digest not in room.needed_images:
+            if image.digest not in room.named | room.stepped and image.digest not in room.needed_images:
                 room.drop(image)
         room.sweep(_EVER if all_left else now - KEPT_FOR_SECONDS)
         if room.used > budget:
@@ -40,8 +40,10 @@ def collect(store: ImageStore, budget: int, work: Work, *, now: float, all_left:
         for image in by_use:
             if room.used <= budget:
                 break
-            if not image.is_imported and image.digest not in room.needed_images and room.drop(image):
+            is_kept = image.is_imported and image.digest in room.named
+            if not is_kept and image.digest not in room.needed_images and room.drop(image):
                 room.sweep(_EVER)
+        room.forget_steps()
         made.used_bytes = room.used
     return made
 
@@ -53,6 +55,9 @@ class _Room:
         self._store, self._made, self._work = store, made, work
         self.images = {image.digest: image for image in store.images()}
         self.named = store.named()
+        self._steps = store.steps()
+        self.stepped = {*self._steps.values()}
+        """digests of images that steps of builds have made"""
         needs = [*store.needs()]
         self.needed_images = {digest for one in needs for digest in one.images}
         self._needed = {digest for one in needs for digest in (*one.blobs, *one.layers)}
@@ -75,6 +80,12 @@ class _Room:
         if image.is_imported:
             self._unwanted.update(digests_of(image))
         return True
+
+    def forget_steps(self) -> None:
+        """Forget steps whose images are gone."""
+        for key, digest in self._steps.items():
+            if digest not in self.images:
+                self._store.forget_step(key)
 
     def sweep(self, until: float) -> None:
         """Remove layers that no image and no pull needs, and such blobs that arrived before a time or went with their

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,7 @@ from harena.core.snapshots import snapshot_in
 from harena.core.threads import IMAGES
 from harena.image_store.archives import Archives
 from harena.image_store.assembling import Assembler, Progress
+from harena.image_store.building import StoreRoom
 from harena.image_store.collecting import Collected
 from harena.image_store.kept import KeptImage, KeptName, Source
 from harena.image_store.manifests import hexadecimal
@@ -83,6 +85,8 @@ class Images:
         await self._open()
         if (snapshot := snapshot_in(reference)) is not None:
             return await self._root_of_snapshot(workspace, snapshot)
+        if re.fullmatch(DIGEST_PATTERN, reference):
+            return self._root(await IMAGES.run(self._with_digest, hexadecimal(reference)))
         asked = parse_reference(reference)
         name, image = await IMAGES.run(self._named, workspace, image_id(asked))
         if name is not None and image is None and name.source == "registry":
@@ -127,6 +131,12 @@ class Images:
             self._roots[workspace, reference] = stamp, identity, root
             if len(self._roots) > _MOST_ROOTS:
                 del self._roots[next(iter(self._roots))]
+
+    def _with_digest(self, digest: str) -> KeptImage:
+        image = self._store.image(digest)
+        if image is None:
+            raise NotFoundError(f"no image sha256:{digest} is here", reason="IMAGE_NOT_FOUND")
+        return image
 
     def hold(self, _workspace: str, digest: str) -> AbstractContextManager[None]:
         """See `ImageSource`."""
@@ -196,6 +206,8 @@ class Images:
     async def collect(self, workspace: str, unused_seconds: int | None) -> CollectedImages:
         """See `ImageOperations`."""
         await self._open()
+        if unused_seconds is not None:
+            await IMAGES.run(self._forget_steps, unused_seconds)
         names = 0 if unused_seconds is None else await IMAGES.run(self._forget_unused, workspace, unused_seconds)
         made = await self._collect(all_left=True)
         return CollectedImages(images=max(names, made.images), layers=made.layers, freed_bytes=made.freed_bytes)
@@ -279,6 +291,20 @@ class Images:
             async for piece in self._archives().written(kept, told.reference, form, work):
                 yield piece
 
+    @asynccontextmanager
+    async def building(self, workspace: str) -> AsyncIterator[StoreRoom]:
+        """What one build needs of the store. Raises PlatformError."""
+        await self._open()
+        async with in_threads(self._store.work()) as work:
+            yield StoreRoom(
+                self._store,
+                self._assembler(),
+                work,
+                root_of=partial(self.root_of, workspace),
+                root=self._root,
+                name=partial(self._keep_built, workspace),
+            )
+
     async def close(self) -> None:
         """End what is under way."""
         self._is_closed = True
@@ -337,6 +363,14 @@ class Images:
             name = KeptName(reference=str(reference), digest=digest, pulled_at=now, source=source)
             self._store.keep_name(workspace, image_id(reference), name, work)
 
+    def _keep_built(self, workspace: str, references: Sequence[str], digest: str, work: Work) -> None:
+        image = self._store.image(digest)
+        if image is None:
+            raise NotFoundError("the image has been removed while it was built", reason="IMAGE_NOT_FOUND")
+        if not image.is_imported:
+            self._store.keep_image(replace(image, is_imported=True), work)
+        self._keep_names({(workspace, parse_reference(one)) for one in references}, digest, work, "build")
+
     def _all(self, workspace: str) -> list[Image]:
         names = sorted(self._store.names(workspace).items(), key=lambda pair: pair[1].reference)
         found = ((identity, name, self._store.image(name.digest)) for identity, name in names)
@@ -368,6 +402,12 @@ class Images:
         identities = self._identities(workspace, image)
         if not sum(self._store.forget_name(workspace, identity) for identity in identities):
             self._found(workspace, image)
+
+    def _forget_steps(self, seconds: int) -> None:
+        until = self._clock.utcnow().timestamp() - seconds
+        for key, digest in self._store.steps().items():
+            if self._store.used_at(digest) <= until:
+                self._store.forget_step(key)
 
     def _forget_unused(self, workspace: str, seconds: int) -> int:
         until = self._clock.utcnow().timestamp() - seconds

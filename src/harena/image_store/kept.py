@@ -7,7 +7,7 @@ from typing import Literal
 
 from harena.core.records.record import Record
 
-Source = Literal["registry", "import", "commit"]
+Source = Literal["registry", "import", "commit", "build"]
 """where an image comes from"""
 
 
@@ -92,6 +92,14 @@ class KeptSnapshot(Record):
     left_out: dict[str, int]
     created_at: str
     expires_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptStep(Record):
+    """What a step of a build has made."""
+
+    digest: str
+    """digest of the image with the step's layer, in hexadecimal digits"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

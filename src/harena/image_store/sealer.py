@@ -22,6 +22,7 @@ import signal
 import stat
 import struct
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -75,6 +76,8 @@ class Question:
     """descriptor of the sandbox's user namespace, to be entered; -1 = this process's rights suffice"""
     most_files: int
     most_bytes: int
+    without: list[str]
+    """paths that are left out with what lies below them; bytes that are no UTF-8 are surrogates"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +141,20 @@ class Archive:
 class LayerSealer:
     """Blocking; for one layer."""
 
-    def __init__(self, archive: Archive, owner: tuple[int, int], most_files: int, most_bytes: int) -> None:
-        """`owner`: who is root inside the sandbox, as user and group ids that are seen here."""
+    def __init__(
+        self,
+        archive: Archive,
+        owner: tuple[int, int],
+        most_files: int,
+        most_bytes: int,
+        without: Iterable[str] = (),
+    ) -> None:
+        """`owner`: who is root inside the sandbox, as user and group ids that are seen here; `without`: paths that are
+        left out."""
         self._archive = archive
         self._owner = owner
         self._most_files, self._most_bytes = most_files, most_bytes
+        self._without = {tuple(os.fsencode(path).strip(b"/").split(b"/")) for path in without}
         self._links: dict[tuple[int, int], bytes] = {}
         """device and inode of a file of several names -> the one that was written first"""
         self.files = 0
@@ -187,6 +199,8 @@ class LayerSealer:
     def _seal_name(self, above: int, parts: list[bytes]) -> int | None:
         """Write one name; gives the descriptor of what is a folder, whose names follow."""
         name = parts[-1]
+        if self._without and tuple(parts) in self._without:
+            return None  # a file of it that has another name, too, is written under that one
         try:
             about = os.lstat(name, dir_fd=above)
         except FileNotFoundError:
@@ -350,7 +364,8 @@ def seal(question: Question) -> Answer:
             raise UnfitError("what the sandbox gives for its layer is none")
         about = os.stat(".", dir_fd=holder)
         archive = Archive(target)
-        sealer = LayerSealer(archive, (about.st_uid, about.st_gid), question.most_files, question.most_bytes)
+        owner = about.st_uid, about.st_gid
+        sealer = LayerSealer(archive, owner, question.most_files, question.most_bytes, question.without)
         root = os.open(UPPER, _OPEN_FOLDER, dir_fd=holder)
         sealer.seal(root)
         tar_writer.end(archive.write)

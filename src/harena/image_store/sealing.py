@@ -87,8 +87,9 @@ class Sealing:
         return made, sealed[0] if sealed else None
 
 
-async def seal(layer: UpperLayer, work: Work, limits: LayerLimits) -> SealedLayer:
-    """The layer as it is now; its programs should not run meanwhile. Raises ImagePullError, PlatformError."""
+async def seal(layer: UpperLayer, work: Work, limits: LayerLimits, without: Sequence[str] = ()) -> SealedLayer:
+    """The layer as it is now, but for the paths of `without`; its programs should not run meanwhile. Raises
+    ImagePullError, PlatformError."""
     folder = await IMAGES.run(work.folder, "sealed")
     target = folder / "layer"
     descriptors = [one for one in (layer.folder, layer.users) if one >= 0]
@@ -98,6 +99,7 @@ async def seal(layer: UpperLayer, work: Work, limits: LayerLimits) -> SealedLaye
         "users": layer.users,
         "most_files": limits.files,
         "most_bytes": limits.bytes,
+        "without": [*without],
     }
     program = _PROGRAM.format(str(Path(__file__).parents[2]))
     finished = await programs.run(

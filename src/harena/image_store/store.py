@@ -5,6 +5,7 @@
     images/DIGEST.json                  images that are here whole
     names/WORKSPACE/IMAGE_ID.json       what a workspace means by a reference
     snapshots/WORKSPACE/SNAPSHOT_ID.json  snapshots
+    steps/KEY.json                      what a step of a build has made, as an image that may have no name
     used/DIGEST                         locked (shared) by each process in which a sandbox uses the image; its time is
                                         that of the last use
     work/ID/                            what a process is at; it holds a lock on it for as long as it lives
@@ -36,7 +37,7 @@ from harena.core.file_trees import remove_tree
 from harena.core.home import private_folder, private_opener
 from harena.core.records.record import Record
 from harena.core.threads import IMAGES
-from harena.image_store.kept import KeptImage, KeptLayer, KeptName, KeptSnapshot, Needs
+from harena.image_store.kept import KeptImage, KeptLayer, KeptName, KeptSnapshot, KeptStep, Needs
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -56,6 +57,7 @@ class ImageStore:
         self._images = place / "images"
         self._names = place / "names"
         self._snapshots = place / "snapshots"
+        self._steps = place / "steps"
         self._used = place / "used"
         self._work = place / "work"
         self._held: dict[str, _Held] = {}
@@ -70,6 +72,7 @@ class ImageStore:
             self._images,
             self._names,
             self._snapshots,
+            self._steps,
             self._used,
             self._work,
         ):
@@ -195,6 +198,24 @@ class ImageStore:
         except FileNotFoundError:
             return False
         return True
+
+    def step(self, key: str) -> str | None:
+        """Digest of the image that a step of a build has made; None = it is not known."""
+        step = _read(KeptStep, self._steps / f"{key}.json")
+        return None if step is None else step.digest
+
+    def keep_step(self, key: str, digest: str, work: Work) -> None:
+        """Remember what a step of a build has made."""
+        work.write(self._steps / f"{key}.json", KeptStep(digest=digest))
+
+    def steps(self) -> dict[str, str]:
+        """Keys of steps, with the digests of their images."""
+        paths = self._steps.glob("*.json")
+        return {path.stem: step.digest for path in paths if (step := _read(KeptStep, path)) is not None}
+
+    def forget_step(self, key: str) -> None:
+        """Forget what a step has made."""
+        (self._steps / f"{key}.json").unlink(missing_ok=True)
 
     # -- use --
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import TYPE_CHECKING
 
+from harena.core.records.image_builds import ImageBuild, ImageBuildEvent
 from harena.core.records.images import CollectedImages, Image, ImagePull, ImagePullEvent, ImagesPage
 
 if TYPE_CHECKING:
@@ -62,6 +63,26 @@ class ImageOperations:
     async def import_image(self, reference: str, tree: AsyncIterable[bytes]) -> Image:
         """See `Operations`."""
         return await self._images.import_(self.workspace, reference, tree)
+
+    async def build_image(self, tree: AsyncIterable[bytes]) -> ImageBuild:
+        """See `Operations`."""
+        return await self._parts.image_builds().begin(self.workspace, tree)
+
+    async def get_image_build(self, build: str) -> ImageBuild:
+        """See `Operations`."""
+        return await self._parts.image_builds().get(self.workspace, build)
+
+    async def wait_image_build(self, build: str) -> ImageBuild:
+        """See `Operations`."""
+        return await self._parts.image_builds().wait(self.workspace, build)
+
+    async def cancel_image_build(self, build: str) -> ImageBuild:
+        """See `Operations`."""
+        return await self._parts.image_builds().cancel(self.workspace, build)
+
+    def image_build_events(self, build: str, *, after: int = 0) -> AsyncIterator[ImageBuildEvent]:
+        """See `Operations`."""
+        return self._parts.image_builds().events(self.workspace, build, after)
 
     def export_image(self, image: str, *, form: ArchiveFormat = "oci") -> AsyncIterator[bytes]:
         """See `Operations`."""

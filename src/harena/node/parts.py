@@ -19,6 +19,7 @@ from harena.runtime.host.sandboxes import Sandboxes
 if TYPE_CHECKING:
     from harena.core.workspace import WorkspaceLimits
     from harena.egress.secrets import Secrets
+    from harena.image_build.builds import Builds
     from harena.image_store.images import Images
     from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
     from harena.jobs.training.training_jobs import TrainingJobs
@@ -52,6 +53,7 @@ class NodeParts:
         self._database = NodeDatabase(config.store_place)
         self._jobs: BenchmarkJobs | None = None
         self._images = images or NodeImages(config.images_place, clock, for_server=config.durable_jobs)
+        self._image_builds: Builds | None = None
         self._registry: Registry | None = None
         self._training: TrainingJobs | None = None
         self._secrets: Secrets | None = None
@@ -110,6 +112,23 @@ class NodeParts:
             raise _closed()
         return self._images.store(workspace)
 
+    def image_builds(self) -> Builds:
+        """Raises SandboxUnavailableError once the node has been closed."""
+        if self._closed:
+            raise _closed()
+        if self._image_builds is None:
+            from harena.image_build.builds import Builds
+            from harena.image_store.manifests import this_platform
+            from harena.node.image_builds import SandboxRunner
+
+            self._image_builds = Builds(
+                lambda workspace: self._images.store(workspace).building(workspace),
+                SandboxRunner(self.sandboxes),
+                self._clock,
+                platform=this_platform(),
+            )
+        return self._image_builds
+
     def registry(self) -> Registry:
         """Raises SandboxUnavailableError once the node has been closed."""
         jobs = self.benchmark_jobs()
@@ -165,6 +184,8 @@ class NodeParts:
                 await self._registry.close()
             if self._jobs is not None:
                 await self._jobs.close()
+            if self._image_builds is not None:
+                await self._image_builds.close()
             await self._images.close()
             await self._database.close()
         finally:
@@ -176,7 +197,7 @@ class NodeParts:
     def after_fork_in_child(self) -> None:
         """In a forked child: let go of what belongs to the parent, without ending it."""
         self._closed = True
-        self._jobs = self._registry = self._training = self._secrets = None
+        self._jobs = self._registry = self._training = self._secrets = self._image_builds = None
         self._images.abandon()
         self._database = NodeDatabase(self._config.store_place)  # the open one is the parent's
         self.sandboxes.abandon()
@@ -193,6 +214,7 @@ def load_for_server() -> None:
     _load_jobs()
     with collection_paused():
         import harena.egress.secrets
+        import harena.image_build.builds
         import harena.image_store.images
         import harena.jobs.benchmark.calibrations
         import harena.node.training_room

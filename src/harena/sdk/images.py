@@ -7,15 +7,18 @@ image until it is pulled again.
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
 from harena.core.checked import checked_text, shown
-from harena.core.errors import ImagePullError, NotFoundError, PlatformError, ValidationError
+from harena.core.errors import ImageBuildError, ImagePullError, NotFoundError, PlatformError, ValidationError
 from harena.core.images import ARCHIVE_FORMATS, ArchiveFormat, parse_reference
+from harena.core.records.image_builds import BuildRequest, BuildState, ImageBuild, ImageBuildEvent
 from harena.core.records.images import CollectedImages, Image, ImagePull, PullState
+from harena.sdk.build_contexts import packed_context
 from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.registry import pieces_of
 from harena.sdk.twins import Twin
@@ -23,8 +26,11 @@ from harena.sdk.twins import Twin
 __all__ = [
     "CollectedImages",
     "Image",
+    "ImageBuild",
+    "ImageBuildEvent",
     "ImagePull",
     "aio",
+    "build",
     "collect",
     "delete",
     "export_archive",
@@ -69,6 +75,68 @@ async def _pull(reference: str, *, refresh: bool = True, on_progress: OnProgress
     if pull.state is not PullState.DONE:
         raise ImagePullError(f"the pull of {asked} was cancelled", step="pull", reason="CANCELLED")
     return await operations.get_image(asked)
+
+
+async def _build(
+    context: str | os.PathLike[str],
+    *,
+    tags: str | Iterable[str] = (),
+    dockerfile: str | os.PathLike[str] | None = None,
+    build_args: Mapping[str, str] | None = None,
+    target: str = "",
+    secrets: Mapping[str, str | bytes] | None = None,
+    use_cache: bool = True,
+    timeout_seconds: float = 3600.0,
+    memory_mb: int = 2048,
+    on_event: Callable[[ImageBuildEvent], object] | None = None,
+) -> ImageBuild:
+    """Build an image of a directory with a Dockerfile, and wait for it; its digest is `image` of the answer, which can
+    be a sandbox's `container_image`.
+
+    `tags`: names that it is found by; `dockerfile`: another file than `Dockerfile` in the directory; `secrets`: what
+    RUN --mount=type=secret asks for, by their ids; `memory_mb`: for each RUN with the files that it writes. `on_event`
+    is called with each step and with what commands say, from another thread. Raises ValidationError, ImageBuildError.
+    """
+    names = [tags] if isinstance(tags, str) else [*tags]
+    place = Path(context)
+    file = place / "Dockerfile" if dockerfile is None else Path(dockerfile)
+    try:
+        text = await asyncio.to_thread(file.read_text, errors="replace")
+    except OSError as error:
+        raise ValidationError(f"the Dockerfile {file} cannot be read: {error.strerror or error}") from None
+    if not await asyncio.to_thread(place.is_dir):
+        raise ValidationError(f"the context {place} is no directory")
+    request = BuildRequest(
+        dockerfile=text,
+        references=[str(parse_reference(checked_text(name, "tags"))) for name in names],
+        arguments={checked_text(name, "build_args"): str(value) for name, value in (build_args or {}).items()},
+        target=target,
+        secrets={name: _in_base64(content) for name, content in (secrets or {}).items()},
+        use_cache=use_cache,
+        timeout_seconds=timeout_seconds,
+        memory_mb=memory_mb,
+    )
+    operations = await current_portal().operations()
+    try:
+        build = await operations.build_image(pieces_of(packed_context(place, request, file)))
+    except OSError as error:
+        raise PlatformError(f"{place} cannot be read: {error.strerror or error}", step="build") from error
+    try:
+        async for event in operations.image_build_events(build.id):
+            build = event.build or build
+            if on_event is not None:
+                on_event(event)
+    except asyncio.CancelledError:
+        await operations.cancel_image_build(build.id)
+        raise
+    if build.state is not BuildState.DONE:
+        said = build.error or "the build was cancelled"
+        raise ImageBuildError(said, reason=build.reason or "CANCELLED")
+    return build
+
+
+def _in_base64(content: str | bytes) -> str:
+    return base64.b64encode(content.encode() if isinstance(content, str) else content).decode()
 
 
 async def _prefetch(references: Iterable[str], *, on_progress: OnProgress | None = None) -> _Images:
@@ -169,6 +237,7 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 pull = Twin(_pull)
+build = Twin(_build)
 prefetch = Twin(_prefetch)
 get = Twin(_get)
 delete = Twin(_delete)
@@ -182,6 +251,7 @@ class _Awaitable:
     """Asynchronous versions of this module's functions."""
 
     pull = pull.aio
+    build = build.aio
     prefetch = prefetch.aio
     get = get.aio
     delete = delete.aio

@@ -29,6 +29,7 @@ from harena.server.routes import (
     execs,
     files,
     health,
+    image_builds,
     images,
     keys,
     leases,
@@ -98,6 +99,7 @@ def create_app(state: ServerState) -> FastAPI:
         images,
         secrets,
         snapshots,
+        image_builds,
     ):
         # not `include_router`, which makes each route once more, for an address before it or answers beside its own
         app.router.routes += noun.routes.router.routes

@@ -13,6 +13,7 @@ from harena.core.batches import Batches
 from harena.core.errors import HarenaError
 from harena.core.parameters import MOST_CURSOR
 from harena.core.records.benchmark_jobs import BenchmarkEvent
+from harena.core.records.image_builds import ImageBuildEvent
 from harena.core.records.images import ImagePullEvent
 from harena.core.records.training_jobs import TrainingEvent
 from harena.server.answers import problem_of
@@ -29,7 +30,7 @@ EVENT_SCHEMA = {
     "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
     "required": ["event", "data"],
 }
-Happened = BenchmarkEvent | ImagePullEvent | TrainingEvent
+Happened = BenchmarkEvent | ImageBuildEvent | ImagePullEvent | TrainingEvent
 After = Annotated[int, Query(ge=0, le=MOST_CURSOR)]
 LastEventId = Annotated[int | None, Header(ge=0, le=MOST_CURSOR)]
 

@@ -15,6 +15,7 @@ from harena.core.ports.benchmark_jobs import BenchmarkOperations
 from harena.core.ports.blueprints import BlueprintOperations
 from harena.core.ports.catalog import CatalogOperations
 from harena.core.ports.egress import Egress
+from harena.core.ports.image_builds import ImageBuildOperations
 from harena.core.ports.images import ImageOperations, ImageSource
 from harena.core.ports.registry import RegistryOperations
 from harena.core.ports.runtime import (
@@ -44,6 +45,7 @@ __all__ = [
     "Egress",
     "FileWatch",
     "HasUpperLayer",
+    "ImageBuildOperations",
     "ImageOperations",
     "ImageSource",
     "MovesTrees",
@@ -70,6 +72,7 @@ class Operations(
     BlueprintOperations,
     BenchmarkOperations,
     CatalogOperations,
+    ImageBuildOperations,
     ImageOperations,
     RegistryOperations,
     SecretOperations,

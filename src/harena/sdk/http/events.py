@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 from harena.core.errors import SandboxUnavailableError
 from harena.core.reconnecting import Pauses
 from harena.core.records.benchmark_jobs import BenchmarkEvent
+from harena.core.records.image_builds import ImageBuildEvent
 from harena.core.records.images import ImagePullEvent
 from harena.core.records.training_jobs import TrainingEvent
 from harena.sdk.http.connection import Connection
 
 MOST_LINE_BYTES = 64 * 1024 * 1024
 
-E = TypeVar("E", BenchmarkEvent, ImagePullEvent, TrainingEvent)
+E = TypeVar("E", BenchmarkEvent, ImageBuildEvent, ImagePullEvent, TrainingEvent)
 
 
 async def read_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[tuple[str, Any], None]:

@@ -25,6 +25,7 @@ from harena.core.wire import blueprint_from_json, blueprints_page_from_json, inf
 from harena.sdk.http.benchmark_jobs import HttpBenchmarks
 from harena.sdk.http.catalog import HttpCatalog
 from harena.sdk.http.connection import Connection, address
+from harena.sdk.http.image_builds import HttpImageBuilds
 from harena.sdk.http.images import HttpImages
 from harena.sdk.http.lease import LEASE_SECONDS, ClientLease
 from harena.sdk.http.registry import HttpRegistry
@@ -37,7 +38,16 @@ from harena.sdk.http.training_sources import with_sent_sources
 PAGE = 500
 
 
-class HttpOperations(HttpBenchmarks, HttpCatalog, HttpImages, HttpRegistry, HttpSecrets, HttpSnapshots, HttpTraining):
+class HttpOperations(
+    HttpBenchmarks,
+    HttpCatalog,
+    HttpImageBuilds,
+    HttpImages,
+    HttpRegistry,
+    HttpSecrets,
+    HttpSnapshots,
+    HttpTraining,
+):
     """Implements `Operations`. Used from one event loop."""
 
     def __init__(

@@ -1,0 +1,290 @@
+"""Builds under way, and what a workspace sees of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from harena.core import settings
+from harena.core.clock import Clock
+from harena.core.errors import HarenaError, LimitExceededError, NotFoundError, PlatformError, ValidationError
+from harena.core.images import parse_reference
+from harena.core.ports.image_builds import BuildRoom, BuildRunner
+from harena.core.records.image_builds import MOST_LOG_BYTES, BuildState, ImageBuild, ImageBuildEvent
+from harena.core.threads import IMAGES, node_task
+from harena.image_build.building import Builder, BuildLimits, Reports
+from harena.image_build.contexts import Received, read_archive
+from harena.image_build.planning import Asked, BuildPlan, LayerStep, plan_build
+from harena.image_build.reading import read_dockerfile
+
+KEPT_SECONDS = 3600.0
+"""for which a build that has ended can be asked for"""
+_MOST_OPEN = 8
+"""builds of one workspace that have not ended, those that are being sent among them"""
+_MOST_KEPT = 200
+_AT_ONCE = 2
+"""builds of the node that run at one time"""
+_RETRY_SECONDS = 5.0
+_PIECE = 64 * 1024
+_EVENT_BYTES = 300
+"""what an event takes beside its text"""
+
+Rooms = Callable[[str], AbstractAsyncContextManager[BuildRoom]]
+"""gives a build of a workspace its room"""
+
+
+@dataclass(slots=True, eq=False)
+class _Build:
+    id: str
+    workspace: str
+    references: list[str]
+    state: BuildState = BuildState.WAITING
+    steps: int | None = None
+    steps_done: int = 0
+    steps_cached: int = 0
+    step: str | None = None
+    image: str | None = None
+    error: str | None = None
+    reason: str | None = None
+    task: asyncio.Task[None] | None = None
+    events: list[ImageBuildEvent] = field(default_factory=list)
+    event_bytes: int = 0
+    cursor: int = 0
+    waiting: list[asyncio.Future[None]] = field(default_factory=list)
+
+    def told(self) -> ImageBuild:
+        """The build as it is answered."""
+        return ImageBuild(
+            id=self.id,
+            state=self.state,
+            references=self.references,
+            steps=self.steps,
+            steps_done=self.steps_done,
+            steps_cached=self.steps_cached,
+            step=self.step,
+            image=self.image,
+            error=self.error,
+            reason=self.reason,
+        )
+
+    def change(self, kind: str = "", text: str = "") -> None:
+        """Something is another than it was."""
+        self._add(ImageBuildEvent(cursor=self.cursor + 1, kind=kind or self.state.value, build=self.told(), text=text))
+
+    def say(self, said: bytes) -> None:
+        """A command has said something."""
+        for begin in range(0, len(said), _PIECE):
+            text = said[begin : begin + _PIECE].decode(errors="replace")
+            self._add(ImageBuildEvent(cursor=self.cursor + 1, kind="output", build=None, text=text))
+
+    def _add(self, event: ImageBuildEvent) -> None:
+        self.cursor = event.cursor
+        self.events.append(event)
+        self.event_bytes += len(event.text) + _EVENT_BYTES
+        while self.event_bytes > MOST_LOG_BYTES and len(self.events) > 1:
+            self.event_bytes -= len(self.events.pop(0).text) + _EVENT_BYTES
+        for waiting in self.waiting:
+            if not waiting.done():
+                waiting.set_result(None)
+
+
+class Builds:
+    """Implements `ImageBuildOperations` with the workspace as the first argument. Used from one event loop."""
+
+    def __init__(self, rooms: Rooms, runner: BuildRunner, clock: Clock, *, platform: str) -> None:
+        """`platform`: what runs here, as linux/amd64."""
+        self._rooms = rooms
+        self._runner = runner
+        self._clock = clock
+        self._platform = platform
+        self._builds: dict[str, _Build] = {}
+        self._arriving: dict[str, int] = {}
+        """workspace -> builds whose context is being sent"""
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+
+    async def begin(self, workspace: str, tree: AsyncIterable[bytes]) -> ImageBuild:
+        """See `ImageBuildOperations`."""
+        self._check_room(workspace)
+        self._arriving[workspace] = self._arriving.get(workspace, 0) + 1
+        try:
+            async with AsyncExitStack() as stack:
+                room = await stack.enter_async_context(self._rooms(workspace))
+                file = room.path / "context.tar"
+                await self._receive(tree, file)
+                received, plan = await IMAGES.run_for(workspace, partial(self._read, file))
+                references = [str(parse_reference(one)) for one in received.request.references]
+                build = _Build(f"build_{secrets.token_hex(8)}", workspace, references)
+                self._keep(build)
+                work = self._run(build, received, plan, room, stack.pop_all())
+                build.task = node_task(work, f"build {build.id}")
+                return build.told()
+        finally:
+            self._arriving[workspace] -= 1
+            if not self._arriving[workspace]:
+                del self._arriving[workspace]
+
+    async def get(self, workspace: str, build: str) -> ImageBuild:
+        """See `ImageBuildOperations`."""
+        return self._found(workspace, build).told()
+
+    async def wait(self, workspace: str, build: str) -> ImageBuild:
+        """See `ImageBuildOperations`."""
+        found = self._found(workspace, build)
+        while not found.state.is_over:
+            await self._change(found)
+        return found.told()
+
+    async def cancel(self, workspace: str, build: str) -> ImageBuild:
+        """See `ImageBuildOperations`."""
+        found = self._found(workspace, build)
+        if not found.state.is_over and found.task is not None:
+            found.task.cancel()
+            while not found.state.is_over:
+                await self._change(found)
+        return found.told()
+
+    async def events(self, workspace: str, build: str, after: int) -> AsyncIterator[ImageBuildEvent]:
+        """See `ImageBuildOperations`."""
+        found = self._found(workspace, build)
+        while True:
+            for event in [one for one in found.events if one.cursor > after]:
+                after = event.cursor
+                yield event
+            if found.cursor <= after:
+                if found.state.is_over:
+                    return
+                await self._change(found)
+
+    async def close(self) -> None:
+        """End all."""
+        tasks = [build.task for build in self._builds.values() if build.task is not None and not build.task.done()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    # -- how --
+
+    def _check_room(self, workspace: str) -> None:
+        own = [one for one in self._builds.values() if one.workspace == workspace and not one.state.is_over]
+        if len(own) + self._arriving.get(workspace, 0) >= _MOST_OPEN:
+            raise LimitExceededError(
+                f"{_MOST_OPEN} builds of this workspace have not ended: wait for some of them",
+                reason="BUSY",
+                retry_delay=timedelta(seconds=_RETRY_SECONDS),
+            )
+
+    async def _receive(self, tree: AsyncIterable[bytes], file: Path) -> None:
+        most, size = _number(settings.BUILD_CONTEXT_BYTES), 0
+        try:
+            out: BinaryIO = await IMAGES.run(file.open, "xb")
+            try:
+                async for piece in tree:
+                    size += len(piece)
+                    if size > most:
+                        raise ValidationError(
+                            f"the context has more than {most} bytes ({settings.BUILD_CONTEXT_BYTES.name}): leave "
+                            "files out (.dockerignore)",
+                            reason="CONTEXT_TOO_LARGE",
+                        )
+                    await IMAGES.run(out.write, piece)
+            finally:
+                await IMAGES.run(out.close)
+        except OSError as error:
+            raise _disk(error) from error
+
+    def _read(self, file: Path) -> tuple[Received, BuildPlan]:
+        try:
+            received = read_archive(file)
+        except OSError as error:
+            raise _disk(error) from error
+        request = received.request
+        asked = Asked(request.arguments, request.target, self._platform)
+        return received, plan_build(read_dockerfile(request.dockerfile), asked)
+
+    async def _run(
+        self, build: _Build, received: Received, plan: BuildPlan, room: BuildRoom, held: AsyncExitStack
+    ) -> None:
+        state, image = BuildState.CANCELLED, None
+        try:
+            async with held:
+                deadline = self._clock.now() + received.request.timeout_seconds
+                async with self._slots, asyncio.timeout(received.request.timeout_seconds):
+                    image = await self._made(build, received, plan, room, lambda: deadline - self._clock.now())
+            state = BuildState.DONE
+        except TimeoutError:
+            build.error = f"the build took longer than its {received.request.timeout_seconds:g} seconds: allow it more"
+            state, build.reason = BuildState.FAILED, "BUILD_TIME"
+        except HarenaError as error:
+            state, build.error, build.reason = BuildState.FAILED, str(error), error.reason
+        except OSError as error:
+            state, build.error = BuildState.FAILED, str(_disk(error))
+        finally:
+            build.state, build.image, build.step = state, image if state is BuildState.DONE else None, None
+            build.change()
+            self._clock.call_later(KEPT_SECONDS, lambda: self._builds.pop(build.id, None))
+
+    async def _made(
+        self, build: _Build, received: Received, plan: BuildPlan, room: BuildRoom, left: Callable[[], float]
+    ) -> str:
+        def planned(steps: int) -> None:
+            build.steps, build.state = steps, BuildState.RUNNING
+            build.change()
+
+        def began(step: LayerStep) -> None:
+            build.step = step.text
+            build.change("step", f"[{build.steps_done + 1}/{build.steps}] {step.text}")
+
+        def ended(was_here: bool) -> None:
+            build.steps_done += 1
+            build.steps_cached += was_here
+            build.change("step", "it was here already" if was_here else "done")
+
+        limits = BuildLimits(_number(settings.IMAGE_MOST_BYTES), _number(settings.IMAGE_MOST_FILES))
+        reports = Reports(planned, began, ended, build.say)
+        builder = Builder(room, self._runner, build.workspace, received, plan, limits, reports, left)
+        build.state = BuildState.PULLING
+        build.change()
+        await builder.pull()
+        made = await builder.build()
+        if build.references:
+            await room.keep(made, build.references)
+        return made.digest
+
+    def _found(self, workspace: str, build: str) -> _Build:
+        found = self._builds.get(build)
+        if found is None or found.workspace != workspace:
+            raise NotFoundError(f"no build {build!r:.100}: builds are forgotten an hour after their end")
+        return found
+
+    async def _change(self, build: _Build) -> None:
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        build.waiting.append(waiting)
+        try:
+            await waiting
+        finally:
+            build.waiting.remove(waiting)
+
+    def _keep(self, build: _Build) -> None:
+        self._builds[build.id] = build
+        if len(self._builds) > _MOST_KEPT:
+            ended = (one.id for one in self._builds.values() if one.state.is_over)
+            self._builds.pop(next(ended, ""), None)
+
+
+def _number(setting: settings.Setting) -> int:
+    text = setting.read() or str(setting.default)
+    if not text.isdecimal():
+        raise ValidationError(f"{setting.name} must be a whole number (got {text!r:.40})")
+    return int(text)
+
+
+def _disk(error: OSError) -> PlatformError:
+    return PlatformError(f"the disk failed while an image was built: {error.strerror or error}", step="build")

@@ -1,0 +1,107 @@
+"""Archives that ADD unpacks: they are written out as plain tar files, which are then read as trees."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from harena.core.errors import ValidationError
+from harena.image_build.source_trees import Node, SourceTree
+
+_CHUNK_BYTES = 1024 * 1024
+_USTAR = slice(257, 262)
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    def decompress(self, piece: bytes, most: int = ..., /) -> bytes: ...
+
+
+class _Gzip:
+    """zlib's decompressor, with the others' interface."""
+
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    @property
+    def eof(self) -> bool:
+        return self._zlib.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._zlib.unconsumed_tail
+
+    def decompress(self, piece: bytes, most: int = 0, /) -> bytes:
+        return self._zlib.decompress(self._zlib.unconsumed_tail + piece, most)
+
+
+_FORMATS: tuple[tuple[bytes, Callable[[], _Decompressor]], ...] = (
+    (b"\x1f\x8b", _Gzip),
+    (b"BZh", bz2.BZ2Decompressor),
+    (b"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(memlimit=256 << 20)),
+)
+
+
+def unpacked_tar(tree: SourceTree, node: Node, work: Path, most_bytes: int) -> Path | None:
+    """A plain tar file of an archive, below `work`; None = the file is no archive. Raises ValidationError, OSError."""
+    pieces = tree.content(node)
+    first = next(pieces, b"")
+    kind = next((kind for magic, kind in _FORMATS if first.startswith(magic)), None)
+    if kind is None and first[_USTAR] != b"ustar":
+        return None
+    descriptor, name = tempfile.mkstemp(dir=work, prefix="archive-")
+    size = 0
+    with open(descriptor, "wb") as out:
+        try:
+            for piece in _plain(first, pieces, kind):
+                if not size and piece[_USTAR] != b"ustar":
+                    return None  # compressed, and no archive: it is copied as it is
+                size += len(piece)
+                if size > most_bytes:
+                    raise ValidationError(
+                        f"the archive {node.name!r:.200} unpacks to more than {most_bytes} bytes",
+                        reason="IMAGE_TOO_LARGE",
+                    )
+                out.write(piece)
+        except (zlib.error, lzma.LZMAError, EOFError) as error:
+            raise ValidationError(f"the archive {node.name!r:.200} is damaged: {error}", reason="CONTEXT") from None
+        except OSError as error:
+            if error.errno is None:  # what bz2 raises for damaged data
+                raise ValidationError(f"the archive {node.name!r:.200} is damaged", reason="CONTEXT") from None
+            raise
+    return Path(name)
+
+
+def _plain(first: bytes, more: Iterator[bytes], kind: Callable[[], _Decompressor] | None) -> Iterator[bytes]:
+    if kind is None:
+        yield first
+        yield from more
+        return
+    one = kind()
+    piece = first
+    begun: list[bytes] = []
+    while True:
+        made = one.decompress(piece, _CHUNK_BYTES)
+        piece = b""
+        if made:
+            # the first piece is large enough to tell what it is
+            begun.append(made)
+            if sum(map(len, begun)) >= _USTAR.stop or one.eof:
+                yield b"".join(begun)
+                begun = []
+        if one.eof:
+            break
+        if one.needs_input:
+            piece = next(more, b"")
+            if not piece:
+                raise EOFError("it ends too early")
+    if begun:
+        yield b"".join(begun)

@@ -1,0 +1,160 @@
+"""Where builds of a node run their commands: each RUN in a sandbox of its own, of the image as it is by then."""
+
+from __future__ import annotations
+
+import asyncio
+import tarfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from harena.core.errors import PlatformError, SandboxFileError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
+from harena.core.output import OutputBuffer
+from harena.core.ports import HasUpperLayer, SandboxPort
+from harena.core.ports.image_builds import BuildCommand, BuildOutcome
+from harena.core.records.image_configs import BuiltImage
+from harena.core.threads import IMAGES
+from harena.runtime.host.sandboxes import Sandboxes
+
+_MORE_SECONDS = 120.0
+"""for which a sandbox lives beyond its command's time, until its layer is read"""
+_MOST_PIDS, _MOST_FILES, _MOST_OPEN = 4096, 1_000_000, 65_536
+_OUTPUT_BYTES = 16 * 1024 * 1024
+_MOST_CACHE_BYTES = 4 << 30
+_PIECE_BYTES = 1024 * 1024
+
+
+class SandboxRunner:
+    """Implements `BuildRunner` with the sandboxes of a node, which count as the workspace's. Used from one event
+    loop."""
+
+    def __init__(self, sandboxes: Sandboxes) -> None:
+        self._sandboxes = sandboxes
+
+    @asynccontextmanager
+    async def run(
+        self, workspace: str, image: BuiltImage, command: BuildCommand, said: Callable[[bytes], None]
+    ) -> AsyncIterator[BuildOutcome]:
+        """See `BuildRunner`."""
+        limits = Limits(
+            memory_bytes=command.memory_bytes,
+            disk_bytes=command.memory_bytes,
+            inodes=_MOST_FILES,
+            pids=_MOST_PIDS,
+            open_files=_MOST_OPEN,
+            output_bytes=_OUTPUT_BYTES,
+            lifetime_seconds=command.timeout_seconds + _MORE_SECONDS,
+        )
+        handle = await self._sandboxes.create(workspace, SandboxSpec(image=image.digest, limits=limits))
+        try:
+            sandbox = handle.port
+            await _prepare(sandbox, command)
+            why = await _run(sandbox, command, said)
+            if why:
+                yield BuildOutcome(why=why)
+                return
+            for path, file in command.kept:
+                await _keep(sandbox, path, file)
+            empty = [path for path in command.places if await _is_empty(sandbox, path)]
+            if not isinstance(sandbox, HasUpperLayer):
+                raise PlatformError("this runtime cannot tell what a sandbox has written", step="build")
+            await sandbox.pause()
+            layer = await sandbox.upper_layer()
+            try:
+                yield BuildOutcome(layer=layer, empty=empty)
+            finally:
+                await layer.close()
+        finally:
+            await handle.stop()
+
+
+async def _prepare(sandbox: SandboxPort, command: BuildCommand) -> None:
+    for path, file in command.trees:
+        await _empty(sandbox, path)
+        if file is not None:
+            await sandbox.extract_archive(path, _pieces(file))
+    for path, (content, mode) in command.files.items():
+        await sandbox.write_file(path, content, mode=mode)
+
+
+async def _empty(sandbox: SandboxPort, path: str) -> None:
+    """A directory without anything in it; one that is there keeps its rights."""
+    await sandbox.make_dir(path)
+    for entry in await sandbox.list_dir(path):
+        await sandbox.remove(entry.path, recursive=True, missing_ok=True)
+
+
+async def _is_empty(sandbox: SandboxPort, path: str) -> bool:
+    try:
+        return not await sandbox.list_dir(path)
+    except SandboxFileError:  # it is none any more
+        return False
+
+
+async def _run(sandbox: SandboxPort, command: BuildCommand, said: Callable[[bytes], None]) -> str:
+    """Why the command has failed; "" = it has not."""
+    running = await sandbox.exec(
+        ExecRequest(
+            argv=tuple(command.argv),
+            env=dict(command.environment),
+            cwd=command.workdir,
+            user=command.user or "0:0",
+            timeout_seconds=command.timeout_seconds,
+            warm=False,
+        )
+    )
+    following = [asyncio.ensure_future(_follow(one, said)) for one in (running.stdout, running.stderr)]
+    try:
+        result = await running.wait()
+        await asyncio.wait(following)
+    finally:
+        for task in following:
+            task.cancel()
+    return _why(result)
+
+
+async def _follow(output: OutputBuffer, said: Callable[[bytes], None]) -> None:
+    async for piece in output:
+        said(piece)
+
+
+def _why(result: ExecResult) -> str:
+    if result.outcome is ExecOutcome.MEMORY:
+        return "the command has reached the build's memory limit, which its files count for: raise memory_mb"
+    if result.outcome is ExecOutcome.TIMEOUT:
+        return "the command ran until the build's time was over"
+    if result.outcome is ExecOutcome.SIGNALED:
+        return f"the command was ended by signal {-result.returncode}"
+    if result.outcome is not ExecOutcome.EXITED:
+        return f"the command was ended ({result.outcome.value})"
+    return f"the command has ended with exit code {result.returncode}" if result.returncode else ""
+
+
+async def _keep(sandbox: SandboxPort, path: str, file: Path) -> None:
+    """Write what a directory holds into a tar file; without one where that is too much, or where it has gone."""
+    out: BinaryIO = await IMAGES.run(file.open, "xb")
+    try:
+        size = 0
+        async with aclosing(sandbox.create_archive(path)) as pieces:
+            async for piece in pieces:
+                size += len(piece)
+                if size > _MOST_CACHE_BYTES:
+                    raise SandboxFileError(f"{path} has more than {_MOST_CACHE_BYTES} bytes")
+                await IMAGES.run(out.write, piece)
+    except SandboxFileError:
+        await IMAGES.run(out.seek, 0)
+        await IMAGES.run(out.truncate)
+        await IMAGES.run(out.write, bytes(2 * tarfile.BLOCKSIZE))  # the cache is empty from now on
+    finally:
+        await IMAGES.run(out.close)
+
+
+async def _pieces(file: Path) -> AsyncIterator[bytes]:
+    source: BinaryIO = await IMAGES.run(file.open, "rb")
+    try:
+        while piece := await IMAGES.run(source.read, _PIECE_BYTES):
+            yield piece
+    finally:
+        await IMAGES.run(source.close)

@@ -1,0 +1,317 @@
+"""COPY, ADD and WORKDIR put files where Docker puts them, within the image whatever links it has."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import tarfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harena.core.errors import ValidationError
+from harena.core.path_patterns import rules_of_file
+from harena.image_build.contexts import ContextTree
+from harena.image_build.copying import check_sources, select, write_copy, write_folder
+from harena.image_build.faults import DockerfileError
+from harena.image_build.image_files import ImageFiles, ImagePathError
+from harena.image_build.layer_tars import LayerTar, LayerTooLargeError
+from harena.image_build.owners import UnknownOwnerError, owner_of
+from harena.image_build.planning import CopyStep, FolderStep, InlineFile
+from harena.image_build.source_trees import ImageTree, SourceTree, TarTree, find
+
+MIB = 1024 * 1024
+STEP = CopyStep(
+    line=7,
+    text="COPY x y",
+    sources=("x",),
+    destination="/y",
+    files=(),
+    from_=None,
+    owner="",
+    mode=None,
+    keeps_parents=False,
+    excludes=(),
+    unpacks=False,
+)
+
+
+def tar_of(path: Path, *members: tuple[str, bytes | str | None], mode: int = 0o644, uid: int = 1000) -> Path:
+    """A tar file: bytes are a file's content, a text is where a link leads, None is a directory."""
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        for name, content in members:
+            member = tarfile.TarInfo(name)
+            member.mode, member.uid, member.gid, member.mtime = mode, uid, uid, 1_700_000_000
+            if isinstance(content, str):
+                member.type, member.linkname = tarfile.SYMTYPE, content
+            elif content is None:
+                member.type, member.mode = tarfile.DIRTYPE, 0o750
+            else:
+                member.size = len(content)
+            archive.addfile(member, io.BytesIO(content) if isinstance(content, bytes) else None)
+    return path
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Callable[..., ContextTree]:
+    def made(*members: tuple[str, bytes | str | None], ignore: str = "") -> ContextTree:
+        file = tar_of(tmp_path / "context.tar", *((f"context/{name}", content) for name, content in members))
+        return ContextTree.read(file, "the context") if not ignore else _with_rules(file, ignore)
+
+    return made
+
+
+def _with_rules(file: Path, ignore: str) -> ContextTree:
+    from harena.image_build.contexts import _below
+
+    return ContextTree.read(file, "the context", rules=_below(rules_of_file(ignore)))
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> ImageFiles:
+    """Two layers: the upper one removes, replaces and hides."""
+    lower, upper = tmp_path / "lower", tmp_path / "upper"
+    for path in ("etc", "opt/real", "var/hidden", "usr/bin", "gone"):
+        (lower / path).mkdir(parents=True)
+    (lower / "etc/passwd").write_text("root:x:0:0::/:\nweb:x:33:34::/:\n")
+    (lower / "etc/group").write_text("root:x:0:\nstaff:x:50:\n")
+    (lower / "bin").symlink_to("usr/bin")
+    (lower / "link").symlink_to("/opt/real")
+    (lower / "climbs").symlink_to("../../../../../../../../opt")
+    (lower / "round").symlink_to("round")
+    (lower / "host").symlink_to(tmp_path)
+    (lower / "var/hidden/below").write_text("below")
+    (upper / "var/hidden").mkdir(parents=True)
+    os.setxattr(upper / "var/hidden", "user.overlay.opaque", b"y")
+    os.mknod(upper / "gone", stat.S_IFCHR, os.makedev(0, 0))
+    (lower / "tmp").mkdir()
+    (lower / "tmp").chmod(0o1777)
+    return ImageFiles((upper, lower), keeps_owners=os.geteuid() == 0)
+
+
+def layer_of(step: CopyStep, tree: SourceTree, image: ImageFiles, work: Path) -> dict[str, tarfile.TarInfo]:
+    """The entries of the layer that a step makes, by their names."""
+    made = io.BytesIO()
+    layer = LayerTar(made, most_bytes=MIB, most_files=100)
+    write_copy(step, select(step, tree, "the context", work, most_bytes=MIB), image, layer)
+    layer.close()
+    made.seek(0)
+    with tarfile.open(fileobj=made, encoding="utf-8", errors="surrogateescape") as archive:
+        return {member.name: member for member in archive.getmembers()}
+
+
+def test_a_path_of_an_image_leads_nowhere_else(image: ImageFiles, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("of the host")
+    assert image.find("/link/new").parts == ("opt", "real", "new")
+    assert image.find("/climbs/real").parts == ("opt", "real")
+    assert image.find("/../../link/../x").parts == ("opt", "x")
+    assert image.find("/host/secret").about is None
+    assert image.find("/host/secret").parts == (*tmp_path.parts[1:], "secret")
+    assert image.find("/link", follows=False).is_link
+    with pytest.raises(ImagePathError, match="40 links"):
+        image.find("/round")
+    with pytest.raises(ImagePathError, match="no directory"):
+        image.find("/etc/passwd/x")
+
+
+def test_layers_are_seen_as_one(image: ImageFiles) -> None:
+    assert image.find("/gone").about is None
+    assert image.find("/var/hidden/below").about is None
+    assert image.find("/var/hidden").is_folder
+    assert [child.parts[-1] for child in image.children(image.root())] == [
+        *("bin", "climbs", "etc", "host", "link", "opt", "round", "tmp", "usr", "var"),
+    ]
+
+
+def test_links_of_a_context_lead_nowhere_else(context: Callable[..., ContextTree], tmp_path: Path) -> None:
+    tree = context(("a", b"a"), ("l", "/a"), ("up", "../../../a"), ("etc", "/etc"), ("loop", "loop"), ("d/in", "../a"))
+    assert [find(tree, path) is not None for path in ("l", "up", "d/in", "etc/passwd", "loop", "d/../a", "../a")] == [
+        *(True, True, True, False, False, True, True),
+    ]
+    (outside := tmp_path / "outside").write_text("x")
+    step = replace(STEP, sources=("etc/passwd",))
+    with pytest.raises(DockerfileError, match=r"line 7: COPY: 'etc/passwd' is not in the context"):
+        check_sources(step, tree)
+    assert outside.read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("../x", b""), ("/x", b""), ("a/../../x", b""), ("a" * 300, b""), ("d/" * 300, None)]
+)
+def test_names_that_climb_are_refused(tmp_path: Path, name: str, content: bytes | None) -> None:
+    with pytest.raises(ValidationError) as refused:
+        TarTree.read(tar_of(tmp_path / "t", (name, content)), "the context")
+    assert refused.value.reason == "CONTEXT"
+
+
+def test_devices_and_files_below_files_are_refused(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "t", "w") as archive:
+        member = tarfile.TarInfo("null")
+        member.type = tarfile.CHRTYPE
+        archive.addfile(member)
+    with pytest.raises(ValidationError, match="neither a file"):
+        TarTree.read(tmp_path / "t", "the context")
+    with pytest.raises(ValidationError, match="no directory"):
+        TarTree.read(tar_of(tmp_path / "t", ("a", b""), ("a/b", b"")), "the context")
+
+
+@pytest.mark.parametrize(
+    ("sources", "destination", "names"),
+    [
+        (("d/a",), "/new", ["new"]),
+        (("d/a",), "/new/", ["new", "new/a"]),
+        (("d/a",), "/etc", ["etc", "etc/a"]),
+        (("d",), "/new", ["new", "new/a", "new/sub", "new/sub/b"]),
+        (("d", "e"), "/new/", ["new", "new/a", "new/e", "new/sub", "new/sub/b"]),
+        (("d/*",), "/new/", ["new", "new/a", "new/b"]),
+        (("?",), "/new/", ["new", "new/a", "new/e", "new/sub", "new/sub/b"]),
+        ((".",), "/w", ["w", "w/d", "w/d/a", "w/d/sub", "w/d/sub/b", "w/e", "w/l"]),
+        (("l",), "/new", ["new", "new/a", "new/sub", "new/sub/b"]),
+        (("d/a",), "/link/x", ["opt", "opt/real", "opt/real/x"]),
+        (("d/a",), "/bin/", ["usr", "usr/bin", "usr/bin/a"]),
+    ],
+)
+def test_files_go_where_docker_puts_them(
+    context: Callable[..., ContextTree],
+    image: ImageFiles,
+    tmp_path: Path,
+    sources: Sequence[str],
+    destination: str,
+    names: Sequence[str],
+) -> None:
+    tree = context(("d/a", b"1"), ("d/sub/b", b"2"), ("e", b"3"), ("l", "d"))
+    made = layer_of(replace(STEP, sources=tuple(sources), destination=destination), tree, image, tmp_path)
+    assert sorted(made) == names
+
+
+def test_what_lies_above_keeps_what_the_image_says(
+    context: Callable[..., ContextTree], image: ImageFiles, tmp_path: Path
+) -> None:
+    made = layer_of(replace(STEP, sources=("a",), destination="/tmp/new/a"), context(("a", b"1")), image, tmp_path)
+    assert oct(made["tmp"].mode) == "0o1777"
+    assert oct(made["tmp/new"].mode) == "0o755"
+    assert (made["tmp/new/a"].uid, made["tmp/new/a"].mtime) == (0, 315_532_800)
+
+
+def test_owners_modes_and_inline_files(context: Callable[..., ContextTree], image: ImageFiles, tmp_path: Path) -> None:
+    step = replace(
+        STEP, sources=("a",), destination="/n/", owner="web:staff", mode=0o600, files=(InlineFile("i", "text"),)
+    )
+    made = layer_of(step, context(("a", b"1")), image, tmp_path)
+    assert {(one.uid, one.gid) for one in made.values()} == {(33, 50)}
+    assert [oct(made[name].mode) for name in ("n/a", "n/i")] == ["0o600", "0o600"]
+    assert owner_of("web", image) == (33, 34)
+    assert owner_of("7", image) == (7, 7)
+    assert owner_of("7:8", image) == (7, 8)
+    for unknown in ("nobody", "web:nobody", "99999999999"):
+        with pytest.raises(UnknownOwnerError):
+            owner_of(unknown, image)
+
+
+@pytest.mark.parametrize(
+    ("sources", "destination", "why"),
+    [
+        (("nothing",), "/x", "'nothing' is not in the context"),
+        (("*.none",), "/x/", "matches nothing"),
+        (("[",), "/x/", "without ]"),
+        (("d",), "/etc/passwd", "no directory of the image"),
+        (("f",), "/etc/passwd/x", "no directory of the image"),
+        (("f",), "/round", "40 links"),
+        (("root",), "/", "of the image is no directory, and a directory comes there"),
+        (("over",), "/", "is a directory of the image, and the source is none"),
+    ],
+)
+def test_what_cannot_be_copied_is_told(
+    context: Callable[..., ContextTree],
+    image: ImageFiles,
+    tmp_path: Path,
+    sources: Sequence[str],
+    destination: str,
+    why: str,
+) -> None:
+    tree = context(("d/a", b"1"), ("f", b"2"), ("root/bin/tool", b"3"), ("over/etc", b"4"))
+    with pytest.raises(DockerfileError, match=r"Dockerfile line 7: COPY: ") as refused:
+        layer_of(replace(STEP, sources=tuple(sources), destination=destination), tree, image, tmp_path)
+    assert why in str(refused.value)
+
+
+def test_what_a_dockerignore_leaves_out_is_not_there(context: Callable[..., ContextTree]) -> None:
+    tree = context(
+        ("a.pyc", b""), ("d/b.pyc", b""), ("d/c", b""), (".dockerignore", b""), ignore="**/*.pyc\n.dockerignore"
+    )
+    assert [node.name for node in tree.children(tree.root())] == ["d"]
+    assert find(tree, "d/b.pyc") is None
+
+
+@pytest.mark.parametrize("pack", [lambda content: content, gzip.compress])
+def test_archives_are_unpacked_by_add_alone(
+    context: Callable[..., ContextTree], image: ImageFiles, tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    inner = pack(tar_of(tmp_path / "inner", ("d", None), ("d/f", b"1"), ("l", "d/f"), uid=77).read_bytes())
+    tree = context(("a.tar", inner), ("z.gz", gzip.compress(b"no archive")))
+    added = replace(STEP, sources=("a.tar", "z.gz"), destination="/n/", unpacks=True)
+    made = layer_of(added, tree, image, tmp_path)
+    assert sorted(made) == ["n", "n/d", "n/d/f", "n/l", "n/z.gz"]
+    assert (made["n/d/f"].uid, made["n/l"].linkname) == (77, "d/f")
+    assert sorted(layer_of(replace(added, unpacks=False), tree, image, tmp_path)) == ["n", "n/a.tar", "n/z.gz"]
+
+
+def test_archives_of_add_are_bounded(context: Callable[..., ContextTree], image: ImageFiles, tmp_path: Path) -> None:
+    bomb = gzip.compress(tar_of(tmp_path / "bomb", ("f", bytes(4 * MIB))).read_bytes())
+    climbs = tar_of(tmp_path / "climbs", ("../f", b"1")).read_bytes()
+    tree = context(("bomb", bomb), ("climbs", climbs), ("cut", bomb[:1000]))
+    for name, reason in (("bomb", "IMAGE_TOO_LARGE"), ("climbs", "CONTEXT"), ("cut", "CONTEXT")):
+        with pytest.raises(ValidationError) as refused:
+            layer_of(replace(STEP, sources=(name,), destination="/n/", unpacks=True), tree, image, tmp_path)
+        assert refused.value.reason == reason
+
+
+def test_a_layer_is_bounded(context: Callable[..., ContextTree], image: ImageFiles, tmp_path: Path) -> None:
+    with pytest.raises(LayerTooLargeError):
+        layer_of(STEP, context(("x", bytes(2 * MIB))), image, tmp_path)
+    with pytest.raises(LayerTooLargeError):
+        layer_of(STEP, context(*((f"x/{number}", b"") for number in range(200))), image, tmp_path)
+
+
+def test_the_digest_changes_with_what_counts(context: Callable[..., ContextTree], tmp_path: Path) -> None:
+    def digest(*members: tuple[str, bytes | str | None]) -> str:
+        return select(STEP, context(*members), "the context", tmp_path, most_bytes=MIB).digest()
+
+    same = digest(("x/a", b"1"), ("x/l", "a"))
+    assert digest(("x/a", b"1"), ("x/l", "a"), ("other", b"")) == same
+    assert len({same, digest(("x/a", b"2"), ("x/l", "a")), digest(("x/b", b"1"), ("x/l", "a"))}) == 3
+    assert digest(("x/a", b"1"), ("x/l", "b")) != same
+
+
+def test_a_tree_of_an_image_has_its_files_alone(image: ImageFiles) -> None:
+    tree = ImageTree(image)
+    found = find(tree, "climbs/../etc/passwd")
+    assert found is not None
+    assert b"".join(tree.content(found)).startswith(b"root:")
+    assert find(tree, "host/lower") is None
+    assert find(tree, "var/hidden/below") is None
+
+
+def test_a_working_directory_is_made_where_it_is_missing(image: ImageFiles) -> None:
+    def made(path: str, owner: str = "") -> dict[str, tuple[int, int]]:
+        out = io.BytesIO()
+        layer = LayerTar(out, most_bytes=MIB, most_files=100)
+        write_folder(FolderStep(line=1, text="WORKDIR x", path=path, owner=owner), image, layer)
+        layer.close()
+        out.seek(0)
+        with tarfile.open(fileobj=out) as archive:
+            return {member.name: (member.uid, member.gid) for member in archive.getmembers()}
+
+    assert made("/etc") == {}
+    assert made("/link/a/b", "web") == {
+        "opt": (0, 0),
+        "opt/real": (0, 0),
+        "opt/real/a": (33, 34),
+        "opt/real/a/b": (33, 34),
+    }
+    with pytest.raises(DockerfileError, match="no directory"):
+        made("/etc/passwd")
