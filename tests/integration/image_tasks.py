@@ -81,6 +81,11 @@ async def image_source(place: Path) -> AsyncIterator[Source]:
     put_packages(compiler, COMPILER)
     (compiler / "usr/bin/gcc").symlink_to("gcc-12")
     for name, text in {
+        "opt/venv/pyvenv.cfg": "home = /usr/bin\n",
+        "opt/venv/bin/activate": "\n",
+        "opt/venv/bin/check": "#!/bin/sh\nexit 0\n",
+        "root/setup.sh": "\n",
+        "var/lib/service/data": "0\n",
         "opt/tool/bin/answer": "#!/bin/sh\necho 42\n",
         "srv/work/data.csv": "a,1\nb,2\n",
         "srv/work/.venv/pyvenv.cfg": "home = /usr/bin\n",
@@ -88,7 +93,7 @@ async def image_source(place: Path) -> AsyncIterator[Source]:
     }.items():
         (settled / name).parent.mkdir(parents=True, exist_ok=True)
         (settled / name).write_text(text)
-        (settled / name).chmod(0o755)
+        (settled / name).chmod(0o755 if "bin/" in name else 0o644)
     images: dict[str, ImageRoot] = {
         "debian": image_root(base, digest="sha256:debian"),
         "python": image_root(python, base, digest="sha256:python"),

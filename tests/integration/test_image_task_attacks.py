@@ -38,6 +38,21 @@ PYTEST_TASK = ImageTask(
     files={"tests/test_add.py": TEST_ADD},
 )
 TOOL_TASK = ImageTask(image=SETTLED, verifier=f'check && [ "$(answer)" = 42 ] && ok=1{RULE}', solution="echo 3 > sum\n")
+LINKED_TASK = ImageTask(
+    image=DEBIAN,
+    dockerfile="WORKDIR /app\n",
+    verifier=f"cmp -s /data/out /tests/expected.txt && ok=1{RULE}",
+    solution="echo 42 > /data/out\n",
+    files={"tests/expected.txt": "42\n"},
+)
+VENV_TASK = ImageTask(
+    image=SETTLED,
+    verifier=(
+        "[ -e ~/setup.sh ] && . ~/setup.sh\n. /opt/venv/bin/activate\n/opt/venv/bin/check\n"
+        f'[ "$(cat /opt/made/bin/tool)" = 42 ] && [ -d /opt/made ] && ok=1{RULE}'
+    ),
+    solution="mkdir -p /opt/made/bin; echo 42 > /opt/made/bin/tool\n",
+)
 WRITES_REWARD = (
     "import os; os.makedirs('/logs/verifier', exist_ok=True); open('/logs/verifier/reward.txt', 'w').write('1')"
 )
@@ -91,6 +106,12 @@ ATTACKS: dict[str, tuple[ImageTask, str]] = {
     "the folder is moved": (TOOL_TASK, REPLACES + "cd /; cp -r /srv/work /srv/w2; cp /tmp/liar /srv/w2/.venv/bin/check; rm -rf /srv/work; ln -s w2 /srv/work\n"),
     "settings that are named": (SHELL_TASK, "mkdir -p /etc/service; ln -s /logs/verifier/reward.txt /etc/service/state; ln -s /proc/1/root /etc/service/x\n"),
     "too much": (SHELL_TASK, "for i in $(seq 70); do head -c 10000000 /dev/urandom > /app/f$i || break; done\n"),
+    "a link to what the verifier expects": (LINKED_TASK, "ln -s /tests/expected.txt /data/out; ln -s /tests /srv/t\n"),
+    "a link to a link": (LINKED_TASK, "ln -s /srv/a /data/out; ln -s /srv/b /srv/a; ln -s /tests/expected.txt /srv/b\n"),
+    "an interpreter that the verifier names": (VENV_TASK, REPLACES + "cp /tmp/liar /opt/venv/bin/check; cp /tmp/liar /opt/venv/bin/python\n"),
+    "a script that the verifier reads": (VENV_TASK, f"echo '{PAYS}; exit 0' > /opt/venv/bin/activate; echo '{PAYS}; exit 0' > /root/setup.sh\n"),
+    "a folder that the verifier names": (VENV_TASK, REPLACES + "rm -rf /opt/venv; mkdir -p /opt/venv/bin; cp /tmp/liar /opt/venv/bin/check; cp /tmp/liar /opt/venv/bin/activate\n"),
+    "a link above what is named": (VENV_TASK, REPLACES + "rm -rf /opt/made; mkdir -p /opt/made; ln -s /usr/bin /opt/made/bin; cp /tmp/liar /usr/bin/tool; cp /tmp/liar /usr/bin/cat\n"),
     "names and kinds that are odd": (
         SHELL_TASK, "mkfifo f; mkdir $'a\\nb' $'\\xff'; touch -- -rf '*' $'\\xff/x'; mkdir -m 0 closed; ln -s loop loop; ln -s / root\n"
     ),
@@ -113,6 +134,7 @@ async def test_a_candidate_that_changes_the_verifiers_ground_is_not_paid(
 
 
 WORKS_BESIDE = {
+    "what is named and made": (VENV_TASK, VENV_TASK.solution),
     "odd files": (SHELL_TASK, "mkfifo f; mkdir $'\\xff'; touch -- -rf $'\\xff/x'; mkdir -m 0 closed; ln -s loop l; echo 42 > answer.txt\n"),
     "changed tools": (SHELL_TASK, REPLACES + "echo 42 > answer.txt; mv /tmp/liar /usr/bin/cat\n"),
     "many files": (SHELL_TASK, "mkdir d; cd d; for i in $(seq 3000); do : > f$i; done; echo 42 > /app/answer.txt\n"),

@@ -92,6 +92,11 @@ TASKS: dict[str, ImageTask] = {
         verifier=f"grep -q '^port = 8080$' /etc/service/main.conf && [ ! -e /etc/motd ] && ok=1{RULE}",
         solution="mkdir -p /etc/service; echo 'port = 8080' > /etc/service/main.conf; rm /etc/motd\n",
     ),
+    "data below /var/lib and in the home folder": ImageTask(
+        image=SETTLED,
+        verifier=f'[ "$(cat /var/lib/service/data)" = 1 ] && [ "$(cat ~/notes.txt)" = 2 ] && ok=1{RULE}',
+        solution="mkdir -p /var/lib/service; echo 1 > /var/lib/service/data; echo 2 > ~/notes.txt\n",
+    ),
     "a user of the system": ImageTask(
         image=DEBIAN,
         dockerfile="WORKDIR /app\n",

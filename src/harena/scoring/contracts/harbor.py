@@ -23,10 +23,10 @@ _OF_THE_IMAGE = (
     "/snap", "/solution", "/sys", "/tests", "/usr", "/var/lib/dpkg", "/var/lib/apk", "/var/lib/rpm",
 )  # fmt: skip
 _STEERING_IN_ETC = re.compile(
-    r"(?:ld\.so|profile|bash|bashrc|zsh|csh|fish|environment|inputrc|python|perl|ruby|php|lua|node|npmrc|yarnrc|gitconfig"
-    r"|pip\.conf|alternatives|nsswitch|pam|security|sudoers|ssl|java|maven|gradle|xdg|gai\.conf|skel|rc|init|systemd|apk"
-    r"|apt|dpkg|mtab|fonts|terminfo|vim|emacs|curlrc|wgetrc|R$|R/|conda|pki|crypto|selinux|apparmor|ccache|gdb|valgrind"
-    r"|locale|group-|passwd-|shadow-).*"
+    r"(?:ld\.so|profile|bash|zsh|csh|fish|environment|inputrc|python|perl|ruby|php|lua|node|npmrc|yarnrc|gitconfig"
+    r"|pip\.conf|alternatives|nsswitch|pam|security|sudoers|ssl$|ssl/openssl|java|maven|gradle|xdg|gai\.conf|skel"
+    r"|systemd|apk|apt|dpkg|mtab|fonts|terminfo|vim|emacs|curlrc|wgetrc|R$|R/|conda|pki|crypto|selinux|apparmor|ccache"
+    r"|gdb|valgrind|locale).*"
 )
 """below `/etc`: what programs read when they start"""
 

@@ -153,6 +153,8 @@ class Ground:
     """where something would have `make` leave out work, and nothing was; see `shadowing`"""
     reals: Mapping[str, str] = field(default_factory=dict)
     """folders that a verifier works in, and what they are after all links"""
+    taken: tuple[str, ...] = ()
+    """what a sealed verifier takes over"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +275,12 @@ async def _sealed(contract: HarborContract, theirs: SandboxPort, fresh: SandboxP
         sealing = await sealing_of(fresh, contract)
     except SealingError as error:
         raise EnvironmentFailedError(f"the verifier cannot be sealed: {error}") from None
-    ground = await _ground(fresh, contract)
+    ground = await _ground(fresh, contract, taken=sealing.places)
     await take_over(sealing, theirs, fresh)
     return ground
 
 
-async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
+async def _ground(sandbox: SandboxPort, contract: HarborContract, *, taken: tuple[str, ...] = ()) -> Ground:
     places = (SOLUTION, TESTS, f"{LOGS}/verifier")
     told = await _command(sandbox, ("sh", "-c", _REAL, "sh", contract.workdir, *places), "/", dict(contract.env))
     home, *real = told.splitlines() or ("",)
@@ -292,9 +294,9 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
     reals = {contract.workdir: (real[1:2] or [contract.workdir])[0], "/app": (real[2:3] or ["/app"])[0]}
     del real[:3]
     emptied = tuple(real) or places
-    left, steering = await _left(sandbox, contract, emptied), await _steering(sandbox, contract)
+    left, steering = await _left(sandbox, contract, emptied, taken), await _steering(sandbox, contract)
     absent = await _absent(sandbox, await _looked(contract, _targets, contract))
-    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals)
+    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, taken)
 
 
 async def _looked(contract: HarborContract, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -355,9 +357,11 @@ async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str,
     return await aside(len(told), lambda: parsed(told.decode("utf-8", "replace")))
 
 
-async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...]) -> Left:
+async def _left(
+    sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...], taken: tuple[str, ...]
+) -> Left:
     """What a verifier's files could be read, written or replaced through; see `left_links`."""
-    places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
+    places = dict.fromkeys(taken or (contract.workdir, "/app", "/tmp"))
     argv = ("sh", "-c", FIND_LEFT, "sh", " ".join(elsewhere), *places)
     written = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
     environment = {"NAMES": names_brought(contract.tests, written)}
@@ -371,7 +375,7 @@ async def _clean(
     """Remove what of it the candidate has made; the links that stay, since they lead nowhere. Raises
     EnvironmentFailedError where that is too much."""
     for _ in range(_CLEAN_ROUNDS):  # a link into a folder that was removed leads nowhere
-        left = await _left(sandbox, contract, ground.emptied)
+        left = await _left(sandbox, contract, ground.emptied, ground.taken)
         new, dangling, alike = await aside(_ENTRY_BYTES * left.count, _made, ground.left, left, keeps_links)
         if len(new) + len(dangling) + len(alike) > _MOST_LEFT:
             break

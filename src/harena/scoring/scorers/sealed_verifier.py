@@ -32,6 +32,7 @@ _MOST_NAMED = 200
 """paths below `_NAMED_BELOW` that a verifier's files name"""
 _MOST_FILE_BYTES = 64 * 1024 * 1024
 _NAMED_BELOW = re.compile(r"(?<![\w./~$}-])/(?:etc|opt|root|var)/[\w.@%+,-][\w.@%+,/-]*")
+_AT_HOME = re.compile(r"(?<![\w./~$}-])(?:~|\$HOME|\$\{HOME\})/")
 _TOO_WIDE = ("/var/lib", "/var/cache", "/var/spool", "/var/run", "/var/local")
 _LEADS_TO_CODE = (
     "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GCONV_PATH", "BASH_ENV", "ENV", "PERL5LIB", "PERL5OPT", "RUBYLIB",
@@ -43,10 +44,35 @@ _FIND_INSTALLED = """\
 command -v find >/dev/null || { echo 'it has no find' >&2; exit 1; }
 for place in "$@"; do
     [ -d "$place" ] || continue
-    find "$place" -xdev -name node_modules -type d -print0 -prune -o -name pyvenv.cfg -print0 || exit 1
+    find "$place" -xdev \\( -name node_modules -o -name conda-meta \\) -type d -print0 -prune \\
+        -o -name pyvenv.cfg -print0 || exit 1
 done
 """
-_MOST_INSTALLED = 1000
+"""virtual environments and packages of Node, below working places"""
+_FIND_PROGRAMS = """\
+for place in "$@"; do
+    [ -e "$place" ] || continue
+    find "$place" -xdev \\( -name bin -o -name sbin -o -name lib -o -name lib32 -o -name lib64 -o -name libexec \\
+        -o -name site-packages -o -name node_modules \\) -print0 -prune -o ! -type d \\( -perm -u+x -o -name '*.so*' \\
+        -o -name '*.sh' -o -name '*.py' -o -name '*.p[lm]' -o -name '*.rb' -o -name '*.js' -o -name '*.jar' \\
+        -o -name 'activate*' -o -name env \\) -print0 || exit 1
+    above=${place%/*}
+    while [ -n "$above" ] && [ "$above" != /var/lib ]; do
+        case "${above##*/}" in
+            bin|sbin|lib|lib32|lib64|libexec|site-packages|node_modules) printf '%s\\0' "$above";;
+        esac
+        [ ! -e "$above/pyvenv.cfg" ] && [ ! -e "$above/conda-meta" ] || printf '%s\\0' "$above"
+        above=${above%/*}
+    done
+done
+"""
+"""programs, and folders of programs, that the image has where the verifier's files name something, or above that"""
+_MOST_INSTALLED = 10_000
+_HOME_TOOLS = (
+    ".local", ".cargo", ".nvm", ".rustup", ".rbenv", ".sdkman", ".asdf", ".deno", ".bun", ".opam", ".ghcup", ".poetry",
+    ".julia", "go", "miniconda3", "anaconda3", "miniforge3",
+)  # fmt: skip
+"""folders of a home folder in which installers put programs"""
 _LOOK = """\
 env -0
 printf '\\0'
@@ -78,7 +104,12 @@ class Sealing:
 
     trees: tuple[Tree, ...]
     named: tuple[Tree, ...]
-    """files or folders that the contract, or the verifier's files, name"""
+    """files or folders that the contract, or the verifier's files, name; none lies in another"""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(tree.path for tree in (*self.trees, *self.named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +136,10 @@ async def sealing_of(sandbox: SandboxPort, contract: HarborContract) -> Sealing:
     programs = [f"{folder}/{name}" for folder in search for name in _INTERPRETERS]
     asked = [*trees, *named, *search, *leads, *programs, *([home] if home.startswith("/") else [])]
     seen = await _look(sandbox, contract, environment, tuple(dict.fromkeys(asked)))
-    installed = await _installed(sandbox, [seen.real[path] for path in trees if not _is_the_images(seen.real[path])])
+    whole = [seen.real[path] for path in trees if not _is_the_images(seen.real[path])]
+    installed = await _found(sandbox, _FIND_INSTALLED, whole)
+    below = [seen.real[path] for path in named if not _is_the_images(seen.real[path])]
+    installed += await _found(sandbox, _FIND_PROGRAMS, below)
     return _decided(contract, trees, named, search, leads, home, replace(seen, installed=installed))
 
 
@@ -139,7 +173,7 @@ def _decided(
         if is_bare and any(f"{folder}/{name}" in seen.there for name in _INTERPRETERS):
             raise SealingError(f"the interpreters in {folder} have their libraries where the candidate works")
     if home.startswith("/"):
-        kept += [f"{real[home]}/{name}" for name in (*FILES, *FOLDERS, ".local", ".cargo")]
+        kept += [f"{real[home]}/{name}" for name in (*FILES, *FOLDERS, *_HOME_TOOLS)]
     kept += seen.installed
     whole = [Tree(path, tuple(sorted(_below(path, kept)))) for path in taken]
     more = []
@@ -147,6 +181,7 @@ def _decided(
         is_taken = any(is_within(path, place) for place in taken)
         if not is_taken and not _is_the_images(path) and not any(is_within(path, keep) for keep in kept):
             more.append(Tree(path, tuple(sorted(_below(path, kept)))))
+    more = [tree for tree in more if not any(is_within(tree.path, other.path) for other in more if other != tree)]
     return Sealing(tuple(whole), tuple(more))
 
 
@@ -190,7 +225,7 @@ def named_paths(texts: Iterable[str]) -> list[str]:
     """Paths that the verifier's files name, below folders of which not everything is taken over."""
     found: dict[str, None] = {}
     for text in texts:
-        for match in _NAMED_BELOW.finditer(text):
+        for match in _NAMED_BELOW.finditer(_AT_HOME.sub("/root/", text)):
             path = posixpath.normpath(match[0].rstrip(".,/"))
             if path.count("/") > 1 and path not in _TOO_WIDE and not is_of_system(path) and not _starts_up(path):
                 found.setdefault(path)
@@ -204,28 +239,24 @@ def _starts_up(path: str) -> bool:
     below = path.removeprefix("/root/")
     if below == path:
         return False
-    return (
-        below in (".local", ".cargo")
-        or any(is_within(f"/{below}", f"/{name}") or is_within(f"/{name}", f"/{below}") for name in (*FILES, *FOLDERS))
-        or below.startswith((".local/", ".cargo/"))
-    )
+    own = (*FILES, *FOLDERS, *_HOME_TOOLS)
+    return any(is_within(f"/{below}", f"/{name}") or is_within(f"/{name}", f"/{below}") for name in own)
 
 
-async def _installed(sandbox: SandboxPort, places: Sequence[str]) -> tuple[str, ...]:
-    """Virtual environments, and packages of Node, that the image has there: they are tools of the verifier's."""
+async def _found(sandbox: SandboxPort, script: str, places: Sequence[str]) -> tuple[str, ...]:
+    """What one of the scripts finds of the image's there."""
+    if not places:
+        return ()
     request = ExecRequest(
-        argv=("sh", "-c", _FIND_INSTALLED, "sh", *dict.fromkeys(places)),
-        cwd="/",
-        timeout_seconds=_LOOK_SECONDS,
-        warm=False,
+        argv=("sh", "-c", script, "sh", *dict.fromkeys(places)), cwd="/", timeout_seconds=_LOOK_SECONDS, warm=False
     )
     done = await (await sandbox.exec(request)).wait()
     if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
         raise SealingError(f"the image cannot be looked at: {one_line(last_line(done.stderr)) or done.outcome}")
     found = [path for path in done.stdout.decode("utf-8", "surrogateescape").split("\0") if path]
     if len(found) > _MOST_INSTALLED:
-        raise SealingError(f"the image has more than {_MOST_INSTALLED} folders of packages in working places")
-    return tuple(path.removesuffix("/pyvenv.cfg") for path in found)
+        raise SealingError(f"the image has more than {_MOST_INSTALLED:,} folders of packages in working places")
+    return tuple(path.removesuffix("/pyvenv.cfg").removesuffix("/conda-meta") for path in found)
 
 
 async def _look(
