@@ -26,6 +26,10 @@ DOCUMENT = document.openapi()
 ROUTES = sorted((method.upper(), path) for path, route in DOCUMENT["paths"].items() for method in route)
 SERVER = Path(__file__).parents[1] / "component" / "server" / "worst_server.py"
 ROWS = b'{"prompt": "1 + 1", "expected_output": "2"}\n'
+BUILD = tar_of(
+    ("build.json", b'{"dockerfile": "FROM scratch\\nCOPY a /a", "references": ["theirs-built"]}'), ("context/a", b"1")
+)
+"""what begins a build of an image"""
 _TRACEBACK = re.compile(r"Traceback \(most recent|File \"/|site-packages|\.py\", line")
 
 
@@ -148,6 +152,8 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
     image = await caller.ask("POST", "/v1/images?reference=theirs", data=tar_of(("rows.jsonl", ROWS)))
     assert image.status == 200, image
     pull = await caller.ask("POST", "/v1/image_pulls?reference=theirs&refresh=false")
+    build = await caller.ask("POST", "/v1/image_builds", data=BUILD)
+    assert build.status == 200, build
     dataset = {"name": "theirs", "version": "1"}
     config = {"algorithm": "grpo", "prompt_dataset_ref": dataset}
     asked = {"name": "theirs", "trainer_type": "rl", "model": "tiny-llama", "config": config, "tags": ["steps:1"]}
@@ -169,6 +175,7 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
         "images": {"image": image.json()["digest"]},
         "image_pulls": {"pull": pull.json()["id"]},
         "secrets": {"name": "THEIRS"},
+        "image_builds": {"build": build.json()["id"]},
         "keys": {"key_id": key["id"]},
     }
 

@@ -20,6 +20,7 @@ from typing import Any
 import aiohttp
 import pytest
 from api_world import (
+    BUILD,
     DOCUMENT,
     ROUTES,
     ROWS,
@@ -43,6 +44,7 @@ GIVE_UP_SECONDS = 0.2
 NEVER = {
     "sandbox_id": "sb-0000000000", "exec_id": "ex_0000", "pid": "1", "lease_id": "ls_0000", "name_or_id": "bp_nobody",
     "ref": "nobody@1", "calibration": "nobody", "image": "img_000000000000000000000000", "pull": "pull_nobody",
+    "build": "build_nobody",
     "job": "nobody", "kind": "dataset", "key_id": "000000000000",
     "name": "NOBODYS",
 }  # fmt: skip
@@ -199,6 +201,7 @@ SAME_NAMES: dict[str, dict[str, Any]] = {
     "/v1/objects": {},
     "/v1/images": {},
     "/v1/image_pulls": {},
+    "/v1/image_builds": {},
     "/v1/images/collect": {},
     "/v1/secrets": {"name": "THEIRS", "value": "mine", "hosts": ["example.com"]},
     "/v1/keys": {"name": "theirs", "scopes": ["read"]},
@@ -218,6 +221,8 @@ async def test_the_names_of_another_workspace_are_free(apart: ApiWorld) -> None:
             if path in ("/v1/objects", "/v1/images"):
                 query = "kind=dataset&name=theirs&version=1" if path == "/v1/objects" else "reference=theirs"
                 answer = await attacker.ask("POST", f"{path}?{query}", data=tar_of(("rows.jsonl", ROWS)))
+            elif path == "/v1/image_builds":
+                answer = await attacker.ask("POST", path, data=BUILD)
             elif path == "/v1/image_pulls":
                 answer = await attacker.ask("POST", f"{path}?reference=theirs&refresh=false")
             else:
@@ -353,4 +358,6 @@ def test_the_table_of_routes_is_whole(tmp_path: Path) -> None:
     assert nouns == {
         "sandboxes", "leases", "blueprints", "scenarios", "scoring_contracts", "benchmark_job_defs", "calibrations",
         "benchmark_jobs", "training_jobs", "objects", "keys", "images", "image_pulls", "secrets",
+        "benchmark_jobs", "training_jobs", "objects", "keys", "images", "image_pulls",
+        "image_builds",
     }  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from api_world import DOCUMENT, ROUTES, ROWS, Caller, possessions
+from api_world import BUILD, DOCUMENT, ROUTES, ROWS, Caller, possessions
 from escape_world import seen_owners
 from loop_watch import end, listen, watched
 from test_api_attacker import BODIES, NEVER, SAME_NAMES, asked
@@ -112,6 +112,8 @@ async def everything(caller: Caller, stack: AsyncExitStack) -> list[str]:
         data = b"x" if "requestBody" in operation and not is_json else None
         if path.endswith("/archive") or path in ("/v1/objects", "/v1/images"):
             data = tar_of(("rows.jsonl", ROWS)) if data else None
+        if path == "/v1/image_builds":
+            data = BUILD
         body = CONTENTS.get(path, {}) if is_json else None
         parts = {**NEVER, **mine.get(noun, {}), "pid": str(pid)}
         if path.endswith("/kill"):  # the other one has ended: its input is closed

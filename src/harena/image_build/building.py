@@ -92,22 +92,23 @@ class Builder:
     async def build(self) -> BuiltImage:
         """The image of the target. Raises DockerfileError, ValidationError, HarenaError."""
         self.received.context.stop = self._stop.is_set
-        try:
-            await self._thread(self._plan_all)
-            self.reports.planned(sum(len(plan.steps) for plan in self._plans.values()))
-            for number in self.plan.needed:
-                self._stages[number] = await self._stage(number)
-        except asyncio.CancelledError:
-            self._stop.set()  # what runs in threads ends, too
-            raise
+        await self._thread(self._plan_all)
+        self.reports.planned(sum(len(plan.steps) for plan in self._plans.values()))
+        for number in self.plan.needed:
+            self._stages[number] = await self._stage(number)
         made = self._stages[self.plan.needed[-1]]
         if made is None:
             raise DockerfileError("the image has no files: give it some (COPY, ADD or RUN)", reason="DOCKERFILE")
         return made
 
     async def _thread(self, function: Callable[[], T]) -> T:
+        work = asyncio.ensure_future(IMAGES.run_for(self.workspace, function))
         try:
-            return await IMAGES.run_for(self.workspace, function)
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            self._stop.set()
+            await asyncio.wait([work])  # it writes where nothing may be left behind
+            raise
         except LayerTooLargeError as error:
             raise ValidationError(f"the layer is too large: {error}", reason="IMAGE_TOO_LARGE") from None
         except OSError as error:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import sys
+from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from harena.core import settings
-from harena.core.clock import Clock
+from harena.core.clock import Clock, Timer
 from harena.core.errors import HarenaError, LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.images import parse_reference
 from harena.core.ports.image_builds import BuildRoom, BuildRunner
@@ -28,11 +31,14 @@ KEPT_SECONDS = 3600.0
 """for which a build that has ended can be asked for"""
 _MOST_OPEN = 8
 """builds of one workspace that have not ended, those that are being sent among them"""
-_MOST_KEPT = 200
+_MOST_KEPT = 20
+"""builds of one workspace that are remembered"""
 _AT_ONCE = 2
 """builds of the node that run at one time"""
 _RETRY_SECONDS = 5.0
 _PIECE = 64 * 1024
+_UNSAID_SECONDS = 0.1
+"""for which what a command says is gathered"""
 _EVENT_BYTES = 300
 """what an event takes beside its text"""
 
@@ -54,8 +60,11 @@ class _Build:
     error: str | None = None
     reason: str | None = None
     task: asyncio.Task[None] | None = None
-    events: list[ImageBuildEvent] = field(default_factory=list)
+    events: deque[ImageBuildEvent] = field(default_factory=deque)
     event_bytes: int = 0
+    unsaid: bytearray = field(default_factory=bytearray)
+    """what commands have said since the last event"""
+    saying: Timer | None = None
     cursor: int = 0
     waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
@@ -76,20 +85,38 @@ class _Build:
 
     def change(self, kind: str = "", text: str = "") -> None:
         """Something is another than it was."""
+        self.flush()
         self._add(ImageBuildEvent(cursor=self.cursor + 1, kind=kind or self.state.value, build=self.told(), text=text))
 
-    def say(self, said: bytes) -> None:
-        """A command has said something."""
+    def say(self, said: bytes, clock: Clock) -> None:
+        """A command has said something. It becomes an event soon: a program may write byte by byte."""
+        self.unsaid += said
+        if len(self.unsaid) >= _PIECE:
+            self.flush()
+        elif self.saying is None:
+            self.saying = clock.call_later(_UNSAID_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Make events of what was said."""
+        if self.saying is not None:
+            self.saying.cancel()
+            self.saying = None
+        said, self.unsaid = self.unsaid, bytearray()
         for begin in range(0, len(said), _PIECE):
             text = said[begin : begin + _PIECE].decode(errors="replace")
             self._add(ImageBuildEvent(cursor=self.cursor + 1, kind="output", build=None, text=text))
 
+    def since(self, after: int) -> list[ImageBuildEvent]:
+        """Events behind a cursor, as far as they are kept."""
+        begin = max(0, after + 1 - self.events[0].cursor) if self.events else 0
+        return [*islice(self.events, begin, None)]
+
     def _add(self, event: ImageBuildEvent) -> None:
         self.cursor = event.cursor
         self.events.append(event)
-        self.event_bytes += len(event.text) + _EVENT_BYTES
+        self.event_bytes += sys.getsizeof(event.text) + _EVENT_BYTES
         while self.event_bytes > MOST_LOG_BYTES and len(self.events) > 1:
-            self.event_bytes -= len(self.events.pop(0).text) + _EVENT_BYTES
+            self.event_bytes -= sys.getsizeof(self.events.popleft().text) + _EVENT_BYTES
         for waiting in self.waiting:
             if not waiting.done():
                 waiting.set_result(None)
@@ -124,6 +151,7 @@ class Builds:
                 self._keep(build)
                 work = self._run(build, received, plan, room, stack.pop_all())
                 build.task = node_task(work, f"build {build.id}")
+                await asyncio.sleep(0)  # it has begun: one that is cancelled before would never let its room go
                 return build.told()
         finally:
             self._arriving[workspace] -= 1
@@ -154,7 +182,7 @@ class Builds:
         """See `ImageBuildOperations`."""
         found = self._found(workspace, build)
         while True:
-            for event in [one for one in found.events if one.cursor > after]:
+            for event in found.since(after):
                 after = event.cursor
                 yield event
             if found.cursor <= after:
@@ -248,7 +276,7 @@ class Builds:
             build.change("step", "it was here already" if was_here else "done")
 
         limits = BuildLimits(_number(settings.IMAGE_MOST_BYTES), _number(settings.IMAGE_MOST_FILES))
-        reports = Reports(planned, began, ended, build.say)
+        reports = Reports(planned, began, ended, lambda said: build.say(said, self._clock))
         builder = Builder(room, self._runner, build.workspace, received, plan, limits, reports, left)
         build.state = BuildState.PULLING
         build.change()
@@ -274,9 +302,9 @@ class Builds:
 
     def _keep(self, build: _Build) -> None:
         self._builds[build.id] = build
-        if len(self._builds) > _MOST_KEPT:
-            ended = (one.id for one in self._builds.values() if one.state.is_over)
-            self._builds.pop(next(ended, ""), None)
+        own = [one for one in self._builds.values() if one.workspace == build.workspace]
+        if len(own) > _MOST_KEPT:
+            self._builds.pop(next((one.id for one in own if one.state.is_over), ""), None)
 
 
 def _number(setting: settings.Setting) -> int:

@@ -84,8 +84,8 @@ def _request(file: Path) -> BuildRequest:
     with file.open("rb") as stream:
         try:
             reader = TarReader(stream)
-            first = next(iter(reader))
-            if first.name != REQUEST or not first.is_file or first.size > MOST_REQUEST_BYTES:
+            first = next(iter(reader), None)
+            if first is None or first.name != REQUEST or not first.is_file or first.size > MOST_REQUEST_BYTES:
                 raise ValidationError(
                     f"the archive must begin with a file {REQUEST} of at most {MOST_REQUEST_BYTES} bytes",
                     reason="CONTEXT",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harena.core.errors import ValidationError
-from harena.image_build.source_trees import Node, SourceTree
+from harena.image_build.source_trees import Node, SourceTree, StoppedError
 
 _CHUNK_BYTES = 1024 * 1024
 _USTAR = slice(257, 262)
@@ -65,6 +65,8 @@ def unpacked_tar(tree: SourceTree, node: Node, work: Path, most_bytes: int) -> P
                 if not size and piece[_USTAR] != b"ustar":
                     return None  # compressed, and no archive: it is copied as it is
                 size += len(piece)
+                if tree.stop():
+                    raise StoppedError
                 if size > most_bytes:
                     raise ValidationError(
                         f"the archive {node.name!r:.200} unpacks to more than {most_bytes} bytes",

@@ -75,6 +75,11 @@ async def id_of_ours(ours: HttpOperations, owner: str, path: str, folder: Path) 
         return "pull", (await ours.pull_image("kept/image:1", refresh=False)).id  # of what is here: it has ended
     if noun == "secrets":
         return "name", (await ours.set_secret("KEPT", "value", hosts=["example.com"])).name
+    if noun == "image_builds":
+        request = b'{"dockerfile": "FROM scratch\\nCOPY a /a", "references": ["kept/built:1"]}'
+        build = await ours.build_image(stream(tar_of(("build.json", request), ("context/a", b"1"))))
+        await ours.wait_image_build(build.id)
+        return "build", build.id
     requests: dict[str, dict[str, Any]] = {
         "scenarios": {"name": "kept", "scenarios": [GOOD]},
         "scoring_contracts": {"name": "kept", "contract": GOOD["scoring"]},

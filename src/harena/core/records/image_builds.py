@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from harena.core.records.record import Record
 
-MOST_LOG_BYTES = 4 * 1024 * 1024
+MOST_LOG_BYTES = 2 * 1024 * 1024
 """what is kept of what a build says"""
 
 

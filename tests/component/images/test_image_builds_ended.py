@@ -1,0 +1,189 @@
+"""Builds that end early leave whole steps and nothing else, and say why."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from build_world import WORKSPACE, archive, builds_over, is_whole
+
+from harena.core.clock import SystemClock
+from harena.core.errors import LimitExceededError, NotFoundError, ValidationError
+from harena.core.records.image_builds import BuildState, ImageBuild
+from harena.image_build import builds as builds_module
+from harena.image_build.builds import Builds
+from harena.image_store.images import Images
+
+BUILDER = Path(__file__).with_name("image_builder.py")
+STEPS = "FROM scratch\n" + "".join(f"COPY f{number} /d/\n" for number in range(4)) + "WORKDIR /w\n"
+
+
+@pytest.fixture
+async def images(tmp_path: Path) -> AsyncIterator[Images]:
+    found = Images(tmp_path / "images", SystemClock(), for_server=False)
+    yield found
+    await found.close()
+
+
+async def built(builds: Builds, dockerfile: str, *files: tuple[str, bytes], **asked: object) -> ImageBuild:
+    begun = await builds.begin(WORKSPACE, archive(dockerfile, *files, **asked))
+    return await builds.wait(WORKSPACE, begun.id)
+
+
+def left(images: Path) -> list[str]:
+    return os.listdir(images / "work")
+
+
+async def test_a_build_that_is_cancelled_leaves_its_steps(images: Images, tmp_path: Path) -> None:
+    builds, runner = builds_over(images)
+    dockerfile = "FROM scratch\nCOPY a /a\nRUN wait"
+    begun = await builds.begin(WORKSPACE, archive(dockerfile, ("a", b"1")))
+    await runner.begun.wait()
+    told = await builds.cancel(WORKSPACE, begun.id)
+    assert told.state is BuildState.CANCELLED
+    assert left(tmp_path / "images") == []
+    again = await built(builds, "FROM scratch\nCOPY a /a\n", ("a", b"1"))
+    assert (again.state, again.steps_cached) == (BuildState.DONE, 1)
+    events = [event async for event in builds.events(WORKSPACE, begun.id, 0)]
+    assert "begun\n" in [event.text for event in events if event.kind == "output"]
+    assert [event.cursor for event in events] == list(range(1, len(events) + 1))
+
+
+async def test_a_build_ends_at_its_time(images: Images, tmp_path: Path) -> None:
+    builds, _ = builds_over(images)
+    told = await built(builds, "FROM scratch\nCOPY a /a\nRUN wait", ("a", b"1"), timeout_seconds=0.5)
+    assert (told.state, told.reason) == (BuildState.FAILED, "BUILD_TIME")
+    assert left(tmp_path / "images") == []
+
+
+async def test_a_command_that_fails_names_its_line(images: Images, tmp_path: Path) -> None:
+    builds, _ = builds_over(images)
+    told = await built(builds, "FROM scratch\n\nCOPY a /a\nRUN broken", ("a", b"1"))
+    assert told.error is not None
+    assert told.error.startswith("Dockerfile line 4: RUN: broken.")
+    assert told.reason == "DOCKERFILE"
+    assert left(tmp_path / "images") == []
+
+
+async def test_without_room_a_build_fails_and_leaves_nothing(
+    images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARENA_IMAGE_BYTES", "200000")
+    builds, _ = builds_over(images)
+    told = await built(builds, "FROM scratch\nCOPY a /a", ("a", bytes(1_000_000)))
+    assert (told.state, told.reason) == (BuildState.FAILED, "IMAGE_SPACE")
+    await images.collect(WORKSPACE, None)
+    place = tmp_path / "images"
+    assert [left(place), os.listdir(place / "images"), os.listdir(place / "layers")] == [[], [], []]
+    assert os.listdir(place / "blobs/sha256") == []
+
+
+async def test_steps_go_before_images_that_have_names(
+    images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builds, _ = builds_over(images)
+    kept = await built(builds, "FROM scratch\nCOPY a /a", ("a", bytes(200_000)), references=["localhost/kept:1"])
+    await built(builds, "FROM scratch\nCOPY a /b", ("a", bytes(300_000)))
+    monkeypatch.setenv("HARENA_IMAGE_BYTES", "600000")
+    await images.collect(WORKSPACE, None)
+    assert [image.digest for image in (await images.page(WORKSPACE, limit=9, cursor=None)).images] == [kept.image]
+    assert len(os.listdir(tmp_path / "images/layers")) == 1
+    assert is_whole(tmp_path / "images")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "CONTEXT"),
+        (b"no tar at all", "CONTEXT"),
+        (b"\0" * 2048, "CONTEXT"),
+    ],
+)
+async def test_what_is_no_archive_is_refused(images: Images, tmp_path: Path, content: bytes, reason: str) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield content
+
+    builds, _ = builds_over(images)
+    with pytest.raises(ValidationError) as refused:
+        await builds.begin(WORKSPACE, pieces())
+    assert refused.value.reason == reason
+    assert left(tmp_path / "images") == []
+
+
+async def test_bad_requests_are_refused_before_any_work(images: Images, tmp_path: Path) -> None:
+    builds, _ = builds_over(images)
+    for asked in (
+        {"arguments": {"X": 1}}, {"network": "open"}, {"timeout_seconds": -1}, {"memory_mb": "x"}, {"target": "none"},
+        {"secrets": {"a": "?"}}, {"references": ["UPPER CASE"]}, {"references": ["a"] * 21}, {"ignore": "["},
+        {"arguments": {"unknown": "1"}},
+    ):  # fmt: skip
+        with pytest.raises(ValidationError):
+            await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b""), **asked))
+    for name in ("../up", "/abs"):
+        with pytest.raises(ValidationError, match="outside"):
+            await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /", (f"../{name}", b"")))
+    assert left(tmp_path / "images") == []
+
+
+async def test_builds_of_a_workspace_are_counted_and_its_own(images: Images, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builds_module, "_MOST_OPEN", 2)
+    builds, _ = builds_over(images)
+    begun = [await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /\nRUN wait", ("a", b""))) for _ in range(2)]
+    with pytest.raises(LimitExceededError):
+        await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b"")))
+    with pytest.raises(NotFoundError):
+        await builds.get("other", begun[0].id)
+    await builds.close()
+    assert {(await builds.get(WORKSPACE, one.id)).state for one in begun} == {BuildState.CANCELLED}
+
+
+async def test_what_a_program_says_byte_by_byte_is_gathered(images: Images) -> None:
+    """A million small pieces make few events, and no more is kept than may be."""
+    build = builds_module._Build("build_x", WORKSPACE, [])
+    clock = SystemClock()
+    for _ in range(100_000):
+        build.say(b"x", clock)
+    assert len(build.events) <= 3
+    for _ in range(2_000):
+        build.say("\N{SNOWMAN}".encode() * 2_000, clock)
+    build.flush()
+    assert sum(sys.getsizeof(event.text) for event in build.events) <= builds_module.MOST_LOG_BYTES
+    (last,) = build.since(build.cursor - 1)
+    assert last.cursor == build.cursor
+
+
+async def test_a_build_that_is_killed_leaves_whole_steps(tmp_path: Path) -> None:
+    """Killed at each of its events, one after the other in the same store: the next one goes on, and what there is is
+    whole each time."""
+    place = tmp_path / "images"
+    digests = set()
+    for moment in range(2, 14, 2):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, str(BUILDER), str(place), STEPS, stdout=asyncio.subprocess.PIPE, cwd=BUILDER.parent
+        )
+        assert process.stdout is not None
+        for _ in range(moment):
+            if b"done sha256" in (line := await process.stdout.readline()):
+                digests.add(line.split()[1])
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        if place.exists() and (place / "images").exists():
+            assert is_whole(place)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(BUILDER), str(place), STEPS, stdout=asyncio.subprocess.PIPE, cwd=BUILDER.parent
+    )
+    said, _ = await process.communicate()
+    digests.add(said.split()[-1])
+    assert len(digests) == 1
+    assert left(place) == []
+    whole = Images(tmp_path / "fresh", SystemClock(), for_server=False)
+    builds, _ = builds_over(whole)
+    files = [(f"f{number}", bytes([number]) * 300_000) for number in range(4)]
+    fresh = await built(builds, STEPS, *files)
+    assert {fresh.image} == {digest.decode() for digest in digests}
+    await whole.close()
