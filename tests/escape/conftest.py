@@ -22,6 +22,9 @@ from harena.testing.footprint import Footprint, spawners, wait_nothing_below
 from image_trees import FolderImages, image_root, put_programs, put_python
 
 END_SECONDS = 30.0
+MACHINE = pytest.param(
+    "machine", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs several users, as root always has them")
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,13 +76,14 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     canary.wait()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["real", "warm", "image"])
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["real", "warm", "image", MACHINE])
 async def shared_world(
     request: pytest.FixtureRequest, host: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[World]:
-    """A runtime for one kind of exec; `image` is a real start in a sandbox whose root is made of an image's layers."""
+    """A runtime for one kind of exec; `image` is a real start in a sandbox whose root is made of an image's layers,
+    `machine` one in such a sandbox of that profile."""
     images = None
-    if request.param == "image":
+    if request.param in ("image", "machine"):
         layer = tmp_path_factory.mktemp("layer")
         put_programs(layer)
         put_python(layer)

@@ -20,6 +20,7 @@ from harena.core.errors import HarenaError, SandboxNotRunningError
 from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
 from harena.core.network_policy import read_policy
 from harena.core.ports import RunningExec, SandboxPort
+from harena.core.profiles import Profile
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.patience import MOST_SECONDS
 from harena.testing.footprint import mounts
@@ -57,7 +58,12 @@ class World:
     @property
     def image(self) -> str:
         """What sandboxes have for a root."""
-        return IMAGE if self.kind == "image" else "default"
+        return IMAGE if self.kind in ("image", "machine") else "default"
+
+    @property
+    def profile(self) -> Profile:
+        """What programs may do inside."""
+        return "machine" if self.kind == "machine" else "strict"
 
     async def settle_neighbour(self) -> None:
         """Have a sandbox that holds something in every place where a sandbox can; another one if that one was lost."""
@@ -65,7 +71,7 @@ class World:
             return
         self.neighbour_secret = secret = "neighbour-secret-" + secrets.token_hex(16)
         self.neighbour = await self.runtime.create(
-            SandboxSpec(image=self.image, env={"SECRET": secret}), self.blueprint
+            SandboxSpec(image=self.image, profile=self.profile, env={"SECRET": secret}), self.blueprint
         )
         await self.neighbour.write_file("/data/secret", secret.encode())
         program = await self.neighbour.exec(ExecRequest(argv=("python3", "-c", NEIGHBOUR), env={"SECRET": secret}))
@@ -76,7 +82,9 @@ class World:
 
     async def sandbox(self, network: Any = None, **limits: Any) -> SandboxPort:
         """A fresh sandbox; it is destroyed after the test."""
-        spec = SandboxSpec(image=self.image, limits=Limits(**limits), network=read_policy(network))
+        spec = SandboxSpec(
+            image=self.image, profile=self.profile, limits=Limits(**limits), network=read_policy(network)
+        )
         sandbox = await self.runtime.create(spec, self.blueprint)
         self.opened.append(sandbox)
         return sandbox
@@ -123,7 +131,7 @@ class World:
         assert kept == self.neighbour_secret.encode()
 
     async def _next_is_fresh(self) -> None:
-        sandbox = await self.runtime.create(SandboxSpec(image=self.image), self.blueprint)
+        sandbox = await self.runtime.create(SandboxSpec(image=self.image, profile=self.profile), self.blueprint)
         try:
             assert await sandbox.processes() == []
             for folder in ("/tmp", "/workspace", "/data", "/dev/shm"):

@@ -171,9 +171,12 @@ if os.listdir("/dev/shm"):
 done()
 """,
     "user identity": r"""
-mapping = open("/proc/self/uid_map").read().split()
-if mapping[0] != "0" or mapping[2] != "1":
-    escaped(mapping)
+for name in ("uid_map", "gid_map"):
+    ranges = [line.split() for line in open("/proc/self/" + name)]
+    if any(inside != outside for inside, outside, _ in ranges):
+        escaped("ids of the host", ranges)
+    if sum(int(count) for _, _, count in ranges) not in (1, 65536):  # the latter for an image
+        escaped("other users", ranges)
 if os.getgroups() not in ([], [0], [65534]):
     escaped(os.getgroups())
 done()

@@ -358,6 +358,5 @@ def test_the_table_of_routes_is_whole(tmp_path: Path) -> None:
     assert nouns == {
         "sandboxes", "leases", "blueprints", "scenarios", "scoring_contracts", "benchmark_job_defs", "calibrations",
         "benchmark_jobs", "training_jobs", "objects", "keys", "images", "image_pulls", "secrets",
-        "benchmark_jobs", "training_jobs", "objects", "keys", "images", "image_pulls",
         "image_builds",
     }  # fmt: skip
