@@ -138,6 +138,21 @@ REGISTRIES = Setting(
     "Registries that images may be pulled from. Without it an embedded node pulls from any, and a server from "
     "docker.io, ghcr.io, quay.io, gcr.io, registry.k8s.io, mcr.microsoft.com, public.ecr.aws and registry.gitlab.com.",
 )
+GATEWAY_NETWORKS = Setting(
+    "HARENA_GATEWAY_NETWORKS",
+    NODE,
+    "",
+    "addresses or CIDRs separated by commas",
+    "Networks beside the public internet that gateways of sandboxes may connect to, as `10.20.0.0/16`. A secret is "
+    "still sent to its own hosts only.",
+)
+GATEWAY_CA_FILE = Setting(
+    "HARENA_GATEWAY_CA_FILE",
+    NODE,
+    None,
+    "file",
+    "Certificates of authorities, as PEM, that gateways believe beside the system's, when an upstream shows its own.",
+)
 REGISTRIES_WITHOUT_TLS = Setting(
     "HARENA_REGISTRIES_WITHOUT_TLS",
     NODE,
