@@ -23,16 +23,20 @@ Mechanism = Literal["bearer", "basic", "git", "header", "query", "cookie"]
 MECHANISMS: tuple[Mechanism, ...] = get_args(Mechanism)
 NAMED: tuple[Mechanism, ...] = ("header", "query", "cookie")
 """mechanisms that need to know a name: of the header, the parameter or the cookie"""
-MOST_GATEWAYS = 16
+MOST_GATEWAYS = 8
 """gateways of one sandbox"""
 MOST_RULES = 64
 """rules of one gateway"""
+MOST_RULES_TEXT = 16_384
+"""characters of all paths of one gateway's rules"""
 MOST_PATTERN = 1000
 """characters of a rule's path"""
 MOST_SEGMENTS = 64
 """parts of a path between slashes"""
 GIT_USER = "x-access-token"
 """what git servers take as the user beside a token"""
+MOST_METHODS = 20
+"""methods of one rule"""
 ANY_METHOD = "*"
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
@@ -77,7 +81,7 @@ class GatewayRule:
         if (
             isinstance(self.methods, str)
             or not isinstance(self.methods, Sequence)
-            or not 0 < len(self.methods) <= MOST_RULES
+            or not 0 < len(self.methods) <= MOST_METHODS
             or not all(
                 isinstance(each, str) and (each == ANY_METHOD or _METHOD.fullmatch(each)) for each in self.methods
             )
@@ -137,6 +141,8 @@ class Gateway:
         if isinstance(rules, str | Mapping) or not isinstance(rules, Sequence) or len(rules) > MOST_RULES:
             raise self._wrong("rules", f"must be a list of at most {MOST_RULES} rules (got {shown(rules)})")
         object.__setattr__(self, "rules", tuple(map(_rule, rules)))
+        if sum(len(ascii(rule.path)) for rule in self.rules) > MOST_RULES_TEXT:
+            raise self._wrong("rules", f"may have {MOST_RULES_TEXT} characters in all their paths together")
         for name, least, most in (
             ("requests_per_minute", 1, 1_000_000),
             ("request_bytes", 0, 1 << 40),

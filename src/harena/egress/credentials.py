@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import hmac
 import json
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,9 +19,16 @@ from harena.core.secrets import OpenSecret, may_be_sent
 
 Headers = list[tuple[str, str]]
 """names in small letters"""
+MOST_CREDENTIAL = 8192
+"""bytes of a secret that a gateway sends: servers take no longer headers"""
 LEAST_REDACTED = 4
 """characters of a credential's form that is looked for in answers: shorter ones are everywhere"""
 MASK = b"*"
+
+
+def new_token() -> str:
+    """A token that nobody can guess."""
+    return f"hgt_{secrets.token_urlsafe(32)}"
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,11 @@ class BoundGateway:
                 f"only to {', '.join(secret.hosts)}; an admin may set it again with this host"
             )
         value = secret.value
+        if len(value.encode()) > MOST_CREDENTIAL:
+            raise ValidationError(
+                f"gateways: {gateway.name}: the secret {secret.name} has more than {MOST_CREDENTIAL} bytes, which is "
+                "more than servers take as a credential"
+            )
         if not value.isprintable() or (gateway.mechanism not in ("query", "basic", "git") and not value.isascii()):
             raise ValidationError(
                 f"gateways: {gateway.name}: the secret {secret.name} has characters that the mechanism "
@@ -153,9 +166,11 @@ class Redaction:
 
 def _overlap(content: bytes, form: bytes) -> int:
     """Length of the longest end of the content with which the form begins, but which it is not."""
-    for length in range(min(len(content), len(form) - 1), 0, -1):
-        if form.startswith(content[-length:]):
-            return length
+    place = content.find(form[:1], max(0, len(content) - len(form) + 1))
+    while place >= 0:
+        if form.startswith(content[place:]):
+            return len(content) - place
+        place = content.find(form[:1], place + 1)
     return 0
 
 

@@ -26,6 +26,8 @@ class Exchange:
     reason: str = ""
     sent_bytes: int = 0
     received_bytes: int = 0
+    noted: bool = False
+    """it is in the log"""
 
 
 class GatewayLedger:

@@ -32,6 +32,8 @@ MOST_HEADERS = 200
 PIECE_BYTES = 64 * 1024
 MOST_CONNECTIONS = 64
 """connections of one sandbox, to all its gateways together"""
+MOST_OF_ALL = 2048
+"""connections of all sandboxes of a node together"""
 _TOKEN = re.compile(r"hgt_[A-Za-z0-9_-]{20,}")
 _END_OF_HEAD = b"\r\n\r\n"
 _METHOD = re.compile(r"[A-Z][A-Z-]{0,31}")
@@ -79,14 +81,24 @@ class _GoneError(Exception):
     """There is nobody to tell anything."""
 
 
+@dataclass(slots=True)
+class Room:
+    """Connections that all sandboxes of a node may have to gateways together."""
+
+    left: int = MOST_OF_ALL
+
+
 class GatewayServer:
     """Serves the gateways of one sandbox. Used from one event loop.
 
     Opened by `listen`, once for each gateway; `close` ends every connection."""
 
-    def __init__(self, *, times: Times = Times(), clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` never goes back."""
+    def __init__(
+        self, *, times: Times = Times(), clock: Callable[[], float] = time.monotonic, room: Room | None = None
+    ) -> None:
+        """`clock` never goes back. `room`: what this sandbox shares with others; None = nothing."""
         self._times = times
+        self._room = Room() if room is None else room
         self._clock = clock
         self._ledger = GatewayLedger(time.time)
         self._servers: list[asyncio.Server] = []
@@ -105,14 +117,16 @@ class GatewayServer:
             task = asyncio.current_task()
             assert task is not None
             self._tasks.add(task)
+            self._room.left -= 1
             try:
-                if len(self._tasks) <= 2 * MOST_CONNECTIONS:
-                    full = len(self._tasks) > MOST_CONNECTIONS
+                if len(self._tasks) <= 2 * MOST_CONNECTIONS and self._room.left > -MOST_CONNECTIONS:
+                    full = len(self._tasks) > MOST_CONNECTIONS or self._room.left < 0
                     await _Connection(side, reader, writer, self._times, full=full).serve()
             except asyncio.CancelledError:
                 return  # `close` has ended it: asyncio would report it as an error
             finally:
                 self._tasks.discard(task)
+                self._room.left += 1
                 writer.transport.abort()
 
         self._servers.append(await asyncio.start_server(serve, sock=listener, limit=MOST_HEAD))
@@ -179,13 +193,14 @@ class _Connection:
         """Serve a request; whether another one may follow."""
         exchange = self._side.ledger.began(self._side.gateway.name)
         http = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD)
-        noted = True
         try:
             if self._full:
-                raise _RefusedError(503, f"the sandbox has {MOST_CONNECTIONS} connections to gateways open already")
+                raise _RefusedError(
+                    503, "the sandbox, or all sandboxes together, have as many connections to gateways open as they may"
+                )
             head = await self._head()
             if head is None:
-                noted = False
+                exchange.noted = True
                 return False
             http.receive_data(head)
             event = http.next_event()
@@ -205,12 +220,16 @@ class _Connection:
             exchange.reason = exchange.reason or "the program has gone"
             raise
         finally:
-            if noted:
-                self._side.ledger.ended(exchange, self._side.clean)
+            self._note(exchange)
         if http.our_state is not h11.DONE or http.their_state is not h11.DONE:
             return False
         self._left, ended = http.trailing_data
         return not ended
+
+    def _note(self, exchange: Exchange) -> None:
+        if not exchange.noted:
+            exchange.noted = True
+            self._side.ledger.ended(exchange, self._side.clean)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -369,6 +388,7 @@ class _Connection:
                 raise _GoneError
             if passed := redaction.passed(piece):
                 await self._send(http, h11.Data(data=passed))
+        self._note(exchange)
         if rest := redaction.rest():
             await self._send(http, h11.Data(data=rest))
         await self._send(http, h11.EndOfMessage())
@@ -417,6 +437,7 @@ class _Connection:
         ]
         body = b"" if exchange.method == "HEAD" else said
         self._writer.write("\r\n".join(head).encode("latin-1") + _END_OF_HEAD + body)
+        self._note(exchange)  # a program that has its answer may be the one that asks for the log
         with suppress(OSError, TimeoutError):
             async with asyncio.timeout(1.0):
                 await self._writer.drain()

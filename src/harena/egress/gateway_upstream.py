@@ -13,7 +13,6 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -44,12 +43,12 @@ class _NotAllowedError(OSError):
     """A gateway does not connect to that address."""
 
 
-def tls_context(more_authorities: Path | None = None) -> ssl.SSLContext:
-    """The system's authorities, and those in this file. Raises OSError, ssl.SSLError."""
+def tls_context(more_authorities: str | None = None) -> ssl.SSLContext:
+    """The system's authorities, and those of these certificates, as PEM. Raises ssl.SSLError."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if more_authorities is not None:
-        context.load_verify_locations(more_authorities)
+        context.load_verify_locations(cadata=more_authorities)
     return context
 
 

@@ -12,7 +12,7 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ from harena.core.network_policy import NetworkPolicy
 from harena.core.records.network import NetworkLog
 from harena.egress import messages
 
-_START = "import sys; sys.path[:] = sys.argv.pop(1).split(':'); from harena.egress.process import main; main()"
+_START = "import sys; sys.path[:] = sys.argv.pop(1).split(':'); from {} import main; main()"
 _ANSWER_SECONDS = 30.0
 _KEPT_VARIABLES = ("LANG", "LC_ALL", "PATH", "TZ", "RES_OPTIONS", "LD_LIBRARY_PATH")
 """what the process is given of the node's environment: others may hold secrets, and it reads what programs send"""
@@ -41,6 +41,9 @@ class _Admitted:
 class EgressLink:
     """Implements `Egress`. Used from one event loop."""
 
+    MODULE = "harena.egress.process"
+    """what the process runs"""
+
     def __init__(
         self,
         *,
@@ -49,8 +52,9 @@ class EgressLink:
     ) -> None:
         """`times`: those of `gate.Times` that are not the usual ones. `table`: name -> its answers, one after the
         other, instead of what this machine resolves, for tests."""
-        self._begin = {"do": "begin", "times": dict(times or {}), "table": table}
-        self._admitted: dict[str, _Admitted] = {}
+        self._begin: dict[str, Any] = {"do": "begin", "times": dict(times or {}), "table": table}
+        self._admitted: dict[str, Any] = {}
+        """what each sandbox is served with; it has `listeners`"""
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._outbox: list[tuple[bytes, tuple[int, ...]]] = []
@@ -68,7 +72,9 @@ class EgressLink:
         self, sandbox_id: str, workspace: str, policy: NetworkPolicy, listeners: Sequence[int], ports: Sequence[int]
     ) -> None:
         """See `Egress`."""
-        known = _Admitted(workspace, policy, tuple(listeners), tuple(ports))
+        await self._admit_all(sandbox_id, _Admitted(workspace, policy, tuple(listeners), tuple(ports)))
+
+    async def _admit_all(self, sandbox_id: str, known: Any) -> None:
         try:
             self._start()
         except BaseException:
@@ -76,10 +82,15 @@ class EgressLink:
             raise
         self._admitted[sandbox_id] = known
         try:
-            await self._ask(_admission(sandbox_id, known), known.listeners)
+            for message, descriptors in self._admissions(sandbox_id, known):
+                await self._ask(message, descriptors)
         except BaseException:  # a cancellation, too: the descriptors are nobody else's
             self.forget(sandbox_id)
             raise
+
+    def _admissions(self, sandbox_id: str, known: Any) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:
+        """The messages that admit a sandbox, with their descriptors."""
+        return [(_admission(sandbox_id, known), known.listeners)]
 
     async def change(self, sandbox_id: str, policy: NetworkPolicy) -> None:
         """See `Egress`."""
@@ -147,13 +158,14 @@ class EgressLink:
         if self._starts >= _MOST_STARTS:
             raise PlatformError(
                 f"the process that serves the sandboxes' networks has ended {_MOST_STARTS} times as it started; run "
-                "`python -m harena.egress.process` to see why",
+                f"`python -m {self.MODULE}` to see why",
                 step="egress",
             )
         self._starts += 1
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
-        argv = [sys.executable, "-I", "-c", _START, ":".join(path for path in sys.path if path), str(theirs.fileno())]
+        start = _START.format(self.MODULE)
+        argv = [sys.executable, "-I", "-c", start, ":".join(path for path in sys.path if path), str(theirs.fileno())]
         environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         with theirs:
             self._process = subprocess.Popen(
@@ -164,7 +176,8 @@ class EgressLink:
         asyncio.get_running_loop().add_reader(ours.fileno(), self._receive)
         self._send(self._begin)
         for sandbox_id, known in self._admitted.items():
-            self._send(_admission(sandbox_id, known), known.listeners)
+            for message, descriptors in self._admissions(sandbox_id, known):
+                self._send(message, descriptors)
 
     def _lose(self) -> None:
         """The process has ended, or shall."""
@@ -226,7 +239,8 @@ class EgressLink:
     def _known(self, sandbox_id: str) -> _Admitted:
         if sandbox_id not in self._admitted:
             raise NotFoundError(f"sandbox {sandbox_id} has no network that is served here")
-        return self._admitted[sandbox_id]
+        known: _Admitted = self._admitted[sandbox_id]
+        return known
 
     async def _ask(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> Any:
         self._start()

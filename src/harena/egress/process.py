@@ -15,6 +15,7 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -166,13 +167,18 @@ def _give_up_rights() -> None:
 
 def main() -> None:
     """Serve until the node has gone."""
+    serve_until_the_node_has_gone(EgressProcess, _load_all)
+
+
+def serve_until_the_node_has_gone(kind: type[EgressProcess], load: Callable[[], None]) -> None:
+    """Run a process of this kind. `load` loads what it needs before its rights are gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the node
     control = socket.socket(fileno=int(sys.argv[1]))
     control.setblocking(False)
     os.set_inheritable(control.fileno(), False)
-    _load_all()
+    load()
     _give_up_rights()
-    asyncio.run(_run(control))
+    asyncio.run(_run(kind, control))
     os._exit(0)  # a thread that waits for a name server is not waited for
 
 
@@ -184,9 +190,9 @@ def _load_all() -> None:
         socket.getaddrinfo("localhost", None)  # the system's resolver has libraries of its own
 
 
-async def _run(control: socket.socket) -> None:
+async def _run(kind: type[EgressProcess], control: socket.socket) -> None:
     asyncio.get_running_loop().set_exception_handler(partial(_tell))
-    await EgressProcess(control).run()
+    await kind(control).run()
 
 
 def _tell(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -94,6 +94,19 @@ def authority(folder: Path) -> tuple[Path, ssl.SSLContext]:
 
 
 @asynccontextmanager
+async def tls_upstream(folder: Path, handler: Handler) -> AsyncIterator[tuple[int, Path]]:
+    """(port on loopback, certificate of its authority) of an upstream."""
+    certificate, shown = authority(folder)
+    runner = web.ServerRunner(web.Server(handler), shutdown_timeout=0.1)  # type: ignore[arg-type]
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=shown).start()
+    try:
+        yield runner.addresses[0][1], certificate
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
 async def gateway_world(
     folder: Path,
     handler: Handler,
@@ -104,35 +117,29 @@ async def gateway_world(
     trusted: bool = True,
     times: Times = TIMES,
     silent_seconds: float = 30.0,
-    port: int | None = None,
     **more: Any,
 ) -> AsyncIterator[GatewayWorld]:
-    """A gateway to `handler`, whose URL ends with `path`; `more` are fields of the gateway. `port`: of an upstream that
-    is not `handler`."""
-    certificate, shown = authority(folder)
+    """A gateway to `handler`, whose URL ends with `path`; `more` are fields of the gateway."""
     seen: list[web.Request] = []
 
-    async def noted(request: web.BaseRequest) -> web.StreamResponse:
-        assert isinstance(request, web.BaseRequest)
-        seen.append(request)  # type: ignore[arg-type]
-        return await handler(request)  # type: ignore[arg-type]
+    async def noted(request: web.Request) -> web.StreamResponse:
+        seen.append(request)
+        return await handler(request)
 
-    runner = web.ServerRunner(web.Server(noted), shutdown_timeout=0.1)  # type: ignore[arg-type]
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=shown).start()
-    upstream_port = port or runner.addresses[0][1]
-    gateway = Gateway(name="UP", url=f"https://{host}:{upstream_port}{path}", secret="S", **more)
-    secret = OpenSecret(name="S", value=CREDENTIAL, hosts=(f"{gateway.host}:{gateway.port}",))
-    upstream = Upstream(tls_context(certificate if trusted else None), networks, silent_seconds=silent_seconds)
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = GatewayServer(times=times)
-    world = GatewayWorld(listener.getsockname()[1], upstream_port, server, seen)
-    await server.listen(listener, BoundGateway.of(gateway, TOKEN, secret), upstream, world.url)
-    try:
-        yield world
-    finally:
-        await server.close()
-        await runner.cleanup()
+    async with tls_upstream(folder, noted) as (upstream_port, certificate):
+        gateway = Gateway(name="UP", url=f"https://{host}:{upstream_port}{path}", secret="S", **more)
+        secret = OpenSecret(name="S", value=CREDENTIAL, hosts=(f"{gateway.host}:{gateway.port}",))
+        upstream = Upstream(
+            tls_context(certificate.read_text() if trusted else None), networks, silent_seconds=silent_seconds
+        )
+        listener = socket.create_server(("127.0.0.1", 0))
+        server = GatewayServer(times=times)
+        world = GatewayWorld(listener.getsockname()[1], upstream_port, server, seen)
+        await server.listen(listener, BoundGateway.of(gateway, TOKEN, secret), upstream, world.url)
+        try:
+            yield world
+        finally:
+            await server.close()
 
 
 async def program(*argv: str, env: Mapping[str, str], cwd: Path) -> tuple[int, str]:

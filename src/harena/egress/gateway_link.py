@@ -1,0 +1,118 @@
+"""The node's side of the gateways' process: starts it with the first sandbox that has one, and speaks to it.
+
+Should the process end while the node lives, it is started anew with every gateway; open connections and logs are lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harena.core.errors import PlatformError, ValidationError
+from harena.core.gateways import gateways_to_json
+from harena.core.network_policy import NetworkPolicy
+from harena.core.records.gateways import GatewayLog
+from harena.core.settings import GATEWAY_CA_FILE, GATEWAY_NETWORKS
+from harena.egress.credentials import BoundGateway
+from harena.egress.link import EgressLink
+
+MOST_AUTHORITIES = 100 << 10
+"""characters of the operator's own certificates of authorities"""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedGateway:
+    """A gateway and where it is served."""
+
+    bound: BoundGateway = field(repr=False)
+    listener: int
+    """descriptor of a listening socket inside the sandbox"""
+    url: str
+    """its address inside"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Admitted:
+    served: tuple[ServedGateway, ...]
+
+    @property
+    def listeners(self) -> tuple[int, ...]:
+        return tuple(one.listener for one in self.served)
+
+
+class GatewayLink(EgressLink):
+    """Gateways of a node's sandboxes. Used from one event loop."""
+
+    MODULE = "harena.egress.gateway_process"
+
+    def __init__(
+        self,
+        *,
+        networks: Sequence[str] = (),
+        authorities: str | None = None,
+        times: Mapping[str, float] | None = None,
+    ) -> None:
+        """`networks`: CIDRs beside the public internet that gateways may connect to. `authorities`: certificates, as
+        PEM, that are believed beside the system's. `times`: those of `gateway_server.Times` that are not the usual."""
+        super().__init__()
+        self._begin = {
+            "do": "begin",
+            "networks": [*networks],
+            "authorities": authorities,
+            "times": dict(times or {}),
+        }
+
+    @classmethod
+    def of_settings(cls, environ: Mapping[str, str] | None = None) -> GatewayLink:
+        """What the operator has set. Raises ValidationError."""
+        networks = [each.strip() for each in (GATEWAY_NETWORKS.read(environ) or "").split(",") if each.strip()]
+        try:
+            NetworkPolicy(allow=tuple(networks))
+        except ValidationError as error:
+            raise ValidationError(f"{GATEWAY_NETWORKS.name}: {error}") from None
+        file = GATEWAY_CA_FILE.read(environ)
+        return cls(networks=networks, authorities=None if file is None else _read(Path(file)))
+
+    async def serve(self, sandbox_id: str, served: Sequence[ServedGateway]) -> None:
+        """Serve the gateways of a sandbox. The descriptors are its own from now on, also where this fails. Raises
+        PlatformError."""
+        await self._admit_all(sandbox_id, _Admitted(tuple(served)))
+
+    async def gateway_log(self, sandbox_id: str, *, after: int = 0, limit: int = 100) -> GatewayLog:
+        """What the sandbox's gateways have done. Raises NotFoundError, PlatformError."""
+        self._known(sandbox_id)
+        answer = await self._ask({"do": "log", "id": sandbox_id, "after": after, "limit": limit})
+        try:
+            return GatewayLog.from_dict(answer)
+        except ValueError as error:
+            raise PlatformError(
+                f"the log of a sandbox's gateways cannot be understood: {error}", step="gateways"
+            ) from None
+
+    def _admissions(self, sandbox_id: str, known: Any) -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
+        for one in known.served:
+            ((name, gateway),) = gateways_to_json([one.bound.gateway]).items()
+            message = {
+                "do": "admit",
+                "id": sandbox_id,
+                "name": name,
+                "gateway": gateway,
+                "token_digest": one.bound.token_digest.hex(),
+                "credential": one.bound.credential,
+                "url": one.url,
+            }
+            yield message, (one.listener,)
+
+
+def _read(file: Path) -> str:
+    try:
+        written = file.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValidationError(
+            f"{GATEWAY_CA_FILE.name}: {file} cannot be read as PEM ({type(error).__name__})"
+        ) from None
+    if len(written) > MOST_AUTHORITIES:
+        raise ValidationError(f"{GATEWAY_CA_FILE.name}: {file} has more than {MOST_AUTHORITIES} characters")
+    return written
