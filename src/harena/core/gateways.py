@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 from harena.core.checked import shown
 from harena.core.errors import SandboxValidationError, ValidationError
-from harena.core.models import MIB
 from harena.core.network_policy import read_host
 from harena.core.secrets import HTTPS_PORT, checked_name
 
@@ -39,6 +38,7 @@ MOST_METHODS = 20
 """methods of one rule"""
 ANY_METHOD = "*"
 
+_MIB = 1024 * 1024
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _METHOD = re.compile(r"[A-Z]{1,20}")
@@ -115,9 +115,9 @@ class Gateway:
     rules: tuple[GatewayRule, ...] = ()
     """() = everything is allowed; else what a rule allows and none denies"""
     requests_per_minute: int = 600
-    request_bytes: int = 256 * MIB
+    request_bytes: int = 256 * _MIB
     """largest body of one request"""
-    answer_bytes: int = 1024 * MIB
+    answer_bytes: int = 1024 * _MIB
     """largest body of one answer"""
     timeout_seconds: float = 300.0
     """for which the upstream may be silent"""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from harena.core.checked import (
     LEAST_CORES,
@@ -26,6 +27,9 @@ from harena.core.checked import (
 from harena.core.errors import SandboxValidationError
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.profiles import Profile
+
+if TYPE_CHECKING:
+    from harena.core.gateways import Gateway
 
 MIB = 1024 * 1024
 
@@ -156,6 +160,8 @@ class SandboxSpec:
     command's (see `ExecRequest`) they see none"""
     network: NetworkPolicy = NO_NETWORK
     """what it may reach; a blueprint's policy counts where this says nothing"""
+    gateways: tuple[Gateway, ...] = ()
+    """upstreams to which secrets of the workspace are sent in place of its tokens"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,6 +103,7 @@ async def open_for_server(
 async def _open(home: Path, config: NodeConfig, workspace: str | None = None) -> Node:
     from harena.core.clock import SystemClock
     from harena.core.workspace import DEFAULT_WORKSPACE
+    from harena.node.gateways import NodeGateways
     from harena.node.images import NodeImages
     from harena.node.node import Node
     from harena.runtime.host.blueprints import Blueprints
@@ -113,13 +114,16 @@ async def _open(home: Path, config: NodeConfig, workspace: str | None = None) ->
     layers = LayerStore(home / "layers")
     blueprints = Blueprints(clock, layers=layers, root=home / "blueprints")
     images = NodeImages(config.images_place, clock, for_server=config.durable_jobs)
-    runtime = LinuxRuntime(layers=layers, images=images, home=home, known_programs=_known_programs)
+    gateways = NodeGateways()
+    runtime = LinuxRuntime(layers=layers, images=images, gateways=gateways, home=home, known_programs=_known_programs)
     try:
         await runtime.start()
     except BaseException:  # also a cancellation: a spawner that was half started must not stay
         await runtime.close()
         raise
-    return Node(runtime, blueprints, clock, config, images, workspace=workspace or DEFAULT_WORKSPACE)
+    node = Node(runtime, blueprints, clock, config, images, workspace=workspace or DEFAULT_WORKSPACE)
+    gateways.open_with(node.open_secret)
+    return node
 
 
 def _known_programs() -> Sequence[KnownProgram]:

@@ -26,6 +26,7 @@ from harena.core.records.benchmark_jobs import (
     ResultsPage,
 )
 from harena.core.results import RunResult
+from harena.core.secrets import OpenSecret
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 from harena.node.catalog_operations import CatalogOperations
 from harena.node.image_operations import ImageOperations
@@ -194,6 +195,10 @@ class Node(NodeInWorkspace):
     def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
         """See `WholeNode`."""
         return self._parts.sandboxes.pending(workspace)
+
+    async def open_secret(self, workspace: str, name: str) -> OpenSecret:
+        """The value of a secret, for the gateways of a workspace's sandbox. Raises NotFoundError, PlatformError."""
+        return await self._parts.secrets().open(workspace, name)
 
     async def resume_jobs(self) -> None:
         """Go on with benchmark and training jobs that nobody runs any more, now and from now on; for nodes with

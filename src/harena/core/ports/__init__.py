@@ -14,7 +14,7 @@ from harena.core.models import SandboxStatus
 from harena.core.ports.benchmark_jobs import BenchmarkOperations
 from harena.core.ports.blueprints import BlueprintOperations
 from harena.core.ports.catalog import CatalogOperations
-from harena.core.ports.egress import Egress
+from harena.core.ports.egress import Egress, Gateways, GatewaySet
 from harena.core.ports.image_builds import ImageBuildOperations
 from harena.core.ports.images import ImageOperations, ImageSource
 from harena.core.ports.registry import RegistryOperations
@@ -44,6 +44,8 @@ __all__ = [
     "Death",
     "Egress",
     "FileWatch",
+    "GatewaySet",
+    "Gateways",
     "HasUpperLayer",
     "ImageBuildOperations",
     "ImageOperations",

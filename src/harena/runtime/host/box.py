@@ -32,9 +32,10 @@ from harena.core.errors import (
 from harena.core.input_files import input_file_in_turns
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.network_policy import NetworkPolicy
-from harena.core.ports import Death, Egress
+from harena.core.ports import Death, Egress, Gateways, GatewaySet
 from harena.core.ports import FileWatch as FileWatchPort
 from harena.core.ports import ReadWatch as ReadWatchPort
+from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
 from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
@@ -86,11 +87,12 @@ class LinuxSandbox:
         holds_modules: bool = False,
         image_digest: str | None = None,
         ports: tuple[int, ...] | None = None,
+        gateways: int = 0,
     ) -> None:
         """`user`: as whom programs run, "" = root; None = there is nobody else. `holds_modules`: its init is a fork of
         memory into which a blueprint's modules were imported. `image_digest`: the image of whose layers it has a root
         of its own; None = it is one of the default image. `ports`: those of all its addresses at which it has
-        listeners; None = it has no network."""
+        listeners; None = it has no network. `gateways`: how many it has."""
         self.id = "sb_" + secrets.token_hex(8)
         self.enforcement = enforcement
         self.loop = asyncio.get_running_loop()
@@ -127,9 +129,10 @@ class LinuxSandbox:
         self._stopping = False
         self._failure = ""
         self._ports = ports
-        self._awaited_listeners = 0 if ports is None else len(network.listeners(ports))
+        self._awaited_listeners = len(network.listeners(ports, gateways))
         self._listeners: list[int] = []
         self._egress: Egress | None = None
+        self._gateways: Gateways | None = None
         self.ready: asyncio.Future[None] = self.loop.create_future()
         self._dead: SharedFuture[Death] = SharedFuture(loop=self.loop)
         self._patience = Patience(self._waited)
@@ -787,6 +790,17 @@ class LinuxSandbox:
             egress.forget(self.id)
         self._check_running()
 
+    async def begin_gateways(self, gateways: Gateways, bound: GatewaySet, count: int) -> None:
+        """Have its last `count` listeners served as gateways; before `begin_network`."""
+        self._check_running()
+        place = len(self._listeners) - count
+        listeners, self._listeners = self._listeners[place:], self._listeners[:place]
+        self._gateways = gateways
+        await gateways.serve(self.id, bound, listeners)
+        if self._dead.done():  # meanwhile, so that nobody has forgotten it
+            gateways.forget(self.id)
+        self._check_running()
+
     async def set_network(self, policy: NetworkPolicy) -> None:
         """See `SandboxPort`."""
         await self._served().change(self.id, policy)
@@ -794,6 +808,13 @@ class LinuxSandbox:
     async def network_log(self, *, after: int = 0, limit: int = 100) -> NetworkLog:
         """See `SandboxPort`."""
         return await self._served().log(self.id, after=after, limit=limit)
+
+    async def gateway_log(self, *, after: int = 0, limit: int = 100) -> GatewayLog:
+        """See `SandboxPort`."""
+        self._check_running()
+        if self._gateways is None:
+            raise SandboxValidationError(f"sandbox {self.id} was made without gateways")
+        return await self._gateways.log(self.id, after=after, limit=limit)
 
     def _served(self) -> Egress:
         self._check_running()
@@ -809,6 +830,8 @@ class LinuxSandbox:
         self._listeners = []
         if self._egress is not None:
             self._egress.forget(self.id)
+        if self._gateways is not None:
+            self._gateways.forget(self.id)
 
     # -- the end -------------------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ from harena.core.errors import (
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
-from harena.core.ports import Egress, SandboxPort
+from harena.core.ports import Egress, Gateways, GatewaySet, SandboxPort
 from harena.core.ports.images import ImageSource
 from harena.core.profiles import Profile
 from harena.core.records.images import ImageRoot
@@ -106,6 +106,7 @@ class _Key(NamedTuple):
     """its id; "" = none"""
     profile: Profile
     has_network: bool
+    """its sandboxes have a network or gateways"""
 
 
 class _Template:
@@ -150,7 +151,7 @@ class LinuxRuntime:
     """Implements `Runtime`. Lives in one event loop; raises the soft limit of open files to the hard one.
 
     `images`: where other images than the default one come from; None = there are no others.
-    `egress`: what serves sandboxes that have a network; None = none can have one.
+    `egress`: what serves sandboxes that have a network; None = none can have one. `gateways`: likewise.
     `pool_size`: how many sandboxes of one template are at most kept ready; it is reached only while they are in demand.
     `mechanisms`: those that are in force (None = as settings and the interpreter have it).
     `templates_per_workspace`: how many blueprints and images one workspace may have sandboxes of at one time.
@@ -165,6 +166,7 @@ class LinuxRuntime:
         layers: Layers | None = None,
         images: ImageSource | None = None,
         egress: Egress | None = None,
+        gateways: Gateways | None = None,
         home: Path | None = None,
         pool_size: int = 8,
         mechanisms: Mechanisms | None = None,
@@ -174,6 +176,7 @@ class LinuxRuntime:
         self._layers = layers
         self._images = images
         self._egress = egress
+        self._gateways = gateways
         self._home = home or harena_home()
         self._mechanisms = in_force() if mechanisms is None else mechanisms
         self._pool_size = pool_size if self._mechanisms.made_ahead else 0
@@ -204,16 +207,21 @@ class LinuxRuntime:
         self, spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = DEFAULT_WORKSPACE
     ) -> SandboxPort:
         """See `Runtime`."""
+        bound = await self._bound(spec, workspace) if spec.gateways else None
         try:
             template, sandbox = await self._claim(spec, blueprint, workspace)
         except TemplateGoneError:  # it was killed, and the news had not arrived yet
             template, sandbox = await self._claim(spec, blueprint, workspace)
+        if bound is not None:
+            await self._serve_gateways(sandbox, bound, len(spec.gateways))
         if spec.network.is_on:
             await self._admit(sandbox, spec.network)
             sandbox.environment = {**template.environment, **_PROXIES, **spec.env}
         else:
             sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
         sandbox.keeps_home = template.image.keeps_home or "HOME" in spec.env
+        if bound is not None:
+            sandbox.environment = {**sandbox.environment, **bound.environment}
         sandbox.workdir = spec.cwd or template.image.workdir
         files = {**spec.files}
         if blueprint is not None and blueprint.files:  # their contents may be on the disk
@@ -226,6 +234,20 @@ class LinuxRuntime:
                 await sandbox.destroy()
                 raise
         return sandbox
+
+    async def _bound(self, spec: SandboxSpec, workspace: str) -> GatewaySet:
+        """Before anything is made: a secret may be missing."""
+        if self._gateways is None:
+            raise HostUnsupportedError("this node serves no gateways: leave gateways out", step="gateways")
+        return await self._gateways.bound(workspace, spec.gateways, network.gateway_urls(len(spec.gateways)))
+
+    async def _serve_gateways(self, sandbox: LinuxSandbox, bound: GatewaySet, count: int) -> None:
+        assert self._gateways is not None  # asked before it was made
+        try:
+            await sandbox.begin_gateways(self._gateways, bound, count)
+        except BaseException:  # a cancellation, too, as below
+            await sandbox.destroy()
+            raise
 
     async def _admit(self, sandbox: LinuxSandbox, policy: NetworkPolicy) -> None:
         assert self._egress is not None  # asked before it was made
@@ -269,12 +291,15 @@ class LinuxRuntime:
                 "profile: only sandboxes of an image can be `machine`, and this one is of the host's own /usr, which "
                 "nothing can be installed into; name an image (container_image), or leave the profile out"
             )
-        key = _Key(workspace, name, blueprint.id if blueprint else "", spec.profile, spec.network.is_on)
+        has_network = spec.network.is_on or bool(spec.gateways)
+        key = _Key(workspace, name, blueprint.id if blueprint else "", spec.profile, has_network)
         template = await self._template(key, blueprint, root)
         waiting = object()
         template.claimed.add(waiting)  # it is not idle
         try:
-            sandbox = await self._ready_or_made(template, spec.limits, spec.hides_processes, spec.network)
+            sandbox = await self._ready_or_made(
+                template, spec.limits, spec.hides_processes, spec.network, len(spec.gateways)
+            )
             template.claimed.add(sandbox.number)
             return template, sandbox
         except TemplateGoneError:
@@ -354,6 +379,8 @@ class LinuxRuntime:
             await self._link.close()
         if self._egress is not None:
             await self._egress.close()
+        if self._gateways is not None:
+            await self._gateways.close()
         if self._preparing:
             await asyncio.wait(self._preparing)
         self._pools.clear()
@@ -367,6 +394,8 @@ class LinuxRuntime:
             self._link.forget()
         if self._egress is not None:
             self._egress.after_fork_in_child()
+        if self._gateways is not None:
+            self._gateways.after_fork_in_child()
         self._closed = True
 
     # -- spawner and templates -----------------------------------------------------------------------------------
@@ -575,18 +604,20 @@ class LinuxRuntime:
     # -- sandboxes -----------------------------------------------------------------------------------------------
 
     async def _ready_or_made(
-        self, template: _Template, limits: Limits, hides_processes: bool, policy: NetworkPolicy
+        self, template: _Template, limits: Limits, hides_processes: bool, policy: NetworkPolicy, gateways: int
     ) -> LinuxSandbox:
         ports = policy.listens_at if policy.is_on else None
-        key = (template.number, limits, hides_processes, ports)
+        key = (template.number, limits, hides_processes, ports, gateways)
         is_repeated = template.repeats.note(key[1:], asyncio.get_running_loop().time())
         pool = self._pools.get(key)
         if pool is None:
-            settings = _settings(limits, template, hides_processes=hides_processes, ports=ports)
-            if not is_repeated and key[1:] != (_DEFAULT_LIMITS, False, None):  # perhaps nobody asks for these again
-                return await self._make(template, limits, *settings, ports)
+            settings = _settings(
+                limits, template, hides_processes=hides_processes, listeners=network.listeners(ports, gateways)
+            )
+            if not is_repeated and key[1:] != (_DEFAULT_LIMITS, False, None, 0):  # perhaps nobody asks for these again
+                return await self._make(template, limits, *settings, ports, gateways)
             pool = self._pools[key] = Pool(
-                lambda: self._make(template, limits, *settings, ports),
+                lambda: self._make(template, limits, *settings, ports, gateways),
                 self._pool_size,
                 template.budgets,
                 lambda: self._drop_pool(key, pool),
@@ -604,6 +635,7 @@ class LinuxRuntime:
         settings: bytes,
         cgroup_limits: CgroupLimits,
         ports: tuple[int, ...] | None,
+        gateways: int,
     ) -> LinuxSandbox:
         link = await self._spawner()
         try:
@@ -625,6 +657,7 @@ class LinuxRuntime:
             holds_modules=template.imports,
             image_digest=None if template.layers is None else template.image.name,
             ports=ports,
+            gateways=gateways,
         )
         created: asyncio.Future[None] = sandbox.loop.create_future()
 
@@ -684,7 +717,7 @@ def _has_succeeded(task: asyncio.Task[_Template]) -> bool:
 
 
 def _settings(
-    limits: Limits, template: _Template, *, hides_processes: bool, ports: tuple[int, ...] | None
+    limits: Limits, template: _Template, *, hides_processes: bool, listeners: list[tuple[int, bytes, int]]
 ) -> tuple[bytes, CgroupLimits]:
     """(what the template's fork is told, what its cgroups are given)."""
     unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
@@ -708,7 +741,7 @@ def _settings(
         "layers": template.layers,
         "hides_processes": hides_processes,
         "rights": _rights(template),
-        "listeners": [] if ports is None else network.listeners(ports),
+        "listeners": listeners,
     }
     return marshal.dumps(settings, 2), (limits.memory_bytes, limits.pids, limits.cpu)
 

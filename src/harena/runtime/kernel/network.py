@@ -35,7 +35,9 @@ PROXY_PORT = 3128
 DNS_PORT = 53
 STREAMS, DATAGRAMS = 1, 2
 """SOCK_STREAM, SOCK_DGRAM"""
-MOST_LISTENERS = 24
+GATEWAY_PORT = 3130
+"""port of 127.0.0.1 of a sandbox's first gateway; the others follow"""
+MOST_LISTENERS = 32
 _INET = 2
 _LOOPBACK, _ANY = b"\x7f\0\0\1", bytes(4)
 _CLOSED_AND_NONBLOCKING = 0o2000000 | 0o4000
@@ -43,13 +45,20 @@ WAITING_AT_ONE = 32
 """connections that wait at one listener of a sandbox with a network"""
 
 
-def listeners(ports: tuple[int, ...]) -> list[tuple[int, bytes, int]]:
+def listeners(ports: tuple[int, ...] | None, gateways: int = 0) -> list[tuple[int, bytes, int]]:
     """(kind, address, port) of the sockets of a sandbox with a network, in the order in which they are passed out of
-    it. `ports` are those of all its addresses; () = it has the proxy only."""
-    found = [(STREAMS, _LOOPBACK, PROXY_PORT)]
+    it. `ports` are those of all its addresses; () = it has the proxy only, None = not even that. Those of its
+    `gateways` come last."""
+    found = [] if ports is None else [(STREAMS, _LOOPBACK, PROXY_PORT)]
     if ports:
         found += [(kind, _LOOPBACK, DNS_PORT) for kind in (STREAMS, DATAGRAMS)]
-    return found + [(STREAMS, _ANY, port) for port in ports]
+    found += [(STREAMS, _ANY, port) for port in ports or ()]
+    return found + [(STREAMS, _LOOPBACK, GATEWAY_PORT + number) for number in range(gateways)]
+
+
+def gateway_urls(gateways: int) -> list[str]:
+    """Where programs find so many gateways."""
+    return [f"http://127.0.0.1:{GATEWAY_PORT + number}" for number in range(gateways)]
 
 
 def socket_kind(kind: int) -> int:
