@@ -19,6 +19,7 @@ from harena.core.errors import ImagePullError, SandboxValidationError
 from harena.core.images import ImageChanges
 from harena.core.models import ExecOutcome, ExecRequest, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.image_store import sealing
 from harena.node.images import NodeImages
 from harena.runtime.host.linux import LinuxRuntime
 from image_trees import put_programs, put_python
@@ -178,6 +179,18 @@ async def test_an_image_with_changes_and_no_layer(runtime: LinuxRuntime, images:
     assert (root.command, root.digest) == (("sh",), made.digest)
 
 
+SEEN = """
+import os
+for place, folders, files in os.walk('/'):
+    folders[:] = sorted(name for name in folders if place != '/' or name not in ('proc', 'dev', 'usr'))
+    for name in sorted(files + folders):
+        path = os.path.join(place, name)
+        about = os.lstat(path)
+        content = open(path, 'rb').read() if os.path.isfile(path) and not os.path.islink(path) else b''
+        target = os.readlink(path) if os.path.islink(path) else ''
+        print(path, oct(about.st_mode), about.st_uid, hash(content), target)
+print(os.path.samefile('/data/a', '/data/hard'))
+"""
 HOSTILE = """
 import os, socket, threading, time
 os.chdir('/data')
@@ -275,21 +288,57 @@ async def test_programs_stand_still_while_they_are_paused(runtime: LinuxRuntime)
     )
     while {"n", "pid"} - {entry.name for entry in await sandbox.list_dir("/data")}:
         pass
-    await sandbox.pause()  # type: ignore[attr-defined]
-    before = (await sandbox.stat("/data/n")).modified_at, await sandbox.read_file("/data/n", max_bytes=100)
-    for _ in range(20):
-        await sandbox.processes()
-    assert before == ((await sandbox.stat("/data/n")).modified_at, await sandbox.read_file("/data/n", max_bytes=100))
-    waiting = asyncio.ensure_future(sandbox.exec(ExecRequest(argv=("true",), timeout_seconds=60)))
-    await asyncio.sleep(0)
-    assert not waiting.done()
-    await sandbox.resume()  # type: ignore[attr-defined]
+    paused = sandbox.paused()  # type: ignore[attr-defined]
+    async with paused:
+        before = (await sandbox.stat("/data/n")).modified_at, await sandbox.read_file("/data/n", max_bytes=100)
+        for _ in range(20):
+            await sandbox.processes()
+        after = (await sandbox.stat("/data/n")).modified_at, await sandbox.read_file("/data/n", max_bytes=100)
+        assert before == after
+        waiting = asyncio.ensure_future(sandbox.exec(ExecRequest(argv=("true",), timeout_seconds=60)))
+        await asyncio.sleep(0)
+        assert not waiting.done()
     assert (await (await waiting).wait()).returncode == 0
     while await sandbox.read_file("/data/n", max_bytes=100) == before[1]:
         pass
     stopped = await says(sandbox, "until grep -q 'State:.T' /proc/$(cat /data/pid)/status; do :; done; echo stopped")
     assert stopped == "stopped\n"
     await sandbox.destroy()
+
+
+async def test_a_long_line_of_layers_is_one_again(
+    runtime: LinuxRuntime, images: NodeImages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written, removed and made anew on the way is as it is without: beside what is below the line."""
+    monkeypatch.setattr(sealing, "_FLATTENED_LAYERS", 3)
+    store = images.store("default")
+    steps = (
+        "echo a > /data/a; mkdir /data/d; echo x > /data/d/x; rm /etc/motd; ln /data/a /data/hard",
+        "rm -r /data/d; mkdir /data/d; echo y > /data/d/y; echo f > /data/f; rm -r /opt/gone",
+        "rm /data/f; mkdir /data/f; echo in > /data/f/in; echo new > /etc/motd; chmod 700 /opt/kept",
+        "rm -r /data/f; echo again > /data/f; mkdir /opt/gone; echo made > /opt/gone/made; rm -r /opt/anew",
+        "mkdir /opt/anew; echo b >> /data/d/y; ln -s d/y /data/link; rm /etc/motd",
+        "true",
+    )
+    layers, base = [], BASE
+    for step in steps:
+        sandbox = await runtime.create(SandboxSpec(image=base))
+        await says(sandbox, step)
+        layer = await sandbox.upper_layer()  # type: ignore[attr-defined]
+        made = await store.snapshot("default", layer, base, sandbox.id, None, None)
+        await layer.close()
+        await sandbox.destroy()
+        base = f"snapshot://{made.id}"
+        layers.append(made.layers)
+    sandbox = await runtime.create(SandboxSpec(image=base))
+    seen = await python(sandbox, SEEN)
+    await sandbox.destroy()
+    straight = await runtime.create(SandboxSpec(image=BASE))
+    for step in steps:
+        await says(straight, step)
+    assert await python(straight, SEEN) == seen
+    await straight.destroy()
+    assert layers == [2, 3, 4, 2, 3, 4]
 
 
 async def test_no_work_is_left(images: NodeImages) -> None:

@@ -106,7 +106,7 @@ class StoreRoom:
         store, assembler = self.store, self.assembler
         limits = LayerLimits.of_node()
         if not isinstance(layer, Path):
-            sealed = await seal(layer, work, limits, without)
+            sealed = await seal(layer, work, limits, without=without)
             layer = sealed.path
         size = (await IMAGES.run(layer.stat)).st_size
         await assembler.collect(work, more=2 * size)  # as it is, and unpacked

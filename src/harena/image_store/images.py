@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -43,7 +43,7 @@ from harena.image_store.kept import KeptImage, KeptName, Source
 from harena.image_store.manifests import hexadecimal
 from harena.image_store.pulls import Names, Pulls, Ticket
 from harena.image_store.registries import Registries
-from harena.image_store.sealing import Sealing
+from harena.image_store.sealing import SNAPSHOT, Sealing
 from harena.image_store.skopeo import Skopeo
 from harena.image_store.snapshots import Snapshots
 from harena.image_store.store import ImageStore, Work, in_threads
@@ -243,17 +243,30 @@ class Images:
         await IMAGES.run(self._snapshots.room, workspace, name)
 
     async def snapshot(
-        self, workspace: str, layer: UpperLayer, meant: str, sandbox: str, name: str | None, ttl_seconds: int | None
+        self,
+        workspace: str,
+        layer: UpperLayer,
+        meant: str,
+        sandbox: str,
+        name: str | None,
+        ttl_seconds: int | None,
+        sealed_now: Callable[[], Awaitable[None]] | None = None,
     ) -> Snapshot:
         """Take a snapshot of what a sandbox has written; see `SnapshotOperations`. `meant`: how the sandbox has named
-        its image."""
+        its image. `sealed_now` is called when the sandbox's files are no longer read."""
         await self._open()
         room = await IMAGES.run(self._snapshots.room, workspace, name)
         base = hexadecimal(layer.image)
         async with in_threads(self._store.hold(base)) as kept, in_threads(self._store.work()) as work:
             async with self._turns.sealing.turn(self._owner):
                 image, sealed = await self._sealing().image(
-                    kept, layer, ImageChanges(made_by="snapshot"), work, self._clock.utcnow().isoformat(), room
+                    kept,
+                    layer,
+                    ImageChanges(made_by=SNAPSHOT),
+                    work,
+                    self._clock.utcnow().isoformat(),
+                    room,
+                    sealed_now,
                 )
             assert sealed is not None
             return await IMAGES.run(

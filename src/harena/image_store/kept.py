@@ -82,8 +82,6 @@ class KeptSnapshot(Record):
     """the image that it is, which stays while the snapshot does; in hexadecimal digits"""
     layer: str
     """diff id of its own layer"""
-    own_layers: int
-    """number of layers that snapshots of its line have made"""
     parent: str | None
     image: str
     sandbox: str

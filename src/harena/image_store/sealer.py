@@ -6,8 +6,8 @@ archive, as OCI has layers. The question is its only argument, and the answer a 
 Nothing of what a program can make there holds it up or leads it elsewhere: each name is opened beside the descriptor of
 its folder and never followed, nothing but folders and regular files is opened at all, a file has the size that it had
 when it was opened (what is missing then is written as zeros), and files, bytes, depth and time are bounded. It can open
-nothing but what lies in that folder (Landlock). As root it has one capability, to read what its owner may not; another
-user gets that one in the sandbox's own user namespace.
+nothing but what lies in that folder, and in the layers that become one with it (Landlock). As root it has one
+capability, to read what its owner may not; another user gets that one in the sandbox's own user namespace.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import signal
 import stat
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -64,6 +64,12 @@ _OWN = frozenset({(b"etc", b"hosts"), (b"etc", b"hostname"), (b"etc", b"resolv.c
 """which each sandbox has for itself, whatever its image says"""
 
 
+Owner = tuple[int, int]
+"""who is root in a layer: user and group ids as they are seen here"""
+Folder = tuple[int, Owner]
+"""an open folder of a layer"""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked."""
@@ -74,6 +80,8 @@ class Question:
     """descriptor of the folder that holds the upper layer"""
     users: int
     """descriptor of the sandbox's user namespace, to be entered; -1 = this process's rights suffice"""
+    layers: list[str]
+    """folders of layers of the store that become one with it, the uppermost first"""
     most_files: int
     most_bytes: int
     without: list[str]
@@ -144,13 +152,12 @@ class LayerSealer:
     def __init__(
         self,
         archive: Archive,
-        owner: tuple[int, int],
+        owner: Owner,
         most_files: int,
         most_bytes: int,
         without: Iterable[str] = (),
     ) -> None:
-        """`owner`: who is root inside the sandbox, as user and group ids that are seen here; `without`: paths that are
-        left out."""
+        """`owner`: who is root inside the sandbox; `without`: paths that are left out."""
         self._archive = archive
         self._owner = owner
         self._most_files, self._most_bytes = most_files, most_bytes
@@ -161,51 +168,64 @@ class LayerSealer:
         self.bytes = 0
         self.left_out: dict[str, int] = {}
 
-    def seal(self, root: int) -> None:
-        """Write everything below a folder. Raises TooLargeError, UnfitError, OSError."""
-        about = os.fstat(root)
-        self._write(self._entry([], about, FOLDER, attributes=self._attributes(root)))
-        if _is_opaque(root):
-            self._mark([], _OPAQUE_MARK)
-        levels = [(root, iter(self._names(root)))]
+    def seal(self, roots: Sequence[int]) -> None:
+        """Write everything below some folders, each of which lies over those that follow as layers do; the first one is
+        the sandbox's. Raises TooLargeError, UnfitError, OSError."""
+        merged, is_opaque = self._opened_below([*roots])
+        self._write_folder([], merged, is_opaque)
+        levels = [(merged, iter(self._names(merged)))]
         parts: list[bytes] = []
         try:
             while levels:
-                folder, names = levels[-1]
+                folders, names = levels[-1]
                 name = next(names, None)
                 if name is None:
                     levels.pop()
                     if levels:
-                        os.close(folder)
+                        _close(folders)
                         parts.pop()
                     continue
-                below = self._seal_name(folder, [*parts, name])
+                below = self._seal_name(folders, [*parts, name])
                 if below is not None:
                     levels.append((below, iter(self._names(below))))
                     parts.append(name)
         finally:
-            for folder, _ in levels[1:]:
-                os.close(folder)
+            for folders, _ in levels[1:]:
+                _close(folders)
 
-    def _names(self, folder: int) -> list[bytes]:
-        names: list[bytes] = []
-        for name in os.listdir(folder):
-            names.append(os.fsencode(name))
-            if self.files + len(names) > self._most_files:
-                raise TooLargeError(f"it has more than {self._most_files} files")
-        names.sort()
-        return names
+    def _opened_below(self, roots: list[int]) -> tuple[list[Folder], bool]:
+        """(the roots down to the first opaque one, whether there is one)."""
+        merged: list[Folder] = []
+        for root in roots:
+            merged.append((root, (0, 0) if merged else self._owner))
+            if _is_opaque(root):
+                return merged, True
+        return merged, False
 
-    def _seal_name(self, above: int, parts: list[bytes]) -> int | None:
-        """Write one name; gives the descriptor of what is a folder, whose names follow."""
+    def _names(self, folders: list[Folder]) -> list[bytes]:
+        names: set[bytes] = set()
+        for folder, _ in folders:
+            for name in os.listdir(folder):
+                names.add(os.fsencode(name))
+                if self.files + len(names) > self._most_files:
+                    raise TooLargeError(f"it has more than {self._most_files} files")
+        return sorted(names)
+
+    def _seal_name(self, above: list[Folder], parts: list[bytes]) -> list[Folder] | None:
+        """Write one name; gives the descriptors of what is a folder, whose names follow."""
         name = parts[-1]
         if self._without and tuple(parts) in self._without:
             return None  # a file of it that has another name, too, is written under that one
-        try:
-            about = os.lstat(name, dir_fd=above)
-        except FileNotFoundError:
+        while above:
+            try:
+                about = os.lstat(name, dir_fd=above[0][0])
+                break
+            except FileNotFoundError:
+                above = above[1:]
+        else:
             return None  # removed meanwhile
-        if stat.S_ISCHR(about.st_mode) and about.st_rdev == 0:
+        folder, owner = above[0]
+        if _is_whiteout(about):
             self._mark(parts[:-1], _WHITEOUT + name)
             return None
         if name.startswith(_WHITEOUT):
@@ -218,35 +238,53 @@ class LayerSealer:
         if kind == stat.S_IFDIR:
             return self._seal_folder(above, parts)
         if kind == stat.S_IFREG:
-            self._seal_file(above, parts)
+            self._seal_file(folder, owner, parts)
         elif kind == stat.S_IFLNK:
             with suppress(FileNotFoundError):
-                target = os.readlink(name, dir_fd=above)
-                self._write(self._entry(parts, about, SYMLINK, link=target))
+                target = os.readlink(name, dir_fd=folder)
+                self._write(self._entry(parts, about, SYMLINK, owner, link=target))
         elif kind == stat.S_IFIFO:
-            self._write(self._entry(parts, about, FIFO))
+            self._write(self._entry(parts, about, FIFO, owner))
         else:
             self._leave_out("sockets" if kind == stat.S_IFSOCK else "devices")
         return None
 
-    def _seal_folder(self, above: int, parts: list[bytes]) -> int | None:
+    def _seal_folder(self, above: list[Folder], parts: list[bytes]) -> list[Folder] | None:
+        """The folder is in the first of those above, and what the others have of it shows through, down to where
+        something hides it."""
+        merged: list[Folder] = []
+        is_opaque = False
         try:
-            folder = os.open(parts[-1], _OPEN_FOLDER, dir_fd=above)
-        except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            for folder, owner in above:
+                try:
+                    descriptor = os.open(parts[-1], _OPEN_FOLDER, dir_fd=folder)
+                except OSError as error:
+                    if error.errno == errno.ENOENT:
+                        continue
+                    if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+                        raise
+                    is_opaque = True  # a file or a whiteout, over which the folder was made anew
+                    break
+                merged.append((descriptor, owner))
+                is_opaque = _is_opaque(descriptor)
+                if is_opaque:
+                    break
+            if not merged:
                 return None  # something else meanwhile
-            raise
-        try:
-            about = os.fstat(folder)
-            self._write(self._entry(parts, about, FOLDER, attributes=self._attributes(folder)))
-            if _is_opaque(folder):
-                self._mark(parts, _OPAQUE_MARK)
+            self._write_folder(parts, merged, is_opaque)
         except BaseException:
-            os.close(folder)
+            _close(merged)
             raise
-        return folder
+        return merged
 
-    def _seal_file(self, above: int, parts: list[bytes]) -> None:
+    def _write_folder(self, parts: list[bytes], merged: list[Folder], is_opaque: bool) -> None:
+        descriptor, owner = merged[0]
+        attributes = self._attributes(descriptor)
+        self._write(self._entry(parts, os.fstat(descriptor), FOLDER, owner, attributes=attributes))
+        if is_opaque:
+            self._mark(parts, _OPAQUE_MARK)
+
+    def _seal_file(self, above: int, owner: Owner, parts: list[bytes]) -> None:
         try:
             file = os.open(parts[-1], _OPEN_FILE, dir_fd=above)
         except OSError as error:
@@ -260,13 +298,13 @@ class LayerSealer:
             if about.st_nlink > 1:
                 first = self._links.setdefault((about.st_dev, about.st_ino), b"/".join(parts))
                 if first != b"/".join(parts):
-                    self._write(self._entry(parts, about, HARD_LINK, link=first))
+                    self._write(self._entry(parts, about, HARD_LINK, owner, link=first))
                     return
             self.bytes += about.st_size
             if self.bytes > self._most_bytes:
                 raise TooLargeError(f"it has more than {self._most_bytes} bytes")
             self._write(
-                self._entry(parts, about, FILE, size=about.st_size, attributes=self._attributes(file)),
+                self._entry(parts, about, FILE, owner, size=about.st_size, attributes=self._attributes(file)),
             )
             self._copy(file, about.st_size)
         finally:
@@ -285,6 +323,7 @@ class LayerSealer:
         parts: list[bytes],
         about: os.stat_result,
         kind: bytes,
+        owner: Owner,
         *,
         size: int = 0,
         link: bytes = b"",
@@ -342,6 +381,15 @@ class LayerSealer:
         self.left_out[what] = self.left_out.get(what, 0) + 1
 
 
+def _close(folders: list[Folder]) -> None:
+    for folder, _ in folders:
+        os.close(folder)
+
+
+def _is_whiteout(about: os.stat_result) -> bool:
+    return stat.S_ISCHR(about.st_mode) and about.st_rdev == 0
+
+
 def _inside(given: int, base: int) -> int:
     """An owner as the sandbox sees it; root where it is none of the sandbox's."""
     return given - base if base <= given <= _MOST_ID else 0
@@ -359,7 +407,8 @@ def seal(question: Question) -> Answer:
     holder = question.folder
     try:
         target = os.open(question.target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        _give_up_rights(holder, question.users)
+        layers = [os.open(layer, _OPEN_FOLDER) for layer in question.layers]
+        _give_up_rights([holder, *layers], question.users)
         if not _is_tmpfs(holder):
             raise UnfitError("what the sandbox gives for its layer is none")
         about = os.stat(".", dir_fd=holder)
@@ -367,7 +416,7 @@ def seal(question: Question) -> Answer:
         owner = about.st_uid, about.st_gid
         sealer = LayerSealer(archive, owner, question.most_files, question.most_bytes, question.without)
         root = os.open(UPPER, _OPEN_FOLDER, dir_fd=holder)
-        sealer.seal(root)
+        sealer.seal([root, *layers])
         tar_writer.end(archive.write)
         digest = archive.finish()
         return Answer(digest, archive.size, sealer.files, sealer.bytes, sealer.left_out)
@@ -396,7 +445,9 @@ def _is_tmpfs(holder: int) -> bool:
     return not failed and kind == _TMPFS_MAGIC
 
 
-def _give_up_rights(holder: int, users: int) -> None:
+def _give_up_rights(folders: Sequence[int], users: int) -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -412,4 +463,4 @@ def _give_up_rights(holder: int, users: int) -> None:
         sets = (ctypes.c_uint32 * 6)(_DAC_READ_SEARCH, _DAC_READ_SEARCH, 0, 0, 0, 0)
         libc.capset(header, sets)  # who has fewer keeps those: what is missing shows in the first file that needs it
     if landlock.version():
-        landlock.restrict_this_thread((Path(f"/proc/self/fd/{holder}"),))
+        landlock.restrict_this_thread([Path(f"/proc/self/fd/{folder}") for folder in folders])

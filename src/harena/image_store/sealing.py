@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,11 @@ from harena.image_store.manifests import MOST_LAYERS, broken
 from harena.image_store.store import ImageStore, Work
 from harena.image_store.unpacking import LayerLimits, no_room_reason
 
+SNAPSHOT = "snapshot"
+"""what the history of an image says of a layer that a snapshot has made"""
+_FLATTENED_LAYERS = 50
+"""Layers of snapshots above each other that the next one makes one of: to look for a name that is in none of them takes
+the kernel a microsecond for each, and the options of a mount have room for some 300."""
 _MOST_ANSWER = 64 * 1024
 _PROGRAM = "import sys; sys.path.insert(0, {!r}); from harena.image_store import sealer; sealer.main()"
 _MANIFEST, _CONFIG = "application/vnd.oci.image.manifest.v1+json", "application/vnd.oci.image.config.v1+json"
@@ -60,18 +65,27 @@ class Sealing:
         work: Work,
         now: str,
         most_bytes: int | None = None,
+        sealed_now: Callable[[], Awaitable[None]] | None = None,
     ) -> tuple[KeptImage, SealedLayer | None]:
         """The image of a layer above those of another image, which is held; it is here then, and needed until the work
         ends. Without a layer: the other image with changes. `most_bytes`: size of the layer's files, where that is
-        less than the operator allows. Raises ImagePullError, PlatformError."""
+        less than the operator allows. `sealed_now` is called when the layer's own files are no longer read. Of many
+        layers that snapshots have made, one above the other, and of the new one, one is made. Raises ImagePullError,
+        PlatformError."""
         sealed: list[SealedLayer] = []
+        replaced = 0
         if layer is not None:
             await self.assembler.collect(work, more=2 * await IMAGES.run(_size_on_disk, layer))  # archive and files
             limits = LayerLimits.of_node()
             most = limits.bytes if most_bytes is None else min(limits.bytes, most_bytes)
-            sealed.append(await seal(layer, work, LayerLimits(limits.files, most)))
+            made_before = await IMAGES.run(_made_by_snapshots, self.store, base)
+            replaced = made_before if made_before >= _FLATTENED_LAYERS and changes.made_by == SNAPSHOT else 0
+            below = [self.store.layer_root(one.diff_id) for one in reversed(base.layers[len(base.layers) - replaced :])]
+            sealed.append(await seal(layer, work, LayerLimits(limits.files, most), below=below))
+            if sealed_now is not None:
+                await sealed_now()
         layout = await IMAGES.run(work.folder, "layout")
-        contents = await IMAGES.run(_write_image, self.store, base, sealed, changes, layout, now)
+        contents = await IMAGES.run(_write_image, self.store, base, replaced, sealed, changes, layout, now)
         *_, own = contents
         needs = Needs(
             images=[own],
@@ -87,9 +101,11 @@ class Sealing:
         return made, sealed[0] if sealed else None
 
 
-async def seal(layer: UpperLayer, work: Work, limits: LayerLimits, without: Sequence[str] = ()) -> SealedLayer:
-    """The layer as it is now, but for the paths of `without`; its programs should not run meanwhile. Raises
-    ImagePullError, PlatformError."""
+async def seal(
+    layer: UpperLayer, work: Work, limits: LayerLimits, *, without: Sequence[str] = (), below: Sequence[Path] = ()
+) -> SealedLayer:
+    """The layer as it is now, but for the paths of `without`, and layers of the store `below` it as one with it; its
+    programs should not run meanwhile. Raises ImagePullError, PlatformError."""
     folder = await IMAGES.run(work.folder, "sealed")
     target = folder / "layer"
     descriptors = [one for one in (layer.folder, layer.users) if one >= 0]
@@ -97,6 +113,7 @@ async def seal(layer: UpperLayer, work: Work, limits: LayerLimits, without: Sequ
         "target": str(target),
         "folder": layer.folder,
         "users": layer.users,
+        "layers": [str(place) for place in below],
         "most_files": limits.files,
         "most_bytes": limits.bytes,
         "without": [*without],
@@ -125,9 +142,16 @@ def _size_on_disk(layer: UpperLayer) -> int:
 
 
 def _write_image(
-    store: ImageStore, base: KeptImage, layers: Sequence[SealedLayer], changes: ImageChanges, layout: Path, now: str
+    store: ImageStore,
+    base: KeptImage,
+    replaced: int,
+    layers: Sequence[SealedLayer],
+    changes: ImageChanges,
+    layout: Path,
+    now: str,
 ) -> Mapping[str, bytes]:
-    """Write the layout of an image that has these layers above those of another one. Gives its configuration and then
+    """Write the layout of an image that has these layers above those of another one, whose uppermost `replaced` ones
+    are left out. Gives its configuration and then
     its manifest, by their digests. Raises ImagePullError."""
     config = _loaded(store, base.config)
     manifest = _loaded(store, base.manifest)
@@ -138,14 +162,14 @@ def _write_image(
     root = config.get("rootfs") or {}
     config["rootfs"] = {
         "type": "layers",
-        "diff_ids": [*root.get("diff_ids", ()), *(f"sha256:{layer.digest}" for layer in layers)],
+        "diff_ids": [*_without(root.get("diff_ids", ()), replaced), *(f"sha256:{layer.digest}" for layer in layers)],
     }
     step = {"created": now, "created_by": changes.made_by or "harena", **({} if layers else {"empty_layer": True})}
-    config["history"] = [*(config.get("history") or ()), step]
+    config["history"] = [*_without(config.get("history") or (), replaced), step]
     written = _json(config)
     manifest["config"] = _descriptor(_CONFIG, written)
     manifest["layers"] = [
-        *manifest.get("layers", ()),
+        *_without(manifest.get("layers", ()), replaced),
         *({"mediaType": _TAR, "digest": f"sha256:{layer.digest}", "size": layer.size} for layer in layers),
     ]
     if len(manifest["layers"]) > MOST_LAYERS:
@@ -155,6 +179,21 @@ def _write_image(
     entry = {"mediaType": manifest.get("mediaType", _MANIFEST), "digest": f"sha256:{_digest(own)}", "size": len(own)}
     (layout / "index.json").write_bytes(_json({"schemaVersion": 2, "manifests": [entry]}))
     return {_digest(content): content for content in (written, own)}
+
+
+def _without(entries: Sequence[Any], last: int) -> Sequence[Any]:
+    return entries[: len(entries) - last]
+
+
+def _made_by_snapshots(store: ImageStore, base: KeptImage) -> int:
+    """How many of an image's uppermost layers snapshots have made. Raises ImagePullError."""
+    history = _loaded(store, base.config).get("history")
+    count = 0
+    for step in reversed(history if isinstance(history, list) else ()):
+        if not isinstance(step, dict) or step.get("created_by") != SNAPSHOT or step.get("empty_layer"):
+            break
+        count += 1
+    return min(count, len(base.layers))
 
 
 def _changed(changes: ImageChanges) -> Mapping[str, object]:

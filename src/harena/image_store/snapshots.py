@@ -101,7 +101,6 @@ class Snapshots:
                 name=name,
                 digest=image.digest,
                 layer=sealed.digest,
-                own_layers=1 if parent is None else parent.own_layers + 1,
                 parent=None if parent is None else parent.id,
                 image=meant if parent is None else parent.image,
                 sandbox=sandbox,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from harena.core.errors import SandboxValidationError
@@ -34,16 +35,20 @@ class SnapshotOperations:
         layer = await port.upper_layer()
         try:
             await self._snapshots.check_snapshot(self.workspace, name)
-            await port.pause()
-            try:
+            async with AsyncExitStack() as paused:  # also where it is to end: without a snapshot it goes on
+                await paused.enter_async_context(port.paused())
                 made = await self._snapshots.snapshot(
-                    self.workspace, layer, record.info.image, record.id, name, ttl_seconds
+                    self.workspace,
+                    layer,
+                    record.info.image,
+                    record.id,
+                    name,
+                    ttl_seconds,
+                    None if ends else paused.aclose,
                 )
                 if ends:
                     await record.stop()
                 return made
-            finally:  # also where it was to end: without a snapshot it goes on
-                await port.resume()
         finally:
             await layer.close()
 

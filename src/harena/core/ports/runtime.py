@@ -97,11 +97,10 @@ class HasUpperLayer(Protocol):
         """The layer itself, which the sandbox's programs go on to change; closed by who has asked. Raises
         SandboxValidationError (its root is the default image), SandboxNotRunningError, SandboxTerminatedError."""
 
-    async def pause(self) -> None:
-        """Stop all programs inside, also those that start meanwhile. Returns when nothing of them runs."""
-
-    async def resume(self) -> None:
-        """Let them go on."""
+    def paused(self) -> AbstractAsyncContextManager[None]:
+        """Within the block no program inside runs, also none that another one starts; who enters a second one waits.
+        What was stopped before is stopped again then. Entering raises PlatformError (they cannot be stopped),
+        SandboxNotRunningError, SandboxTerminatedError."""
 
 
 @runtime_checkable

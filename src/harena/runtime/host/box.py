@@ -15,7 +15,7 @@ import socket
 import struct
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -110,6 +110,7 @@ class LinuxSandbox:
         self._execs: dict[int, LinuxExec] = {}
         self._opens: dict[int, asyncio.Future[box_files.OpenFile]] = {}
         self._dones: dict[int, asyncio.Future[None]] = {}
+        self._pausing = asyncio.Lock()
         self._goes_on = asyncio.Event()
         """programs may start; cleared while all of them are stopped"""
         self._goes_on.set()
@@ -738,44 +739,32 @@ class LinuxSandbox:
         """The last descriptor of a layer frees all its files."""
         await asyncio.shield(self._closing(box_files.OpenFile(descriptor)))
 
-    async def pause(self) -> None:
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[None]:
         """See `HasUpperLayer`."""
-        self._check_running()
-        self._goes_on.clear()
-        try:
-            await self._done("p")
-        except OSError as error:
-            self._goes_on.set()
-            raise PlatformError(
-                f"the programs of sandbox {self.id} could not be stopped: {error.strerror}", step="pause"
-            ) from None
-        except BaseException:
-            self.resume_soon()
-            raise
+        async with self._pausing:
+            self._check_running()
+            self._goes_on.clear()
+            try:
+                await self._stopped()
+                yield
+            finally:
+                self._goes_on.set()
+                if not self._dead.done() and not self._stopping:
+                    self._send(("c", self._next_number()))
 
-    async def resume(self) -> None:
-        """See `HasUpperLayer`."""
-        self._goes_on.set()
-        if not self._dead.done() and not self._stopping:
-            with suppress(OSError, SandboxNotRunningError, SandboxUnavailableError):  # it has ended meanwhile
-                await self._done("c")
-
-    def resume_soon(self) -> None:
-        """Begin to let the programs go on, and return at once."""
-        self._goes_on.set()
-        if not self._dead.done() and not self._stopping:
-            self._send(("c", self._next_number()))
-
-    async def _done(self, kind: str) -> None:
-        """Have init do something. Raises OSError."""
+    async def _stopped(self) -> None:
+        """Have init stop all programs. Raises PlatformError."""
         number = self._next_number()
         answer: asyncio.Future[None] = self.loop.create_future()
         self._dones[number] = answer
-        self._send((kind, number))
+        self._send(("p", number))
         try:
             await self._patience.wait(answer)
-        except TimeoutError:
-            raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from None
+        except (TimeoutError, OSError) as error:
+            raise PlatformError(
+                f"the programs of sandbox {self.id} could not be stopped: {error}", step="pause"
+            ) from None
 
     # -- the network ---------------------------------------------------------------------------------------------
 
@@ -1040,7 +1029,7 @@ class LinuxSandbox:
             done = self._dones.pop(number, None)
             if done is not None and not done.done():
                 if code:
-                    done.set_exception(OSError(code if 0 < code < 4096 else errno.EIO, os.strerror(errno.EBUSY)))
+                    done.set_exception(OSError(code, "not all of them have come to their stop"))
                 else:
                     done.set_result(None)
             return True
