@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -250,10 +250,10 @@ class Images:
         sandbox: str,
         name: str | None,
         ttl_seconds: int | None,
-        sealed_now: Callable[[], Awaitable[None]] | None = None,
+        still: AbstractAsyncContextManager[None] | None = None,
     ) -> Snapshot:
         """Take a snapshot of what a sandbox has written; see `SnapshotOperations`. `meant`: how the sandbox has named
-        its image. `sealed_now` is called when the sandbox's files are no longer read."""
+        its image. `still`: entered while the sandbox's files are read."""
         await self._open()
         room = await IMAGES.run(self._snapshots.room, workspace, name)
         base = hexadecimal(layer.image)
@@ -266,7 +266,7 @@ class Images:
                     work,
                     self._clock.utcnow().isoformat(),
                     room,
-                    sealed_now,
+                    still,
                 )
             assert sealed is not None
             return await IMAGES.run(

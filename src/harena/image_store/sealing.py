@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,11 +66,11 @@ class Sealing:
         work: Work,
         now: str,
         most_bytes: int | None = None,
-        sealed_now: Callable[[], Awaitable[None]] | None = None,
+        still: AbstractAsyncContextManager[None] | None = None,
     ) -> tuple[KeptImage, SealedLayer | None]:
         """The image of a layer above those of another image, which is held; it is here then, and needed until the work
         ends. Without a layer: the other image with changes. `most_bytes`: size of the layer's files, where that is
-        less than the operator allows. `sealed_now` is called when the layer's own files are no longer read. Of many
+        less than the operator allows. `still`: entered while the layer's own files are read. Of many
         layers that snapshots have made, one above the other, and of the new one, one is made. Raises ImagePullError,
         PlatformError."""
         sealed: list[SealedLayer] = []
@@ -81,9 +82,8 @@ class Sealing:
             made_before = await IMAGES.run(_made_by_snapshots, self.store, base)
             replaced = made_before if made_before >= _FLATTENED_LAYERS and changes.made_by == SNAPSHOT else 0
             below = [self.store.layer_root(one.diff_id) for one in reversed(base.layers[len(base.layers) - replaced :])]
-            sealed.append(await seal(layer, work, LayerLimits(limits.files, most), below=below))
-            if sealed_now is not None:
-                await sealed_now()
+            async with still or nullcontext():
+                sealed.append(await seal(layer, work, LayerLimits(limits.files, most), below=below))
         layout = await IMAGES.run(work.folder, "layout")
         contents = await IMAGES.run(_write_image, self.store, base, replaced, sealed, changes, layout, now)
         *_, own = contents

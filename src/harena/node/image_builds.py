@@ -60,12 +60,12 @@ class SandboxRunner:
             empty = [path for path in command.places if await _is_empty(sandbox, path)]
             if not isinstance(sandbox, HasUpperLayer):
                 raise PlatformError("this runtime cannot tell what a sandbox has written", step="build")
-            await sandbox.pause()
-            layer = await sandbox.upper_layer()
-            try:
-                yield BuildOutcome(layer=layer, empty=empty)
-            finally:
-                await layer.close()
+            async with sandbox.paused():
+                layer = await sandbox.upper_layer()
+                try:
+                    yield BuildOutcome(layer=layer, empty=empty)
+                finally:
+                    await layer.close()
         finally:
             await handle.stop()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from harena.core.errors import SandboxValidationError
@@ -36,7 +37,14 @@ class SnapshotOperations:
         try:
             await self._snapshots.check_snapshot(self.workspace, name)
             async with AsyncExitStack() as paused:  # also where it is to end: without a snapshot it goes on
-                await paused.enter_async_context(port.paused())
+
+                @asynccontextmanager
+                async def still() -> AsyncIterator[None]:
+                    await paused.enter_async_context(port.paused())
+                    yield
+                    if not ends:
+                        await paused.aclose()
+
                 made = await self._snapshots.snapshot(
                     self.workspace,
                     layer,
@@ -44,7 +52,7 @@ class SnapshotOperations:
                     record.id,
                     name,
                     ttl_seconds,
-                    None if ends else paused.aclose,
+                    still(),
                 )
                 if ends:
                     await record.stop()
