@@ -176,6 +176,7 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
         "image_pulls": {"pull": pull.json()["id"]},
         "secrets": {"name": "THEIRS"},
         "image_builds": {"build": build.json()["id"]},
+        "snapshots": {"snapshot": "snap_0123456789abcdef01234567"},  # a node without layers of sandboxes makes none
         "keys": {"key_id": key["id"]},
     }
 

@@ -45,6 +45,7 @@ NEVER = {
     "sandbox_id": "sb-0000000000", "exec_id": "ex_0000", "pid": "1", "lease_id": "ls_0000", "name_or_id": "bp_nobody",
     "ref": "nobody@1", "calibration": "nobody", "image": "img_000000000000000000000000", "pull": "pull_nobody",
     "build": "build_nobody",
+    "snapshot": "snap_000000000000000000000000",
     "job": "nobody", "kind": "dataset", "key_id": "000000000000",
     "name": "NOBODYS",
 }  # fmt: skip
@@ -143,6 +144,7 @@ def references(theirs: dict[str, dict[str, str]] | None) -> Iterator[tuple[str, 
         yield "/v1/benchmark_jobs", {"name": "mine", "scenarios": [{**GOOD, "blueprint": name}]}
         yield "/v1/scores", {"scenario": {**GOOD, "blueprint": name}}
     yield "/v1/sandboxes", {"lease_id": lease}
+    yield f"/v1/snapshots?sandbox={theirs['sandboxes']['sandbox_id'] if theirs else NEVER['sandbox_id']}", {}
     yield "/v1/benchmark_jobs", {"name": "mine", "scenarios": {"ref": f"{word}@1"}}
     yield "/v1/benchmark_jobs", {"name": "mine", "scenarios": [{**GOOD, "scoring": f"{word}@1"}]}
     yield "/v1/scores", {"scenario": {**GOOD, "scoring": {"ref": f"{word}@1"}}}
@@ -235,7 +237,7 @@ async def test_the_names_of_another_workspace_are_free(apart: ApiWorld) -> None:
 
 def test_every_route_has_an_attack() -> None:
     """By a name in its path, by a reference or a name in its body, or by what it lists."""
-    bodies = {path for path, _ in references(None)} | set(SAME_NAMES)
+    bodies = {path.partition("?")[0] for path, _ in references(None)} | set(SAME_NAMES)
     missing = [
         (method, path)
         for method, path in ROUTES
@@ -359,4 +361,5 @@ def test_the_table_of_routes_is_whole(tmp_path: Path) -> None:
         "sandboxes", "leases", "blueprints", "scenarios", "scoring_contracts", "benchmark_job_defs", "calibrations",
         "benchmark_jobs", "training_jobs", "objects", "keys", "images", "image_pulls", "secrets",
         "image_builds",
+        "snapshots",
     }  # fmt: skip

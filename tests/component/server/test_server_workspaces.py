@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from server_world import World, world
 from test_server_keys import ask, key_for
 
 from harena.core.models import SandboxSpec
+from harena.node.node import NodeInWorkspace
 from harena.scoring import battery
 from harena.sdk.http.operations import HttpOperations
 from harena.server.document import openapi
@@ -38,7 +42,19 @@ async def keyed(tmp_path: Path) -> AsyncIterator[World]:
         yield made
 
 
-async def id_of_ours(ours: HttpOperations, owner: str, path: str, folder: Path) -> tuple[str, str]:
+@dataclass
+class WrittenLayer:
+    """Implements `UpperLayer`."""
+
+    folder: int
+    image: str
+    users: int = -1
+
+    async def close(self) -> None:
+        """Whoever made it closes its descriptor."""
+
+
+async def id_of_ours(keyed: World, ours: HttpOperations, owner: str, path: str, folder: Path) -> tuple[str, str]:
     """(the first parameter of the path, what it may be): one that is made for it. A new noun is added here."""
     noun = path.split("/")[2]
     if noun == "sandboxes":
@@ -80,6 +96,16 @@ async def id_of_ours(ours: HttpOperations, owner: str, path: str, folder: Path) 
         build = await ours.build_image(stream(tar_of(("build.json", request), ("context/a", b"1"))))
         await ours.wait_image_build(build.id)
         return "build", build.id
+    if noun == "snapshots":  # no sandbox of this node has a layer: it is one of a folder
+        image = await ours.import_image("kept/image:1", stream(tar_of(("etc/hostname", b"box"))))
+        node = keyed.state.operations.in_workspace("ours")
+        assert isinstance(node, NodeInWorkspace)
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+            (Path(name) / "upper").mkdir()
+            layer = WrittenLayer(os.open(name, os.O_PATH), image.digest)
+            made = await node._parts.images("ours").snapshot("ours", layer, "kept/image:1", "sb_1", None, None)
+            os.close(layer.folder)
+        return "snapshot", made.id
     requests: dict[str, dict[str, Any]] = {
         "scenarios": {"name": "kept", "scenarios": [GOOD]},
         "scoring_contracts": {"name": "kept", "contract": GOOD["scoring"]},
@@ -98,7 +124,7 @@ async def test_what_another_workspace_has_does_not_exist(
     owner, stranger = await key_for(keyed, "ours", "admin"), await key_for(keyed, "theirs", "admin")
     ours = HttpOperations(keyed.url, api_key=owner)
     try:
-        parameter, there = await id_of_ours(ours, owner, path, tmp_path)
+        parameter, there = await id_of_ours(keyed, ours, owner, path, tmp_path)
         query = "?path=/workspace" if path.endswith(("files", "archive", "list", "stat", "directories")) else ""
         if path.endswith("artifacts/file"):
             query = "?path=model/weights"
