@@ -36,6 +36,13 @@ def exec_command(
         str | None, typer.Option(help="strict, or for an image machine: packages can be installed.")
     ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds; then everything that it started is killed.")] = None,
+    network: Annotated[
+        str | None,
+        typer.Option(
+            metavar="none|open|ENTRY,...",
+            help="What it may reach: hosts, *.hosts, CIDRs, host:port and presets (pypi, npm, apt), with commas.",
+        ),
+    ] = None,
     stdin: Annotated[bool, typer.Option("--stdin", "-i", help="Pass standard input on.")] = False,
 ) -> None:
     """Run one command in a fresh, isolated sandbox and print its output.
@@ -46,7 +53,12 @@ def exec_command(
     """
     if timeout is not None:
         checked_seconds(timeout, "--timeout")
-    options: dict[str, Any] = {"container_image": image, "blueprint": blueprint, "profile": profile}
+    options: dict[str, Any] = {
+        "container_image": image,
+        "blueprint": blueprint,
+        "profile": profile,
+        "network": _network(network),
+    }
     harena = face.load()
     with harena.Sandbox.run(**{name: value for name, value in options.items() if value is not None}) as sandbox:
         process = sandbox.exec(
@@ -72,6 +84,13 @@ def exec_command(
             raise StreamError(f"the command's output could not be written: {why}; the command was ended")
     sys.stderr.write(message)
     raise typer.Exit(code if code >= 0 else 128 - code)
+
+
+def _network(text: str | None) -> str | dict[str, list[str]] | None:
+    """The policy that `--network` says."""
+    if text is None or text in ("none", "open"):
+        return text
+    return {"allow": [entry.strip() for entry in text.split(",") if entry.strip()]}
 
 
 class _Copy(threading.Thread):

@@ -39,6 +39,14 @@ def serve(
             "given more than once.",
         ),
     ] = None,
+    network_allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NETWORK",
+            help="An address or network that sandboxes may reach beside the public internet, where their network "
+            "names it; may be given more than once.",
+        ),
+    ] = None,
     training_jobs: Annotated[
         int, typer.Option(min=1, max=1000, help="Training jobs that run at one time; the others wait.")
     ] = 1,
@@ -57,6 +65,7 @@ def serve(
         drain_seconds=drain,
         keep_seconds=keep_days and keep_days * 86400,
         webhook_allow=webhook_allow or [],
+        network_allow=network_allow or [],
         limits=limits,
         training_jobs=training_jobs,
     )

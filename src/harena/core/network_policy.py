@@ -168,13 +168,26 @@ class NetworkPolicy:
             "the sandbox may add it to `network`, or to the running one with set_network",
         )
 
-    def decide_address(self, address: Address, port: int, *, is_own: bool = False) -> Verdict:
-        """Whether an address that an allowed host has led to may be connected to. `is_own`: it is one of the node's."""
+    def decide_address(
+        self, address: Address, port: int, *, is_own: bool = False, permitted: Sequence[Network] | None = None
+    ) -> Verdict:
+        """Whether an address that an allowed host has led to may be connected to. `is_own`: it is one of the node's.
+        `permitted`: the addresses that are not public, or the node's own, which policies may name; None = all."""
         if any(_has(rule, address) and (not rule.ports or port in rule.ports) for rule in self._denied):
             return Verdict(False, f"the address {address} is denied by this sandbox's network policy (deny)")
         for each in (address, *_embedded(address)):
             if any(_has(rule, each) for rule in self._allowed):
-                continue
+                if (
+                    permitted is None
+                    or not (is_own or is_special(each))
+                    or any(_within(each, one) for one in permitted)
+                ):
+                    continue
+                return Verdict(
+                    False,
+                    f"the address {address} is not a public one, and this server connects sandboxes to none but public "
+                    "ones; its operator can allow more: harena serve --network-allow ADDRESS",
+                )
             if is_special(each):
                 return Verdict(
                     False,

@@ -27,6 +27,8 @@ class NodeConfig:
     """how long benchmark jobs are kept after their end, by a node with durable jobs; None = until they are deleted"""
     webhook_networks: Sequence[IPv4Network | IPv6Network] | None = None
     """where webhooks may go beside the public internet; None = anywhere"""
+    sandbox_networks: Sequence[IPv4Network | IPv6Network] | None = None
+    """which addresses that are not public, or this machine's own, the networks of sandboxes may name; None = all"""
     limits_of: LimitsOf | None = None
     """what a workspace may use; None = everything"""
     training_jobs: int = 1

@@ -65,6 +65,7 @@ def spec_to_json(spec: SandboxSpec) -> Json:
         "limits": limits_to_json(spec.limits),
         "profile": spec.profile,
         "files": {path: text_of(content) for path, content in spec.files.items()},
+        "network": spec.network.to_json(),
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harena.core.network_policy import Address, NetworkPolicy
+from harena.core.network_policy import Address, Network, NetworkPolicy, Verdict
 from harena.egress.ledger import Ledger, Line
 from harena.egress.local_names import LocalNames
 from harena.egress.resolving import OwnAddresses, Resolver, UnknownNameError
@@ -57,6 +57,8 @@ class Served:
     """whether a gate with so many connections may open one more"""
     room_made: Callable[[], None]
     """a connection has ended"""
+    permitted: Sequence[Network] | None = None
+    """see `NetworkPolicy.decide_address`"""
 
 
 @dataclass(slots=True)
@@ -69,6 +71,15 @@ class _Live:
 
 
 Handler = Callable[["Gate", socket.socket, int], Coroutine[Any, Any, None]]
+
+
+def leads_nowhere(name: str) -> str:
+    """What is said of a name that does not exist, and of one whose addresses are refused: one and the same, because a
+    program could otherwise find out what the node's own network has."""
+    return (
+        f"{name} does not exist, or leads to no public address; others (loopback, link-local, private, reserved, the "
+        "node's own) are connected to only where the network policy names them or their CIDR"
+    )
 
 
 @dataclass(eq=False)
@@ -111,10 +122,8 @@ class Gate:
         """Another policy; what it does not allow ends."""
         self.policy = policy
         for task, live in list(self._live.items()):
-            is_own = self.served.own.has(live.address)
             if not (
-                policy.decide(live.host, live.port).allowed
-                and policy.decide_address(live.address, live.port, is_own=is_own).allowed
+                policy.decide(live.host, live.port).allowed and self._address_verdict(live.address, live.port).allowed
             ):
                 task.cancel()
 
@@ -156,13 +165,12 @@ class Gate:
         addresses = [host] if not isinstance(host, str) else await self._resolved(way, host, port)
         if not self.policy.decide(host, port).allowed:  # it may have changed while the name was looked up
             raise self.refused(way, str(host), port, FORBIDDEN, f"{host}:{port} is not allowed any more")
-        verdicts = [
-            (each, self.policy.decide_address(each, port, is_own=self.served.own.has(each))) for each in addresses
-        ]
+        verdicts = [(each, self._address_verdict(each, port)) for each in addresses]
         good = [address for address, verdict in verdicts if verdict.allowed]
         if not good:
-            why = verdicts[0][1].reason
-            raise self.refused(way, str(host), port, FORBIDDEN, why if host in addresses else f"{host}: {why}")
+            if isinstance(host, str):
+                raise self.refused(way, host, port, BAD_GATEWAY, leads_nowhere(host))
+            raise self.refused(way, str(host), port, FORBIDDEN, verdicts[0][1].reason)
         connection, address = await self._dialled(way, host, port, good)
         task = asyncio.current_task()
         assert task is not None
@@ -180,11 +188,15 @@ class Gate:
         self.ledger.refused(way, host, port, reason)
         return RefusedError(status, reason)
 
+    def _address_verdict(self, address: Address, port: int) -> Verdict:
+        is_own = self.served.own.has(address)
+        return self.policy.decide_address(address, port, is_own=is_own, permitted=self.served.permitted)
+
     async def _resolved(self, way: str, host: str, port: int) -> Sequence[Address]:
         try:
             return await self.served.resolver.resolve(self.workspace, host)
         except UnknownNameError as error:
-            raise self.refused(way, host, port, BAD_GATEWAY, str(error)) from None
+            raise self.refused(way, host, port, BAD_GATEWAY, str(error) or leads_nowhere(host)) from None
 
     async def _dialled(
         self, way: str, host: str | Address, port: int, addresses: Sequence[Address]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harena.core.errors import NotFoundError, PlatformError
-from harena.core.network_policy import NetworkPolicy
+from harena.core.network_policy import Network, NetworkPolicy
 from harena.core.records.network import NetworkLog
 from harena.egress import messages
 
@@ -47,12 +47,19 @@ class EgressLink:
     def __init__(
         self,
         *,
+        permitted: Sequence[Network] | None = None,
         times: Mapping[str, float] | None = None,
         table: Mapping[str, Sequence[Sequence[str]]] | None = None,
     ) -> None:
-        """`times`: those of `gate.Times` that are not the usual ones. `table`: name -> its answers, one after the
-        other, instead of what this machine resolves, for tests."""
-        self._begin: dict[str, Any] = {"do": "begin", "times": dict(times or {}), "table": table}
+        """`permitted`: the addresses that are not public, or this machine's own, which policies may name (None = all:
+        who writes policies is who runs the node). `times`: those of `gate.Times` that are not the usual ones. `table`:
+        name -> its answers, one after the other, instead of what this machine resolves, for tests."""
+        self._begin: dict[str, Any] = {
+            "do": "begin",
+            "times": dict(times or {}),
+            "table": table,
+            "permitted": None if permitted is None else [*map(str, permitted)],
+        }
         self._admitted: dict[str, Any] = {}
         """what each sandbox is served with; it has `listeners`"""
         self._control: socket.socket | None = None

@@ -1,7 +1,7 @@
 """What a node and its egress process say to each other: one JSON object in each message (SOCK_SEQPACKET).
 
 node -> process, each with a number `q` that the answer repeats
-    {"do": "begin", "times": {...}, "table": {...} | null}
+    {"do": "begin", "times": {...}, "table": {...} | null, "permitted": [CIDR, ...] | null}
     {"do": "admit", "id": ..., "workspace": ..., "policy": ..., "ports": [...]}   with the listeners' descriptors
     {"do": "change", "id": ..., "policy": ...}
     {"do": "log", "id": ..., "after": ..., "limit": ...}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import ipaddress
 import os
 import resource
 import signal
@@ -84,6 +85,8 @@ class EgressProcess:
         if what == "begin":
             resolver: Resolver = SystemResolver() if message["table"] is None else TableResolver(message["table"])
             self._served = _served(self, Times(**message["times"]), resolver)
+            if message["permitted"] is not None:
+                self._served.permitted = [ipaddress.ip_network(each) for each in message["permitted"]]
         elif what == "admit":
             self._admit(message, sockets)
         elif what == "forget":

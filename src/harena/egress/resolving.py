@@ -23,7 +23,7 @@ _NOT_OURS = "192.0.2.1"
 
 
 class UnknownNameError(Exception):
-    """A name leads nowhere; the text says why, for who asked."""
+    """A name leads nowhere. The text, where there is any, is a reason that is not the name's own."""
 
 
 class Resolver(Protocol):
@@ -52,10 +52,10 @@ class SystemResolver:
                 found = await asyncio.shield(asked)
         except TimeoutError:
             raise UnknownNameError(f"{name} could not be looked up within {ANSWER_SECONDS:.0f} s") from None
-        except OSError as error:
-            raise UnknownNameError(f"{name} could not be looked up: {error.strerror or error}") from None
+        except OSError:
+            raise UnknownNameError from None
         if not found:
-            raise UnknownNameError(f"{name} has no address")
+            raise UnknownNameError
         return found
 
     def _answered(self, workspace: str) -> None:
@@ -74,7 +74,7 @@ class TableResolver:
         """See `Resolver`."""
         answers = self._left.get(name)
         if not answers:
-            raise UnknownNameError(f"{name} could not be looked up: it is not in the table")
+            raise UnknownNameError
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         return [ipaddress.ip_address(each) for each in answer]
 

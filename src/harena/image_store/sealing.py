@@ -188,8 +188,9 @@ def _without(entries: Sequence[Any], last: int) -> Sequence[Any]:
 def _made_by_snapshots(store: ImageStore, base: KeptImage) -> int:
     """How many of an image's uppermost layers snapshots have made. Raises ImagePullError."""
     history = _loaded(store, base.config).get("history")
+    steps: list[Any] = history if isinstance(history, list) else []
     count = 0
-    for step in reversed(history if isinstance(history, list) else ()):
+    for step in reversed(steps):
         if not isinstance(step, dict) or step.get("created_by") != SNAPSHOT or step.get("empty_layer"):
             break
         count += 1

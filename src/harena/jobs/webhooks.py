@@ -105,7 +105,7 @@ def remaining_seconds(due_in_seconds: float, tries: int, known_for_seconds: floa
     return max(0.0, min(due_in_seconds, longest - known_for_seconds))
 
 
-def networks(written: Sequence[str]) -> tuple[Network, ...]:
+def networks(written: Sequence[str], who: str = "webhooks") -> tuple[Network, ...]:
     """Addresses and networks in CIDR form. Raises ValidationError that lists every mistake."""
     found, wrong = [], []
     for text in written:
@@ -115,7 +115,7 @@ def networks(written: Sequence[str]) -> tuple[Network, ...]:
             wrong.append(f"{text!r}: {error}")
     if wrong:
         raise ValidationError(
-            "\n  ".join(["webhooks can be allowed to addresses and networks, as 127.0.0.1 or 10.0.0.0/8:", *wrong])
+            "\n  ".join([f"{who} can be allowed to addresses and networks, as 127.0.0.1 or 10.0.0.0/8:", *wrong])
         )
     return tuple(found)
 

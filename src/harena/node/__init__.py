@@ -65,13 +65,15 @@ async def open_for_server(
     *,
     keep_seconds: float | None = None,
     webhook_allow: Sequence[str] = (),
+    network_allow: Sequence[str] = (),
     limits_of: LimitsOf | None = None,
     training_jobs: int = 1,
 ) -> Node:
     """Open a node for a server, whose jobs outlive it: jobs that an earlier server left are continued. Benchmark jobs
     are kept for `keep_seconds` after their end (None = until they are deleted); `training_jobs` run at one time.
 
-    `webhook_allow`: addresses and networks that webhooks may go to beside the public internet; `limits_of`: what a
+    `webhook_allow`: addresses and networks that webhooks may go to beside the public internet;
+    `network_allow`: those that sandboxes may reach beside it, where their network names them; `limits_of`: what a
     workspace may use (None = everything). Raises ValidationError.
     """
     from harena.core.node_config import NodeConfig
@@ -88,6 +90,7 @@ async def open_for_server(
             durable_jobs=True,
             keep_seconds=keep_seconds,
             webhook_networks=networks(webhook_allow),
+            sandbox_networks=networks(network_allow, "sandboxes"),
             limits_of=limits_of,
             training_jobs=training_jobs,
         ),
@@ -103,6 +106,7 @@ async def open_for_server(
 async def _open(home: Path, config: NodeConfig, workspace: str | None = None) -> Node:
     from harena.core.clock import SystemClock
     from harena.core.workspace import DEFAULT_WORKSPACE
+    from harena.egress.link import EgressLink
     from harena.node.gateways import NodeGateways
     from harena.node.images import NodeImages
     from harena.node.node import Node
@@ -115,7 +119,14 @@ async def _open(home: Path, config: NodeConfig, workspace: str | None = None) ->
     blueprints = Blueprints(clock, layers=layers, root=home / "blueprints")
     images = NodeImages(config.images_place, clock, for_server=config.durable_jobs)
     gateways = NodeGateways()
-    runtime = LinuxRuntime(layers=layers, images=images, gateways=gateways, home=home, known_programs=_known_programs)
+    runtime = LinuxRuntime(
+        layers=layers,
+        images=images,
+        egress=EgressLink(permitted=config.sandbox_networks),
+        gateways=gateways,
+        home=home,
+        known_programs=_known_programs,
+    )
     try:
         await runtime.start()
     except BaseException:  # also a cancellation: a spawner that was half started must not stay

@@ -10,6 +10,7 @@ from typing import Any
 from harena.core.checked import check_absolute, checked_text, checked_timeout
 from harena.core.errors import SandboxValidationError
 from harena.core.models import Blueprint, Limits
+from harena.core.network_policy import NetworkPolicy, read_policy
 from harena.core.profiles import Profile, checked_profile
 from harena.sdk import options
 from harena.sdk.options import ResourceOptions
@@ -20,7 +21,7 @@ class SandboxDefaults:
     """What sandboxes have in common. What is said for one sandbox wins; tags add up, mappings are merged.
 
     The options mean what they mean for `Sandbox.run`. Those of other clients that have no meaning on one machine
-    (runner_ids, network, volumes ...) are refused.
+    (runner_ids, volumes ...) are refused.
     """
 
     container_image: str = "default"
@@ -36,6 +37,7 @@ class SandboxDefaults:
     resources: ResourceOptions | Mapping[str, Any] | None = None
     limits: Limits | Mapping[str, Any] | None = None
     max_lifetime_seconds: float | None = None
+    network: NetworkPolicy | Mapping[str, Any] | str | None = None
     working_dir: str | None = None
     temp_dir: str = "/tmp"
     """where remote functions keep their files, inside the sandbox"""
@@ -67,6 +69,7 @@ class SandboxDefaults:
         checked_profile(self.profile)
         checked_timeout(self.request_timeout_seconds, "request_timeout_seconds")
         options.combined_limits(self.limits, self.resources, self.max_lifetime_seconds)
+        read_policy(self.network)
         check_absolute(self.working_dir, "working_dir")
         check_absolute(self.temp_dir, "temp_dir")
 

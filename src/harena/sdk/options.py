@@ -22,6 +22,7 @@ from harena.core.checked import (
 )
 from harena.core.errors import SandboxValidationError
 from harena.core.models import LIMIT_NAMES, Blueprint, Limits, SandboxSpec, SandboxStatus
+from harena.core.network_policy import NetworkPolicy, read_policy
 from harena.core.profiles import Profile, checked_profile
 from harena.core.snapshots import SCHEME
 from harena.sdk.keywords import nearest_name
@@ -75,6 +76,9 @@ class SandboxOptions(TypedDict, total=False):
     """[{"mount_path": path, "file_content": bytes}] or {path: bytes}, written before the first command"""
     max_lifetime_seconds: float | None
     """wall time after which the sandbox is ended; a day where nothing is said"""
+    network: NetworkPolicy | Mapping[str, Any] | str | None
+    """"none" (nothing; where nothing is said), "open" (all public hosts) or {"allow": [hosts, *.hosts, CIDRs,
+    host:port, presets], "deny": [...]}"""
     working_dir: str | None
     """where commands run that do not say; absolute"""
     request_timeout_seconds: float | None
@@ -99,7 +103,7 @@ OPTION_NAMES = frozenset(SandboxOptions.__annotations__)
 NOT_SUPPORTED = frozenset(
     {
         *("runner_ids", "placement_mode", "placement_spillover", "profile_ids", "profile_names", "runtime_class"),
-        *("network", "services", "ports", "secrets", "security_context", "image_pull_credentials", "template_id"),
+        *("services", "ports", "secrets", "security_context", "image_pull_credentials", "template_id"),
         *("volumes", "s3_mount", "object_storage_access", "file_system_snapshot", "containers"),
     }
 )
@@ -146,8 +150,8 @@ def check_names(given: Mapping[str, Any], where: str, valid: frozenset[str] = OP
         if name in NOT_SUPPORTED and valid is not LIMIT_NAMES:
             if value is not None:
                 raise SandboxValidationError(
-                    f"{where}: {name} is not supported here: harena runs sandboxes on one machine, without a network "
-                    "and without volumes of a cluster; leave it out"
+                    f"{where}: {name} is not supported here: harena runs sandboxes on one machine, without ports "
+                    "to the outside and without volumes of a cluster; leave it out"
                 )
         elif name not in valid:
             hint = nearest_name(str(name), valid, meant.get(str(name)))
@@ -191,6 +195,7 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
         ),
         files=mounted(get("mounted_files")),
         profile=checked_profile(defaults.profile if get("profile") is None else get("profile")),
+        network=read_policy(defaults.network if get("network") is None else get("network")),
     )
     return Plan(
         spec,

@@ -31,6 +31,8 @@ from harena.core.errors import (
     SandboxValidationError,
 )
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
+from harena.core.network_policy import NetworkPolicy, read_policy
+from harena.core.records.network import MOST_PAGE, NetworkLog
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
 from harena.sdk.keywords import hinting
@@ -327,6 +329,22 @@ class Sandbox(FileVerbs):
         checked_count(signal, "signal", least=0, most=signals.NSIG - 1)
         return self._lifecycle.portal.submit(self._kill, pid, int(signal))
 
+    # -- its network --
+
+    def set_network(self, network: NetworkPolicy | Mapping[str, Any] | str) -> OperationRef[None]:
+        """Have another policy from now on, as the option `network` takes it; connections that it does not allow end.
+
+        The sandbox must have been made with a network, be it `{"allow": []}`, which reaches nothing.
+        """
+        return self._lifecycle.portal.submit(self._set_network, read_policy(network))
+
+    def network_log(self, *, after: int = 0, limit: int = MOST_PAGE) -> OperationRef[NetworkLog]:
+        """What it has reached and what it was refused: up to `limit` (100) entries behind number `after`, oldest first,
+        with the bytes and connections of all of them. The newest thousand entries are kept."""
+        checked_count(after, "after", least=0)
+        checked_count(limit, "limit", least=0, most=MOST_PAGE)
+        return self._lifecycle.portal.submit(self._network_log, after, limit)
+
     # -- what is known of it --
 
     @property
@@ -496,6 +514,12 @@ class Sandbox(FileVerbs):
 
     async def _processes(self) -> builtins.list[ProcessInfo]:
         return await (await self.running_port()).processes()
+
+    async def _set_network(self, policy: NetworkPolicy) -> None:
+        await (await self.running_port()).set_network(policy)
+
+    async def _network_log(self, after: int, limit: int) -> NetworkLog:
+        return await (await self.running_port()).network_log(after=after, limit=limit)
 
     async def _kill(self, pid: int, signum: int) -> None:
         port = await self.running_port()

@@ -46,16 +46,17 @@ def run(
     drain_seconds: float = DRAIN_SECONDS,
     keep_seconds: float | None = None,
     webhook_allow: Sequence[str] = (),
+    network_allow: Sequence[str] = (),
     limits: WorkspaceLimits | None = None,
     training_jobs: int = 1,
 ) -> None:
-    """Serve until a signal; `keep_seconds`, `webhook_allow` and `training_jobs` as in `harena.node.open_for_server`,
+    """Serve until a signal; `keep_seconds`, `..._allow` and `training_jobs` as in `harena.node.open_for_server`,
     `limits`: what each workspace may use for which nothing else is set. Raises ValidationError, PlatformError,
     HostUnsupportedError."""
     os.umask(0o077)  # what a library writes is nobody else's either
     _log_as_json()
     limits = limits or WorkspaceLimits()
-    asyncio.run(_serve(host, port, drain_seconds, keep_seconds, webhook_allow, limits, training_jobs))
+    asyncio.run(_serve(host, port, drain_seconds, keep_seconds, webhook_allow, network_allow, limits, training_jobs))
 
 
 async def _serve(
@@ -64,6 +65,7 @@ async def _serve(
     drain_seconds: float,
     keep_seconds: float | None,
     webhook_allow: Sequence[str],
+    network_allow: Sequence[str],
     limits: WorkspaceLimits,
     training_jobs: int,
 ) -> None:
@@ -86,6 +88,7 @@ async def _serve(
         operations = await open_for_server(
             keep_seconds=keep_seconds,
             webhook_allow=webhook_allow,
+            network_allow=network_allow,
             limits_of=quotas.limits_of,
             training_jobs=training_jobs,
         )

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from harena.core.checked import MOST_BYTES, MOST_CORES, MOST_PIDS, MOST_SECONDS
 from harena.core.models import ExecOutcome, Limits, SandboxStatus
+from harena.core.network_policy import MOST_ENTRIES as MOST_NETWORK_ENTRIES
 from harena.core.problems import PROBLEMS
 from harena.core.profiles import Profile
 from harena.core.secrets import MOST_HOST, MOST_HOSTS, MOST_NAME, MOST_VALUE_BYTES, NAME_PATTERN
@@ -63,6 +64,26 @@ class LimitsShape(RequestBody):
     lifetime_seconds: Annotated[float, Field(lt=MOST_SECONDS)] | None = _LIMITS.lifetime_seconds
 
 
+class NetworkShape(RequestBody):
+    """What a sandbox may reach."""
+
+    allow: Annotated[list[Word], Field(max_length=MOST_NETWORK_ENTRIES)]
+    """hosts, `*.` hosts, addresses, CIDRs, each perhaps with `:PORT`; presets (`pypi`, `npm`, `apt`); `*`"""
+    deny: Annotated[list[Word], Field(max_length=MOST_NETWORK_ENTRIES)] = []
+    """taken from what is allowed"""
+    proxy_only: bool = False
+    """no listeners on ports 80 and 443, and no DNS: only programs that use the proxy have a network"""
+
+
+Network = Literal["none", "open"] | NetworkShape
+
+
+class NetworkBody(RequestBody):
+    """Another policy for a sandbox that has a network."""
+
+    network: Network
+
+
 class SandboxBody(RequestBody):
     """A sandbox to create."""
 
@@ -77,6 +98,7 @@ class SandboxBody(RequestBody):
     """what programs may do inside; `machine` for a sandbox of an image"""
     files: Files = {}
     """absolute path -> content"""
+    network: Network = "none"
     lease_id: Word | None = None
     """the sandbox ends with this lease; null = it lives until its lifetime is over"""
 

@@ -26,10 +26,12 @@ from harena.core.errors import (
     NotFoundError,
     SandboxNotFoundError,
     SandboxTerminatedError,
+    SandboxValidationError,
     ValidationError,
 )
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
+from harena.core.network_policy import read_policy
 from harena.core.ports import Operations, SandboxPort
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.conformance import RuntimeConformance
@@ -195,6 +197,22 @@ class OperationsConformance(
         assert (later - before).total_seconds() > 3000
         assert (await made.extend_lifetime(1)).expires_at == later
         await made.stop()
+
+    async def test_network(self, operations: Operations) -> None:
+        """A sandbox that was made with a network takes another policy and has a log; others say that they have none."""
+        made = await operations.create_sandbox(SandboxSpec(network=read_policy({"allow": []})))
+        assert (await made.port.network_log()).policy == {"allow": []}
+        policy = {"allow": ["pypi", "*.example.org:8443"], "deny": ["x.example.org"], "proxy_only": True}
+        await made.port.set_network(read_policy(policy))
+        log = await made.port.network_log(after=3, limit=5)
+        assert (log.policy, list(log.entries), log.next_after, log.refused) == (policy, [], 3, 0)
+        await made.stop()
+        without = await operations.create_sandbox(SandboxSpec())
+        with pytest.raises(SandboxValidationError, match="without a network"):
+            await without.port.set_network(read_policy("open"))
+        with pytest.raises(SandboxValidationError, match="without a network"):
+            await without.port.network_log()
+        await without.stop()
 
     async def test_many_commands_of_one_client(self, operations: Operations) -> None:
         """Two hundred commands at the same time, all of which are there before the first one ends."""

@@ -28,7 +28,9 @@ from harena.core.errors import (
     SandboxValidationError,
 )
 from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxSpec
+from harena.core.network_policy import NetworkPolicy
 from harena.core.ports import Death
+from harena.core.records.network import NetworkLog
 from harena.core.threads import BLUEPRINTS
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.fake_exec import FakeExec, describe, fake_mark, kill_marked, marked, signal_process, used_seconds
@@ -137,6 +139,7 @@ class FakeSandbox:
         self.id = sandbox_id
         self.enforcement: Mapping[str, str] = {"isolation": "none: FakeRuntime is for tests"}
         self.spec = spec
+        self.network = spec.network
         self.files = FakeFiles(Path(tempfile.mkdtemp(prefix="harena-fake-")))
         self._env = {
             "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
@@ -238,6 +241,25 @@ class FakeSandbox:
     async def processor_time(self) -> tuple[float, float]:
         """Processor time of the processes that run now; that of ended ones is not known."""
         return 0.0, sum(used_seconds(pid) for pid in marked(self._mark))
+
+    async def set_network(self, policy: NetworkPolicy) -> None:
+        """Note it: programs here have the test's network."""
+        self._check_running()
+        self._check_network()
+        self.network = policy
+
+    async def network_log(self, *, after: int = 0, limit: int = 100) -> NetworkLog:
+        """Nothing is seen here."""
+        self._check_running()
+        self._check_network()
+        return NetworkLog(
+            policy=self.network.to_json(), entries=[], next_after=after, sent_bytes=0, received_bytes=0,
+            connections=0, refused=0,
+        )  # fmt: skip
+
+    def _check_network(self) -> None:
+        if not self.spec.network.is_on:
+            raise SandboxValidationError(f"sandbox {self.id} was made without a network: make it with network=...")
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
         """End every process and remove the directory."""

@@ -28,6 +28,7 @@ BODIES: dict[str, Any] = {
     "/v1/sandboxes/{sandbox_id}/execs/{exec_id}/resize": {"columns": 1, "rows": 1},
     "/v1/sandboxes/{sandbox_id}/processes/{pid}/signal": {"signal": 15},
     "/v1/sandboxes/{sandbox_id}/extend": {"seconds": 5},
+    "/v1/sandboxes/{sandbox_id}/network": {"network": "none"},
     "/v1/benchmark_job_defs/{ref}/run": {"name": "run", "scenarios": [GOOD]},
 }
 """of requests that need one with something in it"""

@@ -128,6 +128,22 @@ def test_addresses_that_are_not_public_are_reached_only_where_they_are_named(add
     assert not reached(read_policy({"allow": ["a.org", "8.8.8.8"]}), address)
 
 
+def test_a_servers_operator_says_which_addresses_of_its_network_policies_may_name() -> None:
+    policy = read_policy({"allow": ["0.0.0.0/0", "::/0"]})
+    permitted = [ipaddress.ip_network("10.1.0.0/16")]
+
+    def allowed_there(address: str, *, is_own: bool = False) -> bool:
+        found = policy.decide_address(ipaddress.ip_address(address), 443, is_own=is_own, permitted=permitted)
+        assert found.allowed or "--network-allow" in found.reason
+        return found.allowed
+
+    assert allowed_there("10.1.2.3")
+    assert allowed_there("8.8.8.8")
+    for address in ("127.0.0.1", "10.2.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "64:ff9b::a02:1"):
+        assert not allowed_there(address), address
+    assert not allowed_there("8.8.8.8", is_own=True)
+
+
 @pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "172.32.0.1", "100.128.0.1"])
 def test_public_addresses_are_reached_by_allowed_hosts(address: str) -> None:
     assert reached(OPEN_NETWORK, address)

@@ -44,6 +44,7 @@ from harena.core.models import (
     SandboxSpec,
     SandboxStatus,
 )
+from harena.core.network_policy import NetworkPolicy
 from harena.core.output import OutputBuffer
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
@@ -55,6 +56,7 @@ from harena.core.records.benchmark_jobs import (
     ResultsPage,
 )
 from harena.core.records.catalog import ENTRIES, ArchivedVersions, CatalogEntry, CatalogPage
+from harena.core.records.network import NetworkLog
 from harena.core.results import RunResult
 from harena.sdk import portal, transport
 
@@ -196,6 +198,12 @@ class FakePort:
 
     async def signal(self, pid: int, signum: int) -> None:
         self.signals.append((pid, signum))
+
+    async def set_network(self, policy: NetworkPolicy) -> None:
+        self.network = policy
+
+    async def network_log(self, *, after: int = 0, limit: int = 100) -> NetworkLog:
+        return NetworkLog(self.network.to_json(), [], after + limit, 1, 2, 3, 4)
 
 
 class FakeHandle:

@@ -347,6 +347,24 @@ def test_processes_signals_and_lifetime(node: NodeControl) -> None:
         sandbox.extend_lifetime(0)
 
 
+def test_the_network_is_asked_for_changed_and_looked_at(node: NodeControl) -> None:
+    """One policy, read where it is given; what is wrong with it is said before anything starts."""
+    sandbox = Sandbox.run(network={"allow": ["pypi"]}, defaults=SandboxDefaults(network="open"))
+    sandbox.wait()
+    assert node.do(lambda fake: fake.handles[0].spec.network.to_json()) == {"allow": ["pypi"]}
+    sandbox.set_network("open").result()
+    log = sandbox.network_log(after=5, limit=7).result()
+    assert (log.policy, log.next_after, log.received_bytes) == ("open", 12, 2)
+    with pytest.raises(SandboxValidationError, match="network"):
+        Sandbox.run(network={"allow": ["http://a.org"]})
+    with pytest.raises(SandboxValidationError, match="network"):
+        SandboxDefaults(network=5)
+    with pytest.raises(SandboxValidationError, match="limit"):
+        sandbox.network_log(limit=101)
+    with pytest.raises(SandboxValidationError, match="network"):
+        sandbox.set_network("pypi")
+
+
 def test_status_of_what_was_never_started_is_an_error(node: NodeControl) -> None:
     """There is no one to ask."""
     with pytest.raises(SandboxNotRunningError):

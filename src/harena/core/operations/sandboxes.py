@@ -7,6 +7,7 @@ from typing import Any
 
 from harena.core.frames import MEDIA_TYPE as FRAMES
 from harena.core.operations.operation import READ, WRITE, Method, Operation, Scope
+from harena.core.records.network import NetworkLog
 
 NOUN, COMMANDS, FILES = "sandboxes", "commands", "files"
 OCTETS, TAR = "application/octet-stream", "application/x-tar"
@@ -26,7 +27,7 @@ def _on_one(
     method: Method,
     path: str,
     scope: Scope,
-    answer: str | None = None,
+    answer: type | str | None = None,
     body: str | None = None,
     errors: frozenset[int] = frozenset(),
 ) -> Operation[..., Any]:
@@ -53,7 +54,9 @@ STOP = _on_one(NOUN, "stop", "POST", f"{_ONE}/stop", WRITE, "SandboxAnswer", "St
 EXTEND = _on_one(NOUN, "extend", "POST", f"{_ONE}/extend", WRITE, "SandboxAnswer", "ExtendBody")
 PROCESSES = _on_one(NOUN, "processes", "GET", f"{_ONE}/processes", READ, "ProcessesAnswer")
 SIGNAL = _on_one(NOUN, "signal", "POST", f"{_ONE}/processes/{{pid}}/signal", WRITE, None, "SignalBody")
-OPERATIONS = (CREATE, LIST, GET, WAIT, STOP, EXTEND, PROCESSES, SIGNAL)
+NETWORK_LOG = _on_one(NOUN, "network_log", "GET", f"{_ONE}/network", READ, NetworkLog)
+SET_NETWORK = _on_one(NOUN, "set_network", "PUT", f"{_ONE}/network", WRITE, None, "NetworkBody")
+OPERATIONS = (CREATE, LIST, GET, WAIT, STOP, EXTEND, PROCESSES, SIGNAL, NETWORK_LOG, SET_NETWORK)
 
 EXEC = _on_one(COMMANDS, "run", "POST", _EXECS, WRITE, FRAMES, "ExecBody")
 WRITE_STDIN = _on_one(COMMANDS, "write_stdin", "POST", f"{_EXEC}/stdin", WRITE, None, OCTETS)

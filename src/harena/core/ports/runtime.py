@@ -16,7 +16,9 @@ from harena.core.models import (
     SandboxInfo,
     SandboxSpec,
 )
+from harena.core.network_policy import NetworkPolicy
 from harena.core.output import OutputBuffer
+from harena.core.records.network import NetworkLog
 from harena.core.workspace import DEFAULT_WORKSPACE
 
 
@@ -189,6 +191,14 @@ class SandboxPort(Protocol):
     async def processor_time(self) -> tuple[float, float]:
         """(longest time that one thread inside waited for a processor, processor time of all that has run in here so
         far), in seconds, measured from outside; zeros where that cannot be known."""
+
+    async def set_network(self, policy: NetworkPolicy) -> None:
+        """Have another policy from now on; connections that it does not allow end. Raises SandboxValidationError for a
+        sandbox that was made without a network."""
+
+    async def network_log(self, *, after: int = 0, limit: int = 100) -> NetworkLog:
+        """What it has reached and what it was refused, behind entry number `after`. Raises SandboxValidationError for
+        a sandbox that was made without a network."""
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
         """End it. With grace: SIGTERM to every process first, and SIGKILL when all have ended or time is over.

@@ -16,9 +16,11 @@ from harena.core.errors import (
     SandboxUnavailableError,
 )
 from harena.core.models import ExecRequest, FileInfo, ProcessInfo, SandboxInfo, SandboxStatus
+from harena.core.network_policy import NetworkPolicy
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
 from harena.core.ports import Death
+from harena.core.records.network import MOST_PAGE, NetworkLog
 from harena.core.wire import file_from_json, info_from_json, process_from_json
 from harena.sdk.http.connection import Connection, Query, address
 from harena.sdk.http.execs import RemoteExec
@@ -196,6 +198,18 @@ class RemoteSandbox:
     async def processor_time(self) -> tuple[float, float]:
         """Not told over HTTP."""
         return 0.0, 0.0
+
+    async def set_network(self, policy: NetworkPolicy) -> None:
+        """Give it another policy."""
+        await self._connection.json(
+            *address(table.SET_NETWORK, sandbox_id=self.id), content={"network": policy.to_json()}
+        )
+
+    async def network_log(self, *, after: int = 0, limit: int = MOST_PAGE) -> NetworkLog:
+        """What it has reached and what it was refused."""
+        answer = await self._verb(table.NETWORK_LOG, {"after": after, "limit": limit})
+        with self._connection.understanding("the log of a network"):
+            return NetworkLog.from_dict(answer)
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
         """End it."""

@@ -14,10 +14,12 @@ from pydantic import Field
 from harena.core.checked import MOST_PIDS, check_absolute, checked_environment
 from harena.core.errors import SandboxFailedError, SandboxValidationError
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
+from harena.core.network_policy import NetworkPolicy, read_policy
 from harena.core.operations import sandboxes as table
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
+from harena.core.records.network import MOST_PAGE
 from harena.core.wire import info_to_json, process_to_json
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
@@ -139,6 +141,30 @@ async def signal(sandbox_id: Id, pid: Pid, asked: shapes.SignalBody, caller: Wri
     await handle.port.signal(pid, asked.signal)
 
 
+@routes.by_hand(table.NETWORK_LOG)
+async def network_log(
+    sandbox_id: Id,
+    caller: Reader,
+    state: State,
+    after: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
+    limit: Annotated[int, Query(ge=0, le=MOST_PAGE)] = MOST_PAGE,
+) -> JsonAnswer:
+    """What a sandbox has reached and what it was refused, behind entry number `after`, with the sums of all of it."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    return JsonAnswer((await handle.port.network_log(after=after, limit=limit)).to_dict())
+
+
+@routes.by_hand(table.SET_NETWORK)
+async def set_network(sandbox_id: Id, asked: shapes.NetworkBody, caller: Writer, state: State) -> None:
+    """Give a sandbox that has a network another policy; connections that it does not allow end."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    await handle.port.set_network(_policy(asked.network))
+
+
+def _policy(asked: str | shapes.NetworkShape) -> NetworkPolicy:
+    return read_policy(asked if isinstance(asked, str) else asked.model_dump())
+
+
 async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_id: str | None) -> SandboxHandle:
     if lease_id is None:
         return await _created(state, workspace, spec)
@@ -178,6 +204,7 @@ async def _spec(asked: shapes.SandboxBody) -> SandboxSpec:
         limits=Limits(**asked.limits.model_dump()),
         profile=asked.profile,
         files=await decoded_files(asked.files),
+        network=_policy(asked.network),
     )
 
 
