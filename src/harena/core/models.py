@@ -159,7 +159,7 @@ class SandboxSpec:
     """programs see of each other's processes, and of their command lines, only those that they may trace. Of a guarded
     command's (see `ExecRequest`) they see none"""
     network: NetworkPolicy = NO_NETWORK
-    """what it may reach; a blueprint's policy counts where this says nothing"""
+    """what it may reach"""
     gateways: tuple[Gateway, ...] = ()
     """upstreams to which secrets of the workspace are sent in place of its tokens"""
 
