@@ -10,7 +10,8 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from harena.core.checked import shown
 from harena.core.errors import SandboxValidationError
@@ -37,25 +38,19 @@ _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _SHOWN_ENTRIES = 8
 
-_SPECIAL_4 = tuple(
-    map(
-        ipaddress.IPv4Network,
-        ("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
-         "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
-         "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-         "168.63.129.16/32"),  # the last is where one cloud answers its machines, though the address is public
-    )
+_SPECIAL_4 = (
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+    "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+    "168.63.129.16/32",  # where one cloud answers its machines, though the address is public
 )  # fmt: skip
-_GLOBAL_6 = ipaddress.IPv6Network("2000::/3")
-_SPECIAL_6 = tuple(
-    map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"))
-)
-_NAT64 = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48")))
-_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_GLOBAL_6 = ("2000::/3",)
+_SPECIAL_6 = ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
+_CARRYING = ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")
+"""NAT64 and compatible ones: their last 32 bits are an IPv4 address"""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether something is allowed; `reason` says why not, in a sentence."""
 
     allowed: bool
@@ -65,8 +60,7 @@ class Verdict:
 _YES = Verdict(True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(NamedTuple):
     """One entry: of a host ("*", "*.x" or a name) or of addresses, with its ports; () = those of the web."""
 
     host: str = ""
@@ -263,8 +257,18 @@ def is_special(address: Address) -> bool:
     """It is no address of the public network: loopback, private, link-local, multicast, reserved, a form that carries
     another address, or a metadata service."""
     if isinstance(address, ipaddress.IPv4Address):
-        return any(address in each for each in _SPECIAL_4)
-    return address not in _GLOBAL_6 or any(address in each for each in _SPECIAL_6)
+        return _is_in(address, _SPECIAL_4)
+    return not _is_in(address, _GLOBAL_6) or _is_in(address, _SPECIAL_6)
+
+
+@cache
+def _networks(written: tuple[str, ...]) -> tuple[Network, ...]:
+    """Made when they are needed: who only starts sandboxes does not wait for them."""
+    return tuple(map(ipaddress.ip_network, written))
+
+
+def _is_in(address: Address, written: tuple[str, ...]) -> bool:
+    return any(address in each for each in _networks(written))
 
 
 def _embedded(address: Address) -> list[Address]:
@@ -278,7 +282,7 @@ def _embedded(address: Address) -> list[Address]:
         found.append(address.sixtofour)
     if address.teredo is not None:
         found += address.teredo
-    if any(address in each for each in (*_NAT64, _COMPATIBLE)):
+    if _is_in(address, _CARRYING):
         found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
     return found
 
