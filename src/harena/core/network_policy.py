@@ -26,6 +26,8 @@ MAIL_PORT = 25
 MOST_ENTRIES = 200
 MOST_OWN_PORTS = 16
 """ports beside 80 and 443 at which a sandbox has listeners"""
+MOST_PAGE = 100
+"""entries of one answer about what a sandbox has reached"""
 MOST_NAME = 253
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "pypi": ("pypi.org", "files.pythonhosted.org"),

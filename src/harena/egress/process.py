@@ -21,8 +21,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from harena.core.network_policy import read_policy
-from harena.core.records.network import MOST_PAGE
+from harena.core.network_policy import MOST_PAGE, read_policy
 from harena.egress import dns_side, http_side, messages
 from harena.egress.gate import Gate, Handler, Served, Times
 from harena.egress.resolving import OwnAddresses, Resolver, SystemResolver, TableResolver

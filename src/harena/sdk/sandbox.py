@@ -31,8 +31,7 @@ from harena.core.errors import (
     SandboxValidationError,
 )
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
-from harena.core.network_policy import NetworkPolicy, read_policy
-from harena.core.records.network import MOST_PAGE, NetworkLog
+from harena.core.network_policy import MOST_PAGE, NetworkPolicy, read_policy
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
 from harena.sdk.keywords import hinting
@@ -47,6 +46,7 @@ from harena.sdk.streams import IteratorSource, StreamReader
 
 if TYPE_CHECKING:
     from harena.core.ports import SandboxHandle, SandboxPort
+    from harena.core.records.network import NetworkLog
     from harena.core.records.snapshots import Snapshot
 
 _FORK_SECONDS = 3600

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from harena.core.network_policy import MOST_PAGE
 from harena.core.records.record import Record
 
 MOST_LOGGED = 1000
 """entries of one sandbox that are kept; the oldest go first"""
-MOST_PAGE = 100
-"""entries of one answer"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

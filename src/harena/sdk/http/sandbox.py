@@ -16,11 +16,11 @@ from harena.core.errors import (
     SandboxUnavailableError,
 )
 from harena.core.models import ExecRequest, FileInfo, ProcessInfo, SandboxInfo, SandboxStatus
-from harena.core.network_policy import NetworkPolicy
+from harena.core.network_policy import MOST_PAGE, NetworkPolicy
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
 from harena.core.ports import Death
-from harena.core.records.network import MOST_PAGE, NetworkLog
+from harena.core.records.network import NetworkLog
 from harena.core.wire import file_from_json, info_from_json, process_from_json
 from harena.sdk.http.connection import Connection, Query, address
 from harena.sdk.http.execs import RemoteExec

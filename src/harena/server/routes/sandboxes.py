@@ -14,12 +14,11 @@ from pydantic import Field
 from harena.core.checked import MOST_PIDS, check_absolute, checked_environment
 from harena.core.errors import SandboxFailedError, SandboxValidationError
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
-from harena.core.network_policy import NetworkPolicy, read_policy
+from harena.core.network_policy import MOST_PAGE, NetworkPolicy, read_policy
 from harena.core.operations import sandboxes as table
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
-from harena.core.records.network import MOST_PAGE
 from harena.core.wire import info_to_json, process_to_json
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
