@@ -28,6 +28,23 @@ with Sandbox.run(container_image="localhost/tools:1") as sandbox:
     said["changed"] = sandbox.exec(["cat", "/etc/motd"]).result().stdout
 with Sandbox.run(container_image="localhost/tools:1") as sandbox:
     said["another"] = sandbox.exec(["cat", "/etc/motd"]).result().stdout
+who = ["sh", "-c", "id -u; stat -c %u /etc/theirs; chown 7 /etc/motd 2>/dev/null; stat -c %u /etc/motd"]
+if sys.argv[2] == "root":
+    recipe = harena.blueprints.create("for-agents", image="localhost/tools:1", profile="machine")
+    said["recipe"] = [recipe.profile, harena.blueprints.get("for-agents").profile, harena.blueprints.list()[0].profile]
+    for name, options in {
+        "strict": {"container_image": "localhost/tools:1"},
+        "machine": {"container_image": "localhost/tools:1", "profile": "machine"},
+        "blueprint": {"blueprint": "for-agents"},
+    }.items():
+        with Sandbox.run(**options) as sandbox:
+            said[name] = [sandbox.exec(who, user=user).result().stdout.split() for user in (None, "1000")]
+            said[name].append(sandbox.info.profile)
+for options in ({"profile": "machine"}, {"profile": "other"}, {"profile": 1, "container_image": "localhost/tools:1"}):
+    try:
+        Sandbox.run(**options).wait()
+    except HarenaError as error:
+        said["refused %s" % options["profile"]] = [type(error).__name__, str(error)]
 for image in ("No Image", "localhost:9/nobody/is-there:1"):
     try:
         Sandbox.run(container_image=image).wait()
@@ -44,9 +61,12 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     put_programs(tree)
     put_python(tree)
     (tree / "etc/motd").write_text("from the image\n")
+    (tree / "etc/theirs").write_text("")
+    if os.geteuid() == 0:
+        os.chown(tree / "etc/theirs", 1000, 1000)
     subprocess.run(["tar", "-C", tree, "-cf", place / "root.tar", "."], check=True)
     ended = subprocess.run(
-        [sys.executable, "-c", USES, str(place / "root.tar")],
+        [sys.executable, "-c", USES, str(place / "root.tar"), "root" if os.geteuid() == 0 else "user"],
         env={**os.environ, "HARENA_HOME": str(place / "home")},
         capture_output=True,
         text=True,
@@ -75,3 +95,23 @@ def test_an_image_that_cannot_be_had_is_told(said: dict[str, Any]) -> None:
     assert "names no image" in text
     kind, text = said["localhost:9/nobody/is-there:1"]
     assert "localhost:9" in text, kind
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of several users are unpacked")
+def test_users_and_profile_are_asked_for_and_told(said: dict[str, Any]) -> None:
+    """By options and by a blueprint; a file keeps the owner that it has in the archive."""
+    assert said["recipe"] == ["machine"] * 3
+    assert said["strict"] == [["0", "1000", "0"], ["1000", "1000", "0"], "strict"]
+    assert said["machine"] == said["blueprint"] == [["0", "1000", "7"], ["1000", "1000", "7"], "machine"]
+
+
+def test_a_profile_that_cannot_be_had_is_told(said: dict[str, Any]) -> None:
+    for given, text in (
+        ("machine", "only sandboxes of an image"),
+        ("other", "strict, machine"),
+        ("1", "strict, machine"),
+    ):
+        kind, why = said[f"refused {given}"]
+        assert kind == "SandboxValidationError"
+        assert text in why

@@ -27,6 +27,9 @@ def create(
     ] = None,
     file: Annotated[list[str] | None, typer.Option(metavar="PATH=LOCAL", help="A file to put at PATH.")] = None,
     image: Annotated[str, typer.Option(help="The image that it is made of.")] = "default",
+    profile: Annotated[
+        str, typer.Option(help="strict, or for an image machine: packages can be installed.")
+    ] = "strict",
     bare_warm: Annotated[bool, typer.Option("--warm-interpreter", help="Keep a bare interpreter warm.")] = False,
 ) -> None:
     """Install packages (wheels only) into a new blueprint."""
@@ -39,6 +42,7 @@ def create(
     blueprint = face.load().blueprints.create(
         name,
         image=image,
+        profile=profile,
         packages=packages or [],
         files={path: _content(local) for path, local in pairs(file, "--file")},
         env=dict(pairs(env, "--env")),

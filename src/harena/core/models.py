@@ -369,6 +369,8 @@ class Blueprint:
     id: str
     name: str
     image: str = "default"
+    profile: Profile = "strict"
+    """what programs may do inside"""
     packages: tuple[Package, ...] = ()
     """every wheel that is installed, dependencies included"""
     requested: tuple[str, ...] = ()
@@ -409,6 +411,8 @@ class BlueprintSummary:
     """number of its files"""
     file_bytes: int
     """bytes of all of them"""
+    profile: Profile = "strict"
+    """what programs may do inside"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from harena.core.models import (
 )
 from harena.core.node_config import NodeConfig
 from harena.core.ports import Runtime, SandboxHandle
+from harena.core.profiles import Profile
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
     BenchmarkJob,
@@ -81,6 +82,7 @@ class NodeInWorkspace(
         name: str,
         *,
         image: str = "default",
+        profile: Profile = "strict",
         packages: Sequence[str] = (),
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
@@ -91,6 +93,7 @@ class NodeInWorkspace(
             self.workspace,
             name,
             image=image,
+            profile=profile,
             packages=packages,
             files=files,
             env=env,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from harena.core.checked import checked_text, checked_texts, content_bytes, shown
 from harena.core.errors import ValidationError
 from harena.core.models import Blueprint, BlueprintSummary
+from harena.core.profiles import Profile, checked_profile
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
 
@@ -21,6 +22,7 @@ async def _create(
     name: str,
     *,
     image: str = "default",
+    profile: Profile = "strict",
     packages: Sequence[str] = (),
     files: Mapping[str, bytes | str] | None = None,
     env: Mapping[str, str] | None = None,
@@ -28,8 +30,9 @@ async def _create(
 ) -> Blueprint:
     """Install `packages` (requirements; wheels only) and record the recipe under `name`.
 
-    `files` are path -> content; `env` is part of every command's environment; `warm` names modules that are imported
-    once, ahead of every program (None = each program is a real interpreter start).
+    `profile` says what programs may do inside (`machine` is for an image); `files` are path -> content; `env` is part
+    of every command's environment; `warm` names modules that are imported once, ahead of every program (None = each
+    program is a real interpreter start).
     """
     for argument, value in (("packages", packages), ("warm", warm)):
         if isinstance(value, str):
@@ -38,6 +41,7 @@ async def _create(
             raise ValidationError(f"{argument} must be a list of texts (got {shown(value)})")
     checked_text(name, "name")
     checked_text(image, "image")
+    checked_profile(profile)
     wanted = tuple(checked_text(requirement, "packages") for requirement in packages or ())
     modules = None if warm is None else tuple(checked_text(module, "warm") for module in warm)
     if files is not None and not isinstance(files, Mapping):
@@ -49,7 +53,7 @@ async def _create(
     variables = checked_texts(env, "env")
     operations = await current_portal().operations()
     return await operations.create_blueprint(
-        name, image=image, packages=wanted, files=contents, env=variables, warm=modules
+        name, image=image, profile=profile, packages=wanted, files=contents, env=variables, warm=modules
     )
 
 

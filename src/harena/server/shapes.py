@@ -249,6 +249,8 @@ class BlueprintBody(RequestBody):
 
     name: Word
     image: Word = "default"
+    profile: Profile = "strict"
+    """what programs may do inside; `machine` for an image"""
     packages: Words = []
     files: Files = {}
     env: Variables = {}
@@ -280,6 +282,7 @@ class BlueprintAnswer(Answer):
     id: str
     name: str
     image: str
+    profile: Profile
     packages: Annotated[list[PackageAnswer], Field(max_length=MOST_LONG)]
     requested: Annotated[list[str], Field(max_length=MOST_LONG)]
     files: dict[str, Base64]
@@ -295,6 +298,7 @@ class BlueprintSummaryAnswer(Answer):
     id: str
     name: str
     image: str
+    profile: Profile
     packages: Annotated[list[PackageAnswer], Field(max_length=MOST_LONG)]
     requested: Annotated[list[str], Field(max_length=MOST_LONG)]
     warm: Annotated[list[str], Field(max_length=MOST_LONG)] | None

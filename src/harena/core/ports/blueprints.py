@@ -7,6 +7,7 @@ from typing import Protocol
 
 from harena.core.models import Blueprint, BlueprintsPage
 from harena.core.parameters import Id, Limit, OptionalWord
+from harena.core.profiles import Profile
 
 
 class BlueprintOperations(Protocol):
@@ -17,6 +18,7 @@ class BlueprintOperations(Protocol):
         name: str,
         *,
         image: str = "default",
+        profile: Profile = "strict",
         packages: Sequence[str] = (),
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,

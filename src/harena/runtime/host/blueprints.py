@@ -44,6 +44,7 @@ from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.images import parse_reference
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintsPage, BlueprintSummary, Package
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
+from harena.core.profiles import Profile
 from harena.core.snapshots import checked_snapshot, snapshot_in
 from harena.core.threads import BLUEPRINTS, PACKAGES
 from harena.core.workspace import DEFAULT_WORKSPACE, WorkspaceLimits, checked_workspace
@@ -125,6 +126,7 @@ class Blueprints(BlueprintSource):
         name: str,
         *,
         image: str = "default",
+        profile: Profile = "strict",
         packages: Sequence[str] = (),
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
@@ -136,7 +138,7 @@ class Blueprints(BlueprintSource):
         `LayerStore.install` does."""
         files, env = dict(files or {}), dict(env or {})
         await _in_thread(workspace, _check, name, image, files, env, warm)
-        _check_image(image, packages, warm)
+        _check_image(image, packages, warm, profile)
         await _in_thread(workspace, self._check_room, workspace, sum(map(len, files.values())), limits)
         made = await self._installed(workspace, packages, limits) if packages else None
         layer = self._layers.path(made.digest) if made else None
@@ -145,6 +147,7 @@ class Blueprints(BlueprintSource):
             id=f"{_ID_PREFIX}{secrets.token_hex(6)}",
             name=name,
             image=image,
+            profile=profile,
             packages=made.packages if made else (),
             requested=tuple(packages),
             files=files,
@@ -410,11 +413,15 @@ def _removed_just_now(path: Path) -> NotFoundError:
     return NotFoundError(f"blueprint {path.name.partition('@')[0]!r} was removed just now")
 
 
-def _check_image(image: str, packages: Sequence[str], warm: Sequence[str] | None) -> None:
+def _check_image(image: str, packages: Sequence[str], warm: Sequence[str] | None, profile: Profile) -> None:
     """Whether the image can be had is told when the first sandbox is made: it may be pulled until then."""
     from harena.runtime.host.image import is_default
 
     if is_default(image):
+        if profile == "machine":
+            raise ValidationError(
+                "profile: only blueprints of an image can be `machine`; name an image, or leave the profile out"
+            )
         return
     snapshot = snapshot_in(image)
     if snapshot is None:
@@ -566,6 +573,7 @@ def _summary(blueprint: Blueprint) -> BlueprintSummary:
         id=blueprint.id,
         name=blueprint.name,
         image=blueprint.image,
+        profile=blueprint.profile,
         packages=blueprint.packages,
         requested=blueprint.requested,
         warm=blueprint.warm,

@@ -268,7 +268,8 @@ class LinuxRuntime:
     async def _prepared(self, workspace: str, image: str, blueprint: Blueprint | None) -> None:
         with contextlib.suppress(HarenaError, OSError):
             name, root = await self._image(workspace, image)
-            key = _Key(workspace, name, blueprint.id if blueprint else "", "strict", has_network=False)
+            profile: Profile = blueprint.profile if blueprint else "strict"
+            key = _Key(workspace, name, blueprint.id if blueprint else "", profile, has_network=False)
             template = await self._template(key, blueprint, root)
             self._let_go(template, object())  # its idle time begins
 

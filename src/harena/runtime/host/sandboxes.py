@@ -335,6 +335,8 @@ class Sandboxes:
             self._check_open()
         if blueprint is not None and spec.image == _DEFAULT_IMAGE:
             spec = replace(spec, image=blueprint.image)
+        if blueprint is not None and blueprint.profile != "strict":
+            spec = replace(spec, profile=blueprint.profile)
         return spec, blueprint
 
     async def _wait_for_room(self, workspace: str) -> None:

@@ -21,6 +21,7 @@ from harena.core.errors import (
 from harena.core.models import Blueprint, BlueprintsPage, SandboxSpec, SandboxStatus
 from harena.core.operations import blueprints, sandboxes
 from harena.core.ports import SandboxHandle
+from harena.core.profiles import Profile
 from harena.core.wire import blueprint_from_json, blueprints_page_from_json, info_from_json, spec_to_json, text_of
 from harena.sdk.http.benchmark_jobs import HttpBenchmarks
 from harena.sdk.http.catalog import HttpCatalog
@@ -115,6 +116,7 @@ class HttpOperations(
         name: str,
         *,
         image: str = "default",
+        profile: Profile = "strict",
         packages: Sequence[str] = (),
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
@@ -124,6 +126,7 @@ class HttpOperations(
         content = {
             "name": name,
             "image": image,
+            "profile": profile,
             "packages": list(packages),
             "files": {path: text_of(given) for path, given in (files or {}).items()},
             "env": dict(env or {}),

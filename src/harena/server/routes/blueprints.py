@@ -28,7 +28,13 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
 
     async def made() -> Blueprint:
         return await operations.create_blueprint(
-            asked.name, image=asked.image, packages=asked.packages, files=files, env=asked.env, warm=asked.warm
+            asked.name,
+            image=asked.image,
+            profile=asked.profile,
+            packages=asked.packages,
+            files=files,
+            env=asked.env,
+            warm=asked.warm,
         )
 
     known: Known[Blueprint] = Known(lambda blueprint: blueprint.id, operations.get_blueprint)
