@@ -162,6 +162,8 @@ if TYPE_CHECKING:
     from harena.core.records.catalog import ScoringContract as ScoringContract
     from harena.core.records.catalog import StoredScenarios as StoredScenarios
     from harena.core.records.catalog import WebhookOutline as WebhookOutline
+    from harena.core.records.gateways import GatewayEntry as GatewayEntry
+    from harena.core.records.gateways import GatewayLog as GatewayLog
     from harena.core.records.image_builds import BuildState as BuildState
     from harena.core.records.image_builds import ImageBuild as ImageBuild
     from harena.core.records.image_builds import ImageBuildEvent as ImageBuildEvent
@@ -311,6 +313,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("StoredScenarios", "WebhookOutline"),
     ),
     "harena.core.records.image_builds": ("BuildState", "ImageBuild", "ImageBuildEvent"),
+    "harena.core.records.gateways": ("GatewayEntry", "GatewayLog"),
     "harena.core.records.images": (
         *("CollectedImages", "Image", "ImagePull", "ImagePullEvent", "ImageRoot", "ImagesPage", "PullState"),
     ),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import re
 import socket
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -196,3 +200,76 @@ async def test_secrets_that_are_missing_or_for_others(world: World) -> None:
     assert isinstance(without, LinuxSandbox)
     with pytest.raises(SandboxValidationError, match="without gateways"):
         await without.gateway_log()
+
+
+WHOLE = """
+import sys, harena
+from harena import Sandbox
+port = int(sys.argv[1])
+harena.secrets.set("KNOWN", sys.stdin.read(), hosts=[f"127.0.0.1:{port}"])
+gateway = {"url": f"https://127.0.0.1:{port}/api", "secret": "KNOWN", "rules": [{"path": "/x"}]}
+with Sandbox.run(gateways={"UP": gateway}) as sandbox:
+    print(sandbox.exec(["python3", "-c", sys.argv[2]]).result().stdout)
+    print(sandbox.exec(["python3", "-c", sys.argv[2].replace("/x", "/y")]).result().stdout)
+    log = sandbox.gateway_log().result()
+    print([(entry.path, entry.status) for entry in log.entries])
+harena.secrets.delete("KNOWN")
+try:
+    with Sandbox.run(gateways={"UP": gateway}) as sandbox:
+        sandbox.exec(["true"]).result()
+except harena.NotFoundError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("served", [False, True], ids=["embedded", "server"])
+async def test_the_whole_road(tmp_path: Path, served: bool) -> None:
+    """A secret is set, a program uses it, a rule and the log hold, and without the secret there is no sandbox; in one
+    process, and by a server. The credential is in no file of harena's home."""
+
+    async def who(request: web.Request) -> web.Response:
+        return web.Response(text=f"{request.path} {request.headers['authorization'] == f'Bearer {CREDENTIAL}'}")
+
+    home = tmp_path / "home"
+    async with tls_upstream(tmp_path, who) as (port, certificate):
+        env = {
+            **os.environ,
+            "HARENA_HOME": str(home),
+            settings.GATEWAY_NETWORKS.name: "127.0.0.0/8",
+            settings.GATEWAY_CA_FILE.name: str(certificate),
+        }
+        server = None
+        try:
+            if served:
+                words = (sys.executable, "-m", "harena.cli.main", "serve", "--port", "0")
+                server = await asyncio.create_subprocess_exec(
+                    *words, env=env, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+                )
+                assert server.stdout is not None
+                line = b""
+                while b"http://" not in line:
+                    line = await server.stdout.readline()
+                    assert line, "the server has ended"
+                found = re.search(rb"http://127\.0\.0\.1:\d+", line)
+                assert found is not None
+                env["HARENA_BASE_URL"] = found[0].decode()
+            ask = ASK.format("UP", 'os.environ["UP"]')
+            running = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-c", WHOLE, str(port), ask),
+                env=env,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
+            said, _ = await running.communicate(CREDENTIAL.encode())
+        finally:
+            if server is not None:
+                server.terminate()
+                await server.communicate()
+    lines = said.decode().splitlines()
+    assert lines[0] == "200 /api/x True", said.decode()
+    assert lines[1].startswith("403 harena gateway UP: POST /y is not allowed by the rules")
+    assert "[('/x', 200), ('/y', 403)]" in lines
+    assert "no secret 'KNOWN'" in lines[-1]
+    for path in home.rglob("*"):
+        assert not path.is_file() or CREDENTIAL.encode() not in path.read_bytes(), path

@@ -13,6 +13,7 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
+from harena.core.gateways import gateways_to_json
 from harena.core.models import (
     Blueprint,
     BlueprintsPage,
@@ -66,6 +67,7 @@ def spec_to_json(spec: SandboxSpec) -> Json:
         "profile": spec.profile,
         "files": {path: text_of(content) for path, content in spec.files.items()},
         "network": spec.network.to_json(),
+        **({"gateways": gateways_to_json(spec.gateways)} if spec.gateways else {}),
     }
 
 

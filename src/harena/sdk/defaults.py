@@ -9,6 +9,7 @@ from typing import Any
 
 from harena.core.checked import check_absolute, checked_text, checked_timeout
 from harena.core.errors import SandboxValidationError
+from harena.core.gateways import read_gateways
 from harena.core.models import Blueprint, Limits
 from harena.core.network_policy import NetworkPolicy, read_policy
 from harena.core.profiles import Profile, checked_profile
@@ -38,6 +39,7 @@ class SandboxDefaults:
     limits: Limits | Mapping[str, Any] | None = None
     max_lifetime_seconds: float | None = None
     network: NetworkPolicy | Mapping[str, Any] | str | None = None
+    gateways: Mapping[str, Any] | None = None
     working_dir: str | None = None
     temp_dir: str = "/tmp"
     """where remote functions keep their files, inside the sandbox"""
@@ -70,6 +72,7 @@ class SandboxDefaults:
         checked_timeout(self.request_timeout_seconds, "request_timeout_seconds")
         options.combined_limits(self.limits, self.resources, self.max_lifetime_seconds)
         read_policy(self.network)
+        read_gateways(self.gateways)
         check_absolute(self.working_dir, "working_dir")
         check_absolute(self.temp_dir, "temp_dir")
 

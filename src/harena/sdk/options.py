@@ -21,6 +21,7 @@ from harena.core.checked import (
     shown,
 )
 from harena.core.errors import SandboxValidationError
+from harena.core.gateways import read_gateways
 from harena.core.models import LIMIT_NAMES, Blueprint, Limits, SandboxSpec, SandboxStatus
 from harena.core.network_policy import NetworkPolicy, read_policy
 from harena.core.profiles import Profile, checked_profile
@@ -79,6 +80,9 @@ class SandboxOptions(TypedDict, total=False):
     network: NetworkPolicy | Mapping[str, Any] | str | None
     """"none" (nothing; where nothing is said), "open" (all public hosts) or {"allow": [hosts, *.hosts, CIDRs,
     host:port, presets], "deny": [...]}"""
+    gateways: Mapping[str, Any] | None
+    """{NAME: {"url": ..., "secret": ...}}: in the sandbox `$NAME` is a token and `$NAME_URL` an address, where the
+    workspace's secret takes the token's place on the way to the upstream at `url`"""
     working_dir: str | None
     """where commands run that do not say; absolute"""
     request_timeout_seconds: float | None
@@ -196,6 +200,7 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
         files=mounted(get("mounted_files")),
         profile=checked_profile(defaults.profile if get("profile") is None else get("profile")),
         network=read_policy(defaults.network if get("network") is None else get("network")),
+        gateways=read_gateways(defaults.gateways if get("gateways") is None else get("gateways")),
     )
     return Plan(
         spec,

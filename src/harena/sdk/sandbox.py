@@ -32,6 +32,7 @@ from harena.core.errors import (
 )
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
 from harena.core.network_policy import MOST_PAGE, NetworkPolicy, read_policy
+from harena.core.records.gateways import GatewayLog
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
 from harena.sdk.keywords import hinting
@@ -345,6 +346,13 @@ class Sandbox(FileVerbs):
         checked_count(limit, "limit", least=0, most=MOST_PAGE)
         return self._lifecycle.portal.submit(self._network_log, after, limit)
 
+    def gateway_log(self, *, after: int = 0, limit: int = 100) -> OperationRef[GatewayLog]:
+        """What was asked of the sandbox's gateways: up to `limit` (at most 200) entries behind number `after`, oldest
+        first, without tokens, credentials and queries. The newest thousand are kept."""
+        checked_count(after, "after", least=0)
+        checked_count(limit, "limit", least=1, most=200)
+        return self._lifecycle.portal.submit(self._gateway_log, after, limit)
+
     # -- what is known of it --
 
     @property
@@ -520,6 +528,9 @@ class Sandbox(FileVerbs):
 
     async def _network_log(self, after: int, limit: int) -> NetworkLog:
         return await (await self.running_port()).network_log(after=after, limit=limit)
+
+    async def _gateway_log(self, after: int, limit: int) -> GatewayLog:
+        return await (await self.running_port()).gateway_log(after=after, limit=limit)
 
     async def _kill(self, pid: int, signum: int) -> None:
         port = await self.running_port()

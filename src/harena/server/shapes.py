@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from harena.core.checked import MOST_BYTES, MOST_CORES, MOST_PIDS, MOST_SECONDS
+from harena.core.gateways import MOST_GATEWAYS, MOST_METHODS, MOST_PATTERN, MOST_RULES
 from harena.core.models import ExecOutcome, Limits, SandboxStatus
 from harena.core.network_policy import MOST_ENTRIES as MOST_NETWORK_ENTRIES
 from harena.core.problems import PROBLEMS
@@ -84,6 +85,37 @@ class NetworkBody(RequestBody):
     network: Network
 
 
+class GatewayRuleShape(RequestBody):
+    """Requests that a gateway allows, or denies."""
+
+    path: Annotated[str, Field(max_length=MOST_PATTERN)]
+    """`*` is any text within one part, a part `**` any number of parts"""
+    methods: Annotated[list[Annotated[str, Field(max_length=20)]], Field(max_length=MOST_METHODS)] = ["*"]
+    deny: bool = False
+
+
+class GatewayShape(RequestBody):
+    """A way to one upstream, on which a secret of the workspace takes the place of the sandbox's token."""
+
+    url: Annotated[str, Field(max_length=1000)]
+    """https, without user, query and fragment"""
+    secret: Word
+    """name of the secret, which must be set with this upstream's host"""
+    mechanism: Literal["bearer", "basic", "git", "header", "query", "cookie"] = "bearer"
+    field: Word = ""
+    """name of the header, the query's parameter or the cookie"""
+    prefix: Word = ""
+    """what stands before the credential in a header"""
+    username: Word = ""
+    rules: Annotated[list[GatewayRuleShape], Field(max_length=MOST_RULES)] = []
+    """empty = everything is allowed; else what one allows and none denies"""
+    requests_per_minute: int = 600
+    request_bytes: int = 256 * 1024 * 1024
+    answer_bytes: int = 1024 * 1024 * 1024
+    timeout_seconds: float = 300.0
+    """for which the upstream may be silent"""
+
+
 class SandboxBody(RequestBody):
     """A sandbox to create."""
 
@@ -99,6 +131,9 @@ class SandboxBody(RequestBody):
     files: Files = {}
     """absolute path -> content"""
     network: Network = "none"
+
+    gateways: Annotated[dict[Word, GatewayShape], Field(max_length=MOST_GATEWAYS)] = {}
+    """environment variable of the token -> gateway; NAME_URL is the variable of the address"""
     lease_id: Word | None = None
     """the sandbox ends with this lease; null = it lives until its lifetime is over"""
 

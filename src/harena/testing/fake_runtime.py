@@ -21,6 +21,7 @@ from pathlib import Path
 
 from harena.core.errors import (
     HarenaError,
+    HostUnsupportedError,
     NotFoundError,
     SandboxNotRunningError,
     SandboxTerminatedError,
@@ -30,6 +31,7 @@ from harena.core.errors import (
 from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
 from harena.core.ports import Death
+from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
 from harena.core.threads import BLUEPRINTS
 from harena.core.workspace import DEFAULT_WORKSPACE
@@ -82,6 +84,8 @@ class FakeRuntime:
             raise self._failures.pop(0)
         if spec.image != "default" and not spec.image.startswith("python:"):
             raise NotFoundError(f"unknown image {spec.image!r}: FakeRuntime knows 'default' and python:*")
+        if spec.gateways:
+            raise HostUnsupportedError("FakeRuntime serves no gateways", step="gateways")
         self._count += 1
         sandbox = FakeSandbox(
             f"sb_fake_{id(self):x}_{self._count}",
@@ -260,6 +264,11 @@ class FakeSandbox:
     def _check_network(self) -> None:
         if not self.spec.network.is_on:
             raise SandboxValidationError(f"sandbox {self.id} was made without a network: make it with network=...")
+
+    async def gateway_log(self, *, after: int = 0, limit: int = 100) -> GatewayLog:
+        """Refused: it has none."""
+        self._check_running()
+        raise SandboxValidationError(f"sandbox {self.id} was made without gateways")
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
         """End every process and remove the directory."""

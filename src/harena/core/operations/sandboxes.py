@@ -7,6 +7,7 @@ from typing import Any
 
 from harena.core.frames import MEDIA_TYPE as FRAMES
 from harena.core.operations.operation import READ, WRITE, Method, Operation, Scope
+from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
 
 NOUN, COMMANDS, FILES = "sandboxes", "commands", "files"
@@ -56,7 +57,8 @@ PROCESSES = _on_one(NOUN, "processes", "GET", f"{_ONE}/processes", READ, "Proces
 SIGNAL = _on_one(NOUN, "signal", "POST", f"{_ONE}/processes/{{pid}}/signal", WRITE, None, "SignalBody")
 NETWORK_LOG = _on_one(NOUN, "network_log", "GET", f"{_ONE}/network", READ, NetworkLog)
 SET_NETWORK = _on_one(NOUN, "set_network", "PUT", f"{_ONE}/network", WRITE, None, "NetworkBody")
-OPERATIONS = (CREATE, LIST, GET, WAIT, STOP, EXTEND, PROCESSES, SIGNAL, NETWORK_LOG, SET_NETWORK)
+GATEWAY_LOG = _on_one(NOUN, "gateway_log", "GET", f"{_ONE}/gateway_log", READ, GatewayLog)
+OPERATIONS = (CREATE, LIST, GET, WAIT, STOP, EXTEND, PROCESSES, SIGNAL, NETWORK_LOG, SET_NETWORK, GATEWAY_LOG)
 
 EXEC = _on_one(COMMANDS, "run", "POST", _EXECS, WRITE, FRAMES, "ExecBody")
 WRITE_STDIN = _on_one(COMMANDS, "write_stdin", "POST", f"{_EXEC}/stdin", WRITE, None, OCTETS)

@@ -18,6 +18,7 @@ from harena.core.models import (
 )
 from harena.core.network_policy import NetworkPolicy
 from harena.core.output import OutputBuffer
+from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
 from harena.core.workspace import DEFAULT_WORKSPACE
 
@@ -199,6 +200,10 @@ class SandboxPort(Protocol):
     async def network_log(self, *, after: int = 0, limit: int = 100) -> NetworkLog:
         """What it has reached and what it was refused, behind entry number `after`. Raises SandboxValidationError for
         a sandbox that was made without a network."""
+
+    async def gateway_log(self, *, after: int = 0, limit: int = 100) -> GatewayLog:
+        """What was asked of its gateways, behind entry number `after`. Raises SandboxValidationError for a sandbox that
+        was made without gateways."""
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
         """End it. With grace: SIGTERM to every process first, and SIGKILL when all have ended or time is over.

@@ -20,6 +20,7 @@ from harena.core.network_policy import MOST_PAGE, NetworkPolicy
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
 from harena.core.ports import Death
+from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
 from harena.core.wire import file_from_json, info_from_json, process_from_json
 from harena.sdk.http.connection import Connection, Query, address
@@ -210,6 +211,11 @@ class RemoteSandbox:
         answer = await self._verb(table.NETWORK_LOG, {"after": after, "limit": limit})
         with self._connection.understanding("the log of a network"):
             return NetworkLog.from_dict(answer)
+
+    async def gateway_log(self, *, after: int = 0, limit: int = 100) -> GatewayLog:
+        """What was asked of its gateways."""
+        answer = await self._verb(table.GATEWAY_LOG, {"after": after, "limit": limit})
+        return self._connection.read(GatewayLog, answer)
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
         """End it."""

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from harena.core.checked import MOST_PIDS, check_absolute, checked_environment
 from harena.core.errors import SandboxFailedError, SandboxValidationError
+from harena.core.gateways import read_gateways
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
 from harena.core.network_policy import MOST_PAGE, NetworkPolicy, read_policy
 from harena.core.operations import sandboxes as table
@@ -164,6 +165,19 @@ def _policy(asked: str | shapes.NetworkShape) -> NetworkPolicy:
     return read_policy(asked if isinstance(asked, str) else asked.model_dump())
 
 
+@routes.by_hand(table.GATEWAY_LOG)
+async def gateway_log(
+    sandbox_id: Id,
+    caller: Reader,
+    state: State,
+    after: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+) -> JsonAnswer:
+    """What was asked of a sandbox's gateways, behind entry number `after`: without tokens, credentials and queries."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    return JsonAnswer(await handle.port.gateway_log(after=after, limit=limit))
+
+
 async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_id: str | None) -> SandboxHandle:
     if lease_id is None:
         return await _created(state, workspace, spec)
@@ -204,6 +218,7 @@ async def _spec(asked: shapes.SandboxBody) -> SandboxSpec:
         profile=asked.profile,
         files=await decoded_files(asked.files),
         network=_policy(asked.network),
+        gateways=read_gateways({name: gateway.model_dump() for name, gateway in asked.gateways.items()}),
     )
 
 
