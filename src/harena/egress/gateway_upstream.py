@@ -22,6 +22,7 @@ from yarl import URL
 from harena.core.network_policy import NetworkPolicy
 from harena.core.settings import GATEWAY_NETWORKS
 from harena.egress.credentials import Headers
+from harena.egress.resolving import OwnAddresses
 
 MOST_CONNECTIONS = 64
 """to the upstream of one gateway at one time"""
@@ -59,6 +60,7 @@ class Upstream:
         """`networks`: addresses beside the public ones that may be connected to, as CIDRs. `silent_seconds`: for which
         an upstream may send nothing."""
         self._addresses = NetworkPolicy(allow=tuple(networks))
+        self._own = OwnAddresses()
         self._silent_seconds = silent_seconds
         self._refused = ""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=DIAL_SECONDS, sock_read=silent_seconds)
@@ -112,11 +114,11 @@ class Upstream:
     def _socket(self, address: Address) -> socket.socket:
         family, kind, protocol, _, place = address
         given = ipaddress.ip_address(str(place[0]).partition("%")[0])
-        verdict = self._addresses.decide_address(given, int(place[1]))
+        verdict = self._addresses.decide_address(given, int(place[1]), is_own=self._own.has(given))
         if not verdict.allowed:
             self._refused = (
                 f"the upstream's address {given} is not a public one (loopback, link-local, private, reserved or a "
-                "metadata service); the operator of the node can allow its network "
+                "metadata service), or is the node's own; the operator of the node can allow its network "
                 f"({GATEWAY_NETWORKS.name})"
             )
             raise _NotAllowedError(self._refused)

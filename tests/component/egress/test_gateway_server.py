@@ -13,6 +13,7 @@ from aiohttp import web
 from gateway_world import CREDENTIAL, TOKEN, GatewayWorld, gateway_world
 
 from harena.egress.gateway_server import MOST_CONNECTIONS, MOST_HEAD, Times
+from harena.egress.resolving import OwnAddresses
 
 AUTH = f"authorization: Bearer {TOKEN}\r\n".encode()
 
@@ -286,6 +287,17 @@ async def test_addresses_that_are_not_connected_to(tmp_path: Path, host: str, ne
         assert said.startswith(b"HTTP/1.1 502 ")
         assert b"not a public one" in said
         assert world.seen == []
+
+
+async def test_a_public_address_of_the_node_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What listens there may trust the machine."""
+    asked = []
+    monkeypatch.setattr(OwnAddresses, "has", lambda _, address: asked.append(str(address)) or True)
+    async with gateway_world(tmp_path, echo, host="93.184.216.34") as world:
+        said = await world.raw(request())
+    assert said.startswith(b"HTTP/1.1 502 ")
+    assert b"or is the node's own" in said
+    assert asked == ["93.184.216.34"]
 
 
 async def test_a_name_that_changes_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
