@@ -129,6 +129,8 @@ class GatewayServer:
                 self._room.left += 1
                 writer.transport.abort()
 
+        # asyncio sets this for sockets that know their protocol, and one that was passed on does not
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._servers.append(await asyncio.start_server(serve, sock=listener, limit=MOST_HEAD))
 
     def log(self, *, after: int = 0, limit: int = 100) -> GatewayLog:

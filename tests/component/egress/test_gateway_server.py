@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import socket
 from pathlib import Path
 
 import aiohttp
@@ -239,6 +240,14 @@ async def test_an_answer_streams(tmp_path: Path) -> None:
         writer.close()
         assert b"cr3dential" not in got
         assert b"*" * len(CREDENTIAL) in got.replace(b"\r\n", b"").replace(b"0b", b"")
+
+
+async def test_small_pieces_do_not_wait(tmp_path: Path) -> None:
+    """Connections send what there is at once: else each answer waits for an acknowledgement, 40 ms of nothing."""
+    async with gateway_world(tmp_path, echo) as world:
+        for served in world.server._servers:
+            for listener in served.sockets:
+                assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
 
 
 async def test_redirects_are_told_and_not_followed(tmp_path: Path) -> None:
