@@ -301,7 +301,12 @@ async def test_addresses_that_are_not_connected_to(tmp_path: Path, host: str, ne
 async def test_a_public_address_of_the_node_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What listens there may trust the machine."""
     asked = []
-    monkeypatch.setattr(OwnAddresses, "has", lambda _, address: asked.append(str(address)) or True)
+
+    def has(_: object, address: object) -> bool:
+        asked.append(str(address))
+        return True
+
+    monkeypatch.setattr(OwnAddresses, "has", has)
     async with gateway_world(tmp_path, echo, host="93.184.216.34") as world:
         said = await world.raw(request())
     assert said.startswith(b"HTTP/1.1 502 ")
