@@ -17,6 +17,7 @@ from harena.core.records.image_builds import BuildState, ImageBuild
 from harena.image_build import builds as builds_module
 from harena.image_build.builds import Builds
 from harena.image_store.images import Images
+from harena.node.image_builds import user_of
 
 BUILDER = Path(__file__).with_name("image_builder.py")
 STEPS = "FROM scratch\n" + "".join(f"COPY f{number} /d/\n" for number in range(4)) + "WORKDIR /w\n"
@@ -93,6 +94,14 @@ async def test_steps_go_before_images_that_have_names(
     assert [image.digest for image in (await images.page(WORKSPACE, limit=9, cursor=None)).images] == [kept.image]
     assert len(os.listdir(tmp_path / "images/layers")) == 1
     assert is_whole(tmp_path / "images")
+
+
+def test_a_command_runs_as_its_user_where_there_are_several() -> None:
+    """Nobody is named as root, since an image so far may name somebody; with one user, all are root."""
+    several, one = {"users": "65536 ids"}, {"users": "one id: no newuidmap"}
+    assert [user_of(name, several) for name in ("app", "")] == ["app", "0:0"]
+    assert [user_of(name, one) for name in ("app", "")] == [None, None]
+    assert user_of("app", {}) is None
 
 
 @pytest.mark.parametrize(
