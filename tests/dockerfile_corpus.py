@@ -22,6 +22,8 @@ class Sample:
     steps: int = 0
     """how many of its steps make a layer, all needed stages together"""
     needs_network: bool = False
+    needs_users: bool = False
+    """a sandbox must have several users"""
 
 
 SAMPLES: Mapping[str, Sample] = {
@@ -256,6 +258,22 @@ COPY --chmod=0755 run.sh /usr/local/bin/other
         {"config/a.ini": "a\n", "run.sh": "#!/bin/sh\n"},
         ("test $(stat -c %a /etc/app/a.ini) = 640 && test $(stat -c %a /usr/local/bin/other) = 755"),
         4,
+    ),
+    "a user of its own": Sample(
+        """\
+FROM debian:12
+RUN echo "agent:x:1000:1000::/home/agent:/bin/sh" >> /etc/passwd \\
+ && mkdir -p /home/agent && chown 1000:1000 /home/agent
+USER agent
+WORKDIR /home/agent/work
+RUN id -u > me && echo "$HOME" >> me
+USER root
+RUN chown 0:0 /home/agent/work/me && id -u >> /home/agent/work/me
+""",
+        says="cd /home/agent/work && grep -qx 1000 me && grep -qx /home/agent me && grep -qx 0 me"
+        " && test $(stat -c %u:%g me) = 0:0 && test $(stat -c %u .) = 1000",
+        steps=4,
+        needs_users=True,
     ),
     "the exec form and an entry point": Sample(
         """\

@@ -6,14 +6,16 @@ import asyncio
 import tarfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from harena.core.errors import PlatformError, SandboxFileError
+from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
 from harena.core.output import OutputBuffer
-from harena.core.ports import HasUpperLayer, SandboxPort
+from harena.core.ports import HasUpperLayer, SandboxHandle, SandboxPort
 from harena.core.ports.image_builds import BuildCommand, BuildOutcome
+from harena.core.profiles import Profile
 from harena.core.records.image_configs import BuiltImage
 from harena.core.threads import IMAGES
 from harena.runtime.host.sandboxes import Sandboxes
@@ -32,6 +34,18 @@ class SandboxRunner:
 
     def __init__(self, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes
+        self._profile: Profile = "machine"
+        """what installing packages takes, as long as sandboxes here can have it"""
+
+    async def _created(self, workspace: str, image: str, limits: Limits) -> SandboxHandle:
+        spec = SandboxSpec(image=image, limits=limits, profile=self._profile)
+        try:
+            return await self._sandboxes.create(workspace, spec)
+        except HostUnsupportedError as error:
+            if error.step != "users" or self._profile == "strict":
+                raise
+        self._profile = "strict"  # a sandbox has one user here, who is root without rights
+        return await self._sandboxes.create(workspace, replace(spec, profile="strict"))
 
     @asynccontextmanager
     async def run(
@@ -47,7 +61,7 @@ class SandboxRunner:
             output_bytes=_OUTPUT_BYTES,
             lifetime_seconds=command.timeout_seconds + _MORE_SECONDS,
         )
-        handle = await self._sandboxes.create(workspace, SandboxSpec(image=image.digest, limits=limits))
+        handle = await self._created(workspace, image.digest, limits)
         try:
             sandbox = handle.port
             await _prepare(sandbox, command)
