@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -107,6 +108,16 @@ async def image_source(place: Path) -> AsyncIterator[Source]:
             environment={"PATH": "/opt/tool/bin:/srv/work/.venv/bin:/usr/bin:/bin", "WANTED": "3"},
         ),
     }
+    if os.geteuid() == 0:
+        owned = place / "owned"
+        (owned / "home/app/work").mkdir(parents=True)
+        (owned / "etc").mkdir()
+        (owned / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\napp:x:1000:1000::/home/app:/bin/bash\n")
+        for path in (owned / "home/app", owned / "home/app/work"):
+            os.chown(path, 1000, 1000)
+            path.chmod(0o700)
+        said = {"user": "app", "workdir": "/home/app/work"}
+        images["owned"] = image_root(owned, python, base, digest="sha256:owned", **said)
     images = {f"localhost/tasks/{name}:1": root for name, root in images.items()}
     runtime = LinuxRuntime(home=place / "home", images=FolderImages(images))
     await runtime.start()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from battery_world import Source
-from image_tasks import RULE, ImageTask, image_source, judged, scenario_of
+from image_tasks import RULE, ImageTask, attacked, image_source, judged, scenario_of
 
 from harena.core.results import Validity
 
@@ -169,3 +170,25 @@ async def test_the_oracle_is_paid_and_nothing_is_not(source: Source, tmp_path: P
     for who, score in (("oracle", 1.0), ("nop", 0.0)):
         result = await judged(source, scenario_of(folder, who))
         assert (who, result.score, result.validity) == (who, score, Validity.VALID), result.detail
+
+
+OWNED = ImageTask(
+    image="localhost/tasks/owned:1",
+    verifier=(
+        f'[ "$(id -u)" = 1000 ] && [ "$(stat -c %u:%a made)" = 1000:600 ] && [ "$(cat made)" = 1000 ] '
+        f'&& [ "$HOME" = /home/app ] && [ -e ~/.cache/x ] && ok=1{RULE}'
+    ),
+    solution="id -u > made; chmod 600 made; mkdir -p ~/.cache; touch ~/.cache/x\n",
+)
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of several users are made")
+async def test_a_task_in_an_image_with_a_user_runs_as_that_user(source: Source, tmp_path: Path) -> None:
+    """Candidate and verifier, and what is taken over is still its own."""
+    folder = OWNED.written(tmp_path / "task")
+    for who, score in (("oracle", 1.0), ("nop", 0.0)):
+        result = await judged(source, scenario_of(folder, who))
+        assert (who, result.score, result.validity) == (who, score, Validity.VALID), result.detail
+    liar = "echo 1000 > made; chmod 600 made; echo 'echo 1 > /logs/verifier/reward.txt; exit 0' > ~/.bashrc\n"
+    assert (await attacked(source, folder, liar + "ln -s /logs/verifier/reward.txt x; rm -rf ~/.cache\n")).score == 0.0

@@ -18,6 +18,10 @@ import struct
 
 from harena.runtime.kernel.syscalls import OPENAT2, syscall
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _NO_MAGICLINKS = 0x02
 _AT_FDCWD = -100
 _BLOCK_BYTES = 512  # of which a tar archive is made
@@ -344,18 +348,46 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
             above = os.path.dirname(target)
             if name != "." and os.path.realpath(above) != above:
                 raise OSError(errno.EINVAL, "%s: lies behind a link" % member.name)
+            owner = (member.uid, member.gid)
             if member.isdir():
                 if not (os.path.isdir(target) and not os.path.islink(target)):
-                    os.mkdir(target, 0o700)
-                folders.append((target, member.mode & 0o1777, member.mtime))
+                    _as_owner(owner, os.mkdir, target, 0o700)
+                folders.append((target, member.mode & 0o1777, member.mtime, owner))
             elif member.issym():
-                os.symlink(member.linkname, target)
+                _as_owner(owner, os.symlink, member.linkname, target)
             elif member.isreg():
-                _write_member(archive.extractfile(member), target, member.mode & 0o1777, member.mtime)
-    for target, mode, modified in reversed(folders):
-        os.chmod(target, mode)
-        _set_time(target, modified)
+                content = archive.extractfile(member)
+                _as_owner(owner, _write_member, content, target, member.mode & 0o1777, member.mtime)
+    for target, mode, modified, owner in reversed(folders):
+        _as_owner(owner, _finish_folder, target, mode, modified)
     return []
+
+
+def _as_owner(owner: tuple[int, int], work: Callable[..., None], *arguments: object) -> None:
+    """Do it as the owner that the sandbox has for what is made, where it has several users; else, and where the owner
+    may not, as root: nobody gives files away here."""
+    if owner != (0, 0):
+        try:
+            os.setegid(owner[1])
+            os.seteuid(owner[0])
+            work(*arguments)
+            return
+        except PermissionError:
+            pass
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # the sandbox has no such user
+                raise
+        finally:
+            if os.geteuid():
+                os.seteuid(0)
+            if os.getegid():
+                os.setegid(0)
+    work(*arguments)
+
+
+def _finish_folder(target: str, mode: int, modified: float) -> None:
+    os.chmod(target, mode)
+    _set_time(target, modified)
 
 
 def _set_time(place: int | str, modified: float) -> None:

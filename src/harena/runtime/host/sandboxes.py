@@ -313,7 +313,8 @@ class Sandboxes:
             self._runtime.prepare(blueprint.image, blueprint, workspace=workspace)
 
     async def prepare_place(self, workspace: str, spec: SandboxSpec) -> None:
-        """The same for sandboxes that are about to be asked for by this spec; an image that is not here is pulled."""
+        """Begin with what takes a while before sandboxes that are about to be asked for by this spec. An image that is
+        not here is pulled; what is wrong is told to whoever asks for a sandbox."""
         with suppress(HarenaError):
             planned, blueprint = await self._planned(workspace, spec)
             self._runtime.prepare(planned.image, blueprint, workspace=workspace)

@@ -83,6 +83,7 @@ _FRESH = """\
 for place in "$@"; do
     target=$(readlink -- "$place" || printf %s "$place")
     rm -rf -- "$target" && mkdir -p -- "$target" || exit 1
+    case "$place" in /logs/*) chmod 777 -- "$target" || exit 1;; esac
 done
 """
 """in the default image these places are links into a directory that can be written to"""
@@ -97,6 +98,7 @@ done
 _EMPTIED = """\
 for place in "$@"; do
     rm -rf -- "$place" && mkdir -p -- "$place" && [ "$(readlink -f -- "$place")" = "$place" ] || exit 1
+    case "$place" in */verifier) chmod 777 -- "$place" || exit 1;; esac
 done
 """
 """shell script that empties places; none may lie behind a link, as none did before the candidate"""
@@ -111,6 +113,8 @@ echo open
 """whether a reward could be written over: what a verifier starts could leave one that its own fails to replace"""
 _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 """a repository of the candidate's names no program that is run where its state is asked for"""
+_ROOT = "0"
+"""who makes the places of a task; what a candidate has left is looked through and removed as whom it ran"""
 _STILL_SECONDS = 0.1
 """in which a reward does not change"""
 _CLEAN_ROUNDS, _MOST_AT_ONCE = 2, 1000
@@ -343,7 +347,8 @@ async def _absent(sandbox: SandboxPort, paths: list[str]) -> tuple[str, ...]:
 async def _now(sandbox: SandboxPort) -> float | None:
     """The time of a file that is changed now."""
     line = 'command -v find >/dev/null || exit 0; touch "$1" && find "$1" -maxdepth 0 -printf %C@ && rm -f -- "$1"'
-    told = await _told(sandbox, ("sh", "-c", line, "sh", f"{LOGS}/.began"), "/", seconds=_CLEAN_SECONDS)
+    argv = ("sh", "-c", line, "sh", f"{LOGS}/.began")
+    told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, user=_ROOT)
     try:
         return float(told)
     except ValueError:
@@ -422,7 +427,7 @@ async def _states(sandbox: SandboxPort, links: Mapping[bytes, bytes]) -> dict[by
 async def _verified(
     bench: Bench, sandbox: SandboxPort, contract: HarborContract, ground: Ground, *, keeps_links: bool
 ) -> Reward:
-    await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {})
+    await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {}, user=_ROOT)
     dangling = await _clean(sandbox, contract, ground, keeps_links=keeps_links)
     if ground.start_up is not None:
         try:
@@ -525,7 +530,8 @@ async def _with_path_of_image(sandbox: SandboxPort, contract: HarborContract) ->
 
 
 async def _prepare(sandbox: SandboxPort, contract: HarborContract) -> None:
-    await _command(sandbox, ("sh", "-c", _THERE, "sh", "/app", contract.workdir), "/", {})
+    places = [place for place in dict.fromkeys(("/app", contract.workdir)) if not await _is_folder(sandbox, place)]
+    await _command(sandbox, ("sh", "-c", _THERE, "sh", *places), "/", {}, user=_ROOT)
     await _fresh(sandbox, LOGS, f"{LOGS}/agent", f"{LOGS}/verifier", f"{LOGS}/artifacts")
     for path, text in contract.environment_files.items():
         await _write(sandbox, path, text)
@@ -533,14 +539,26 @@ async def _prepare(sandbox: SandboxPort, contract: HarborContract) -> None:
         await _command(sandbox, ("bash", "-c", line), contract.workdir, contract.env)
 
 
+async def _is_folder(sandbox: SandboxPort, path: str) -> bool:
+    """It is there, and no link; a folder of the image's user may be closed to root's programs."""
+    try:
+        return (await sandbox.stat(path)).kind == "directory"
+    except SandboxFileError as error:
+        if error.reason == "IO_FAILED":
+            raise
+        return False
+
+
 async def _fresh(sandbox: SandboxPort, *places: str) -> None:
     """These directories are there, and empty."""
-    await _command(sandbox, ("sh", "-c", _FRESH, "sh", *places), "/", {})
+    await _command(sandbox, ("sh", "-c", _FRESH, "sh", *places), "/", {}, user=_ROOT)
 
 
-async def _command(sandbox: SandboxPort, argv: tuple[str, ...], cwd: str, env: dict[str, str]) -> str:
-    """What it prints. Raises EnvironmentFailedError unless it succeeds."""
-    return (await _told(sandbox, argv, cwd, env)).decode("utf-8", "replace")
+async def _command(
+    sandbox: SandboxPort, argv: tuple[str, ...], cwd: str, env: dict[str, str], *, user: str | None = None
+) -> str:
+    """What it prints; `user`: see `ExecRequest`. Raises EnvironmentFailedError unless it succeeds."""
+    return (await _told(sandbox, argv, cwd, env, user=user)).decode("utf-8", "replace")
 
 
 async def _told(
@@ -551,8 +569,11 @@ async def _told(
     *,
     seconds: float = _PREPARE_SECONDS,
     stdin: bytes | None = None,
+    user: str | None = None,
 ) -> bytes:
-    request = ExecRequest(argv=argv, cwd=cwd, env=env or {}, timeout_seconds=seconds, warm=False, stdin=stdin)
+    request = ExecRequest(
+        argv=argv, cwd=cwd, env=env or {}, user=user, timeout_seconds=seconds, warm=False, stdin=stdin
+    )
     done = await (await sandbox.exec(request)).wait()
     if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
         last = one_line(last_line(done.stderr))

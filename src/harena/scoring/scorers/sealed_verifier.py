@@ -45,17 +45,19 @@ command -v find >/dev/null || { echo 'it has no find' >&2; exit 1; }
 for place in "$@"; do
     [ -d "$place" ] || continue
     find "$place" -xdev \\( -name node_modules -o -name conda-meta \\) -type d -print0 -prune \\
-        -o -name pyvenv.cfg -print0 || exit 1
+        -o -name pyvenv.cfg -print0
 done
+exit 0
 """
 """virtual environments and packages of Node, below working places"""
 _FIND_PROGRAMS = """\
+command -v find >/dev/null || { echo 'it has no find' >&2; exit 1; }
 for place in "$@"; do
     [ -e "$place" ] || continue
     find "$place" -xdev \\( -name bin -o -name sbin -o -name lib -o -name lib32 -o -name lib64 -o -name libexec \\
         -o -name site-packages -o -name node_modules \\) -print0 -prune -o ! -type d \\( -perm -u+x -o -name '*.so*' \\
         -o -name '*.sh' -o -name '*.py' -o -name '*.p[lm]' -o -name '*.rb' -o -name '*.js' -o -name '*.jar' \\
-        -o -name 'activate*' -o -name env \\) -print0 || exit 1
+        -o -name 'activate*' -o -name env \\) -print0
     above=${place%/*}
     while [ -n "$above" ] && [ "$above" != /var/lib ]; do
         case "${above##*/}" in
@@ -65,6 +67,7 @@ for place in "$@"; do
         above=${above%/*}
     done
 done
+exit 0
 """
 """programs, and folders of programs, that the image has where the verifier's files name something, or above that"""
 _MOST_INSTALLED = 10_000
@@ -247,13 +250,20 @@ async def _found(sandbox: SandboxPort, script: str, places: Sequence[str]) -> tu
     """What one of the scripts finds of the image's there."""
     if not places:
         return ()
-    request = ExecRequest(
-        argv=("sh", "-c", script, "sh", *dict.fromkeys(places)), cwd="/", timeout_seconds=_LOOK_SECONDS, warm=False
-    )
-    done = await (await sandbox.exec(request)).wait()
-    if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
-        raise SealingError(f"the image cannot be looked at: {one_line(last_line(done.stderr)) or done.outcome}")
-    found = [path for path in done.stdout.decode("utf-8", "surrogateescape").split("\0") if path]
+    found: list[str] = []
+    for user in ("0", None):  # neither root nor the image's user can look into all that the other can
+        request = ExecRequest(
+            argv=("sh", "-c", script, "sh", *dict.fromkeys(places)),
+            cwd="/",
+            user=user,
+            timeout_seconds=_LOOK_SECONDS,
+            warm=False,
+        )
+        done = await (await sandbox.exec(request)).wait()
+        if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
+            raise SealingError(f"the image cannot be looked at: {one_line(last_line(done.stderr)) or done.outcome}")
+        found += [path for path in done.stdout.decode("utf-8", "surrogateescape").split("\0") if path]
+    found = list(dict.fromkeys(found))
     if len(found) > _MOST_INSTALLED:
         raise SealingError(f"the image has more than {_MOST_INSTALLED:,} folders of packages in working places")
     return tuple(path.removesuffix("/pyvenv.cfg").removesuffix("/conda-meta") for path in found)
