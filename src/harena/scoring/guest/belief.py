@@ -34,14 +34,15 @@ def not_believed(stand_in: Any, name: str, operands: Any = ()) -> Any:
     candidate = object.__getattribute__(stand_in, "_harena_candidate")
     has_own = name in cls._harena_special or name in cls._harena_methods
     if has_own and not getattr(candidate, "_receiving", 0):
-        said = _said_of_others(stand_in, name, operands) if operands else None
+        said = said_of_others(stand_in, name, operands) if operands else None
         if said is None or said:
             candidate.note(f"it asks {name} of a {cls.__name__!r} object, whose answer is not believed", is_doubt=False)
     return NotImplemented
 
 
-def _said_of_others(stand_in: Any, name: str, operands: Any) -> bool | None:
-    """Whether what it says depends on its operand; None where nobody knows. It is never told the operand itself."""
+def said_of_others(stand_in: Any, name: str, operands: Any, *, in_copy: bool = False) -> bool | None:
+    """Whether what it says depends on its operand; None where nobody knows. It is never told the operand itself.
+    `in_copy`: a copy of it is asked, whatever the method is, because the tests go on with the object."""
     cls, candidate = type(stand_in), object.__getattribute__(stand_in, "_harena_candidate")
     known = _asked_of_others.setdefault((cls, name), [])
     if len(known) >= _MOST_ASKED_OF_OTHERS or False in known:
@@ -52,7 +53,7 @@ def _said_of_others(stand_in: Any, name: str, operands: Any) -> bool | None:
     try:
         with candidate.trust.computing(), candidate.looks.quiet():
             is_special = name[:2] == "__"
-            is_changed = name[:3] == "__i" or not is_special
+            is_changed = in_copy or name[:3] == "__i" or not is_special
             target = candidate.ask("deepcopy", stand_in, "") if is_changed else stand_in
             verb = "special" if is_special else "call"
             said = [candidate.ask(verb, target, name, (each,)) for each in others]

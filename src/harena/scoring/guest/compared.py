@@ -122,13 +122,18 @@ class _Names:
         fixtures = {
             node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_fixture_of_object(node)
         }
+        changed = {
+            node.target.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+        }
         self._made = {
             name
             for name, values in bound.items()
             if all(value is not None and _is_named_call(value) for value in values)
             or (name in fixtures and not any(values))
-        }
-        """names that stand for what the tests make of a class by its name"""
+        } - changed
+        """names that stand for what the tests make of a class by its name, and for no result of an operator"""
         self._made_attributes = _attributes_made(tree)
         self._clean: set[str] = set()
         while True:

@@ -193,7 +193,7 @@ class Candidate(Border):
         """what keeps the candidate's messages, see `guest_evaluated`"""
         self._raised: list[BaseException] = []
         self._met: list[Any] = []
-        """objects that the suite has made, in the message that came last"""
+        """objects that the suite has made, or an operator for it, in the message that came last"""
         self._seed: Any = None
         self._depth = 0
         self._serving = 0
@@ -227,6 +227,8 @@ class Candidate(Border):
         self.notes: list[str] = []
         """what the suite did that cannot be served, in its order"""
         self.trust = Trust(doubts)
+        self.is_confirmed = False
+        """a pass that is in doubt is judged by a run in one process, too"""
         self._made_errors = KeptErrors(_HELD_ERRORS, _HELD_RAISED_ERRORS)
         """exceptions that stand for the candidate's, by their numbers there"""
         self._has_lost_errors = False
@@ -1066,7 +1068,7 @@ class Candidate(Border):
             weakref.finalize(found, self._released.append, number)
             return found
         carried(found)
-        if kind in ("o", "w") and _origin(found) == "made":
+        if kind in ("o", "w") and _origin(found) in ("made", "computed"):
             self._met.append(found)
         return found
 

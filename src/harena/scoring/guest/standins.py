@@ -23,7 +23,7 @@ import re
 import sys
 import types
 
-from harena.scoring.guest.belief import COMPARISONS, not_believed, others
+from harena.scoring.guest.belief import COMPARISONS, not_believed, others, said_of_others
 from harena.scoring.guest.functions import describe
 from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES
 from harena.scoring.guest.home import DESCRIBING
@@ -43,6 +43,10 @@ _ONE_SIDED = frozenset({
 })  # fmt: skip
 """forwarded whatever their operand is; any other is an operator, whose plain operand the candidate may see only in
 objects of classes that the suite names"""
+_COMPUTING = frozenset({
+    "__neg__", "__pos__", "__abs__", "__invert__", "__round__", "__trunc__", "__floor__", "__ceil__",
+})  # fmt: skip
+"""operators among them that may give another object of the class, as a slice does"""
 _BASES: dict[str, type] = {
     cls.__name__: cls for cls in (
         int, float, complex, str, bytes, tuple, frozenset, list, set, dict, bytearray, collections.deque,
@@ -118,8 +122,9 @@ def names_a_class(name: str) -> bool:
 
 def _origin(stand_in: Any) -> str:
     """made: by the suite, which called a class that it names. given: made so, but then an answer of the candidate's,
-    too, and judged as such. seen: made from a plain operand that the candidate was told, so that no number of it says
-    anything. told: an answer to a question for a yes or a no, so that its truth says nothing."""
+    too, and judged as such. computed: by an operator, from what was made or computed, where a run beside the suite
+    judges it, too. seen: made from a plain operand that the candidate was told, so that no number of it says anything.
+    told: an answer to a question for a yes or a no, so that its truth says nothing."""
     try:
         return str(object.__getattribute__(stand_in, "_harena_origin"))
     except AttributeError:
@@ -181,6 +186,18 @@ def mark_kin(found: Any, source: Any) -> None:
         return
     if type.__subclasscheck__(owner, cls) or type.__subclasscheck__(cls, owner):
         object.__setattr__(found, "_harena_is_kin", True)
+
+
+def _mark_computed(found: Any, source: Any, origin: str) -> None:
+    """Remember that an operator of an object of this origin gave an object of a class that the suite names; not of one
+    that was the answer to something else before. One that equals the first value that it meets cannot be told from a
+    right one here, so such an object is asked only where a pass is judged once more, beside the suite."""
+    cls: Any = type(found)
+    is_judged = object.__getattribute__(source, "_harena_candidate").is_confirmed
+    if not is_judged or origin not in ("made", "computed") or not (_is_theirs(found) and cls._harena_is_named):
+        return
+    if not _origin(found) and _times_carried(found) == 1 and cls._harena_kind != "enum":
+        object.__setattr__(found, "_harena_origin", "computed")
 
 
 class StandIn:
@@ -645,11 +662,14 @@ def _forwarded(name: str) -> Any:
 
         def forwarded(self: Any, /, *positional: Any, **keywords: Any) -> Any:
             candidate = object.__getattribute__(self, "_harena_candidate")
+            origin = _origin(self)
             found = candidate.ask("special", self, name, positional, tuple(keywords.items()))
-            if name in _NUMBERS and _origin(self) == "seen":
+            if name in _NUMBERS and origin == "seen":
                 what = f"{name} of a {type(self).__name__!r} object is not the candidate's to say"
                 raise refused(what, self if is_kin(self) else None)
             mark_kin(found, self)
+            if name in _COMPUTING or (name == "__getitem__" and type(positional[0]) is slice):
+                _mark_computed(found, self, origin)
             if name == "__getitem__" and type(found) is bool:
                 _check_item(self, positional[0])
             return found
@@ -657,7 +677,7 @@ def _forwarded(name: str) -> Any:
         return forwarded
 
     def operated(self: Any, *operands: Any) -> Any:
-        is_told = not all(map(_is_theirs, operands))
+        is_told, origin = not all(map(_is_theirs, operands)), _origin(self)
         if is_told and not type(self)._harena_is_named:
             return not_believed(self, name, operands)
         has_items = bool(type(self)._harena_kind) or _loops(self)
@@ -670,9 +690,11 @@ def _forwarded(name: str) -> Any:
             )
         if is_told and _origin(self) == "given":
             doubts.append(f"an object that a call gave back says what {name} with a plain operand is")
-        if (is_told and _origin(self) not in ("made", "given")) or "seen" in map(_origin, (self, *operands)):
+        is_object = origin == "computed" and _is_theirs(found) and type(found)._harena_is_named
+        is_free = is_object or origin in ("made", "given")
+        if (is_told and not is_free) or "seen" in map(_origin, (self, *operands)):
             # what the candidate says of a plain operand is no value: an object of a kind with its own, at most
-            if found is NotImplemented:
+            if found is NotImplemented or _is_for_operand(self, name, operands, found):
                 return found
             kind = type(found)._harena_kind if _is_theirs(found) else None
             if found is self and name[:3] == "__i":  # a change by what it is given, which is no question
@@ -684,6 +706,7 @@ def _forwarded(name: str) -> Any:
                 object.__setattr__(found, "_harena_origin", "seen")
         if is_kin(self) or _origin(self) == "made":
             mark_kin(found, self)
+        _mark_computed(found, self, origin)
         return found
 
     return operated
@@ -697,6 +720,17 @@ def _unbelieved(self: Any, name: str, operands: Any) -> Any:
     what = f"it asks {name} of a {type(self).__name__!r} object that it has not made itself"
     candidate.note(what, is_doubt=False)
     return NotImplemented
+
+
+def _is_for_operand(self: Any, name: str, operands: Any, found: Any) -> bool:
+    """What an operator of a computed object gives is a value that depends on its plain operand; a pass is then in
+    doubt."""
+    if _origin(self) != "computed" or _is_theirs(found):
+        return False
+    if said_of_others(self, name, operands, in_copy=True) is not True:
+        return False
+    doubts.append(f"an object that an operator gave says what {name} with a plain operand is")
+    return True
 
 
 def _is_opaque(other: Any) -> bool:
@@ -771,7 +805,8 @@ def _items_of_kind(self: Any, kind: type) -> Any:
 
 def _judged_plain(self: Any, name: str, other: Any) -> Any:
     """What an object of a class that the suite names says of a plain operand. What it raises is its answer. What it
-    says counts of one that the suite has made; but for a no of `__eq__`, a pass is then in doubt."""
+    says counts of one that the suite has made, or that an operator gave for such a one, which tells the operand from
+    others; but for a no of `__eq__`, a pass is then in doubt."""
     with self._harena_candidate.trust.computing():  # what is in doubt is said here
         return _said_of_plain(self, name, other)
 
@@ -785,13 +820,14 @@ def _said_of_plain(self: Any, name: str, other: Any) -> Any:
         return said if said is NotImplemented else not_believed(self, name, (other,))
     if said or name != "__eq__":
         doubts.append(f"the candidate's {name} says {said} of a plain value")
+    is_no = name == "__eq__" and not said
+    if _origin(self) == "computed" and (is_no or said_of_others(self, name, (other,)) is not False):
+        return said and not (name == "__eq__" and _is_indifferent(self, name))
     if _origin(self) != "made":
         says_yes_to_all = name == "__eq__" and all(
             candidate.ask("probe", self, name, (each,)) is True for each in others(other)
         )
-        return (
-            NotImplemented if (name == "__eq__" and not said) or says_yes_to_all else _unbelieved(self, name, (other,))
-        )
+        return NotImplemented if is_no or says_yes_to_all else _unbelieved(self, name, (other,))
     return said and not (name == "__eq__" and _is_indifferent(self, name))
 
 
@@ -873,7 +909,8 @@ _HOLDS_ALL = "the candidate's object says of everything that it is in it"
 
 
 def _contains(self: Any, wanted: Any) -> bool:
-    is_asked = _origin(self) in ("made", "given") or _is_theirs(wanted) or _is_known_member(self)
+    is_answer = _origin(self) == "given" or (_origin(self) == "computed" and not _loops(self))
+    is_asked = _origin(self) == "made" or is_answer or _is_theirs(wanted) or _is_known_member(self)
     if not type(self)._harena_is_named or not is_asked:
         if not _loops(self):
             what = f"argument of type {type(self).__name__!r} has no items to compare"
@@ -885,7 +922,7 @@ def _contains(self: Any, wanted: Any) -> bool:
     said = candidate.ask("special", self, "__contains__", (wanted,))
     if type(said) is not bool:
         raise TypeError("the candidate's __contains__ gave no bool")
-    if _origin(self) == "given" and not _is_theirs(wanted):
+    if is_answer and not _is_theirs(wanted):
         doubts.append("an object that a call gave back says what is in it")  # `return self`: an object, or an answer
         if said and all(candidate.ask("probe", self, "__contains__", (other,)) is True for other in others(wanted)):
             raise AssertionError(_HOLDS_ALL)
@@ -1400,7 +1437,8 @@ def _of_made_value(name: str, own: Any) -> Any:
         if own is not None:
             plain = own(self, *operands)
             if name in ("__eq__", "__ne__") and plain is (name == "__ne__") and _may_equal(self, *operands):
-                return _judged_plain(self, "__eq__", *operands) is (name == "__eq__")
+                said = _judged_plain(self, "__eq__", *operands)
+                return plain if said is NotImplemented else said is (name == "__eq__")
             not_believed(self, name, operands)
             return plain
         not_believed(self, name, operands)
@@ -1412,10 +1450,10 @@ def _of_made_value(name: str, own: Any) -> Any:
 
 
 def _may_equal(self: Any, *operands: Any) -> bool:
-    """An object that the suite made, of a class that it names and that has an `__eq__`, beside a plain value that the
-    value which it is made of does not equal."""
+    """An object that the suite made, or an operator for it, of a class that it names and that has an `__eq__`, beside a
+    plain value that the value which it is made of does not equal."""
     cls = type(self)
-    is_asked = "__eq__" in cls._harena_special and cls._harena_is_named and _origin(self) == "made"
+    is_asked = "__eq__" in cls._harena_special and cls._harena_is_named and _origin(self) in ("made", "computed")
     return is_asked and not any(map(_is_theirs, operands))
 
 

@@ -5,7 +5,8 @@ trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trus
 where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answers`, see `guest_nobody`; `may_catch`, see
 `guest_caught`; `skips`, places of skips that are the suite's own, and which of the `conditions` each has. That counts
 while what it `asks` for (None: everything) is as at first, or as the suite itself has made it: one of its `own` values,
-and where the candidate lives elsewhere any value of what is `free`. `stops_clocks`: see `guest_clocks`. What follows are words that say what is to be run.
+and where the candidate lives elsewhere any value of what is `free`. `stops_clocks`: see `guest_clocks`.
+`is_confirmed`: a pass elsewhere is judged once more, beside the suite. What follows are words that say what is to be run.
 The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
@@ -132,6 +133,7 @@ class Run:
         self.comparisons: Any = None
         self._clocks: Clocks | None = None
         self._stops_clocks: bool = given["stops_clocks"]
+        self._is_confirmed: bool = given["is_confirmed"]
         self._notes_told: Callable[[], None] | None = None
         self.tally = Tally()
         self.tally.has_waited = self._has_waited
@@ -437,6 +439,7 @@ class Run:
             answers = os.dup(0)
             os.dup2(2, 1)  # what the suite prints is no question
             self.candidate = Candidate(self._caught, channel=(self._out, answers), on_both_sides=shared)
+            self.candidate.is_confirmed = self._is_confirmed
             self._clocks = Clocks(self.candidate, frozenset(self.trusted), are_stopped=self._stops_clocks)
             self._clocks.follow()
         else:
