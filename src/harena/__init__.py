@@ -164,6 +164,7 @@ if TYPE_CHECKING:
     from harena.core.records.catalog import WebhookOutline as WebhookOutline
     from harena.core.records.gateways import GatewayEntry as GatewayEntry
     from harena.core.records.gateways import GatewayLog as GatewayLog
+    from harena.core.records.image_builds import BuildRequest as BuildRequest
     from harena.core.records.image_builds import BuildState as BuildState
     from harena.core.records.image_builds import ImageBuild as ImageBuild
     from harena.core.records.image_builds import ImageBuildEvent as ImageBuildEvent
@@ -182,6 +183,8 @@ if TYPE_CHECKING:
     from harena.core.records.job_diff import McNemar as McNemar
     from harena.core.records.job_diff import PairedDifference as PairedDifference
     from harena.core.records.job_diff import ScenarioChange as ScenarioChange
+    from harena.core.records.network import NetworkEntry as NetworkEntry
+    from harena.core.records.network import NetworkLog as NetworkLog
     from harena.core.records.objects import AdapterDescription as AdapterDescription
     from harena.core.records.objects import CapabilityDescription as CapabilityDescription
     from harena.core.records.objects import DatasetDescription as DatasetDescription
@@ -312,7 +315,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("CatalogPage", "ContractsPage", "DefinitionsPage", "ScenariosPage", "ScoringContract"),
         *("StoredScenarios", "WebhookOutline"),
     ),
-    "harena.core.records.image_builds": ("BuildState", "ImageBuild", "ImageBuildEvent"),
+    "harena.core.records.image_builds": ("BuildRequest", "BuildState", "ImageBuild", "ImageBuildEvent"),
     "harena.core.records.gateways": ("GatewayEntry", "GatewayLog"),
     "harena.core.records.images": (
         *("CollectedImages", "Image", "ImagePull", "ImagePullEvent", "ImageRoot", "ImagesPage", "PullState"),
@@ -326,6 +329,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("ResolvedReference", "ShippedModel", "ShippedModelDescription", "SkippedRows", "SplitDescription"),
         *("StoredObject", "StoredObjectsPage", "TaskDescription", "UsedSplit"),
     ),
+    "harena.core.records.network": ("NetworkEntry", "NetworkLog"),
     "harena.core.records.result_rows": ("ColumnKind",),
     "harena.core.records.secrets": ("Secret", "SecretsPage"),
     "harena.core.records.snapshots": ("Snapshot", "SnapshotsPage"),

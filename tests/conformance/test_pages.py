@@ -135,6 +135,8 @@ NOT_CUT = {
     "images_list_images": "at most 500 images of some hundred characters each",
     "snapshots_list_snapshots": "at most 500 snapshots of some hundred characters each",
     "images_pull_events": "each event is one pull, as long as a reference and an error",
+    "image_builds_events": "each event is one build, or a piece of what its commands say",
+    "sandboxes_network_log": "at most 100 entries of some hundred characters each",
     "secrets_list_secrets": "at most 500 secrets with 32 hosts of 300 characters each",
     "training_jobs_get": "references of one job, which the body of its request bounds",
     "training_jobs_artifacts": "names of files of one job, which `training_bytes` bounds",

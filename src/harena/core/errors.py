@@ -4,6 +4,7 @@
     ├─ ValidationError                   bad input, found before any work is done
     ├─ AccessError                       the server does not know the key, or the key may not do this
     ├─ LimitExceededError                a workspace uses all that it may use of a server; later it may succeed
+    ├─ ImageBuildError                   a Dockerfile's command has failed, or its build was ended
     ├─ NotFoundError                     a named object (blueprint, job, image) does not exist
     ├─ PlatformError                     the platform failed; never a reward
     │  ├─ HostUnsupportedError           this host forbids something; names the setting to change

@@ -54,6 +54,7 @@ PROBLEMS = (
     Problem("sandbox", 500, errors.SandboxError),
     Problem("host_unsupported", 501, errors.HostUnsupportedError, ("step", "reason")),
     Problem("image_pull", 502, errors.ImagePullError, ("step", "reason")),
+    Problem("image_build", 422, errors.ImageBuildError),
     Problem("platform", 500, errors.PlatformError, ("step", "reason")),
     Problem("internal", 500, errors.HarenaError),
 )

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
+from harena.core.image_configs import BuiltImage, ImageConfig
 from harena.core.ports.image_builds import BuildCommand, BuildRoom, BuildRunner
-from harena.core.records.image_configs import BuiltImage, ImageConfig
 from harena.core.threads import IMAGES
 from harena.image_build.contexts import Received
 from harena.image_build.copying import Selection, check_sources, select, write_copy, write_folder

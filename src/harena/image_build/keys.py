@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from harena.core.records.image_configs import ImageConfig
+from harena.core.image_configs import ImageConfig
 from harena.image_build.planning import LayerStep
 
 _VERSION = 1

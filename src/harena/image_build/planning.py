@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from harena.core.errors import ValidationError
+from harena.core.image_configs import HealthCheck, ImageConfig
 from harena.core.images import parse_reference
-from harena.core.records.image_configs import HealthCheck, ImageConfig
 from harena.image_build.faults import DockerfileError, fault, shown
 from harena.image_build.instructions import (
     Arg,

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harena.core.image_configs import BuiltImage, ImageConfig
 from harena.core.ports.runtime import UpperLayer
-from harena.core.records.image_configs import BuiltImage, ImageConfig
 from harena.core.records.images import ImageRoot
 from harena.core.threads import IMAGES
 from harena.image_store.assembling import Assembler

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harena.core.records.image_configs import HealthCheck, ImageConfig
+from harena.core.image_configs import HealthCheck, ImageConfig
 from harena.image_store.manifests import read_configuration
 
 _MOST_ENTRIES = 1000

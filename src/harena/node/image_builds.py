@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFileError
+from harena.core.image_configs import BuiltImage
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
 from harena.core.output import OutputBuffer
 from harena.core.ports import HasUpperLayer, SandboxHandle, SandboxPort
 from harena.core.ports.image_builds import BuildCommand, BuildOutcome
 from harena.core.profiles import Profile
-from harena.core.records.image_configs import BuiltImage
 from harena.core.threads import IMAGES
 from harena.runtime.host.sandboxes import Sandboxes
 

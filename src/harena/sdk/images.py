@@ -18,7 +18,6 @@ from harena.core.errors import ImageBuildError, ImagePullError, NotFoundError, P
 from harena.core.images import ARCHIVE_FORMATS, ArchiveFormat, parse_reference
 from harena.core.records.image_builds import BuildRequest, BuildState, ImageBuild, ImageBuildEvent
 from harena.core.records.images import CollectedImages, Image, ImagePull, PullState
-from harena.sdk.build_contexts import packed_context
 from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.registry import pieces_of
 from harena.sdk.twins import Twin
@@ -98,6 +97,8 @@ async def _build(
     is called with each step and with what commands say, from another thread. Raises ValidationError, ImageBuildError.
     """
     names = [tags] if isinstance(tags, str) else [*tags]
+    from harena.sdk.build_contexts import packed_context  # not for those who build nothing
+
     place = Path(context)
     file = place / "Dockerfile" if dockerfile is None else Path(dockerfile)
     try:

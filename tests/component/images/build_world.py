@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from harena.core.clock import SystemClock
+from harena.core.image_configs import BuiltImage
 from harena.core.ports.image_builds import BuildCommand, BuildOutcome
-from harena.core.records.image_configs import BuiltImage
 from harena.image_build.builds import Builds
 from harena.image_store.images import Images
 from harena.image_store.manifests import this_platform

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.core.records.image_configs import HealthCheck, ImageConfig
+from harena.core.image_configs import HealthCheck, ImageConfig
 from harena.image_build.faults import DockerfileError
 from harena.image_build.keys import end_key, step_key
 from harena.image_build.planning import (

@@ -6,7 +6,7 @@ import pytest
 
 from dockerfile_corpus import SAMPLES
 from harena.core.errors import ValidationError
-from harena.core.records.image_configs import ImageConfig
+from harena.core.image_configs import ImageConfig
 from harena.image_build.faults import DockerfileError
 from harena.image_build.instructions import Copy, From, Run
 from harena.image_build.lines import read_lines

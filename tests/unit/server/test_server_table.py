@@ -24,6 +24,7 @@ PORTS = (
     ports.BlueprintOperations,
     ports.BenchmarkOperations,
     ports.CatalogOperations,
+    ports.ImageBuildOperations,
     ports.ImageOperations,
     ports.RegistryOperations,
     ports.SecretOperations,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 from harena.core.parameters import After, Id
 
 if TYPE_CHECKING:
+    from harena.core.image_configs import BuiltImage, ImageConfig
     from harena.core.ports.runtime import UpperLayer
     from harena.core.records.image_builds import ImageBuild, ImageBuildEvent
-    from harena.core.records.image_configs import BuiltImage, ImageConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

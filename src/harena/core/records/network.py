@@ -28,6 +28,7 @@ class NetworkEntry(Record):
     port: int
     """0 for a name that was asked for"""
     allowed: bool
+    """whether it was made"""
     reason: str
     """why it was refused, or how it ended where it did not end well; "" otherwise"""
     sent_bytes: int
@@ -47,10 +48,13 @@ class NetworkLog(Record):
     policy: Any
     """what is in force, as `network` takes it"""
     entries: Sequence[NetworkEntry]
+    """those behind the cursor, oldest first"""
     next_after: int
     """number to ask on with"""
     sent_bytes: int
+    """from the sandbox, in all"""
     received_bytes: int
+    """to the sandbox, in all"""
     connections: int
     """number of those that were allowed"""
     refused: int
