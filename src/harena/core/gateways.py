@@ -35,6 +35,12 @@ MOST_SEGMENTS = 64
 GIT_USER = "x-access-token"
 """what git servers take as the user beside a token"""
 MOST_METHODS = 20
+MOST_REQUESTS = 1_000_000
+"""of one gateway in a minute"""
+MOST_SIZE = 1 << 40
+"""bytes of one request, or of its answer"""
+MOST_GATEWAY_SECONDS = 3600
+"""for which an upstream may be silent"""
 """methods of one rule"""
 ANY_METHOD = "*"
 
@@ -144,9 +150,9 @@ class Gateway:
         if sum(len(ascii(rule.path)) for rule in self.rules) > MOST_RULES_TEXT:
             raise self._wrong("rules", f"may have {MOST_RULES_TEXT} characters in all their paths together")
         for name, least, most in (
-            ("requests_per_minute", 1, 1_000_000),
-            ("request_bytes", 0, 1 << 40),
-            ("answer_bytes", 0, 1 << 40),
+            ("requests_per_minute", 1, MOST_REQUESTS),
+            ("request_bytes", 0, MOST_SIZE),
+            ("answer_bytes", 0, MOST_SIZE),
         ):
             number = getattr(self, name)
             if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
@@ -156,9 +162,11 @@ class Gateway:
             isinstance(seconds, bool)
             or not isinstance(seconds, int | float)
             or not math.isfinite(seconds)
-            or not 0.01 <= seconds <= 3600
+            or not 0.01 <= seconds <= MOST_GATEWAY_SECONDS
         ):
-            raise self._wrong("timeout_seconds", f"must be a number from 0.01 to 3600 (got {shown(seconds)})")
+            raise self._wrong(
+                "timeout_seconds", f"must be a number from 0.01 to {MOST_GATEWAY_SECONDS} (got {shown(seconds)})"
+            )
 
     @property
     def host(self) -> str:

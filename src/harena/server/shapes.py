@@ -12,7 +12,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from harena.core.checked import MOST_BYTES, MOST_CORES, MOST_PIDS, MOST_SECONDS
-from harena.core.gateways import MOST_GATEWAYS, MOST_METHODS, MOST_PATTERN, MOST_RULES
+from harena.core.gateways import (
+    MOST_GATEWAY_SECONDS,
+    MOST_GATEWAYS,
+    MOST_METHODS,
+    MOST_PATTERN,
+    MOST_REQUESTS,
+    MOST_RULES,
+    MOST_SIZE,
+)
 from harena.core.models import ExecOutcome, Limits, SandboxStatus
 from harena.core.network_policy import MOST_ENTRIES as MOST_NETWORK_ENTRIES
 from harena.core.problems import PROBLEMS
@@ -109,10 +117,10 @@ class GatewayShape(RequestBody):
     username: Word = ""
     rules: Annotated[list[GatewayRuleShape], Field(max_length=MOST_RULES)] = []
     """empty = everything is allowed; else what one allows and none denies"""
-    requests_per_minute: int = 600
-    request_bytes: int = 256 * 1024 * 1024
-    answer_bytes: int = 1024 * 1024 * 1024
-    timeout_seconds: float = 300.0
+    requests_per_minute: Annotated[int, Field(le=MOST_REQUESTS)] = 600
+    request_bytes: Annotated[int, Field(le=MOST_SIZE)] = 256 * 1024 * 1024
+    answer_bytes: Annotated[int, Field(le=MOST_SIZE)] = 1024 * 1024 * 1024
+    timeout_seconds: Annotated[float, Field(le=MOST_GATEWAY_SECONDS)] = 300.0
     """for which the upstream may be silent"""
 
 
