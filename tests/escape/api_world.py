@@ -132,7 +132,7 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
         assert answer.status in (200, 201), answer
         return answer.json()
 
-    sandbox = (await made("/v1/sandboxes", {"tags": ["theirs"]}))["id"]
+    sandbox = (await made("/v1/sandboxes", {"tags": ["theirs"], "network": {"allow": []}}))["id"]
     stream = await stack.enter_async_context(
         caller.http.post(f"/v1/sandboxes/{sandbox}/execs", json={"argv": ["cat"], "stdin_stream": True})
     )

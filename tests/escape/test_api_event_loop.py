@@ -31,6 +31,7 @@ import harena
 from harena.core.clock import SystemClock
 from harena.core.ports import Operations
 from harena.core.workspace import WorkspaceLimits
+from harena.egress.link import EgressLink
 from harena.runtime.host.layers import LayerStore
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import battery
@@ -48,7 +49,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
     **BODIES,
     **SAME_NAMES,
     "/v1/sandboxes/{sandbox_id}/processes/{pid}/signal": {"signal": signal.SIGCONT},
-    "/v1/sandboxes": {"blueprint": "theirs", "files": {"/workspace/x": "YQ=="}},
+    "/v1/sandboxes": {"blueprint": "theirs", "files": {"/workspace/x": "YQ=="}, "network": {"allow": ["pypi"]}},
     "/v1/blueprints": {"name": "theirs", "files": {"/workspace/x": "YQ=="}, "warm": ["json"]},
     "/v1/calibrations": {"scenarios": [GOOD]},
     "/v1/scores": {"scenario": GOOD},
@@ -71,6 +72,10 @@ REFUSED = {
     ("DELETE", "/v1/objects/{kind}/{ref}"): (204, 409),  # a job refers to it, unless it has ended
     ("POST", "/v1/image_pulls"): (422,),  # the registry is none that a server asks without a setting
     ("GET", "/v1/training_jobs/{job}/artifacts/file"): (404,),  # a job that has ended so fast has written none
+    ("GET", "/v1/sandboxes/{sandbox_id}/gateway_log"): (422,),  # the sandbox has no gateway
+    ("POST", "/v1/snapshots"): (422,),  # it is one of the default image
+    ("GET", "/v1/snapshots/{snapshot}"): (404,),
+    ("DELETE", "/v1/snapshots/{snapshot}"): (404,),
 }
 """routes whose request cannot be done in this order -> what they may answer"""
 
@@ -121,6 +126,8 @@ async def everything(caller: Caller, stack: AsyncExitStack) -> list[str]:
         where = asked(path, method, parts)
         if path.endswith(FOLDERS) and "path=" in where:
             where = where.replace("/workspace/x", "/workspace/y")
+        if path == "/v1/snapshots":
+            where = where.replace("sandbox=x", f"sandbox={sandbox}")
         if (method, path) in MORE:
             where += ("&" if "?" in where else "?") + MORE[method, path]
         answer = await caller.ask(method, where, body, data=data)
@@ -136,7 +143,7 @@ async def isolating(home: Path) -> AsyncIterator[tuple[str, Keys]]:
     """A server over a node that isolates: where it is, and its keys."""
     clock, layers = SystemClock(), LayerStore(home / "layers")
     quotas = Quotas(WorkspaceLimits(), None, clock)
-    runtime = LinuxRuntime(layers=layers, home=home)
+    runtime = LinuxRuntime(layers=layers, home=home, egress=EgressLink())
     await runtime.start()
     seen_owners.extend(spawners(os.getpid()))
     node = fake_node(home, clock, runtime, quotas.limits_of, durable_jobs=True)
