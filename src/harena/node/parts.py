@@ -217,6 +217,7 @@ def load_for_server() -> None:
         import harena.image_build.builds
         import harena.image_store.images
         import harena.jobs.benchmark.calibrations
+        import harena.node.image_builds
         import harena.node.training_room
         import harena.store.catalog
         import harena.store.registry
