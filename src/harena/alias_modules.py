@@ -25,6 +25,8 @@ ALIASES: dict[str, dict[str, str]] = {
     "runloop": {},
 }
 """module -> names that it has beyond harena's own, and what they are there"""
+_OTHER_THINGS = frozenset({"Secret"})
+"""names of harena's that are something else in other clients"""
 
 
 class AliasModule(ModuleType):
@@ -34,14 +36,16 @@ class AliasModule(ModuleType):
         super().__init__(name, f"harena, under the name {name}.")
         self.__spec__ = ModuleSpec(name, None)
         self._extra = extra
-        self.__all__ = sorted({*_harena().__all__, *extra})
+        self.__all__ = sorted({*_harena().__all__, *extra} - _OTHER_THINGS)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in self.__dict__.get("__all__", ()):
             raise AttributeError(name)
         target = self._extra.get(name, name)
         try:
-            return getattr(_harena(), target)
+            if name not in _OTHER_THINGS:
+                return getattr(_harena(), target)
+            raise AttributeError(name)
         except AttributeError:
             raise AttributeError(
                 f"harena has nothing for {self.__name__}.{name}: this name of {self.__name__!r} is not supported here"

@@ -193,9 +193,26 @@ def test_blueprint_create(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsy
     assert asked == [
         (
             "python-ml-training-env",
-            {"image": "default", "packages": ["numpy", "pytest"], "files": {}, "env": {}, "warm": ["numpy"]},
+            {
+                "image": "default",
+                "profile": "strict",
+                "packages": ["numpy", "pytest"],
+                "files": {},
+                "env": {},
+                "warm": ["numpy"],
+            },
         ),
-        ("bare", {"image": "default", "packages": [], "files": {}, "env": {"A": "1", "B": "2=3"}, "warm": None}),
+        (
+            "bare",
+            {
+                "image": "default",
+                "profile": "strict",
+                "packages": [],
+                "files": {},
+                "env": {"A": "1", "B": "2=3"},
+                "warm": None,
+            },
+        ),
     ]
     assert harena("blueprint", "create", "x", "--env", "novalue") == 2
     assert "--env novalue: write it as NAME=VALUE" in capsys.readouterr().err
