@@ -107,7 +107,7 @@ class _Reader:
         found: list[Instruction] = []
         while (text := self._logical()) is not None:
             line, written = text
-            name, *behind = written.split(maxsplit=1)
+            name, *behind = written.split(maxsplit=1) or [""]
             rest = behind[0] if behind else ""
             if name.upper() not in INSTRUCTIONS:
                 raise fault(line, shown(name), "there is no such instruction", f"There are {', '.join(INSTRUCTIONS)}.")

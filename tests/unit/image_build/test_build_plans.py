@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harena.core.image_configs import HealthCheck, ImageConfig
@@ -178,6 +178,8 @@ def test_contents_and_configurations_count(one: list[str], other: list[str], lab
 
 
 @given(st.text("FROMRUNCOPYENV ab\n\\\"'$<{}[]#=/.", max_size=80))
+@example("FROM scratch\n\\\n")
+@example("\\")
 def test_whatever_is_written_is_read_or_told(text: str) -> None:
     with suppress(DockerfileError):
         plan = planned("FROM a\n" + text)
