@@ -6,6 +6,7 @@ import base64
 import binascii
 import io
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,9 @@ from harena.core.images import parse_reference
 from harena.core.path_patterns import PathPatternError, PathRules, rules_of_file
 from harena.core.records.image_builds import BuildRequest
 from harena.core.tar_reader import TarReader, TarStreamError
-from harena.image_build.source_trees import FILE, FOLDER, Node, TarTree, find
+from harena.image_build.source_trees import FILE, FOLDER, IGNORE, Node, TarTree, find
 
 REQUEST, CONTEXT = "build.json", "context"
-IGNORE = ".dockerignore"
 MOST_REQUEST_BYTES = 4 * 1024 * 1024
 _MOST_IGNORE_BYTES = 256 * 1024
 _MOST_NAMES = 20
@@ -71,9 +71,9 @@ def _ignore_file(tree: ContextTree) -> str:
 class _Below(PathRules):
     """Rules for paths that stand below the context's folder."""
 
-    def leaves_out(self, path: str) -> bool:
+    def leaves_out(self, path: str, spend: Callable[[int], None] | None = None) -> bool:
         folder, _, below = path.partition("/")
-        return folder == CONTEXT and bool(below) and PathRules.leaves_out(self, below)
+        return folder == CONTEXT and bool(below) and PathRules.leaves_out(self, below, spend)
 
 
 def _below(rules: PathRules) -> PathRules:

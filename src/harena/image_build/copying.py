@@ -276,7 +276,7 @@ def _found(step: CopyStep, source: str, tree: SourceTree, where: str) -> Iterato
             if (folder := node if node.kind == FOLDER else find(tree, "/".join(parts))) is not None
             and folder.kind == FOLDER
             for child in tree.children(folder)
-            if expression.fullmatch(child.name)
+            if expression.matches(child.name)
         ]
     if not matched:
         raise _fault(step, f"{shown(source)} matches nothing in {where}", "Correct the pattern.")

@@ -24,9 +24,12 @@ MOST_FILES = 200_000
 MOST_DEPTH = 256
 MOST_NAME_BYTES = 64 * 1024 * 1024
 """bytes of all names together"""
-_MOST_COMPARED = 20_000_000
-"""names times patterns: some 20 seconds of processor time"""
+MOST_PATH_BYTES = 4096
+"""bytes of the name of one file, and of where a link leads: the kernel opens no longer ones"""
+_MOST_COMPARED = 40_000_000
+"""steps of comparing names with patterns: some 20 seconds of processor time"""
 _PIECE_BYTES = 1024 * 1024
+IGNORE = ".dockerignore"
 FILE, FOLDER, LINK = "file", "folder", "link"
 MADE_AT = 315_532_800
 """1980-01-01: the time of all files of a context, so that the same content gives the same layer; zip has none before"""
@@ -53,6 +56,27 @@ class Node:
 
 class StoppedError(Exception):
     """Nobody waits for the build any more."""
+
+
+class Budget:
+    """Steps that a search may take, all patterns and files together. Used from one thread."""
+
+    def __init__(self, most: int, what: str) -> None:
+        """`what`: the search, for people."""
+        self._left = most
+        self._what = what
+        self.stop: Callable[[], bool] = _never
+        """whether nobody waits any more"""
+
+    def spend(self, steps: int = 1) -> None:
+        """Take so many steps. Raises ValidationError, StoppedError."""
+        self._left -= steps
+        if self._left < 0:
+            raise ValidationError(
+                f"{self._what} takes too long: have fewer files or fewer patterns", reason="CONTEXT_TOO_LARGE"
+            )
+        if self.stop():
+            raise StoppedError
 
 
 class SourceTree(Protocol):
@@ -125,19 +149,19 @@ class TarTree:
         OSError."""
         tree = cls(file, keeps_owners=keeps_owners)
         names = count = 0
-        most = _MOST_COMPARED // max(1, len(rules.rules)) if rules is not None else MOST_FILES
+        budget = Budget(_MOST_COMPARED, f"comparing the names of {what} with {IGNORE}")
         with file.open("rb") as stream:
             try:
                 for member in TarReader(stream):
                     count += 1
                     names += len(member.name) + len(member.link)
-                    if count > min(MOST_FILES, most) or names > MOST_NAME_BYTES:
+                    if count > MOST_FILES or names > MOST_NAME_BYTES:
                         raise ValidationError(
-                            f"{what} has more than {min(MOST_FILES, most)} files, or {MOST_NAME_BYTES} bytes of names: "
+                            f"{what} has more than {MOST_FILES} files, or {MOST_NAME_BYTES} bytes of names: "
                             "leave some out (.dockerignore)",
                             reason="CONTEXT_TOO_LARGE",
                         )
-                    tree._add(member, stream.tell(), what, rules)
+                    tree._add(member, stream.tell(), what, rules, budget)
             except TarStreamError as error:
                 raise ValidationError(f"{what} is no whole tar archive: {error}", reason="CONTEXT") from None
         return tree
@@ -166,18 +190,18 @@ class TarTree:
                 if self.stop():
                     raise StoppedError
 
-    def _add(self, member: TarMember, offset: int, what: str, rules: PathRules | None) -> None:
+    def _add(self, member: TarMember, offset: int, what: str, rules: PathRules | None, budget: Budget) -> None:
         parts = _parts(member.name, what)
         if not parts:
             return
         if not (member.is_file or member.is_folder or member.is_symlink or member.is_hard_link):
-            if rules is not None and rules.leaves_out("/".join(parts)):
+            if rules is not None and rules.leaves_out("/".join(parts), budget.spend):
                 return
             raise ValidationError(
                 f"{what}: {member.name!r:.200} is neither a file, a directory nor a link: leave it out",
                 reason="CONTEXT",
             )
-        if rules is not None and rules.leaves_out("/".join(parts)):
+        if rules is not None and rules.leaves_out("/".join(parts), budget.spend):
             return
         folder = self._folder(parts[:-1], what)
         name = parts[-1]
@@ -189,7 +213,7 @@ class TarTree:
         if member.is_folder:
             node.kind = FOLDER
         elif member.is_symlink:
-            if not member.link or "\0" in member.link:
+            if not member.link or "\0" in member.link or len(member.link) > MOST_PATH_BYTES:
                 raise ValidationError(f"{what}: the link {member.name!r:.200} leads nowhere", reason="CONTEXT")
             node.kind, node.link = LINK, member.link
         elif member.is_hard_link:
@@ -292,6 +316,6 @@ def _parts(name: str, what: str) -> list[str]:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise ValidationError(f"{what}: {name!r:.200} is a name that could lie outside of it", reason="CONTEXT")
-    if len(parts) > MOST_DEPTH or any(len(part) > 255 for part in parts):
+    if len(name) > MOST_PATH_BYTES or len(parts) > MOST_DEPTH or any(len(part) > 255 for part in parts):
         raise ValidationError(f"{what}: {name!r:.200} lies too deep, or has a part that is too long", reason="CONTEXT")
     return parts

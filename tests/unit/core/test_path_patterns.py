@@ -104,6 +104,8 @@ def test_stars_mean_what_a_slow_reading_means(pieces: list[str], parts: list[str
         ("**a" * 15 + "b", "a" * 4000),
         ("**/a/" * 10 + "b", "a/" * 2000),
         ("**" + "*a**/" * 5 + "b", "a/" * 2000),
+        ("**a*" + "[a-z]" * 120 + "b", ("a" * 255 + "/") * 250),
+        ("**a*" + "?" * 120 + "b", ("a" * 255 + "/") * 250),
     ],
 )
 def test_no_pattern_takes_long(pattern: str, path: str) -> None:
@@ -120,3 +122,35 @@ def test_what_is_no_pattern_is_told(pattern: str) -> None:
         wildcard(pattern)
     with pytest.raises(PathPatternError, match="line 2"):
         rules_of_file(f"fine\n{pattern}")
+
+
+def test_no_pattern_takes_more_steps_than_a_path_has_characters() -> None:
+    path = ("a" * 255 + "/") * 15
+    spent: list[int] = []
+    PathRules.of(["**a*" + "[a-z]" * 120 + "b", "x", "**a"]).leaves_out(path, spent.append)
+    assert all(steps <= 1 + len(path) for steps in spent)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fitting", "others"),
+    [
+        ("[a-cx]", "abcx", "dw/"),
+        ("[^a-cx]", "dw\n\U0010ffff", "abcx/"),
+        ("[a-cb-d]", "abcd", "e/"),
+        ("[^\0-\U0010ffff]", "", "ab/"),
+        ("[\\]a]", "]a", "\\b"),
+    ],
+)
+def test_classes_mean_their_characters_and_no_slash(pattern: str, fitting: str, others: str) -> None:
+    made = wildcard(f"*{pattern}?")
+    assert all(made.matches(f"..{char}.") for char in fitting)
+    assert not any(made.matches(f"..{char}.") for char in others)
+
+
+def test_lines_are_counted_before_any_is_read() -> None:
+    with pytest.raises(PathPatternError, match="more than 1000 patterns"):
+        rules_of_file("fine\n" * 1500 + "[")
+    with pytest.raises(PathPatternError, match="characters"):
+        rules_of_file("#" * 300_000)
+    with pytest.raises(PathPatternError, match="characters"):
+        PathRules.of(["x" * 999] * 400)

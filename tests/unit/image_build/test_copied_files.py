@@ -315,3 +315,22 @@ def test_a_working_directory_is_made_where_it_is_missing(image: ImageFiles) -> N
     }
     with pytest.raises(DockerfileError, match="no directory"):
         made("/etc/passwd")
+
+
+def test_comparing_names_with_patterns_has_a_bound_for_the_whole_context(
+    context: Callable[..., ContextTree], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harena.image_build import source_trees
+
+    names = [(f"d{number}/" + "ab" * 100, b"") for number in range(10)]
+    context(*names, ignore="**a*c\nx")
+    monkeypatch.setattr(source_trees, "_MOST_COMPARED", 100)
+    with pytest.raises(ValidationError, match="takes too long") as caught:
+        context(*names, ignore="**a*b\nx")
+    assert caught.value.reason == "CONTEXT_TOO_LARGE"
+
+
+def test_no_name_and_no_link_is_longer_than_a_kernel_opens(context: Callable[..., ContextTree]) -> None:
+    for member in (("/".join(["a" * 250] * 17), b""), ("link", "a/" * 2100)):
+        with pytest.raises(ValidationError):
+            context(member)
