@@ -257,3 +257,29 @@ async def test_an_init_with_users_has_the_rights_that_are_stated(runtime: LinuxR
     assert refused.count("Permission denied") == 3
     assert await run(sandbox, "echo on") == "on\n"
     await sandbox.destroy()
+
+
+@pytest.mark.parametrize("image", ["one", "default"])
+async def test_a_link_in_the_place_of_a_working_directory_leads_to_nothing_of_inits(
+    runtime: LinuxRuntime, image: str
+) -> None:
+    """Init has descriptors of its own while it enters the directory: none is a way in, whoever the program runs as, and
+    however it is started."""
+    sandbox = await runtime.create(SandboxSpec(image=image, hides_processes=image == "default"))
+    links = {f"d{number}": f"/proc/self/fd/{number}" for number in range(3, 40)}
+    links |= {"root": "/proc/self/root", "cwd": "/proc/self/cwd", "init": "/proc/1/root", "task": "/proc/1/task/1/cwd"}
+    made = "; ".join(f"ln -s {target} /data/{name}" for name, target in links.items())
+    await run(sandbox, f"mkdir /data/plain; ln -s plain /data/link; {made}")
+    for beside in (False, True):
+        other = await sandbox.exec(ExecRequest(argv=("sleep", "1000"))) if beside else None
+        for user in (None, "1000") if image == "one" else (None,):
+            for argv in (("sh", "-c", "pwd"), ("python", "-c", "import os; print(os.getcwd())")):
+                for name in links:
+                    request = ExecRequest(argv=argv, cwd=f"/data/{name}", timeout_seconds=60, user=user)
+                    result = await (await sandbox.exec(request)).wait()
+                    assert (result.returncode, result.stdout) == (127, b""), (name, user, result)
+                    assert f"harena: working directory /data/{name}" in result.stderr.decode()
+        assert await run(sandbox, "pwd -P", cwd="/data/link") == "/data/plain\n"
+        if other is not None:
+            other.kill()
+    await sandbox.destroy()

@@ -1,6 +1,6 @@
 """forker_c as machine code. Written by scripts/build-fast-path; do not edit."""
 
-SOURCE_SHA256 = "33040299001c75f2ce61417e9aceefe98e648d4d080e42d5199793b5cdb1b868"
+SOURCE_SHA256 = "ff93f0c76216929233d22649942d3cfa6f0d1bc0cca3ec1ec222100f54fb94ad"
 
 X86_64 = bytes.fromhex(
     "e93d03000066662e0f1f840000000000e9ca03000066662e0f1f840000000000b86e0000000f050f0b41554189d541544183"

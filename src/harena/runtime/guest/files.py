@@ -54,7 +54,7 @@ def open_regular(path: str, flags: int, mode: int) -> tuple[int, int, int]:
     except FileNotFoundError:
         if not flags & os.O_CREAT:
             raise
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        _make_folders(os.path.dirname(os.path.abspath(path)))
         descriptor = _openat2(path, flags, mode)
     except PermissionError:  # somebody else's file in /tmp may not be opened as one to be made (fs.protected_regular)
         if not flags & os.O_CREAT or flags & os.O_EXCL:
@@ -88,6 +88,35 @@ def open_nameless() -> tuple[int, int, int]:
         descriptor = os.open("/tmp", os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC)
     os.fchmod(descriptor, 0o444)  # it may be opened by name (/dev/stdin), as another user
     return descriptor, 0, 0o444
+
+
+def enter(path: str) -> None:
+    """Make a folder this process's working directory. No magic link is followed: this process may still have
+    descriptors that are no program's. Raises OSError."""
+    descriptor = _openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0)
+    try:
+        os.fchdir(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _make_folders(path: str) -> None:
+    """Make a folder and those above it, where they are missing; no magic link is followed, either."""
+    above, name = os.path.split(path)
+    if not name:
+        return
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+    try:
+        folder = _openat2(above, flags, 0)
+    except FileNotFoundError:
+        _make_folders(above)
+        folder = _openat2(above, flags, 0)
+    try:
+        os.mkdir(name, dir_fd=folder)
+    except FileExistsError:
+        pass
+    finally:
+        os.close(folder)
 
 
 def _openat2(path: str, flags: int, mode: int) -> int:

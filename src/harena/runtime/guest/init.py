@@ -392,7 +392,7 @@ class _Init:
                     self._become(plan, order)
                 return pid, True
         try:
-            os.chdir(cwd)
+            files.enter(cwd)
         except OSError as error:
             os.write(stdio[2], os.fsencode("harena: working directory %s: %s\n" % (cwd, error.strerror)))
             return -127, False
@@ -440,7 +440,7 @@ class _Init:
         """The rest of a warm child's way to its program; ends in `Become`."""
         self.base.program.run()
         try:
-            os.chdir(order.cwd)
+            files.enter(order.cwd)
         except OSError as error:
             programs.no_directory(order.cwd, error.errno or 0)
         self._limit(order)

@@ -83,6 +83,18 @@ static void limit(i32 which, u64 soft, u64 hard)
     call4(SYS_prlimit64, 0, which, both, 0);
 }
 
+/* No magic link is followed: this process still has init's descriptors. */
+static i64 enter(const char *directory)
+{
+    struct open_how how = {O_PATH | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_MAGICLINKS};
+    i64 descriptor = call4(SYS_openat2, AT_FDCWD, directory, &how, sizeof how);
+    if (descriptor < 0)
+        return descriptor;
+    i64 result = call1(SYS_fchdir, descriptor);
+    call1(SYS_close, descriptor);
+    return result;
+}
+
 /* What every program gets before it starts: a session, its three streams, its limits, nothing blocked. */
 static i64 prepare(struct context *context, const struct order *order, const char *directory)
 {
@@ -96,7 +108,7 @@ static i64 prepare(struct context *context, const struct order *order, const cha
         limit(RLIMIT_CPU, order->cpu_seconds, order->cpu_seconds + 1); /* SIGXCPU first, then SIGKILL */
     u64 none = 0;
     call4(SYS_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
-    return call1(SYS_chdir, directory);
+    return enter(directory);
 }
 
 static void default_signal(i32 number)
