@@ -196,8 +196,9 @@ class LayerSealer:
     def _opened_below(self, roots: list[int]) -> tuple[list[Folder], bool]:
         """(the roots down to the first opaque one, whether there is one)."""
         merged: list[Folder] = []
+        of_store = (0, 0) if os.geteuid() == 0 else self._owner  # another user's layers have no owners but that user
         for root in roots:
-            merged.append((root, (0, 0) if merged else self._owner))
+            merged.append((root, of_store if merged else self._owner))
             if _is_opaque(root):
                 return merged, True
         return merged, False
@@ -329,9 +330,7 @@ class LayerSealer:
         link: bytes = b"",
         attributes: dict[bytes, bytes] | None = None,
     ) -> Entry:
-        user, group = (
-            _inside(given, base) for given, base in zip((about.st_uid, about.st_gid), self._owner, strict=True)
-        )
+        user, group = (_inside(given, base) for given, base in zip((about.st_uid, about.st_gid), owner, strict=True))
         return Entry(
             parts=parts or [b"."],
             kind=kind,
