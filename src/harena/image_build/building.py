@@ -34,7 +34,7 @@ from harena.image_build.planning import (
     StagePlan,
     plan_stage,
 )
-from harena.image_build.source_trees import ImageTree, SourceTree
+from harena.image_build.source_trees import Budget, ImageTree, SourceTree, search_budget
 
 T = TypeVar("T")
 _MIB = 1024 * 1024
@@ -83,6 +83,7 @@ class Builder:
     _stages: dict[int, BuiltImage | None] = field(default_factory=dict)
     _plans: dict[int, StagePlan] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
+    _budget: Budget = field(default_factory=search_budget)
 
     async def pull(self) -> None:
         """Have the images that stages begin with. Raises as `BuildRoom.base`."""
@@ -91,7 +92,8 @@ class Builder:
 
     async def build(self) -> BuiltImage:
         """The image of the target. Raises DockerfileError, ValidationError, HarenaError."""
-        self.received.context.stop = self._stop.is_set
+        self._budget.stop = self.received.context.stop = self._stop.is_set
+        self.received.context.budget = self._budget
         await self._thread(self._plan_all)
         self.reports.planned(sum(len(plan.steps) for plan in self._plans.values()))
         for number in self.plan.needed:
@@ -107,7 +109,9 @@ class Builder:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             self._stop.set()
-            await asyncio.wait([work])  # it writes where nothing may be left behind
+            while not work.done():  # it writes where nothing may be left behind, however often this is cancelled
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([work])
             raise
         except LayerTooLargeError as error:
             raise ValidationError(f"the layer is too large: {error}", reason="IMAGE_TOO_LARGE") from None
@@ -198,7 +202,7 @@ class Builder:
 
     def _image_tree(self, image: BuiltImage | None) -> ImageTree:
         tree = ImageTree(_files(image))
-        tree.stop = self._stop.is_set
+        tree.stop, tree.budget = self._stop.is_set, self._budget
         return tree
 
     def _write(self, step: CopyStep | FolderStep, selection: Selection | None, files: ImageFiles) -> Path | None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from harena.core.path_patterns import PathPatternError, PathRules, has_wildcards, wildcard
@@ -29,6 +30,7 @@ from harena.image_build.source_trees import (
     TarTree,
     digest_of,
     find,
+    search_budget,
 )
 from harena.image_build.unpacking import unpacked_tar
 
@@ -79,6 +81,7 @@ def select(step: CopyStep, tree: SourceTree, where: str, work: Path, *, most_byt
         for path, node in _found(step, source, tree, where):
             if step.unpacks and node.kind == FILE and (file := unpacked_tar(tree, node, work, most_bytes)) is not None:
                 archive = TarTree.read(file, f"line {step.line}: the archive {path}", keeps_owners=True)
+                archive.stop, archive.budget = tree.stop, tree.budget
                 items += (Item(parts, one, archive) for parts, one in _below(archive, archive.root(), ()))
                 into_folder = True
             elif node.kind == FOLDER:
@@ -88,10 +91,10 @@ def select(step: CopyStep, tree: SourceTree, where: str, work: Path, *, most_byt
                 items += (
                     Item((*prefix, *parts), one, tree)
                     for parts, one in _below(tree, node, ())
-                    if not rules.leaves_out("/".join(parts))
+                    if not rules.leaves_out("/".join(parts), tree.budget.spend)
                 )
                 into_folder = True
-            elif not rules.leaves_out(path.rpartition("/")[2]):
+            elif not rules.leaves_out(path.rpartition("/")[2], tree.budget.spend):
                 above = _parents(step, tree, path, whole=False)
                 items += (Item(parts, one, tree) for parts, one in above)
                 prefix = above[-1][0] if above else ()
@@ -230,6 +233,7 @@ class _InlineTree:
     def __init__(self) -> None:
         self._contents: dict[str, bytes] = {}
         self.stop: Callable[[], bool] = lambda: False
+        self.budget = search_budget()
 
     def add(self, name: str, content: bytes) -> Node:
         self._contents[name] = content
@@ -263,27 +267,30 @@ def _found(step: CopyStep, source: str, tree: SourceTree, where: str) -> Iterato
             raise _fault(step, f"{shown(source)} is not in {where}{hidden}", "Correct the path.")
         yield (path if pivot else _normal(path)), node
         return
+    parts = [part for part in path.split("/") if part != "."]
+    plain = "/".join(takewhile(lambda part: not has_wildcards(part), parts))
     try:
-        expressions = [wildcard(part) for part in path.split("/") if part != "."]
+        expressions = [wildcard(part) for part in parts[len(plain.split("/")) if plain else 0 :]]
     except PathPatternError as error:
         raise _fault(step, str(error), "Correct the pattern.") from None
-    found = [((), tree.root())] if expressions else []
-    matched: list[tuple[Parts, Node]] = [*found]
-    for expression in expressions:
-        matched = [
-            ((*parts, child.name), child)
-            for parts, node in matched
-            if (folder := node if node.kind == FOLDER else find(tree, "/".join(parts))) is not None
-            and folder.kind == FOLDER
-            for child in tree.children(folder)
-            if expression.matches(child.name)
-        ]
+    above = find(tree, plain)
+    matched: list[tuple[Parts, Node]] = []
+    if above is not None:
+        matched.append((tuple(part for part in _normal(plain).split("/") if part), above))
+    for expression in expressions:  # no link is followed between wildcards: what is walked has an end
+        following: list[tuple[Parts, Node]] = []
+        for names, node in matched:
+            for child in tree.children(node) if node.kind == FOLDER else ():
+                tree.budget.spend(expression.steps(child.name))
+                if expression.matches(child.name):
+                    following.append(((*names, child.name), child))
+        matched = following
     if not matched:
         raise _fault(step, f"{shown(source)} matches nothing in {where}", "Correct the pattern.")
-    for parts, node in matched:
-        target = find(tree, "/".join(parts)) if node.kind == LINK else node
+    for names, node in matched:
+        target = find(tree, "/".join(names)) if node.kind == LINK else node
         if target is not None:
-            yield "/".join(parts), target
+            yield "/".join(names), target
 
 
 def _normal(path: str) -> str:
@@ -302,6 +309,7 @@ def _below(tree: SourceTree, folder: Node, parts: Parts) -> Iterator[tuple[Parts
     while waiting:
         above, now = waiting.pop()
         for child in tree.children(now):
+            tree.budget.spend()
             yield (*above, child.name), child
             if child.kind == FOLDER:
                 waiting.append(((*above, child.name), child))

@@ -20,9 +20,6 @@ INSTRUCTIONS = (
     *("ADD", "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "MAINTAINER"),
     *("ONBUILD", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR"),
 )
-MOST_PATTERNS = 500
-"""variables with a pattern, as ${name#pattern}: each takes up to some 10 ms"""
-_PATTERN_FORM = re.compile(r"\$\{\w{1,200}[#%/]")
 _WITH_HERE_DOCUMENTS = ("ADD", "COPY", "RUN")
 _DIRECTIVE = re.compile(r"#[ \t]*([A-Za-z][A-Za-z0-9]*)[ \t]*=[ \t]*(\S(?:.*\S)?)[ \t]*")
 _DIRECTIVES = ("check", "escape", "syntax")
@@ -70,10 +67,6 @@ def read_lines(text: str) -> Lines:
         raise DockerfileError(f"the Dockerfile has more than {MOST_BYTES} bytes: shorten it", reason="DOCKERFILE")
     if "\0" in text:
         raise fault(text[: text.index("\0")].count("\n") + 1, "NUL", "a text has no NUL byte", "Remove it.")
-    if len(_PATTERN_FORM.findall(text)) > MOST_PATTERNS:
-        raise DockerfileError(
-            f"the Dockerfile has more than {MOST_PATTERNS} variables with patterns: use fewer", reason="DOCKERFILE"
-        )
     lines = text.removeprefix("\ufeff").split("\n")
     escape, begin = _directives(lines)
     return Lines(escape, _Reader(lines, begin, escape).all())

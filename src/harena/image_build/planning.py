@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -36,7 +37,7 @@ from harena.image_build.instructions import (
     Written,
 )
 from harena.image_build.reading import read_triggers
-from harena.image_build.words import WordError, expanded, expanded_text
+from harena.image_build.words import Expanded, WordError, expanded, expanded_text
 
 SCRATCH = "scratch"
 PREDEFINED = frozenset(
@@ -49,8 +50,11 @@ DEFAULT_SHELL = ("/bin/sh", "-c")
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 MOST_ENVIRONMENT = 128 * 1024
 """characters of all variables of an image"""
+MOST_VARIABLES = 1000
+"""variables of an image, arguments of a stage, or labels; each step has all of them"""
 MOST_LAYERS = 250
 _MOST_WORKDIR, _MOST_WORKDIR_PARTS = 200, 16
+_MOST_PORTS = 5000
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _SIGNAL = re.compile(r"(?:SIG)?[A-Z0-9+-]{1,20}")
 _PORT = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?(?:/(tcp|udp|sctp))?")
@@ -178,6 +182,8 @@ class BuildPlan:
     bases: Mapping[int, ImageSource]
     needed: Sequence[int]
     """numbers of stages; the last one is the target"""
+    taken: Expanded
+    """what its words have taken so far"""
 
     @property
     def stage_names(self) -> Mapping[str, int]:
@@ -197,11 +203,13 @@ def plan_build(dockerfile: Dockerfile, asked: Asked) -> BuildPlan:
     """Raises DockerfileError."""
     automatic = _automatic(asked.platform)
     values: dict[str, str] = {}
+    known = ChainMap(values, automatic)
+    taken = Expanded()
     for argument in dockerfile.arguments:
         for name, default in argument.variables:
             value = asked.arguments.get(name)
             if value is None and default is not None:
-                value = _expand(argument, default, {**automatic, **values}, dockerfile.escape)
+                value = _expand(argument, default, known, dockerfile.escape, taken)
             if value is None:
                 value = automatic.get(name)
             if value is not None:
@@ -211,8 +219,8 @@ def plan_build(dockerfile: Dockerfile, asked: Asked) -> BuildPlan:
     bases: dict[int, ImageSource] = {}
     needs: dict[int, set[int]] = {}
     for stage in stages:
-        base = _source(stage.base, _from_value(stage.base, {**automatic, **values}, dockerfile.escape), names, stage)
-        _check_platform(stage.base, asked, {**automatic, **values}, dockerfile.escape)
+        base = _source(stage.base, _from_value(stage.base, known, dockerfile.escape, taken), names, stage)
+        _check_platform(stage.base, asked, known, dockerfile.escape, taken)
         bases[stage.number] = base
         needs[stage.number] = {base.stage} if base.stage is not None else set()
         for one in stage.instructions:
@@ -228,7 +236,7 @@ def plan_build(dockerfile: Dockerfile, asked: Asked) -> BuildPlan:
             found.add(number)
             waiting += needs[number]
     _check_arguments(dockerfile, asked)
-    return BuildPlan(dockerfile, asked, {**automatic, **values}, bases, sorted(found))
+    return BuildPlan(dockerfile, asked, {**automatic, **values}, bases, sorted(found), taken)
 
 
 def plan_stage(plan: BuildPlan, number: int, base: ImageConfig) -> StagePlan:
@@ -237,8 +245,6 @@ def plan_stage(plan: BuildPlan, number: int, base: ImageConfig) -> StagePlan:
     planner = _StagePlanner(plan, stage, replace(base, on_build=[]))
     for one in (*read_triggers(base.on_build, stage.base.line), *stage.instructions):
         planner.add(one)
-    if len(planner.steps) > MOST_LAYERS:
-        raise fault(stage.base.line, "FROM", f"the stage has more than {MOST_LAYERS} layers", "Join some of its steps.")
     return StagePlan(planner.steps, planner.config)
 
 
@@ -256,9 +262,9 @@ def _automatic(platform: str) -> dict[str, str]:
     }
 
 
-def _expand(one: Written, text: str, variables: Mapping[str, str], escape: str) -> str:
+def _expand(one: Written, text: str, variables: Mapping[str, str], escape: str, taken: Expanded) -> str:
     try:
-        return expanded(text, variables, escape)
+        return expanded(text, variables, escape, taken)
     except WordError as error:
         raise fault(one.line, _name_of(one), f"{shown(text)} cannot be read: {error}", "Correct it.") from None
 
@@ -267,8 +273,8 @@ def _name_of(one: Written) -> str:
     return one.text.split(maxsplit=1)[0]
 
 
-def _from_value(one: From, variables: Mapping[str, str], escape: str) -> str:
-    image = _expand(one, one.image, variables, escape)
+def _from_value(one: From, variables: Mapping[str, str], escape: str, taken: Expanded) -> str:
+    image = _expand(one, one.image, variables, escape, taken)
     if not image:
         raise fault(
             one.line, "FROM", f"{shown(one.image)} is empty", "Give the ARG a default, or the build a --build-arg."
@@ -276,8 +282,8 @@ def _from_value(one: From, variables: Mapping[str, str], escape: str) -> str:
     return image
 
 
-def _check_platform(one: From, asked: Asked, variables: Mapping[str, str], escape: str) -> None:
-    platform = _expand(one, one.platform, variables, escape) if one.platform else ""
+def _check_platform(one: From, asked: Asked, variables: Mapping[str, str], escape: str, taken: Expanded) -> None:
+    platform = _expand(one, one.platform, variables, escape, taken) if one.platform else ""
     if platform and not f"{platform}/".startswith(f"{asked.platform}/"):
         raise fault(
             one.line, "FROM", f"it asks for {shown(platform)}, and programs of {asked.platform} run here",
@@ -367,13 +373,24 @@ class _StagePlanner:
 
     @property
     def _variables(self) -> Mapping[str, str]:
-        return {**self._arguments, **self.config.environment}
+        return ChainMap(self.config.environment, self._arguments)
 
     def _text(self, one: Written, text: str) -> str:
-        return _expand(one, text, self._variables, self._escape)
+        return _expand(one, text, self._variables, self._escape, self._plan.taken)
 
     def _layer(self, step: LayerStep) -> None:
+        if len(self.steps) == MOST_LAYERS:
+            raise fault(
+                self._stage.base.line,
+                "FROM",
+                f"the stage has more than {MOST_LAYERS} layers",
+                "Join some of its steps.",
+            )
         self.steps.append((step, self.config))
+
+    def _check_count(self, one: Written, made: Mapping[str, str]) -> None:
+        if len(made) > MOST_VARIABLES:
+            raise fault(one.line, _name_of(one), f"there are more than {MOST_VARIABLES}, all together", "Have fewer.")
 
     def _change(self, **changes: object) -> None:
         self.config = replace(self.config, **changes)  # type: ignore[arg-type]
@@ -387,15 +404,17 @@ class _StagePlanner:
                 given = self._plan.globals.get(name)
             if given is not None:
                 self._arguments[name] = given
+        self._check_count(one, self._arguments)
 
     def env(self, one: Env) -> None:
         before = self._variables  # a line sees the values of the lines before it
         made = dict(self.config.environment)
         for name, value in one.variables:
-            name = _expand(one, name, before, self._escape)
+            name = _expand(one, name, before, self._escape, self._plan.taken)
             if not name or "=" in name or "\0" in name:
                 raise fault(one.line, "ENV", f"{shown(name)} is no name of a variable", "Write NAME=VALUE.")
-            made[name] = _expand(one, value, before, self._escape)
+            made[name] = _expand(one, value, before, self._escape, self._plan.taken)
+        self._check_count(one, made)
         if sum(len(name) + len(value) + 1 for name, value in made.items()) > MOST_ENVIRONMENT:
             raise fault(one.line, "ENV", f"all variables have more than {MOST_ENVIRONMENT} characters", "Shorten them.")
         self._change(environment=made)
@@ -404,6 +423,7 @@ class _StagePlanner:
         made = dict(self.config.labels)
         for name, value in one.labels:
             made[self._text(one, name)] = self._text(one, value)
+        self._check_count(one, made)
         if sum(len(name) + len(value) for name, value in made.items()) > MOST_ENVIRONMENT:
             raise fault(one.line, "LABEL", f"all labels have more than {MOST_ENVIRONMENT} characters", "Shorten them.")
         self._change(labels=made)
@@ -432,15 +452,17 @@ class _StagePlanner:
             self._change(command=words)
 
     def expose(self, one: Expose) -> None:
-        made = list(self.config.exposed)
+        made = dict.fromkeys(self.config.exposed)
         for word in one.ports:
             for port in self._text(one, word).split():
                 found = _PORT.fullmatch(port.lower())
                 first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
                 if not found or not 0 < first <= last < 1 << 16 or last - first > 1000:
                     raise fault(one.line, "EXPOSE", f"{shown(port)} is no port", "Write 80, 80/udp or 8000-8010.")
-                made += [f"{number}/{found[3] or 'tcp'}" for number in range(first, last + 1)]
-        self._change(exposed=list(dict.fromkeys(made)))
+                made |= dict.fromkeys(f"{number}/{found[3] or 'tcp'}" for number in range(first, last + 1))
+            if len(made) > _MOST_PORTS:
+                raise fault(one.line, "EXPOSE", f"there are more than {_MOST_PORTS} ports, all together", "Have fewer.")
+        self._change(exposed=list(made))
 
     def volume(self, one: Volume) -> None:
         self._change(
@@ -575,7 +597,7 @@ class _StagePlanner:
         if not expands:
             return InlineFile(name, content)
         try:
-            return InlineFile(name, expanded_text(content, self._variables, self._escape))
+            return InlineFile(name, expanded_text(content, self._variables, self._escape, self._plan.taken))
         except WordError as error:
             raise fault(one.line, _name_of(one), f"{shown(name)} cannot be read: {error}", "Quote its name.") from None
 

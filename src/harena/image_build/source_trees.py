@@ -28,6 +28,8 @@ MOST_PATH_BYTES = 4096
 """bytes of the name of one file, and of where a link leads: the kernel opens no longer ones"""
 _MOST_COMPARED = 40_000_000
 """steps of comparing names with patterns: some 20 seconds of processor time"""
+_MOST_SEARCHED = 20_000_000
+"""names that are looked at, and steps of comparing them, for all that one build copies"""
 _PIECE_BYTES = 1024 * 1024
 IGNORE = ".dockerignore"
 FILE, FOLDER, LINK = "file", "folder", "link"
@@ -79,6 +81,11 @@ class Budget:
             raise StoppedError
 
 
+def search_budget() -> Budget:
+    """A budget for all that one build looks for."""
+    return Budget(_MOST_SEARCHED, "looking for what is copied")
+
+
 class SourceTree(Protocol):
     """Blocking; used from one thread at a time."""
 
@@ -86,6 +93,8 @@ class SourceTree(Protocol):
     """files come with their own owners and times"""
     stop: Callable[[], bool]
     """whether nobody waits any more: then reading raises StoppedError"""
+    budget: Budget
+    """for what is looked for in it"""
 
     def root(self) -> Node:
         """The directory that all paths begin at."""
@@ -106,6 +115,7 @@ def find(tree: SourceTree, path: str) -> Node | None:
     trail = [tree.root()]
     links = 0
     while waiting:
+        tree.budget.spend()
         part = waiting.pop()
         if part == "..":
             if len(trail) > 1:
@@ -142,6 +152,7 @@ class TarTree:
         self._file = file
         self._root = Node("", FOLDER, 0o755)
         self.stop: Callable[[], bool] = _never
+        self.budget = search_budget()
 
     @classmethod
     def read(cls, file: Path, what: str, *, rules: PathRules | None = None, keeps_owners: bool = False) -> Self:
@@ -257,6 +268,7 @@ class ImageTree:
     def __init__(self, files: ImageFiles) -> None:
         self._files = files
         self.stop: Callable[[], bool] = _never
+        self.budget = search_budget()
 
     def root(self) -> Node:
         """See `SourceTree`."""

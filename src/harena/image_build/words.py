@@ -15,6 +15,10 @@ MOST_CHARACTERS = 64 * 1024
 MOST_MATCHED = 256
 """characters of a variable that a pattern is matched against"""
 MOST_PATTERN = 200
+MOST_PATTERNS = 500
+"""variables with a pattern, as ${name#pattern}, of one Dockerfile: each takes up to some 20 ms"""
+MOST_EXPANDED = 16 * 1024 * 1024
+"""characters of all expanded words of one Dockerfile"""
 _MOST_NESTED = 20
 _SPECIAL = "@*#?-$!"
 
@@ -23,18 +27,44 @@ class WordError(ValueError):
     """A word cannot be read; the message says why."""
 
 
-def expanded(text: str, variables: Mapping[str, str], escape: str = "\\") -> str:
+class Expanded:
+    """What the words of one Dockerfile may still take, all together."""
+
+    def __init__(self) -> None:
+        self._patterns = MOST_PATTERNS
+        self._characters = MOST_EXPANDED
+
+    def count_pattern(self) -> None:
+        """One more is matched. Raises WordError."""
+        self._patterns -= 1
+        if self._patterns < 0:
+            raise WordError(f"the Dockerfile has more than {MOST_PATTERNS} variables with patterns")
+
+    def count_characters(self, text: str) -> str:
+        """The text, which has been counted. Raises WordError."""
+        self._characters -= len(text)
+        if self._characters < 0:
+            raise WordError(f"all words together expand to more than {MOST_EXPANDED} characters")
+        return text
+
+
+def expanded(text: str, variables: Mapping[str, str], escape: str = "\\", taken: Expanded | None = None) -> str:
     """A word without its quotes, with its variables' values. Raises WordError."""
-    return _Expansion(text, variables, escape).whole()
+    taken = taken or Expanded()
+    return taken.count_characters(_Expansion(text, variables, escape, taken).whole())
 
 
-def expanded_text(text: str, variables: Mapping[str, str], escape: str = "\\") -> str:
+def expanded_text(text: str, variables: Mapping[str, str], escape: str = "\\", taken: Expanded | None = None) -> str:
     """The content of a here-document: quotes stay. Raises WordError."""
-    return _Expansion(text, variables, escape, keeps_quotes=True).whole()
+    taken = taken or Expanded()
+    return taken.count_characters(_Expansion(text, variables, escape, taken, keeps_quotes=True).whole())
 
 
 class _Expansion:
-    def __init__(self, text: str, variables: Mapping[str, str], escape: str, *, keeps_quotes: bool = False) -> None:
+    def __init__(
+        self, text: str, variables: Mapping[str, str], escape: str, taken: Expanded, *, keeps_quotes: bool = False
+    ) -> None:
+        self._taken = taken
         self._text = text
         self._place = 0
         self._variables = variables
@@ -144,6 +174,7 @@ class _Expansion:
             doubled = self._peek() == char
             self._place += doubled
             pattern = self._word()
+            self._taken.count_pattern()
             cut = without_prefix if char == "#" else without_suffix
             return cut(value or "", pattern, longest=doubled)
         if char == "/":
@@ -153,6 +184,7 @@ class _Expansion:
             by = ""
             if self._next() == "/":
                 by = self._word()
+            self._taken.count_pattern()
             return replaced(value or "", pattern, by, every=every)
         if counts_empty := char == ":":
             char = self._next()

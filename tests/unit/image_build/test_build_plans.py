@@ -185,3 +185,22 @@ def test_whatever_is_written_is_read_or_told(text: str) -> None:
         plan = planned("FROM a\n" + text)
         for number in plan.needed:
             plan_stage(plan, number, BASE)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("ARG " + "".join(f"{'a' * 3}{number}=1 " for number in range(1001)), "more than 1000"),
+        ("ENV " + "".join(f"{'a' * 3}{number}=1 " for number in range(1001)), "more than 1000"),
+        ("LABEL " + "".join(f"{'a' * 3}{number}=1 " for number in range(1001)), "more than 1000"),
+        ("EXPOSE " + " ".join(f"{first}-{first + 999}" for first in range(1, 60_000, 1000)), "ports"),
+        ("RUN x\n" * 251, "250 layers"),
+        ("ENV a=1\nCOPY " + "".join("${a\\\n//*b*a*a*a*c/x} " for _ in range(501)) + "/x/", "500 variables with pat"),
+        ("ENV a=1\nCOPY " + f"${{{'a' * 300}//*b*c/x}} " * 501 + "/x/", "500 variables with pat"),
+        (f"ENV a={'b' * 60_000}\nCOPY " + "$a " * 300 + "/x/", "expand to more than"),
+    ],
+)
+def test_what_a_plan_holds_has_bounds(text: str, why: str) -> None:
+    """They are looked at while it is made: what each step has is never there a thousand times."""
+    with pytest.raises(DockerfileError, match=why):
+        last(f"FROM base\n{text}")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import io
 import os
 import stat
 import tarfile
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harena.core.errors import ValidationError
 from harena.core.path_patterns import rules_of_file
+from harena.image_build.building import Builder
 from harena.image_build.contexts import ContextTree
 from harena.image_build.copying import check_sources, select, write_copy, write_folder
 from harena.image_build.faults import DockerfileError
@@ -22,7 +26,7 @@ from harena.image_build.image_files import ImageFiles, ImagePathError
 from harena.image_build.layer_tars import LayerTar, LayerTooLargeError
 from harena.image_build.owners import UnknownOwnerError, owner_of
 from harena.image_build.planning import CopyStep, FolderStep, InlineFile
-from harena.image_build.source_trees import ImageTree, SourceTree, TarTree, find
+from harena.image_build.source_trees import Budget, ImageTree, SourceTree, StoppedError, TarTree, find
 
 MIB = 1024 * 1024
 STEP = CopyStep(
@@ -334,3 +338,50 @@ def test_no_name_and_no_link_is_longer_than_a_kernel_opens(context: Callable[...
     for member in (("/".join(["a" * 250] * 17), b""), ("link", "a/" * 2100)):
         with pytest.raises(ValidationError):
             context(member)
+
+
+def test_wildcards_walk_a_tree_without_its_links(context: Callable[..., ContextTree]) -> None:
+    """Forty links to the folder that they lie in would make each star forty times as many paths."""
+    tree = context(*((f"l{number}", ".") for number in range(40)), ("d/f.txt", b"f"), ("to", "d"))
+    tree.budget = Budget(2_000, "it")
+    with pytest.raises(DockerfileError, match="matches nothing"):
+        check_sources(replace(STEP, sources=("*/*/*/*",)), tree)
+    step = replace(STEP, sources=("to/*.txt", "*/f.txt", "d/../to/*"), destination="/y/")
+    found = select(step, tree, "it", Path(), most_bytes=MIB)
+    assert [item.parts for item in found.items] == [("f.txt",)] * 3
+
+
+def test_what_one_build_looks_for_has_a_bound_and_can_be_stopped(context: Callable[..., ContextTree]) -> None:
+    links = [(f"l{number}", f"{'./' * 2000}l{number + 1}") for number in range(30)]
+    tree = context(*links, *((f"d/{number}", b"") for number in range(100)), ("l30", b"end"))
+    for sources in (("l0",) * 50, ("d",) * 20, ("d/*",) * 20):
+        step = replace(STEP, sources=sources, destination="/y/", excludes=("**x*",))
+        tree.budget = Budget(1_500, "it")
+        with pytest.raises(ValidationError, match="takes too long"):
+            select(step, tree, "it", Path(), most_bytes=MIB)
+        tree.budget = Budget(10**9, "it")
+        tree.budget.stop = lambda: True
+        with pytest.raises(StoppedError):
+            select(step, tree, "it", Path(), most_bytes=MIB)
+
+
+async def test_a_build_that_is_cancelled_again_and_again_waits_for_its_thread() -> None:
+    """It writes into a folder that is removed after it."""
+    nothing: Any = None
+    builder = Builder(nothing, nothing, "w", nothing, nothing, nothing, nothing, lambda: 1.0)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        go_on.wait(60)
+
+    task = asyncio.ensure_future(builder._thread(work))
+    await asyncio.to_thread(begun.wait, 60)
+    for _ in range(3):
+        task.cancel()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert not task.done()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
