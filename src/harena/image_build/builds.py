@@ -22,6 +22,7 @@ from harena.core.images import parse_reference
 from harena.core.ports.image_builds import BuildRoom, BuildRunner
 from harena.core.records.image_builds import MOST_LOG_BYTES, BuildState, ImageBuild, ImageBuildEvent
 from harena.core.threads import IMAGES, node_task
+from harena.core.turns import Turns
 from harena.image_build.building import Builder, BuildLimits, Reports
 from harena.image_build.contexts import Received, read_archive
 from harena.image_build.planning import Asked, BuildPlan, LayerStep, plan_build
@@ -33,8 +34,9 @@ _MOST_OPEN = 8
 """builds of one workspace that have not ended, those that are being sent among them"""
 _MOST_KEPT = 20
 """builds of one workspace that are remembered"""
-_AT_ONCE = 2
-"""builds of the node that run at one time"""
+_AT_ONCE, _AT_ONCE_OF_ONE = 32, 2
+"""Builds that run at one time, of the node and of one workspace. A build may last a day; its threads and sandboxes
+count as its workspace's: the number of all is for what nobody counts, as plans."""
 _RETRY_SECONDS = 5.0
 _PIECE = 64 * 1024
 _UNSAID_SECONDS = 0.1
@@ -134,7 +136,7 @@ class Builds:
         self._builds: dict[str, _Build] = {}
         self._arriving: dict[str, int] = {}
         """workspace -> builds whose context is being sent"""
-        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._turns = Turns(_AT_ONCE, _AT_ONCE_OF_ONE)
 
     async def begin(self, workspace: str, tree: AsyncIterable[bytes]) -> ImageBuild:
         """See `ImageBuildOperations`."""
@@ -243,9 +245,7 @@ class Builds:
         state, image = BuildState.CANCELLED, None
         try:
             async with held:
-                deadline = self._clock.now() + received.request.timeout_seconds
-                async with self._slots, asyncio.timeout(received.request.timeout_seconds):
-                    image = await self._made(build, received, plan, room, lambda: deadline - self._clock.now())
+                image = await self._made(build, received, plan, room)
             state = BuildState.DONE
         except TimeoutError:
             build.error = f"the build took longer than its {received.request.timeout_seconds:g} seconds: allow it more"
@@ -259,9 +259,10 @@ class Builds:
             build.change()
             self._clock.call_later(KEPT_SECONDS, lambda: self._builds.pop(build.id, None))
 
-    async def _made(
-        self, build: _Build, received: Received, plan: BuildPlan, room: BuildRoom, left: Callable[[], float]
-    ) -> str:
+    async def _made(self, build: _Build, received: Received, plan: BuildPlan, room: BuildRoom) -> str:
+        """The digest of the image. A build has no turn while it pulls, and its time stands still while it waits for
+        one."""
+
         def planned(steps: int) -> None:
             build.steps, build.state = steps, BuildState.RUNNING
             build.change()
@@ -277,13 +278,21 @@ class Builds:
 
         limits = BuildLimits(_number(settings.IMAGE_MOST_BYTES), _number(settings.IMAGE_MOST_FILES))
         reports = Reports(planned, began, ended, lambda said: build.say(said, self._clock))
-        builder = Builder(room, self._runner, build.workspace, received, plan, limits, reports, left)
+        deadline = self._clock.now() + received.request.timeout_seconds
+        builder = Builder(
+            room, self._runner, build.workspace, received, plan, limits, reports, lambda: deadline - self._clock.now()
+        )
         build.state = BuildState.PULLING
         build.change()
-        await builder.pull()
-        made = await builder.build()
-        if build.references:
-            await room.keep(made, build.references)
+        async with asyncio.timeout(received.request.timeout_seconds):
+            await builder.pull()
+        waits_from = self._clock.now()
+        async with self._turns.turn(build.workspace):
+            deadline += self._clock.now() - waits_from
+            async with asyncio.timeout(deadline - self._clock.now()):
+                made = await builder.build()
+                if build.references:
+                    await room.keep(made, build.references)
         return made.digest
 
     def _found(self, workspace: str, build: str) -> _Build:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ class StoreRoom:
     root: Callable[[KeptImage], ImageRoot]
     name: Callable[[Sequence[str], str, Work], None]
     """give an image of this digest names; blocking"""
+    sealing: Callable[[], AbstractAsyncContextManager[None]]
+    """a turn at sealing layers"""
     _needed: dict[str, KeptImage] = field(default_factory=dict)
 
     @property
@@ -106,7 +109,8 @@ class StoreRoom:
         store, assembler = self.store, self.assembler
         limits = LayerLimits.of_node()
         if not isinstance(layer, Path):
-            sealed = await seal(layer, work, limits, without=without)
+            async with self.sealing():
+                sealed = await seal(layer, work, limits, without=without)
             layer = sealed.path
         size = (await IMAGES.run(layer.stat)).st_size
         await assembler.collect(work, more=2 * size)  # as it is, and unpacked

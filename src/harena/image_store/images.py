@@ -316,6 +316,7 @@ class Images:
                 root_of=partial(self.root_of, workspace),
                 root=self._root,
                 name=partial(self._keep_built, workspace),
+                sealing=partial(self._turns.sealing.turn, self._owner),
             )
 
     async def close(self) -> None:

@@ -25,6 +25,8 @@ class NoSandboxes:
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
+        self.seconds: list[float] = []
+        """which commands were given"""
 
     @asynccontextmanager
     async def run(
@@ -32,6 +34,7 @@ class NoSandboxes:
     ) -> AsyncIterator[BuildOutcome]:
         """See `BuildRunner`."""
         self.begun.set()
+        self.seconds.append(command.timeout_seconds)
         said(b"begun\n")
         if command.argv[-1] == "wait":
             await asyncio.Event().wait()

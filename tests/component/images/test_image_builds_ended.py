@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from build_world import WORKSPACE, archive, builds_over, is_whole
+from build_world import WORKSPACE, NoSandboxes, archive, builds_over, is_whole
 
 from harena.core.clock import SystemClock
 from harena.core.errors import LimitExceededError, NotFoundError, ValidationError
@@ -17,6 +17,7 @@ from harena.core.records.image_builds import BuildState, ImageBuild
 from harena.image_build import builds as builds_module
 from harena.image_build.builds import Builds
 from harena.image_store.images import Images
+from harena.image_store.manifests import this_platform
 from harena.node.image_builds import user_of
 
 BUILDER = Path(__file__).with_name("image_builder.py")
@@ -148,6 +149,44 @@ async def test_builds_of_a_workspace_are_counted_and_its_own(images: Images, mon
         await builds.get("other", begun[0].id)
     await builds.close()
     assert {(await builds.get(WORKSPACE, one.id)).state for one in begun} == {BuildState.CANCELLED}
+
+
+class AheadClock(SystemClock):
+    """It may be later than it is."""
+
+    ahead = 0.0
+
+    def now(self) -> float:
+        return super().now() + self.ahead
+
+
+async def test_builds_of_one_workspace_hold_up_no_others(images: Images) -> None:
+    """Those that last a day, and those that wait for them."""
+    builds, _ = builds_over(images)
+    waiting = [archive("FROM scratch\nCOPY a /\nRUN wait", ("a", b"")) for _ in range(4)]
+    begun = [await builds.begin("attacker", one) for one in waiting]
+    assert (await built(builds, "FROM scratch\nCOPY a /", ("a", b"1"))).state is BuildState.DONE
+    assert not any([(await builds.get("attacker", one.id)).state.is_over for one in begun])
+    await builds.close()
+
+
+async def test_a_builds_time_stands_still_while_it_waits_for_its_turn(images: Images) -> None:
+    clock = AheadClock()
+    runner = NoSandboxes()
+    builds = Builds(images.building, runner, clock, platform=this_platform())
+    waits = "FROM scratch\nCOPY a /\nRUN wait"
+    first, _ = [await builds.begin(WORKSPACE, archive(waits, ("a", b""))) for _ in range(2)]
+    last = await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /\nRUN said", ("a", b"1"), timeout_seconds=600))
+    for _ in range(1_000_000):
+        if builds._turns._waiting:
+            break
+        await asyncio.sleep(0)
+    clock.ahead = 100_000.0
+    await builds.cancel(WORKSPACE, first.id)
+    told = await builds.wait(WORKSPACE, last.id)
+    assert (told.state, told.reason) == (BuildState.FAILED, "DOCKERFILE")
+    assert runner.seconds[-1] > 60
+    await builds.close()
 
 
 async def test_what_a_program_says_byte_by_byte_is_gathered(images: Images) -> None:

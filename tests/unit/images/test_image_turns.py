@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from harena.image_store.turns import Turns
+from harena.core.turns import Turns
 
 
 @pytest.mark.parametrize("seed", range(20))
