@@ -204,3 +204,9 @@ def test_what_a_plan_holds_has_bounds(text: str, why: str) -> None:
     """They are looked at while it is made: what each step has is never there a thousand times."""
     with pytest.raises(DockerfileError, match=why):
         last(f"FROM base\n{text}")
+
+
+@pytest.mark.parametrize("name", ["../../tmp/w", "/etc/passwd", "a/b", "..", "."])
+def test_a_here_document_has_a_name_that_a_file_can_have(name: str) -> None:
+    with pytest.raises(DockerfileError, match="no name of a file"):
+        last(f"FROM base\nCOPY <<{name} /x/\nsaid\n{name}\n")

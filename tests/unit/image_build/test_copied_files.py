@@ -22,7 +22,7 @@ from harena.image_build.building import Builder
 from harena.image_build.contexts import ContextTree
 from harena.image_build.copying import check_sources, select, write_copy, write_folder
 from harena.image_build.faults import DockerfileError
-from harena.image_build.image_files import ImageFiles, ImagePathError
+from harena.image_build.image_files import ImageFile, ImageFiles, ImagePathError
 from harena.image_build.layer_tars import LayerTar, LayerTooLargeError
 from harena.image_build.owners import UnknownOwnerError, owner_of
 from harena.image_build.planning import CopyStep, FolderStep, InlineFile
@@ -385,3 +385,37 @@ async def test_a_build_that_is_cancelled_again_and_again_waits_for_its_thread() 
     go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+@pytest.mark.parametrize(
+    "source", ["/x/./{up}etc/shadow/k", "x/./a/../{up}etc/shadow/k", "x/./{up}etc/shadow", "/./x/f", "x/./f/."]
+)
+def test_names_that_climb_are_no_places_of_this_machine(tmp_path: Path, source: str) -> None:
+    """Whether a path of the host is there, and what it is, would else be told to who builds."""
+    layer = tmp_path / "layers" / "one"
+    for folder in ("x/a", "etc/shadow"):
+        (layer / folder).mkdir(parents=True)
+    (layer / "etc/shadow/k").write_text("")
+    (layer / "x/f").write_text("")
+    asked: list[str] = []
+
+    class Watched(ImageFiles):
+        def child(self, folder: ImageFile, name: str) -> ImageFile:
+            asked.append(name)
+            return super().child(folder, name)
+
+    files = Watched((layer,), keeps_owners=True)
+    step = replace(STEP, sources=(source.format(up="../" * 12),), destination="/y/", keeps_parents=True)
+    made = layer_of(step, ImageTree(files), files, tmp_path)
+    assert made.keys() & {"y/etc/shadow/k", "y/k", "y/x/f", "y/f"}
+    assert not {"..", ".", ""} & {*asked}
+    assert not [name for name in made if ".." in name]
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "../x", "/etc/passwd", "a/b", "a\0"])
+def test_what_is_no_name_is_looked_up_in_no_image_and_written_to_no_layer(image: ImageFiles, name: str) -> None:
+    with pytest.raises(ImagePathError, match="no name"):
+        image.child(image.root(), name)
+    layer = LayerTar(io.BytesIO(), most_bytes=MIB, most_files=100)
+    with pytest.raises(OSError, match="no path of a layer"):
+        layer.add((name,), "file", mode=0o644, owner=(0, 0), modified=0)

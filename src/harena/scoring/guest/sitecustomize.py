@@ -29,7 +29,7 @@ def is_trusted(words: "list[str]", here: str) -> bool:
             words = words[1:]
     if not words or words[0] == "-" or os.path.realpath(words[0]) in TRUSTED:
         return True
-    return os.path.join(os.path.dirname(os.path.realpath(words[0])), "").find(os.path.join(here, "")) != 0
+    return not is_below(os.path.dirname(os.path.realpath(words[0])), here)
 
 
 OPTIONAL = ()
@@ -59,6 +59,17 @@ def is_below(place: str, folder: str) -> bool:
     """It is the folder, or lies in it."""
     real = os.path.realpath(folder)
     return real != os.sep and (os.path.realpath(place) + os.sep).startswith(os.path.join(real, ""))
+
+
+def is_writable(place: str) -> bool:
+    """This user can write there, or could before it took that right from itself."""
+    if os.access(place, os.W_OK):
+        return True
+    try:
+        is_own = os.stat(place).st_uid == os.geteuid()
+        return is_own and not os.statvfs(place).f_flag & os.ST_RDONLY
+    except OSError:
+        return False
 
 
 def is_a_librarys(fullname: str) -> bool:
@@ -305,7 +316,7 @@ class Elsewhere(PathFinder):
         if any(is_below(place, prefix) for prefix in (sys.prefix, sys.base_prefix)):
             return True
         is_packages = place.rstrip(os.sep).endswith("-packages")
-        return not is_below(place, cls.here) and (is_packages or not os.access(place, os.W_OK))
+        return not is_below(place, cls.here) and (is_packages or not is_writable(place))
 
 
 def find_rewritten(fullname: str, path: "Any" = None) -> "Any":
