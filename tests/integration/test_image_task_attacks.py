@@ -45,6 +45,12 @@ LINKED_TASK = ImageTask(
     solution="echo 42 > /data/out\n",
     files={"tests/expected.txt": "42\n"},
 )
+CLOSED_TASK = ImageTask(
+    image=DEBIAN,
+    dockerfile="WORKDIR /app\n",
+    verifier=f"[ $(cat a/b/x) = 42 ] && [ \"$(stat -c %a a a/b | xargs)\" = '100 311' ] && ok=1{RULE}",
+    solution="true\n",
+)
 VENV_TASK = ImageTask(
     image=SETTLED,
     verifier=(
@@ -107,6 +113,7 @@ ATTACKS: dict[str, tuple[ImageTask, str]] = {
     "settings that are named": (SHELL_TASK, "mkdir -p /etc/service; ln -s /logs/verifier/reward.txt /etc/service/state; ln -s /proc/1/root /etc/service/x\n"),
     "too much": (SHELL_TASK, "for i in $(seq 70); do head -c 10000000 /dev/urandom > /app/f$i || break; done\n"),
     "a link to what the verifier expects": (LINKED_TASK, "ln -s /tests/expected.txt /data/out; ln -s /tests /srv/t\n"),
+    "a link in a folder that cannot be listed": (LINKED_TASK, "ln -s /tests/expected.txt /data/out; chmod 0311 /data\n"),
     "a link to a link": (LINKED_TASK, "ln -s /srv/a /data/out; ln -s /srv/b /srv/a; ln -s /tests/expected.txt /srv/b\n"),
     "an interpreter that the verifier names": (VENV_TASK, REPLACES + "cp /tmp/liar /opt/venv/bin/check; cp /tmp/liar /opt/venv/bin/python\n"),
     "a script that the verifier reads": (VENV_TASK, f"echo '{PAYS}; exit 0' > /opt/venv/bin/activate; echo '{PAYS}; exit 0' > /root/setup.sh\n"),
@@ -137,6 +144,9 @@ WORKS_BESIDE = {
     "what is named and made": (VENV_TASK, VENV_TASK.solution),
     "odd files": (SHELL_TASK, "mkfifo f; mkdir $'\\xff'; touch -- -rf $'\\xff/x'; mkdir -m 0 closed; ln -s loop l; echo 42 > answer.txt\n"),
     "changed tools": (SHELL_TASK, REPLACES + "echo 42 > answer.txt; mv /tmp/liar /usr/bin/cat\n"),
+    "folders that cannot be listed": (
+        CLOSED_TASK, "mkdir -p a/b; echo 42 > a/b/x; chmod 0311 a/b; chmod 0100 a; echo 42 > answer.txt\n"
+    ),
     "many files": (SHELL_TASK, "mkdir d; cd d; for i in $(seq 3000); do : > f$i; done; echo 42 > /app/answer.txt\n"),
     "a long way down": (SHELL_TASK, "cd /app; for i in $(seq 60); do mkdir -p deeper; cd deeper; done; echo 42 > /app/answer.txt\n"),
 }  # fmt: skip

@@ -119,6 +119,23 @@ async def test_start_up_files_without_number_are_refused() -> None:
     assert (await left({}, many))[1] == set()
 
 
+@pytest.mark.parametrize("closed", ["/root", "/root/.local"])
+async def test_a_folder_that_cannot_be_listed_is_not_taken_for_an_empty_one(closed: str) -> None:
+    """A program opens by name what is in it; one that was so before the candidate is the environment's."""
+    box = Box({"/root/.local": b""})
+
+    async def listed(folder: str) -> list[FileInfo]:
+        if folder == closed:
+            raise SandboxFileError("no right", filepath=folder, reason="PERMISSION_DENIED")
+        return await box.listed(folder)
+
+    kept = await StartUpFiles.of(box, box.listed, "/root")
+    with pytest.raises(StartUpFilesError, match="cannot be looked into"):
+        await kept.restore(box, listed, ["true\n"])
+    kept = await StartUpFiles.of(box, listed, "/root")
+    await kept.restore(box, listed, ["true\n"])
+
+
 @pytest.mark.parametrize(("lines", "is_kept"), [(1000, True), (1001, False)])
 async def test_a_profile_has_a_bounded_number_of_new_lines(lines: int, is_kept: bool) -> None:
     """Comments and empty lines are no commands."""

@@ -30,7 +30,9 @@ from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.left_links import (
+    CLOSE_FOLDERS,
     FIND_LEFT,
+    OPEN_FOLDERS,
     PART_LINKS,
     STATE_OF_FOLDERS,
     STATE_OF_LINKS,
@@ -38,6 +40,7 @@ from harena.scoring.scorers.left_links import (
     LinkState,
     folders_of,
     has_led_somewhere,
+    modes_backwards,
     names_brought,
     parsed_left,
     parsed_states,
@@ -120,7 +123,7 @@ _STILL_SECONDS = 0.1
 _CLEAN_ROUNDS, _MOST_AT_ONCE = 2, 1000
 _CLEAN_SECONDS = 60.0
 """for each command by which it is found what the candidate left, or removed"""
-CLEANING_SECONDS = (2 * _CLEAN_ROUNDS + 6) * _CLEAN_SECONDS
+CLEANING_SECONDS = (2 * _CLEAN_ROUNDS + 8) * _CLEAN_SECONDS
 """longest time that all of the cleaning takes"""
 _SEARCHES = 16
 """times that a text is read where it is looked through: texts of 1,024 characters are small"""
@@ -381,6 +384,8 @@ async def _clean(
     EnvironmentFailedError where that is too much."""
     for _ in range(_CLEAN_ROUNDS):  # a link into a folder that was removed leads nowhere
         left = await _left(sandbox, contract, ground.emptied, ground.taken)
+        if any(ground.left.barred.get(path) != why for path, why in left.barred.items()):
+            raise EnvironmentFailedError("the candidate leaves folders that cannot be looked into")
         new, dangling, alike = await aside(_ENTRY_BYTES * left.count, _made, ground.left, left, keeps_links)
         if len(new) + len(dangling) + len(alike) > _MOST_LEFT:
             break
@@ -401,6 +406,16 @@ def _made(before: Left, now: Left, keeps_links: bool) -> tuple[Set[bytes], dict[
     if not keeps_links:
         new, dangling = new | dangling.keys(), {}
     return new, dangling, {path: real for path, real in now.alike.items() if before.alike.get(path) != real}
+
+
+async def _opened(sandbox: SandboxPort, contract: HarborContract, ground: Ground) -> bytes:
+    """Open the folders that a find could not look into, since a verifier opens by name what is in them; what has them
+    as they were (see `CLOSE_FOLDERS`)."""
+    home = "" if ground.start_up is None else ground.start_up.home
+    places = dict.fromkeys((*ground.taken, contract.workdir, "/app", "/tmp"))
+    argv = ("bash", "-c", OPEN_FOLDERS, "bash", home, *places)
+    told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
+    return await aside(len(told), modes_backwards, told)
 
 
 async def _make_writable(sandbox: SandboxPort, contract: HarborContract) -> None:
@@ -428,6 +443,7 @@ async def _verified(
     bench: Bench, sandbox: SandboxPort, contract: HarborContract, ground: Ground, *, keeps_links: bool
 ) -> Reward:
     await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {}, user=_ROOT)
+    opened = await _opened(sandbox, contract, ground)
     dangling = await _clean(sandbox, contract, ground, keeps_links=keeps_links)
     if ground.start_up is not None:
         try:
@@ -448,6 +464,8 @@ async def _verified(
     if hiding:
         given = b"".join(path.encode("utf-8", "replace") + b"\0" for path in hiding)
         await _told(sandbox, ("xargs", "-0", "rm", "-rf", "--"), "/", seconds=_CLEAN_SECONDS, stdin=given)
+    if opened:
+        await _told(sandbox, ("bash", "-c", CLOSE_FOLDERS), "/", seconds=_CLEAN_SECONDS, stdin=opened)
     written = await _looked(contract, written_paths, contract.tests, contract.workdir)
     if written:
         await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", {})

@@ -14,12 +14,53 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+OPEN_FOLDERS = r"""
+command -v find >/dev/null || exit 0
+above() {
+    local before='' real=$(readlink -m -- "$1") at rest
+    while [ "$real" != "$before" ]; do
+        rest=${real#/}/ at=
+        while [ -n "$rest" ]; do
+            at=$at/${rest%%/*} rest=${rest#*/}
+            if [ -r "$at" ] && [ -x "$at" ]; then continue; fi
+            find "$at" -maxdepth 0 -type d -exec chmod u+rwx -- {} \; -printf '%m\0%p\0' 2>/dev/null
+        done
+        before=$real real=$(readlink -m -- "$1")
+    done
+}
+home=$1
+shift
+for place in ${home:+"$home"} "$@"; do above "$place"; done
+for place in "$@"; do
+    [ -d "$place" ] && find "$place/" -xdev -type d ! \( -readable -executable \) \
+        -exec chmod u+rwx -- {} \; -printf '%m\0%p\0'
+done
+[ -d "$home" ] &&
+    find "$home/" -maxdepth 1 -type d ! -perm -555 -exec chmod a+rx,u+w -- {} \; -printf '%m\0%p\0'
+exit 0
+"""
+"""(its mode, path) of each folder that could not be listed or entered, and is open now: those above places and in them,
+and a home folder with its own ones, which root looks through, too. It is a script of bash"""
+CLOSE_FOLDERS = """\
+while IFS= read -r -d '' mode && IFS= read -r -d '' path; do
+    if [ -d "$path" ] && [ ! -L "$path" ]; then chmod "$mode" -- "$path"; fi
+done
+exit 0
+"""
+"""What OPEN_FOLDERS has opened gets its modes back."""
 FIND_LEFT = """\
 command -v find >/dev/null || exit 0
 elsewhere=$1
 shift
 for place in "$@"; do
-    [ -d "$place" ] && find "$place/" -xdev \\
+    real=$(readlink -m -- "$place")
+    for other in /proc /tests /logs /solution $elsewhere; do
+        case "$real/" in "$other"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
+        case "$other/" in "${real%/}"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
+    done
+    [ -d "$place" ] || continue
+    find "$place/" -ignore_readdir_race -xdev \\
+    \\( -type d ! \\( -readable -executable \\) -printf '%p\\0!%U %m\\0' -prune \\) -o \\
     \\( -type d -name __pycache__ -printf '%p\\0\\0' -prune \\) -o -type f -links +1 -exec sh -c '
         for file do
             case "$NAMES" in *"/${file##*/}/"*) printf "%s\\0=%s\\0" "$file" "$file"; esac
@@ -49,13 +90,13 @@ for place in "$@"; do
         readlink -m -- "$@" | for link do
             IFS= read -r real
             judged
-        done' "$elsewhere" {} +
+        done' "$elsewhere" {} + || exit 1
 done
 exit 0
 """
 """(path, "") of what is to be removed: links that lead to where the verifier's files will be, and folders of compiled
 modules; (path, where to) of a link that leads nowhere; (path, "=" and where to) of a link, also a hard one, to what has
-one of NAMES, each between slashes"""
+one of NAMES, each between slashes; (path, "!" and why) of what nobody can look into. It fails where `find` does"""
 PART_LINKS = """\
 while IFS= read -r -d '' link && IFS= read -r -d '' real; do
     new=$link.$RANDOM$RANDOM
@@ -97,11 +138,13 @@ class Left:
     """a link that leads nowhere -> where it would lead"""
     alike: Mapping[bytes, bytes] = field(default_factory=dict)
     """a link -> what it leads to, which has a name of the verifier's files"""
+    barred: Mapping[bytes, bytes] = field(default_factory=dict)
+    """a folder that nobody can look into, or that is a place of the verifier's -> why"""
 
     @property
     def count(self) -> int:
         """How many there are."""
-        return len(self.removed) + len(self.dangling) + len(self.alike)
+        return len(self.removed) + len(self.dangling) + len(self.alike) + len(self.barred)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +168,15 @@ def parsed_left(told: bytes) -> Left:
         frozenset(path for path, real in pairs if not real),
         {path: real for path, real in pairs if real.startswith(b"/")},
         {path: real[1:] for path, real in pairs if real.startswith(b"=")},
+        {path: real[1:] for path, real in pairs if real.startswith(b"!")},
     )
+
+
+def modes_backwards(told: bytes) -> bytes:
+    """What OPEN_FOLDERS says, as CLOSE_FOLDERS reads it: what was opened first is closed last."""
+    fields = told.split(b"\0")
+    pairs = list(zip(fields[::2], fields[1::2], strict=False))
+    return b"".join(mode + b"\0" + path + b"\0" for mode, path in reversed(pairs))
 
 
 def folders_of(told: bytes) -> bytes:

@@ -62,6 +62,9 @@ _MOST_ADDED_BYTES = 64 * 1024
 _MOST_ADDED_LINES = 1000
 """what a candidate may add to a profile: one to which more was added is removed"""
 
+_NO_FOLDER = ("NOT_FOUND", "NOT_A_DIRECTORY")
+"""reasons of file errors where no folder is"""
+
 Listed = Callable[[str], Awaitable[list[FileInfo]]]
 
 
@@ -92,12 +95,15 @@ class StartUpFiles:
     large: Mapping[str, int] = field(default_factory=dict)
     """hidden files that were there, and are too large to be kept: path -> bytes. No tool starts with such a file; it is
     left where it is as large as before"""
+    closed: frozenset[str] = frozenset()
+    """folders that could not be listed"""
 
     @classmethod
     async def of(cls, sandbox: Files, listed: Listed, home: str, *, holds_project: bool = False) -> StartUpFiles:
         """Read the start-up files that are there now. `listed`: what gives the entries of a folder. Raises
         StartUpFilesError."""
-        found = await _found(listed, home, holds_project=holds_project)
+        closed: set[str] = set()
+        found = await _found(listed, home, closed, holds_project=holds_project)
         paths = [path for path, entry in found.items() if entry.kind == "file" and path not in FOLDERS]
         if len(found) > MOST_LEFT:
             raise StartUpFilesError(f"there are more than {MOST_LEFT:,} hidden files in {home or '/'}")
@@ -119,12 +125,13 @@ class StartUpFiles:
                 room -= len(files[path])
         kept = {*FILES, *files, *large}
         folders = frozenset(path for path in found if path in FOLDERS or path not in kept)
-        return cls(home, files, folders, holds_project, large)
+        return cls(home, files, folders, holds_project, large, frozenset(closed))
 
     async def restore(self, sandbox: Files, listed: Listed, texts: Iterable[str], *, most: int = MOST_LEFT) -> None:
         """Make it as it was, but for what these texts name. Raises StartUpFilesError: there are more than `most`."""
         texts = list(texts)
-        found = await _found(listed, self.home, holds_project=self.holds_project)
+        closed: set[str] = set()
+        found = await _found(listed, self.home, closed, holds_project=self.holds_project)
         if len(found.keys() - self.files.keys()) > most:
             raise StartUpFilesError("the candidate leaves too many start-up files")
         size = _SEARCHES * sum(len(text) + 1 for text in texts)
@@ -136,7 +143,7 @@ class StartUpFiles:
             place = f"{self.home}/{path}"
             is_file = entry.kind == "file"
             if path == ".config" and path in named.known - self.folders and entry.kind == "directory":
-                await _keep_in_config(sandbox, listed, place, named, most)
+                await _keep_in_config(sandbox, listed, place, named, most, closed)
             if path in named.known or path in self.folders or (is_file and self.large.get(path) == entry.size_bytes):
                 continue
             before = self.files.get(path)
@@ -148,28 +155,33 @@ class StartUpFiles:
                     continue
             if before is None or not is_file or await content_of(sandbox, place, max_bytes=len(before)) != before:
                 await sandbox.remove(place, recursive=True, missing_ok=True)
+        if closed - self.closed:
+            raise StartUpFilesError("the candidate leaves folders that cannot be looked into")
         for path, content in self.files.items():
             if path not in named.known | kept and path not in named.hidden:
                 await sandbox.write_file(f"{self.home}/{path}", content)
 
 
-async def _keep_in_config(sandbox: Files, listed: Listed, place: str, named: Named, most: int) -> None:
+async def _keep_in_config(
+    sandbox: Files, listed: Listed, place: str, named: Named, most: int, closed: set[str]
+) -> None:
     """Keep of a folder of settings only what the texts name in it, unless one of them names the whole folder."""
     if named.in_config is None:
         return
-    others = (await _entries(listed, place)).keys() - named.in_config
+    others = (await _entries(listed, place, closed)).keys() - named.in_config
     if len(others) > most:
         raise StartUpFilesError("the candidate leaves too many settings")
     for name in others:
         await sandbox.remove(f"{place}/{name}", recursive=True, missing_ok=True)
 
 
-async def _found(listed: Listed, home: str, *, holds_project: bool = False) -> dict[str, FileInfo]:
-    """What there is of `FILES` and `FOLDERS`, and each other hidden file, links as links."""
-    places = {"": await _entries(listed, home or "/")}
+async def _found(listed: Listed, home: str, closed: set[str], *, holds_project: bool = False) -> dict[str, FileInfo]:
+    """What there is of `FILES` and `FOLDERS`, and each other hidden file, links as links. `closed` takes the folders
+    that cannot be listed: a program opens by name what is in them."""
+    places = {"": await _entries(listed, home or "/", closed)}
     wanted = [path for path in (*FILES, *FOLDERS) if not (holds_project and path in _OF_PROJECTS)]
     for folder in {path.partition("/")[0] for path in wanted if "/" in path} & places[""].keys():
-        places[folder] = await _entries(listed, f"{home}/{folder}")
+        places[folder] = await _entries(listed, f"{home}/{folder}", closed)
     return await aside(_ENTRY_BYTES * len(places[""]), _chosen, places, wanted, holds_project=holds_project)
 
 
@@ -193,12 +205,14 @@ def _chosen(
     return found
 
 
-async def _entries(listed: Listed, folder: str) -> dict[str, FileInfo]:
+async def _entries(listed: Listed, folder: str, closed: set[str]) -> dict[str, FileInfo]:
     try:
         entries = await listed(folder)
     except SandboxFileError as error:
         if error.reason == "IO_FAILED":
             raise
+        if error.reason not in _NO_FOLDER:
+            closed.add(folder)
         return {}
     return await aside(_ENTRY_BYTES * len(entries), _by_name, entries)
 
