@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -114,6 +115,12 @@ ATTACKS: dict[str, tuple[ImageTask, str]] = {
     "too much": (SHELL_TASK, "for i in $(seq 70); do head -c 10000000 /dev/urandom > /app/f$i || break; done\n"),
     "a link to what the verifier expects": (LINKED_TASK, "ln -s /tests/expected.txt /data/out; ln -s /tests /srv/t\n"),
     "a link in a folder that cannot be listed": (LINKED_TASK, "ln -s /tests/expected.txt /data/out; chmod 0311 /data\n"),
+    "a link to the working directory": (
+        dataclasses.replace(LINKED_TASK, verifier=f"cd /tests\n{LINKED_TASK.verifier}"), "ln -s /proc/self/cwd/expected.txt /data/out\n"
+    ),
+    "a link to standard input": (
+        dataclasses.replace(LINKED_TASK, verifier=f"exec < /tests/expected.txt\n{LINKED_TASK.verifier}"), "ln -s /dev/stdin /data/out\n"
+    ),
     "a link to a link": (LINKED_TASK, "ln -s /srv/a /data/out; ln -s /srv/b /srv/a; ln -s /tests/expected.txt /srv/b\n"),
     "an interpreter that the verifier names": (VENV_TASK, REPLACES + "cp /tmp/liar /opt/venv/bin/check; cp /tmp/liar /opt/venv/bin/python\n"),
     "a script that the verifier reads": (VENV_TASK, f"echo '{PAYS}; exit 0' > /opt/venv/bin/activate; echo '{PAYS}; exit 0' > /root/setup.sh\n"),

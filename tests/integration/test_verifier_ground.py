@@ -150,6 +150,22 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "a link in a closed folder that the verifier writes to": (
         "mkdir out; ln -s /tests/expected.txt out/result.txt; chmod 0 out", WRITES_BESIDE, EXPECTED, {}
     ),
+    "a link to the working directory of whom it asks": (
+        "ln -s /proc/self/cwd/expected.txt out.txt", COMPARED.replace("r=0;", "cd /tests; r=0;"), EXPECTED, {}
+    ),
+    "a link to that, with names above it": (
+        "ln -s /proc/thread-self/cwd/../../expected.txt out.txt", COMPARED.replace("r=0;", "cd /tests; mkdir -p a/b; cd a/b; r=0;"), EXPECTED, {}
+    ),
+    "a folder that is the working directory": (
+        "ln -s /proc/self/cwd out", COMPARED.replace("r=0;", "cd /tests; r=0;").replace("out.txt", "out/expected.txt"), EXPECTED, {}
+    ),
+    "a link by one elsewhere": (
+        "ln -s /proc/self /var/tmp/b; ln -s /var/tmp/b/cwd/expected.txt out.txt", COMPARED.replace("r=0;", "cd /tests; r=0;"), EXPECTED, {}
+    ),
+    "a link to standard input": ("ln -s /dev/stdin out.txt", COMPARED.replace("&& r=1", "</tests/expected.txt && r=1"), EXPECTED, {}),
+    "a link to errors": ("ln -s /dev/stderr out.txt", COMPARED.replace("&& r=1", "2</tests/expected.txt && r=1"), EXPECTED, {}),
+    "a link to a descriptor": ("ln -s /dev/fd/7 out.txt", COMPARED.replace("r=0;", "exec 7</tests/expected.txt; r=0;"), EXPECTED, {}),
+    "a link to the program that reads it": ("ln -s /proc/self/exe out.txt", f"r=0; grep -q GNU /app/out.txt && r=1{END}", {}, {}),
     "start-up files in a home that cannot be listed": (f"{CLOSED_USER}; chmod 0311 ~", ENDS, ENDING, {}),
     "start-up files in a folder there": (f"{CLOSED_USER}; chmod 0311 ~/.local", ENDS, ENDING, {}),
     "hooks in a folder that cannot be listed": (f"{HOOK}; chmod 0311 .", COPIED, {"test_o.py": LOOKS}, {}),
@@ -233,6 +249,10 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "folders that cannot be listed": (
         "mkdir -p a/b ~/.local/lib; echo 42 > a/b/x; chmod 0311 a/b; chmod 0100 a; chmod 0311 ~/.local; chmod 0711 ~",
         f"cd /app; r=0; [ $(cat a/b/x) = 42 ] && [ \"$(stat -c %a a a/b ~ ~/.local | xargs)\" = '100 311 711 311' ] && r=1{END}", {}, {},
+    ),
+    "links to devices": (
+        "ln -s /dev/null null; ln -s /dev/shm/x x; echo 42 > /dev/shm/x; ln -s /nowhere/at/all lost",
+        f"cd /app; r=0; [ ! -s null ] && [ $(cat x) = 42 ] && [ -L lost ] && r=1{END}", {}, {},
     ),
     "a folder of data": ("mkdir data; echo 42 > data/x; chmod -R a-w data", f"cd /app; r=0; [ $(cat data/x) = 42 ] && r=1\nif [ 1 \\> data ]; then :; fi{END}", {}, {}),
 }  # fmt: skip

@@ -1,10 +1,11 @@
 """Links that a candidate leaves for its verifier: which are removed, and which have led it to something of its own.
 
-A link into the places of a verifier's own files is removed. One that leads nowhere may be the right answer, or no
-matter; it may also lead to where the verifier will put something (`out.txt -> expected.txt`). It stays, and when the
-verifier has ended it is asked whether something has come to be there. What exists now says so. What was there for a
-while only cannot be excluded where its folder has changed; then the verifier's own text decides, by the names in it.
-In the place of a link to something that is there, and has the name of what the verifier brings, there is a copy of it.
+A link into the places of a verifier's own files is removed, and one whose end depends on who follows it. One that leads
+nowhere may be the right answer, or no matter; it may also lead to where the verifier will put something
+(`out.txt -> expected.txt`). It stays, and when the verifier has ended it is asked whether something has come to be
+there. What exists now says so. What was there for a while only cannot be excluded where its folder has changed; then
+the verifier's own text decides, by the names in it. In the place of a link to something that is there, and has the name
+of what the verifier brings, there is a copy of it.
 """
 
 from __future__ import annotations
@@ -52,9 +53,14 @@ FIND_LEFT = """\
 command -v find >/dev/null || exit 0
 elsewhere=$1
 shift
-for place in "$@"; do
+nowhere=1/2/3/4/5/6/7/8/9/1/2/3/4/5/6/7/8/9/1/2/3/4/5/6/7/8/9/1/2/3/4/5/6/7/8/9
+made=$(mktemp -d /tmp/XXXXXXXXXXXX) && made=$(readlink -f -- "$made")
+if [ -z "$made" ] || ! mkdir -p "$made/$nowhere" || ! cd "$made/$nowhere"; then
+    cd "/proc/$$/task/$$/fdinfo" || exit 1
+fi
+: | { for place in "$@"; do
     real=$(readlink -m -- "$place")
-    for other in /proc /tests /logs /solution $elsewhere; do
+    for other in /proc /tests /logs /solution $made $elsewhere; do
         case "$real/" in "$other"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
         case "$other/" in "${real%/}"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
     done
@@ -65,10 +71,13 @@ for place in "$@"; do
         for file do
             case "$NAMES" in *"/${file##*/}/"*) printf "%s\\0=%s\\0" "$file" "$file"; esac
         done' sh {} + -o -type l -exec sh -c '
+        itself=$(readlink -m /proc/self/exe)
         lines=$(readlink -m -- "$@" | wc -l)
         judged() {
             case "$real/" in
-                /proc/*|/tests/*|/logs/*|/solution/*) printf "%s\\0\\0" "$link"; return;;
+                /proc/*|/tests/*|/logs/*|/solution/*|"$itself"/) printf "%s\\0\\0" "$link"; return;;
+                /dev/null/|/dev/zero/|/dev/full/|/dev/random/|/dev/urandom/|/dev/shm/*) ;;
+                /dev/*) printf "%s\\0\\0" "$link"; return;;
             esac
             for other in $0; do
                 case "$real/" in "$other"/*) printf "%s\\0\\0" "$link"; return;; esac
@@ -90,13 +99,19 @@ for place in "$@"; do
         readlink -m -- "$@" | for link do
             IFS= read -r real
             judged
-        done' "$elsewhere" {} + || exit 1
-done
-exit 0
+        done' "$made $elsewhere" {} + || exit 1
+done; }
+ended=$?
+cd /
+[ -z "$made" ] || rm -rf -- "$made"
+exit $ended
 """
-"""(path, "") of what is to be removed: links that lead to where the verifier's files will be, and folders of compiled
-modules; (path, where to) of a link that leads nowhere; (path, "=" and where to) of a link, also a hard one, to what has
-one of NAMES, each between slashes; (path, "!" and why) of what nobody can look into. It fails where `find` does"""
+"""(path, "") of what is to be removed: links that lead to where the verifier's files will be, or to whoever follows
+them, and folders of compiled modules; (path, where to) of a link that leads nowhere; (path, "=" and where to) of a
+link, also a hard one, to what has one of NAMES, each between slashes; (path, "!" and why) of what nobody can look into.
+It fails where `find` does. Where a link by way of /proc/self or /dev/stdin leads depends on who follows it: here it is
+somebody whose working directory is known to nobody, deeper than any from which `..` would lead to the same, and whose
+files are pipes"""
 PART_LINKS = """\
 while IFS= read -r -d '' link && IFS= read -r -d '' real; do
     new=$link.$RANDOM$RANDOM
