@@ -71,6 +71,12 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     ),
     "a folder in its place": ("mkdir -p /tmp/result.txt; echo PASS > /tmp/result.txt/a", SCRATCH, SAYS, {}),
     "a search path of the verifier's": (f'echo "{DONE}" > json.py', SEARCHED, {}, {}),
+    "a search path that the candidate has closed": (
+        f'echo "{DONE}" > json.py; chmod 0555 .', SEARCHED.replace("cd /app", "cd /tests").replace("out.txt", "/app/out.txt"), {}, {}
+    ),
+    "a search path, from the root folder": (
+        f'echo "{DONE}" > json.py; chmod 0555 .', SEARCHED.replace("cd /app", "cd /").replace("out.txt", "/app/out.txt"), {}, {}
+    ),
     "a start-up module there": (f'echo "{DONE}" > sitecustomize.py', SEARCHED, {}, {}),
     "a module beside the verifier's": (
         "mkdir -p helper; echo \"want = 'x'\" > helper/__init__.py; printf x > out.txt", "cp /tests/*.py /app; r=0; cd /app; "

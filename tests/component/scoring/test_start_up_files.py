@@ -40,6 +40,33 @@ def test_a_program_in_the_working_directory_is_the_candidates(
     assert is_trusted(line.replace("HERE", here).split(), here) is trusted
 
 
+@pytest.mark.parametrize("line", ["usr/bin/pytest -q", "app/main.py", "/main.py"])
+def test_the_root_folder_makes_no_program_the_candidates(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every program lies below it."""
+    monkeypatch.chdir("/")
+    assert is_trusted(line.split(), "/")
+
+
+def test_a_folder_that_its_owner_has_closed_is_not_trusted(tmp_path: Path) -> None:
+    """A candidate takes the right to write from itself, and leaves modules there."""
+    place = tmp_path / "lib"
+    place.mkdir()
+    (place / "json.py").write_text("mine = True\n")
+    place.chmod(0o555)
+    path, source, environment = guard(str(tmp_path / "tests"), {"PYTHONPATH": str(place)})
+    Path(path).parent.mkdir(parents=True)
+    Path(path).write_bytes(source)
+    told = subprocess.run(
+        [sys.executable, "-c", "import json; print(hasattr(json, 'mine'))"],
+        cwd="/",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.stdout, told.stderr) == ("False\n", "")
+
+
 def test_a_guard_keeps_the_contracts_own_search_path() -> None:
     """Its folder comes first, under a name that nobody knows."""
     path, source, environment = guard("/tests", {"PYTHONPATH": "/lib", "A": "b"})
