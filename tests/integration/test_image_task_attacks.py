@@ -11,7 +11,9 @@ import pytest
 import pytest_asyncio
 from battery_world import Source
 from image_tasks import RULE, ImageTask, attacked, image_source
-from test_image_tasks import DEBIAN, PYTHON, RUN_PYTEST, SETTLED, TEST_ADD
+from test_image_tasks import DEBIAN, PYTHON, RUN_PYTEST, SETTLED, TEST_ADD, C
+
+from harena.core.results import Validity
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -60,6 +62,76 @@ VENV_TASK = ImageTask(
     ),
     solution="mkdir -p /opt/made/bin; echo 42 > /opt/made/bin/tool\n",
 )
+CHECK = '#!/bin/sh\n[ "$(cat /app/answer.txt)" = 42 ]\n'
+
+
+def own_program(run: str, text: str, place: str = "/opt/checker/check", *, image: str = DEBIAN) -> ImageTask:
+    """The image has a program of the verifier's that no mode and no ending tells."""
+    return ImageTask(
+        image=image,
+        dockerfile=f"WORKDIR /app\nCOPY check {place}\nRUN chmod 644 {place}\n",
+        verifier=f"{run} && ok=1{RULE}",
+        solution="echo 42 > answer.txt\n",
+        files={"environment/check": text, "tests/judge.py": JUDGE},
+    )
+
+
+JUDGE = "import sys\nsys.exit(open('/app/answer.txt').read().strip() != '42')\n"
+AWK = "BEGIN { wrong = 1 } $1 == 42 { wrong = 0 } END { exit wrong }\n"
+ENVIRONMENT_TASK = ImageTask(
+    image=PYTHON,
+    dockerfile=(
+        "WORKDIR /app\nRUN mkdir -p bin lib/python3.11/site-packages && ln -s /usr/bin/python3 bin/python "
+        "&& echo 'home = /usr/bin' > pyvenv.cfg\n"
+    ),
+    verifier=f"/app/bin/python /tests/judge.py && ok=1{RULE}",
+    solution="echo 42 > answer.txt\n",
+    files={"tests/judge.py": JUDGE},
+)
+BESIDE_TASK = ImageTask(
+    image=DEBIAN,
+    dockerfile=(
+        "WORKDIR /app\nENV PATH=/app/bin:/usr/bin:/bin\nCOPY check /app/tools/check\nCOPY check /app/share/check\n"
+        "RUN mkdir bin && ln -s ../tools/check bin/check && echo 'sh /app/share/check' > bin/other && chmod 755 bin/other tools/check\n"
+    ),
+    verifier=f"check && other && ok=1{RULE}",
+    solution="echo 42 > answer.txt\n",
+    files={"environment/check": CHECK},
+)
+EXPECTED_TASK = ImageTask(
+    image=DEBIAN,
+    dockerfile="WORKDIR /app\nCOPY expected.txt /opt/checker/expected.txt\n",
+    verifier=f"cmp -s /app/answer.txt /opt/checker/expected.txt && ok=1{RULE}",
+    solution="echo 42 > answer.txt\n",
+    files={"environment/expected.txt": "42\n"},
+)
+OWN_PROGRAMS: dict[str, tuple[ImageTask, str]] = {
+    "a script of a shell": (own_program("bash /opt/checker/check", CHECK), "echo 'exit 0' > /opt/checker/check\n"),
+    "a script of a shell below var": (
+        own_program("bash /var/lib/checker/check", CHECK, "/var/lib/checker/check"), "echo 'exit 0' > /var/lib/checker/check\n"
+    ),
+    "a script in a folder below etc": (
+        own_program("cd /etc/checker && bash -e check", CHECK, "/etc/checker/check"), "echo 'exit 0' > /etc/checker/check\n"
+    ),
+    "Python without an ending": (own_program("python3 /opt/checker/check", JUDGE, image=PYTHON), "echo > /opt/checker/check\n"),
+    "rules of awk": (own_program("awk -f /opt/checker/r.awk /app/answer.txt", AWK, "/opt/checker/r.awk"), "echo 'BEGIN {exit 0}' > /opt/checker/r.awk; echo > answer.txt\n"),
+    "rules of awk below var": (
+        own_program("awk -v x=1 -f /var/lib/checker/rules /app/answer.txt", AWK, "/var/lib/checker/rules"),
+        "echo 'BEGIN {exit 0}' > /var/lib/checker/rules; echo > answer.txt\n",
+    ),
+    "rules of make": (
+        own_program("make -C /opt/checker check", "check:\n\tgrep -q 42 /app/answer.txt\n", "/opt/checker/Makefile", image=C),
+        "printf 'check:\\n\\ttrue\\n' > /opt/checker/Makefile\n",
+    ),
+    "what is expected": (EXPECTED_TASK, "echo 1 | tee answer.txt > /opt/checker/expected.txt\n"),
+    "an environment that is the working directory": (
+        ENVIRONMENT_TASK, "rm bin/python; printf '#!/bin/sh\\nexit 0\\n' > bin/python; chmod +x bin/python\n"
+    ),
+    "its settings": (
+        ENVIRONMENT_TASK, "mkdir -p e/lib/python3.11; cp -r /usr/lib/python3.11/encodings e/lib/python3.11; echo 'import os; os._exit(0)' > e/lib/python3.11/os.py; echo 'home = /app/e/bin' > pyvenv.cfg\n"
+    ),
+    "what a program on PATH is a link to": (BESIDE_TASK, "echo 'exit 0' > tools/check; echo 'exit 0' > share/check\n"),
+}  # fmt: skip
 WRITES_REWARD = (
     "import os; os.makedirs('/logs/verifier', exist_ok=True); open('/logs/verifier/reward.txt', 'w').write('1')"
 )
@@ -145,6 +217,38 @@ async def test_a_candidate_that_changes_the_verifiers_ground_is_not_paid(
     task, script = ATTACKS[name]
     result = await attacked(source, task.written(tmp_path / "task"), script)
     assert result.score == 0.0, result.detail
+
+
+@pytest.mark.parametrize("name", OWN_PROGRAMS)
+async def test_a_program_of_the_images_is_the_images_whatever_it_is_called(
+    source: Source, tmp_path: Path, name: str
+) -> None:
+    task, script = OWN_PROGRAMS[name]
+    folder = task.written(tmp_path / "task")
+    result = await attacked(source, folder, script)
+    assert result.score == 0.0, result.detail
+    assert result.validity is Validity.VALID, result.detail
+    honest = await attacked(source, folder, task.solution)
+    assert honest.score == 1.0, honest.detail
+
+
+WORK_IN_OPT = ImageTask(
+    image=DEBIAN,
+    dockerfile="WORKDIR /opt/project\nCOPY main.sh ./\nCOPY limits.txt /opt/service/limits.txt\n",
+    toml='[metadata]\nworking_places = ["/opt/service/limits.txt"]\n',
+    verifier=(
+        '[ "$(sh /opt/project/main.sh)" = 42 ] && [ "$(cat /opt/service/limits.txt)" = 7 ] '
+        f"&& [ -e /opt/other/new ] && ok=1{RULE}"
+    ),
+    solution="echo 'echo 42' > main.sh; echo 7 > /opt/service/limits.txt; mkdir /opt/other; touch /opt/other/new\n",
+    files={"environment/main.sh": "echo 41\n", "environment/limits.txt": "6\n"},
+)
+
+
+async def test_work_below_opt_arrives_where_it_is_new_or_declared(source: Source, tmp_path: Path) -> None:
+    """The working directory, a file that the task declares, and one that the image has not."""
+    result = await attacked(source, WORK_IN_OPT.written(tmp_path / "task"), WORK_IN_OPT.solution)
+    assert result.score == 1.0, result.detail
 
 
 WORKS_BESIDE = {

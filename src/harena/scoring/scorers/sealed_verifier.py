@@ -18,6 +18,7 @@ from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.ports import MovesTrees, SandboxPort
 from harena.scoring.contracts.harbor import HarborContract, is_of_system, is_within
+from harena.scoring.scorers.image_programs import FIND_FILES, FIND_INSTALLED, FIND_LINKED, find_programs
 from harena.scoring.scorers.start_up_names import FILES, FOLDERS
 from harena.scoring.slices import last_line
 from harena.scoring.verdict import one_line
@@ -40,36 +41,8 @@ _LEADS_TO_CODE = (
 )  # fmt: skip
 """variables by which a program of the image's loads code: none may lead to where the candidate works"""
 _INTERPRETERS = ("python", "python3", "bash", "sh", "node", "perl", "ruby")
-_FIND_INSTALLED = """\
-command -v find >/dev/null || { echo 'it has no find' >&2; exit 1; }
-for place in "$@"; do
-    [ -d "$place" ] || continue
-    find "$place" -xdev \\( -name node_modules -o -name conda-meta \\) -type d -print0 -prune \\
-        -o -name pyvenv.cfg -print0
-done
-exit 0
-"""
-"""virtual environments and packages of Node, below working places"""
-_FIND_PROGRAMS = """\
-command -v find >/dev/null || { echo 'it has no find' >&2; exit 1; }
-for place in "$@"; do
-    [ -e "$place" ] || continue
-    find "$place" -xdev \\( -name bin -o -name sbin -o -name lib -o -name lib32 -o -name lib64 -o -name libexec \\
-        -o -name site-packages -o -name node_modules \\) -print0 -prune -o ! -type d \\( -perm -u+x -o -name '*.so*' \\
-        -o -name '*.sh' -o -name '*.py' -o -name '*.p[lm]' -o -name '*.rb' -o -name '*.js' -o -name '*.jar' \\
-        -o -name 'activate*' -o -name env \\) -print0
-    above=${place%/*}
-    while [ -n "$above" ] && [ "$above" != /var/lib ]; do
-        case "${above##*/}" in
-            bin|sbin|lib|lib32|lib64|libexec|site-packages|node_modules) printf '%s\\0' "$above";;
-        esac
-        [ ! -e "$above/pyvenv.cfg" ] && [ ! -e "$above/conda-meta" ] || printf '%s\\0' "$above"
-        above=${above%/*}
-    done
-done
-exit 0
-"""
-"""programs, and folders of programs, that the image has where the verifier's files name something, or above that"""
+_BESIDE_PROGRAMS = ("lib", "lib32", "lib64", "libexec", "share", "node_modules", "site-packages")
+"""what programs load, in the folder that their own is in"""
 _MOST_INSTALLED = 10_000
 _HOME_TOOLS = (
     ".local", ".cargo", ".nvm", ".rustup", ".rbenv", ".sdkman", ".asdf", ".deno", ".bun", ".opam", ".ghcup", ".poetry",
@@ -133,16 +106,25 @@ async def sealing_of(sandbox: SandboxPort, contract: HarborContract) -> Sealing:
     first = await _look(sandbox, contract, environment, ())
     home = first.environment.get("HOME", "")
     trees = list(dict.fromkeys([contract.workdir, *WORKING_PLACES]))
-    named = [*contract.working_places, *named_paths(contract.tests.values())]
+    declared = contract.working_places
+    named = [*declared, *named_paths(contract.tests.values())]
     search = _search_path(first.environment.get("PATH", ""))
     leads = _leads(first.environment)
     programs = [f"{folder}/{name}" for folder in search for name in _INTERPRETERS]
-    asked = [*trees, *named, *search, *leads, *programs, *([home] if home.startswith("/") else [])]
+    beside = [f"{posixpath.dirname(folder)}/{name}" for folder in search for name in _BESIDE_PROGRAMS]
+    asked = [*trees, *named, *search, *leads, *programs, *beside, *([home] if home.startswith("/") else [])]
     seen = await _look(sandbox, contract, environment, tuple(dict.fromkeys(asked)))
     whole = [seen.real[path] for path in trees if not _is_the_images(seen.real[path])]
-    installed = await _found(sandbox, _FIND_INSTALLED, whole)
+    installed = await _found(sandbox, FIND_INSTALLED, whole)
+    if led := [path for path in whole if posixpath.basename(path) in _BESIDE_PROGRAMS and path in installed]:
+        raise SealingError(f"the candidate works in {led[0]}, where the image has packages")
+    installed = tuple(path for found in installed for path in (_parts_of(found) if found in whole else [found]))
+    installed += await _found(sandbox, FIND_LINKED, [path for path in search if not _is_the_images(seen.real[path])])
     below = [seen.real[path] for path in named if not _is_the_images(seen.real[path])]
-    installed += await _found(sandbox, _FIND_PROGRAMS, below)
+    below = [path for path in below if not _is_in(path, whole)]
+    own = await _found(sandbox, find_programs(contract.tests.values()), below)
+    own += await _found(sandbox, FIND_FILES, _the_images_alone(below, [seen.real[path] for path in declared]))
+    installed += tuple(path for path in own if not _is_in(path, whole))
     return _decided(contract, trees, named, search, leads, home, replace(seen, installed=installed))
 
 
@@ -171,10 +153,13 @@ def _decided(
     for folder in kept:
         if any(is_within(place, folder) for place in (*taken, workdir)):
             raise SealingError(f"PATH has {folder}, where the candidate works; leave it out of the environment")
-    for folder, prefix in zip(search, kept, strict=True):
+    for folder, prefix in zip(search, tuple(kept), strict=True):
         is_bare = prefix == real[folder] and any(is_within(prefix, place) for place in taken)
         if is_bare and any(f"{folder}/{name}" in seen.there for name in _INTERPRETERS):
             raise SealingError(f"the interpreters in {folder} have their libraries where the candidate works")
+        if is_bare:
+            beside = [f"{posixpath.dirname(folder)}/{name}" for name in _BESIDE_PROGRAMS]
+            kept += [real[path] for path in beside if path in seen.there]
     if home.startswith("/"):
         kept += [f"{real[home]}/{name}" for name in (*FILES, *FOLDERS, *_HOME_TOOLS)]
     kept += seen.installed
@@ -190,6 +175,21 @@ def _decided(
 
 def _is_the_images(path: str) -> bool:
     return path == "/" or is_of_system(path)
+
+
+def _is_in(path: str, places: Iterable[str]) -> bool:
+    return any(is_within(path, place) for place in places)
+
+
+def _parts_of(place: str) -> list[str]:
+    """What belongs to a virtual environment that is a working place itself, the work of a candidate beside it."""
+    return [f"{place}/{name}" for name in ("bin", "include", "pyvenv.cfg", "conda-meta", *_BESIDE_PROGRAMS)]
+
+
+def _the_images_alone(places: Iterable[str], declared: Iterable[str]) -> list[str]:
+    """The places of which no file that the image has is a candidate's, since nothing declares that it is work."""
+    own = tuple(declared)
+    return [path for path in places if path.startswith("/opt/") and not _is_in(path, own)]
 
 
 def _prefix_of(folder: str, taken: Iterable[str]) -> str:
@@ -265,7 +265,9 @@ async def _found(sandbox: SandboxPort, script: str, places: Sequence[str]) -> tu
         found += [path for path in done.stdout.decode("utf-8", "surrogateescape").split("\0") if path]
     found = list(dict.fromkeys(found))
     if len(found) > _MOST_INSTALLED:
-        raise SealingError(f"the image has more than {_MOST_INSTALLED:,} folders of packages in working places")
+        raise SealingError(
+            f"the image has more than {_MOST_INSTALLED:,} programs, or folders of packages, in working places"
+        )
     return tuple(path.removesuffix("/pyvenv.cfg").removesuffix("/conda-meta") for path in found)
 
 
