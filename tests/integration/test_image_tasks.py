@@ -30,6 +30,13 @@ results = {"summary": {"passed": int(done.returncode == 0)}, "tool": {"name": "p
 open("/logs/verifier/ctrf.json", "w").write(json.dumps({"results": results}))
 json.dump({"reward": results["summary"]["passed"], "tests": 1}, open("/logs/verifier/reward.json", "w"))
 """
+TEST_FIVE = """\
+import unittest
+import solution
+class Five(unittest.TestCase):
+    def test_five(self):
+        self.assertEqual(solution.x, 5)
+"""
 TASKS: dict[str, ImageTask] = {
     "a file": ImageTask(
         image=DEBIAN,
@@ -86,6 +93,53 @@ TASKS: dict[str, ImageTask] = {
             "environment/Makefile": "CC=gcc\nmain: main.c\n\t$(CC) -o $@ $<\n",
             "environment/main.c": '#include <stdio.h>\nint main(void) { puts("built"); return 0; }\n',
         },
+    ),
+    "a repository's own fixtures": ImageTask(
+        image=PYTHON,
+        dockerfile="WORKDIR /app\nCOPY conftest.py solution.py ./\n",
+        verifier=f"cd /app\ncp /tests/test_x.py /app/test_x.py\npython3 -m pytest -q test_x.py && ok=1{RULE}",
+        solution="sed -i s/4/5/ solution.py\n",
+        files={
+            "environment/conftest.py": "import pytest\n@pytest.fixture\ndef five():\n    return 5\n",
+            "environment/solution.py": "x = 4\n",
+            "tests/test_x.py": "from solution import x\ndef test_x(five):\n    assert x == five\n",
+        },
+    ),
+    "a repository's own tests and settings": ImageTask(
+        image=PYTHON,
+        dockerfile="WORKDIR /app\nCOPY pytest.ini solution.py ./\nCOPY check_x.py tests/check_x.py\n",
+        verifier=(
+            "cd /app\npython3 -m pytest -q tests /tests/test_x.py --junitxml=/tmp/told.xml && "
+            f"grep -q 'tests=\"2\"' /tmp/told.xml && ok=1{RULE}"
+        ),
+        solution="sed -i s/4/5/ solution.py\n",
+        files={
+            "environment/pytest.ini": "[pytest]\npython_files = check_*.py test_*.py\n",
+            "environment/solution.py": "x = 4\n",
+            "environment/check_x.py": "from solution import x\ndef test_own():\n    assert x == 5\n",
+            "tests/test_x.py": "from solution import x\ndef test_x():\n    assert x == 5\n",
+        },
+    ),
+    "a repository's own unittest": ImageTask(
+        image=PYTHON,
+        dockerfile="WORKDIR /app\nCOPY solution.py ./\nCOPY test_own.py tests/test_own.py\n",
+        verifier=(
+            "cd /app\ncp /tests/test_x.py tests/\npython3 -m unittest discover -s tests -t . > /tmp/told 2>&1; "
+            f"grep -q 'Ran 2' /tmp/told && grep -q OK /tmp/told && ok=1{RULE}"
+        ),
+        solution="sed -i s/4/5/ solution.py; touch tests/__init__.py\n",
+        files={
+            "environment/solution.py": "x = 4\n",
+            "environment/test_own.py": TEST_FIVE,
+            "tests/test_x.py": TEST_FIVE,
+        },
+    ),
+    "what was made is newer than what it is made of": ImageTask(
+        image=C,
+        dockerfile="WORKDIR /app\nCOPY Makefile in.txt ./\n",
+        verifier=f"cd /app\nmake -q out.txt && ok=1{RULE}",
+        solution="make out.txt\n",
+        files={"environment/Makefile": "out.txt: in.txt\n\tcp $< $@\n", "environment/in.txt": "1\n"},
     ),
     "settings below /etc": ImageTask(
         image=DEBIAN,

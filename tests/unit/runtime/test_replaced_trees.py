@@ -88,6 +88,12 @@ def test_what_is_packed_comes_out_the_same(tmp_path: Path) -> None:
         [("file", tarfile.REGTYPE, "x"), ("file", tarfile.SYMTYPE, "OUT")],
         [("hard", tarfile.LNKTYPE, "OUT/victim"), ("hard", tarfile.REGTYPE, "x"), ("hard", tarfile.REGTYPE, "y")],
         [("link", tarfile.SYMTYPE, "OUT"), ("link", tarfile.DIRTYPE, ""), ("link/out", tarfile.REGTYPE, "x")],
+        [
+            ("a", tarfile.DIRTYPE, ""),
+            ("a/x", tarfile.REGTYPE, "x"),
+            ("a", tarfile.SYMTYPE, "OUT"),
+            ("a/y", tarfile.REGTYPE, "x"),
+        ],
     ],
 )
 def test_a_tree_is_replaced_within_its_folder(tmp_path: Path, members: list[tuple[str, bytes, str]]) -> None:
@@ -134,3 +140,83 @@ def test_a_link_in_the_place_of_what_lies_above_a_kept_path_is_refused(tmp_path:
     assert (ours / "a").is_dir()
     assert not (ours / "a").is_symlink()
     assert os.listdir(outside) == []
+
+
+def states(folder: Path) -> dict[str, tuple[int, int]]:
+    """Number and time of the last change of each file below."""
+    about = {str(path.relative_to(folder)): path.lstat() for path in folder.rglob("*") if not path.is_dir()}
+    return {name: (one.st_ino, one.st_ctime_ns) for name, one in about.items()}
+
+
+def test_a_file_that_is_what_comes_stays_untouched(tmp_path: Path) -> None:
+    """Whoever asks what has changed since finds nothing, and of what has changed all."""
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    for folder in (theirs, ours):
+        (folder / "sub").mkdir(parents=True)
+        for name in ("same", "sub/same", "text", "mode", "time", "shorter", "longer"):
+            (folder / name).write_text("x" * 600_000)
+            os.utime(folder / name, (1_000_000_000.1, 1_000_000_000.1))
+        (folder / "link").symlink_to("same")
+        (folder / "other").symlink_to("same" if folder == ours else "text")
+    (ours / "gone").write_text("x")
+    (ours / "sub").chmod(0o500)
+    (theirs / "text").write_text("x" * 599_999 + "y")
+    (theirs / "shorter").write_text("x" * 599_999)
+    (theirs / "longer").write_text("x" * 600_001)
+    for name in ("text", "shorter", "longer"):
+        os.utime(theirs / name, (1_000_000_000.1, 1_000_000_000.1))
+    (theirs / "mode").chmod(0o755)
+    os.utime(theirs / "time", (1_000_000_001, 1_000_000_001))
+    before = states(ours)
+    assert operated("replace_tree", str(ours), (), given=operated("pack", str(theirs), True)[1])[0] == ["ok"]
+    after = states(ours)
+    assert {name for name in after if before.get(name) == after[name]} == {"same", "sub/same", "link"}
+    assert sorted(after) == sorted(set(before) - {"gone"})
+    for name in ("text", "shorter", "longer", "mode", "time"):
+        ours_now, theirs_now = (ours / name).stat(), (theirs / name).stat()
+        assert (ours / name).read_bytes() == (theirs / name).read_bytes()
+        assert (ours_now.st_mode, int(ours_now.st_mtime)) == (theirs_now.st_mode, int(theirs_now.st_mtime))
+    assert os.readlink(ours / "other") == "text"
+
+
+def test_another_kind_takes_the_place_of_what_is_there(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    for number, folder in enumerate((theirs, ours)):
+        folder.mkdir()
+        for at in range(3):
+            path, kind = folder / f"is{at}", (at + number) % 3
+            if kind == 0:
+                path.write_text("a file")
+            elif kind == 1:
+                path.mkdir()
+                (path / "in").write_text("in")
+            else:
+                path.symlink_to("is0" if at else "is1")
+    assert operated("replace_tree", str(ours), (), given=operated("pack", str(theirs), True)[1])[0] == ["ok"]
+    assert (ours / "is0").read_text() == "a file"
+    assert not (ours / "is0").is_symlink()
+    assert os.listdir(ours / "is1") == ["in"]
+    assert not (ours / "is1").is_symlink()
+    assert os.readlink(ours / "is2") == "is0"
+
+
+def test_only_what_is_the_same_adopts_a_time(tmp_path: Path) -> None:
+    theirs, ours, outside = tmp_path / "theirs", tmp_path / "ours", tmp_path / "outside"
+    for folder in (theirs, ours):
+        folder.mkdir()
+        for name in ("same", "text", "mode"):
+            (folder / name).write_text("text")
+    (theirs / "text").write_text("next")
+    (theirs / "mode").chmod(0o755)
+    (theirs / "new").write_text("new")
+    (theirs / "link").mkdir()
+    outside.mkdir()
+    for folder in (theirs / "link", outside):
+        (folder / "same").write_text("text")
+    (ours / "link").symlink_to(outside)
+    for path in [path for path in theirs.rglob("*") if path.is_file()]:
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert operated("adopt_times", str(ours), given=operated("pack", str(theirs), True)[1])[0] == ["ok"]
+    times = {path.name: path.stat().st_mtime == 1_000_000_000 for path in ours.iterdir()}
+    assert times == {"same": True, "text": False, "mode": False, "link": False}
+    assert (outside / "same").stat().st_mtime != 1_000_000_000

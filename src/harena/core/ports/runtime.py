@@ -127,7 +127,12 @@ class MovesTrees(Protocol):
 
     async def replace_tree(self, path: str, source: AsyncIterable[bytes], *, kept: Sequence[str] = ()) -> None:
         """Make folder `path` what such a stream says. Paths below it that are `kept` stay as they are, and what the
-        stream has of them is left out. No link is followed below the folder. Raises SandboxFileError."""
+        stream has of them is left out; a file that is what the stream says, its time too, is not touched. No link is
+        followed below the folder. Raises SandboxFileError."""
+
+    async def adopt_times(self, path: str, source: AsyncIterable[bytes]) -> None:
+        """Give the files below folder `path` that are what such a stream says, but for their time, that time. Raises
+        SandboxFileError."""
 
 
 class SandboxPort(Protocol):

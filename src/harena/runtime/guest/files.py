@@ -20,7 +20,9 @@ from harena.runtime.kernel.syscalls import OPENAT2, syscall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import tarfile
+    from collections.abc import Callable, Iterator
+    from typing import IO
 
 _NO_MAGICLINKS = 0x02
 _AT_FDCWD = -100
@@ -28,6 +30,7 @@ _BLOCK_BYTES = 512  # of which a tar archive is made
 _TAR_FILE, _TAR_LINK, _TAR_DIRECTORY = b"0", b"2", b"5"
 _GATHERED_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 18
+_SAME_TIME_SECONDS = 1e-6  # a time that was a float on its way may have lost a nanosecond
 _LEFT_OUT = (
     errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO,  # gone, or another thing than what was listed
     errno.EACCES, errno.EPERM, errno.EWOULDBLOCK,  # not to be read, or leased
@@ -359,37 +362,146 @@ def _unpack(extra: int, path: str) -> list[str]:
 
 def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str]:
     """Make a folder what a tar stream says, but for the paths below it that are `kept`. No link is followed below it,
-    and no file that is there is written to."""
-    import tarfile
-
+    and no file that is there is written to: one that is what the stream says, its time too, stays untouched."""
     os.makedirs(path, exist_ok=True)
     top = os.path.realpath(path)
-    _clear(top, "", kept)
-    folders = []
+    folders: list[tuple[str, int, float, tuple[int, int]]] = []
+    seen: set[str] = set()
+    above_kept = {folder for keep in kept for folder in _folders_above(keep)}
+    for name, member, archive in _members(extra, kept):
+        if name in seen:
+            raise OSError(errno.EINVAL, "%s: comes twice" % member.name)
+        seen.add(name)
+        target = top if name == "." else os.path.join(top, name)
+        above = os.path.dirname(target)
+        if name != "." and os.path.realpath(above) != above:
+            raise OSError(errno.EINVAL, "%s: lies behind a link" % member.name)
+        owner, mode = (member.uid, member.gid), member.mode & 0o1777
+        holds_kept = name == "." or name in above_kept
+        if member.isdir():
+            _make_way(target, stat.S_IFDIR, owner, holds_kept)
+            if not os.path.isdir(target):
+                _as_owner(owner, os.mkdir, target, 0o700)
+            elif os.stat(target).st_mode & 0o700 != 0o700:
+                _as_owner(owner, os.chmod, target, 0o700)
+            folders.append((target, mode, member.mtime, owner))
+        elif member.issym():
+            _make_way(target, stat.S_IFLNK, owner, holds_kept)
+            if os.path.islink(target) and os.readlink(target) != member.linkname:
+                os.unlink(target)
+            if not os.path.islink(target):
+                _as_owner(owner, os.symlink, member.linkname, target)
+        elif member.isreg():
+            _make_way(target, stat.S_IFREG, owner, holds_kept)
+            content = _content_of(member, archive)
+            before = _opened_if(target, member.size, mode)
+            try:
+                is_new = before is None or abs(os.fstat(before).st_mtime - member.mtime) > _SAME_TIME_SECONDS
+                alike, part = _read_alike(None if is_new else before, content)
+                if is_new or part or alike != member.size:
+                    if os.path.lexists(target):
+                        os.unlink(target)
+                    given = (before, alike, part, content)
+                    _as_owner(owner, _write_member, given, target, mode, member.mtime)
+            finally:
+                if before is not None:
+                    os.close(before)
+    _clear(top, "", frozenset(kept), above_kept | seen, seen)
+    for target, mode, modified, owner in reversed(folders):
+        _as_owner(owner, _finish_folder, target, mode, modified)
+    return []
+
+
+def _adopt_times(extra: int, path: str) -> list[str]:
+    """Files below a folder that are what a tar stream says but for their time get that, too. No link is followed."""
+    top = os.path.realpath(path)
+    for name, member, archive in _members(extra, ()):
+        target = os.path.join(top, name)
+        above = os.path.dirname(target)
+        if not member.isreg() or os.path.realpath(above) != above:
+            continue
+        before = _opened_if(target, member.size, member.mode & 0o1777)
+        if before is None:
+            continue
+        try:
+            about = os.fstat(before)
+            is_other = abs(about.st_mtime - member.mtime) > _SAME_TIME_SECONDS
+            if is_other and (about.st_uid, about.st_gid) == (member.uid, member.gid):
+                alike, part = _read_alike(before, _content_of(member, archive))
+                if alike == member.size and not part:
+                    _as_owner((member.uid, member.gid), _set_time, before, member.mtime)
+        finally:
+            os.close(before)
+    return []
+
+
+def _members(extra: int, kept: tuple[str, ...]) -> Iterator[tuple[str, tarfile.TarInfo, tarfile.TarFile]]:
+    """(path below the folder, member, archive) of a stream, but for what is kept."""
+    import tarfile
+
+    all_kept = frozenset(kept)
     with os.fdopen(extra, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             name = os.path.normpath(member.name)
             if name.startswith(("/", "../")) or name == "..":
                 raise OSError(errno.EINVAL, "%s: leads out of the directory" % member.name)
-            if any(name == keep or name.startswith(keep + "/") for keep in kept):
-                continue
-            target = top if name == "." else os.path.join(top, name)
-            above = os.path.dirname(target)
-            if name != "." and os.path.realpath(above) != above:
-                raise OSError(errno.EINVAL, "%s: lies behind a link" % member.name)
-            owner = (member.uid, member.gid)
-            if member.isdir():
-                if not (os.path.isdir(target) and not os.path.islink(target)):
-                    _as_owner(owner, os.mkdir, target, 0o700)
-                folders.append((target, member.mode & 0o1777, member.mtime, owner))
-            elif member.issym():
-                _as_owner(owner, os.symlink, member.linkname, target)
-            elif member.isreg():
-                content = archive.extractfile(member)
-                _as_owner(owner, _write_member, content, target, member.mode & 0o1777, member.mtime)
-    for target, mode, modified, owner in reversed(folders):
-        _as_owner(owner, _finish_folder, target, mode, modified)
-    return []
+            if name not in all_kept and not any(above in all_kept for above in _folders_above(name)):
+                yield name, member, archive
+
+
+def _folders_above(name: str) -> Iterator[str]:
+    at = name.rfind("/")
+    while at > 0:
+        yield name[:at]
+        at = name.rfind("/", 0, at)
+
+
+def _make_way(target: str, kind: int, owner: tuple[int, int], holds_kept: bool) -> None:
+    """Remove what is there of another kind, or somebody else's. Raises OSError where it holds what is kept."""
+    import shutil
+
+    try:
+        about = os.lstat(target)
+    except FileNotFoundError:
+        return
+    if stat.S_IFMT(about.st_mode) == kind and (holds_kept or (about.st_uid, about.st_gid) == owner):
+        return
+    if holds_kept:
+        raise OSError(errno.EEXIST, target + ": holds what is kept")
+    if stat.S_ISDIR(about.st_mode):
+        shutil.rmtree(target)
+    else:
+        os.unlink(target)
+
+
+def _opened_if(target: str, size: int, mode: int) -> int | None:
+    """A descriptor of the regular file that is there, if it has this size and these permission bits."""
+    try:
+        descriptor = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    about = os.fstat(descriptor)
+    if stat.S_ISREG(about.st_mode) and about.st_size == size and stat.S_IMODE(about.st_mode) == mode:
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _content_of(member: tarfile.TarInfo, archive: tarfile.TarFile) -> IO[bytes]:
+    content = archive.extractfile(member)
+    if content is None:
+        raise OSError(errno.EINVAL, "%s: is no file" % member.name)
+    return content
+
+
+def _read_alike(before: int | None, content: IO[bytes]) -> tuple[int, bytes]:
+    """(bytes in which both are alike, what follows them in `content` and was read; empty = nothing follows)."""
+    alike = 0
+    while True:
+        part = content.read(_COPIED_BYTES)
+        if not part or before is None or os.pread(before, len(part), alike) != part:
+            return alike, part
+        alike += len(part)
 
 
 def _as_owner(owner: tuple[int, int], work: Callable[..., None], *arguments: object) -> None:
@@ -426,21 +538,27 @@ def _set_time(place: int | str, modified: float) -> None:
         return
 
 
-def _write_member(content: object, target: str, mode: int, modified: float) -> None:
+def _write_member(given: tuple[int | None, int, bytes, IO[bytes]], target: str, mode: int, modified: float) -> None:
+    """`given`: a file, how much of its begin is the new one's, what follows, and where the rest is read."""
+    before, alike, part, content = given
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        part = content.read(_COPIED_BYTES)  # type: ignore[attr-defined]
+        copied = 0
+        while before is not None and copied < alike:
+            first = os.pread(before, min(_COPIED_BYTES, alike - copied), copied)
+            _write_all(descriptor, first)
+            copied += len(first)
         while part:
             _write_all(descriptor, part)
-            part = content.read(_COPIED_BYTES)  # type: ignore[attr-defined]
+            part = content.read(_COPIED_BYTES)
         os.fchmod(descriptor, mode)
         _set_time(descriptor, modified)
     finally:
         os.close(descriptor)
 
 
-def _clear(top: str, below: str, kept: tuple[str, ...]) -> None:
-    """Remove what is in a folder, but for `kept` paths below `top`, and the folders that these lie in."""
+def _clear(top: str, below: str, kept: frozenset[str], entered: set[str], seen: set[str]) -> None:
+    """Remove what is in a folder and was not `seen`, but for `kept` paths below `top` and `entered` folders."""
     import shutil
 
     with os.scandir(os.path.join(top, below)) as found:
@@ -450,11 +568,11 @@ def _clear(top: str, below: str, kept: tuple[str, ...]) -> None:
         is_folder = entry.is_dir(follow_symlinks=False)
         if name in kept:
             continue
-        if is_folder and any(keep.startswith(name + "/") for keep in kept):
-            _clear(top, name + "/", kept)
+        if is_folder and name in entered:
+            _clear(top, name + "/", kept, entered, seen)
         elif is_folder:
             shutil.rmtree(entry.path)
-        else:
+        elif name not in seen:
             os.unlink(entry.path)
 
 
@@ -502,6 +620,7 @@ _OPERATIONS = {
     "pack": _pack,
     "unpack": _unpack,
     "replace_tree": _replace_tree,
+    "adopt_times": _adopt_times,
     "pour": _pour,
     "processes": _processes,
     "signal": _send_signal,

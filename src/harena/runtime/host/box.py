@@ -549,6 +549,10 @@ class LinuxSandbox:
         """See `MovesTrees`."""
         await self._take_in(path, "replace_tree", source, arguments=(tuple(kept),))
 
+    async def adopt_times(self, path: str, source: AsyncIterable[bytes]) -> None:
+        """See `MovesTrees`."""
+        await self._take_in(path, "adopt_times", source)
+
     async def _take_in(
         self,
         path: str,

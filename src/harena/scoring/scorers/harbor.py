@@ -46,7 +46,7 @@ from harena.scoring.scorers.left_links import (
     parsed_states,
 )
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.sealed_verifier import SealingError, sealing_of, take_over
+from harena.scoring.scorers.sealed_verifier import SealingError, adopt_times, sealing_of, take_over
 from harena.scoring.scorers.shadowing import NAMES_OF_WORK, phony_targets
 from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, guard, guarded_scripts
 from harena.scoring.scorers.verifier_ground import (
@@ -282,6 +282,8 @@ async def _sealed(contract: HarborContract, theirs: SandboxPort, fresh: SandboxP
         sealing = await sealing_of(fresh, contract)
     except SealingError as error:
         raise EnvironmentFailedError(f"the verifier cannot be sealed: {error}") from None
+    if contract.environment_files or contract.environment_commands:
+        await adopt_times(sealing, theirs, fresh)
     ground = await _ground(fresh, contract, taken=sealing.places)
     await take_over(sealing, theirs, fresh)
     return ground

@@ -290,6 +290,26 @@ async def _look(
     return _Seen({name: value for name, _, value in pairs}, real, there)
 
 
+async def adopt_times(sealing: Sealing, theirs: SandboxPort, ours: SandboxPort) -> None:
+    """Give what a task's preparation has written in both sandboxes one time: what is the same then stays as it is when
+    the places are taken over, and the candidate has neither made nor changed it. Raises SandboxFileError."""
+    assert isinstance(theirs, MovesTrees)
+    assert isinstance(ours, MovesTrees)
+    for tree in (*sealing.trees, *sealing.named):
+        if await _is_folder(theirs, tree.path) and await _is_folder(ours, tree.path):
+            async with aclosing(theirs.pack_tree(tree.path)) as packed:
+                await ours.adopt_times(tree.path, packed)
+
+
+async def _is_folder(sandbox: SandboxPort, path: str) -> bool:
+    try:
+        return (await sandbox.stat(path)).kind == "directory"
+    except SandboxFileError as error:
+        if error.reason not in ("NOT_FOUND", "NOT_A_DIRECTORY", "PERMISSION_DENIED"):
+            raise
+        return False
+
+
 async def take_over(sealing: Sealing, theirs: SandboxPort, ours: SandboxPort) -> None:
     """Make the working places of `ours` what they are in `theirs`, where nothing of the candidate's runs any more.
     Raises SandboxFileError."""
@@ -328,6 +348,18 @@ async def _take_named(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> Non
         return
     if about.kind == "directory":
         await _take_tree(tree, theirs, ours)
-    elif about.kind == "file" and not tree.kept:
+    elif about.kind == "file" and not tree.kept and not await _is_same(ours, path, content, about.mode & 0o1777):
         await ours.remove(path, recursive=True, missing_ok=True)
         await ours.write_file(path, content, mode=about.mode & 0o1777)
+
+
+async def _is_same(sandbox: SandboxPort, path: str, content: bytes, mode: int) -> bool:
+    try:
+        about = await sandbox.stat(path)
+        if about.kind != "file" or about.mode & 0o1777 != mode or about.size_bytes != len(content):
+            return False
+        return await sandbox.read_file(path, max_bytes=_MOST_FILE_BYTES) == content
+    except SandboxFileError as error:
+        if error.reason not in ("NOT_FOUND", "NOT_A_DIRECTORY", "PERMISSION_DENIED"):
+            raise
+        return False
