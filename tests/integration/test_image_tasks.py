@@ -11,7 +11,7 @@ import pytest_asyncio
 from battery_world import Source
 from image_tasks import RULE, ImageTask, attacked, image_source, judged, scenario_of
 
-from harena.core.results import Validity
+from harena.core.results import Reason, Validity
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -141,6 +141,13 @@ TASKS: dict[str, ImageTask] = {
         solution="make out.txt\n",
         files={"environment/Makefile": "out.txt: in.txt\n\tcp $< $@\n", "environment/in.txt": "1\n"},
     ),
+    "files that are copied to where the image works": ImageTask(
+        image=SETTLED,
+        dockerfile="COPY first.txt ./\nCOPY first.txt sub/second.txt\n",
+        verifier=f'[ "$(cat /srv/work/first.txt /srv/work/sub/second.txt)" = "$(printf "1\\n2")" ] && ok=1{RULE}',
+        solution="echo 2 > sub/second.txt\n",
+        files={"environment/first.txt": "1\n"},
+    ),
     "settings below /etc": ImageTask(
         image=DEBIAN,
         dockerfile="WORKDIR /app\n",
@@ -246,3 +253,31 @@ async def test_a_task_in_an_image_with_a_user_runs_as_that_user(source: Source, 
         assert (who, result.score, result.validity) == (who, score, Validity.VALID), result.detail
     liar = "echo 1000 > made; chmod 600 made; echo 'echo 1 > /logs/verifier/reward.txt; exit 0' > ~/.bashrc\n"
     assert (await attacked(source, folder, liar + "ln -s /logs/verifier/reward.txt x; rm -rf ~/.cache\n")).score == 0.0
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of several users are made")
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"dockerfile": "USER root\nWORKDIR /app\n"},
+        {"toml": '[agent]\nuser = "root"\n'},
+        {"toml": '[verifier]\nuser = "root"\n'},
+    ],
+)
+async def test_root_in_an_image_with_another_user_is_no_zero(
+    source: Source, tmp_path: Path, asks: dict[str, str]
+) -> None:
+    """What cannot be had has no score."""
+    task = ImageTask(image=OWNED.image, verifier=f'[ "$(id -u)" = 0 ] && ok=1{RULE}', solution="id -u\n", **asks)  # type: ignore[arg-type]
+    result = await judged(source, scenario_of(task.written(tmp_path / "task"), "oracle"))
+    assert (result.score, result.reason) == (None, Reason.SCORER_ERROR), result.detail
+    assert "the task asks for root" in result.detail
+
+
+async def test_root_in_an_image_of_roots_is_what_it_has(source: Source, tmp_path: Path) -> None:
+    task = ImageTask(
+        image=DEBIAN, dockerfile="USER root\n", verifier=f'[ "$(id -u)" = 0 ] && ok=1{RULE}', solution="true\n"
+    )
+    result = await judged(source, scenario_of(task.written(tmp_path / "task"), "oracle"))
+    assert result.score == 1.0, result.detail

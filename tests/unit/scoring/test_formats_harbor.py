@@ -85,7 +85,7 @@ def test_an_image_in_place_of_a_dockerfile(tmp_path: Path) -> None:
         ("[environment]\nos = 'windows'", "environment.os", "sandboxes are linux, not 'windows'"),
         ("[environment]\ngpus = 1", "environment.gpus", "no accelerators"),
         ("[[environment.mcp_servers]]\nname = 'x'", "environment.mcp_servers", "is not carried out"),
-        ("[agent]\nuser = 'me'", "agent.user", "always root in a sandbox, not 'me'"),
+        ("[agent]\nuser = 'me'", "agent.user", "root in a sandbox, not 'me'"),
         ("[agent]\ntimeout_sec = 0", "agent.timeout_sec", "must be more than 0"),
         ("[verifier]\nenv = { KEY = '${SECRET}' }", "verifier.env.KEY", "write the value, or a default"),
         ("[solution]\nenv = { KEY = 3 }", "solution.env", "must be a table of texts"),
@@ -114,13 +114,33 @@ def test_each_wrong_setting_is_named(tmp_path: Path, toml: str, field: str, mess
         ({"environment/Dockerfile": None}, "environment.docker_image", "is required where there is no"),
         ({"solution/solve.sh": None}, "", "holds no solution of its own"),
         ({"environment/Dockerfile": "FROM a\nFROM b"}, "environment/Dockerfile:2", "several stages"),
-        ({"environment/Dockerfile": "FROM a\nUSER me"}, "environment/Dockerfile:2", "always root"),
+        ({"environment/Dockerfile": "FROM a\nUSER me"}, "environment/Dockerfile:2", "or root in a sandbox"),
         ({"environment/Dockerfile": "COPY ../../x /y"}, "environment/Dockerfile:1", "leads out of the task's folder"),
         ({"environment/Dockerfile": "COPY none /y"}, "environment/Dockerfile:1", "none is not in"),
         ({"environment/Dockerfile": "ADD https://a.b/c /y"}, "environment/Dockerfile:1", "downloaded"),
         ({"environment/Dockerfile": "COPY --from=x a /y"}, "environment/Dockerfile:1", "several stages"),
         ({"environment/Dockerfile": "RUN <<EOF\nls\nEOF"}, "environment/Dockerfile:1", "here-documents"),
         ({"environment/Dockerfile": '\n# x\nSHELL ["x"]'}, "environment/Dockerfile:3", "SHELL is not carried out"),
+        (
+            {"environment/Dockerfile": "FROM a\nWORKDIR sub"},
+            "environment/Dockerfile:2",
+            "begins at the image's WORKDIR",
+        ),
+        (
+            {"environment/Dockerfile": "FROM a\nCOPY Dockerfile ../x"},
+            "environment/Dockerfile:2",
+            "begins at the image's",
+        ),
+        (
+            {"environment/Dockerfile": "FROM a\nCOPY --chown=me Dockerfile /x"},
+            "environment/Dockerfile:2",
+            "not carried out",
+        ),
+        (
+            {"environment/Dockerfile": "FROM a\nCOPY --chmod=600 Dockerfile /x"},
+            "environment/Dockerfile:2",
+            "not carried out",
+        ),
         ({"environment/Dockerfile": "RUN [1"}, "environment/Dockerfile:1", "is not a list of words"),
         ({"environment/Dockerfile": "ENV A='"}, "environment/Dockerfile:1", "cannot be read"),
     ],
@@ -222,3 +242,28 @@ def test_a_row_names_no_folder(tmp_path: Path, form: str | None) -> None:
     for row in ({"task_directory": str(task)}, {"folder": str(task)}, {"path": str(task), "task_directory": str(task)}):
         [(_, _, message)] = mistakes_of([row], form=form)
         assert ("never from a row" if form else "no data format is like this") in message
+
+
+@pytest.mark.parametrize(
+    ("dockerfile", "files"),
+    [
+        ("FROM a\nCOPY one.txt ./\nCOPY one.txt sub/\n", {"./one.txt", "./sub/one.txt"}),
+        ("FROM a\nCOPY one.txt two.txt .\n", {"./one.txt", "./two.txt"}),
+        ("FROM a\nCOPY one.txt d/a\nCOPY two.txt d\n", {"./d/a", "./d/two.txt"}),
+        ("FROM a\nWORKDIR /w\nCOPY one.txt ./\n", {"/w/one.txt"}),
+        ("FROM a\nWORKDIR /w\nWORKDIR sub\nCOPY one.txt ./\n", {"/w/sub/one.txt"}),
+        ("FROM a\nRUN apt-get update\nCOPY one.txt ./\n", {"/one.txt"}),
+        ("FROM scratch\nCOPY one.txt ./\n", {"/one.txt"}),
+    ],
+)
+def test_files_are_copied_to_where_the_image_works(tmp_path: Path, dockerfile: str, files: set[str]) -> None:
+    """`./`: what that is, the sandbox says."""
+    copied = {"environment/one.txt": "1", "environment/two.txt": "2", "environment/Dockerfile": dockerfile}
+    assert contract_of(harbor_task(tmp_path / "hello", **copied)).environment_files.keys() == files
+
+
+def test_a_task_that_asks_for_root_says_so(tmp_path: Path) -> None:
+    """In its Dockerfile, or in task.toml: an image may have another user."""
+    assert contract_of(harbor_task(tmp_path / "none")).user is None
+    dockerfile = {"environment/Dockerfile": "FROM a\nUSER root\nWORKDIR /app\n"}
+    assert contract_of(harbor_task(tmp_path / "says", **dockerfile)).user == "root"

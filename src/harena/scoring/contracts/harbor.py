@@ -18,6 +18,13 @@ def _absolute(path: str) -> str:
     return path
 
 
+def _absolute_or_from_workdir(path: str) -> str:
+    if not path.startswith("./"):
+        return _absolute(path)
+    _absolute(path[1:])
+    return path
+
+
 _OF_THE_IMAGE = (
     "/bin", "/boot", "/dev", "/lib", "/lib32", "/lib64", "/libx32", "/logs/verifier", "/nix", "/proc", "/run", "/sbin",
     "/snap", "/solution", "/sys", "/tests", "/usr", "/var/lib/dpkg", "/var/lib/apk", "/var/lib/rpm",
@@ -50,6 +57,7 @@ def _of_work(path: str) -> str:
 
 
 AbsolutePath = Annotated[str, Field(max_length=1024), AfterValidator(_absolute)]
+EnvironmentPath = Annotated[str, Field(max_length=1024), AfterValidator(_absolute_or_from_workdir)]
 WorkingPath = Annotated[AbsolutePath, AfterValidator(_of_work)]
 TEST_SCRIPT = "test.sh"
 
@@ -64,10 +72,12 @@ class HarborContract(Contract):
     """where the scripts run"""
     in_workdir_of_image: bool = False
     """where they run is what the image says, and `workdir` nothing"""
+    user: Literal["root"] | None = None
+    """who the scripts run as; None = whom the image says. It is refused where the image says another one"""
     working_places: Annotated[tuple[WorkingPath, ...], Field(strict=False, max_length=100)] = ()
     """in an image: files and folders of the candidate's that the verifier sees, beside the usual ones"""
-    environment_files: Annotated[dict[AbsolutePath, Text], Field(max_length=1000)] = {}
-    """what the environment holds (path: text), before anything runs"""
+    environment_files: Annotated[dict[EnvironmentPath, Text], Field(max_length=1000)] = {}
+    """what the environment holds (path: text), before anything runs; `./FILE` is in the working directory"""
     environment_commands: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
     """shell commands that prepare it, in order; all must succeed"""
     env: dict[str, str] = {}

@@ -32,10 +32,15 @@ class Environment:
 
     base: str | None = None
     """image that it begins with; None = it has none, or none that can be named"""
+    root: str = "/"
+    """what relative paths begin at where no WORKDIR says: "." = the image's own working directory, not known here"""
     workdir: str | None = None
     files: dict[str, str] = field(default_factory=dict)
+    """by absolute path, or from the image's working directory on (`./FILE`)"""
     commands: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
+    as_root: bool = False
+    """it says that the user is root, whatever the image says"""
     left_to_blueprint: list[str] = field(default_factory=list)
     """the image and the commands of package managers, as they are written"""
 
@@ -49,9 +54,13 @@ def read_dockerfile(task: Path) -> Environment:
     """The environment of a task's Dockerfile, whose build context is its folder. Raises FieldError."""
     made = Environment()
     variables: dict[str, str] = {}
-    for line, keyword, rest in _instructions(text_of(inside(task, DOCKERFILE))):
+    instructions = _instructions(text_of(inside(task, DOCKERFILE)))
+    is_built = any(keyword == "RUN" and _installs(rest) for _, keyword, rest in instructions)
+    for line, keyword, rest in instructions:
         try:
             _take(made, variables, (task / DOCKERFILE).parent, keyword, rest)
+            if keyword == "FROM" and made.base is not None and not is_built:
+                made.root = "."
         except FieldError as error:
             raise FieldError(f"{DOCKERFILE}:{line}", error.message) from None
     return made
@@ -85,7 +94,10 @@ def _take(made: Environment, variables: dict[str, str], context: Path, keyword: 
         words = [word for word in _filled(rest, known).split() if not word.startswith("--platform=")]
         made.base = words[0] if words and words[0] != "scratch" and not words[0].startswith("--") else None
     elif keyword == "WORKDIR":
-        made.workdir = posixpath.normpath(posixpath.join(made.workdir or "/", _filled(rest, known)))
+        workdir = posixpath.normpath(posixpath.join(made.workdir or made.root, _filled(rest, known)))
+        if not workdir.startswith("/"):
+            raise FieldError("", f"{rest!r} begins at the image's WORKDIR, which is not known here; write it in full")
+        made.workdir = workdir
     elif keyword in ("ENV", "ARG"):
         (made.env if keyword == "ENV" else variables).update(_assignments(rest, known))
     elif keyword in ("COPY", "ADD"):
@@ -100,12 +112,20 @@ def _take(made: Environment, variables: dict[str, str], context: Path, keyword: 
             given = "".join(f"export {name}={shlex.quote(variables[name])}; " for name in named)
             made.commands.append(given + (f"cd {shlex.quote(made.workdir)} && {command}" if made.workdir else command))
     elif keyword == "USER":
-        if rest not in ("root", "0"):
-            raise FieldError("", f"the user is always root in a sandbox, not {rest!r}")
+        if rest not in ("root", "0", "root:root", "0:0"):
+            raise FieldError("", f"the user is the image's or root in a sandbox, not {rest!r}")
+        made.as_root = True
     elif keyword not in _IGNORED:
         raise FieldError(
             "", f"{keyword or 'this'} is not carried out; there are FROM, WORKDIR, ENV, ARG, COPY, ADD, RUN"
         )
+
+
+def _installs(rest: str) -> bool:
+    try:
+        return installs(_shell_line(rest))
+    except FieldError:  # it is refused in its turn, with its line
+        return False
 
 
 def _shell_line(rest: str) -> str:
@@ -184,7 +204,7 @@ def _copied(made: Environment, context: Path, rest: str) -> dict[str, str]:
     sources, target = words[:-1], words[-1] if words else ""
     if not sources:
         raise FieldError("", "names no source and target")
-    place = posixpath.join(made.workdir or "/", target)
+    place = posixpath.join(made.workdir or made.root, target)
     files: dict[str, str] = {}
     for source in sources:
         if "://" in source:
@@ -200,7 +220,9 @@ def _copied(made: Environment, context: Path, rest: str) -> dict[str, str]:
             files[posixpath.normpath(posixpath.join(place, path.name) if into_folder else place)] = text_of(path)
         else:
             raise FieldError("", f"{source} is not in {context}")
-    return files
+    if any(path.startswith("../") for path in files):
+        raise FieldError("", f"{target} begins at the image's WORKDIR, which is not known here; write it in full")
+    return {path if path.startswith("/") else f"./{path}": text for path, text in files.items()}
 
 
 def _put(made: Environment, path: str, text: str) -> None:
@@ -216,7 +238,8 @@ def _put(made: Environment, path: str, text: str) -> None:
 def _is_folder(place: str, made: Environment) -> bool:
     """Whether a target is a folder, as far as it is known here: then a file is copied into it."""
     path = posixpath.normpath(place)
-    return path in (*_FOLDERS, made.workdir) or any(name.startswith(f"{path}/") for name in made.files)
+    begin = f"{path}/" if path.startswith("/") else f"./{path}/"
+    return path in (*_FOLDERS, ".", made.workdir) or any(name.startswith(begin) for name in made.files)
 
 
 def _words(rest: str) -> list[str]:
@@ -228,6 +251,11 @@ def _words(rest: str) -> list[str]:
     words = shlex.split(rest)
     if any(word.startswith("--from") for word in words):
         raise FieldError("", "a build of several stages is not carried out; copy its result into the task")
+    for word in words:
+        if word.startswith("--chown=") and word.partition("=")[2] not in ("root", "0", "root:root", "0:0"):
+            raise FieldError("", f"{word} is not carried out: files that are copied are root's")
+        if word.startswith("--chmod=") and word.partition("=")[2] not in ("644", "0644", "755", "0755"):
+            raise FieldError("", f"{word} is not carried out; change it by a RUN")
     return [word for word in words if not word.startswith("--")]
 
 

@@ -60,6 +60,9 @@ def read(row: Row) -> Task:
         image = built.image
     else:
         raise FieldError("environment.docker_image", "is required where there is no environment/Dockerfile")
+    if environment.get("workdir") and any(path.startswith("./") for path in built.files):
+        raise FieldError(DOCKERFILE, "copies to the image's WORKDIR, which is not known here; write the target in full")
+    users = (_table(config, "agent").get("user"), verifier.get("user"))
     has_solution = (folder / _SOLUTION).is_file()
     contract: HarborContract = made(
         HarborContract,
@@ -67,6 +70,7 @@ def read(row: Row) -> Task:
         type="harbor",
         workdir=environment.get("workdir") or built.workdir or "/app",
         in_workdir_of_image=bool(image) and not (environment.get("workdir") or built.workdir),
+        user="root" if built.as_root or any(user is not None for user in users) else None,
         working_places=_working_places(config),
         environment_files=built.files,
         environment_commands=built.commands,
@@ -155,7 +159,9 @@ def _refuse_what_is_not_carried_out(config: Mapping[str, Any]) -> None:
             raise FieldError(f"environment.{name}", "is not carried out")
     for table, name in ((_table(config, "agent"), "agent"), (verifier, "verifier")):
         if table.get("user") not in (None, "root", 0):
-            raise FieldError(f"{name}.user", f"the user is always root in a sandbox, not {shown(table['user'])}")
+            raise FieldError(
+                f"{name}.user", f"the user is the image's or root in a sandbox, not {shown(table['user'])}"
+            )
 
 
 def _keeps_processes(config: Mapping[str, Any]) -> bool:

@@ -238,6 +238,8 @@ async def _run(
     async with AsyncExitStack() as stack:
         sandbox = await stack.enter_async_context(bench.sandbox())
         is_sealed = is_of_image(bench.spec)
+        if is_sealed and contract.user == "root":
+            await _check_root(sandbox)
         contract = await _with_path_of_image(sandbox, await _in_workdir(sandbox, contract))
         await _prepare(sandbox, contract)
         await _fresh(sandbox, SOLUTION)
@@ -264,14 +266,31 @@ async def _run(
 
 
 async def _in_workdir(sandbox: SandboxPort, contract: HarborContract) -> HarborContract:
-    """The contract with the working directory of the image, where it asks for that."""
-    if not contract.in_workdir_of_image:
-        return contract
-    done = await (await sandbox.exec(ExecRequest(argv=("pwd",), timeout_seconds=_PREPARE_SECONDS, warm=False))).wait()
-    told = done.stdout.decode("utf-8", "replace").removesuffix("\n")
-    if done.returncode != 0 or not told.startswith("/"):
-        raise EnvironmentFailedError("the image's working directory cannot be found: it has no `pwd`")
-    return contract.model_copy(update={"workdir": told, "in_workdir_of_image": False})
+    """The contract with the working directory of the image, where it asks for that, and the files that lie in it."""
+    told = contract.workdir
+    if contract.in_workdir_of_image:
+        request = ExecRequest(argv=("pwd",), timeout_seconds=_PREPARE_SECONDS, warm=False)
+        done = await (await sandbox.exec(request)).wait()
+        told = done.stdout.decode("utf-8", "replace").removesuffix("\n")
+        if done.returncode != 0 or not told.startswith("/"):
+            raise EnvironmentFailedError("the image's working directory cannot be found: it has no `pwd`")
+    files = {
+        str(PurePosixPath(told, path)) if path.startswith("./") else path: text
+        for path, text in contract.environment_files.items()
+    }
+    return contract.model_copy(update={"workdir": told, "in_workdir_of_image": False, "environment_files": files})
+
+
+async def _check_root(sandbox: SandboxPort) -> None:
+    """Raises EnvironmentFailedError where the image's programs run as another user: what that one leaves is looked
+    through as whom it ran, and root may leave more."""
+    request = ExecRequest(argv=("id", "-u"), timeout_seconds=_PREPARE_SECONDS, warm=False)
+    done = await (await sandbox.exec(request)).wait()
+    if done.returncode != 0 or done.stdout.strip() != b"0":
+        raise EnvironmentFailedError(
+            "the task asks for root, and its image has another USER, as which candidate and verifier run here; name an "
+            "image whose USER is root"
+        )
 
 
 async def _sealed(contract: HarborContract, theirs: SandboxPort, fresh: SandboxPort) -> Ground:
