@@ -29,6 +29,8 @@ MOST_OWN_PORTS = 16
 MOST_PAGE = 100
 """entries of one answer about what a sandbox has reached"""
 MOST_NAME = 253
+MOST_ENTRY = len("*.") + MOST_NAME + len(".:65535")
+"""characters of an entry, before what a name in other letters than ASCII's is read as"""
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "pypi": ("pypi.org", "files.pythonhosted.org"),
     "npm": ("registry.npmjs.org",),
@@ -241,6 +243,8 @@ def read_host(text: str) -> str | Address:
 
 def read_name(text: str) -> str | Address:
     """A name or an IPv4 address, read as `read_host` does."""
+    if len(text) > MOST_NAME + 1:  # what its letters are read as takes a time that grows with it
+        raise ValueError("no host name")
     name = text.lower().removesuffix(".")
     if not name.isascii():
         try:
@@ -308,6 +312,8 @@ def _rules(entries: Sequence[Any], name: str) -> tuple[_Rule, ...]:
 
 def _rule(entry: str, name: str) -> _Rule:
     try:
+        if len(entry) > MOST_ENTRY:
+            raise ValueError("too long")
         place, ports = _without_port(entry)
         if place == "*":
             return _Rule("*", None, ports)

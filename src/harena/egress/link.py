@@ -65,6 +65,7 @@ class EgressLink:
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._outbox: list[tuple[bytes, tuple[int, ...]]] = []
+        self._incoming = messages.Incoming()
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._numbers = 0
         self._starts = 0
@@ -180,6 +181,7 @@ class EgressLink:
                 cwd="/", start_new_session=True,
             )  # fmt: skip
         self._control = ours
+        self._incoming = messages.Incoming()
         asyncio.get_running_loop().add_reader(ours.fileno(), self._receive)
         self._send(self._begin)
         for sandbox_id, known in self._admitted.items():
@@ -205,24 +207,21 @@ class EgressLink:
     def _receive(self) -> None:
         assert self._control is not None
         try:
-            content = self._control.recv(messages.MOST_BYTES)
+            content = self._control.recv(messages.PACKET_BYTES)
         except BlockingIOError:
             return
         except OSError:
             content = b""
         if not content:
-            self._lose()
-            self._reap()
-            if self._admitted and not self._closed:
-                with suppress(PlatformError, OSError):  # the next who asks is told
-                    self._start()
+            self._start_anew()
             return
         try:
-            message = messages.decoded(content)
-            number = message["q"]
-            answer = self._answers.pop(number, None)
+            message = self._incoming.add(content)
+            if message is None:
+                return
+            answer = self._answers.pop(message["q"], None)
         except (ValueError, KeyError, TypeError, RecursionError):
-            self._lose()  # it is not what was started
+            self._start_anew()  # it is not what was started
             return
         self._starts = 0
         if answer is None or answer.done():
@@ -233,6 +232,13 @@ class EgressLink:
             answer.set_exception(NotFoundError(text) if kind is NotFoundError else PlatformError(text, step="egress"))
         else:
             answer.set_result(message.get("answer"))
+
+    def _start_anew(self) -> None:
+        self._lose()
+        self._reap()
+        if self._admitted and not self._closed:
+            with suppress(PlatformError, OSError):  # the next who asks is told
+                self._start()
 
     def _reap(self) -> None:
         process, self._process = self._process, None
@@ -267,9 +273,14 @@ class EgressLink:
             self._answers.pop(number, None)
 
     def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        try:
+            first, *others = messages.packets(message)
+        except ValueError as error:
+            raise PlatformError(f"the sandbox's network: {error}", step="egress") from None
+        is_idle = not self._outbox
         copies = tuple(map(os.dup, descriptors))  # they may be closed before it is their turn
-        self._outbox.append((messages.encoded(message), copies))
-        if len(self._outbox) == 1:
+        self._outbox += [(first, copies), *((other, ()) for other in others)]
+        if is_idle:
             self._drain()
 
     def _drain(self) -> None:

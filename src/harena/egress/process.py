@@ -29,8 +29,6 @@ from harena.egress.shares import Turns, may_open
 
 _NOBODY = 65534
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
-_OUTBOX = 1000
-"""answers that the node has not read; more mean that it is about to end"""
 
 
 class EgressProcess:
@@ -41,6 +39,9 @@ class EgressProcess:
         self._gates: dict[str, Gate] = {}
         self._ended = asyncio.Event()
         self._outbox: list[bytes] = []
+        self._incoming = messages.Incoming()
+        self._passed_on: list[socket.socket] = []
+        """what came with the packets of the present message"""
         self._closing: set[asyncio.Task[None]] = set()
         self._served = _served(self, Times(), SystemResolver())
 
@@ -61,7 +62,7 @@ class EgressProcess:
     def _receive(self) -> None:
         space = socket.CMSG_SPACE(4 * messages.MOST_DESCRIPTORS)
         try:
-            content, ancillary, _, _ = self._control.recvmsg(messages.MOST_BYTES, space, socket.MSG_CMSG_CLOEXEC)
+            content, ancillary, _, _ = self._control.recvmsg(messages.PACKET_BYTES, space, socket.MSG_CMSG_CLOEXEC)
         except BlockingIOError:
             return
         except OSError:
@@ -69,13 +70,14 @@ class EgressProcess:
         if not content:
             self._ended.set()
             return
-        descriptors: list[int] = []
         for _, _, packed in ancillary:
-            descriptors += struct.unpack(f"{len(packed) // 4}i", packed)
-        message = messages.decoded(content)
+            self._passed_on += [socket.socket(fileno=each) for each in struct.unpack(f"{len(packed) // 4}i", packed)]
+        message = self._incoming.add(content)
+        if message is None:
+            return
+        sockets, self._passed_on = self._passed_on, []
         try:
-            answer = self._done(message, [socket.socket(fileno=each) for each in descriptors])
-            self._say({"q": message.get("q"), "answer": answer})
+            self._say({"q": message.get("q"), "answer": self._done(message, sockets)})
         except (KeyError, ValueError, OSError) as error:
             self._say({"q": message.get("q"), "error": str(error), "unknown": isinstance(error, KeyError)})
 
@@ -127,25 +129,25 @@ class EgressProcess:
     def _say(self, message: dict[str, Any]) -> None:
         if message.get("q") is None:
             return
-        self._outbox.append(messages.encoded(message))
-        if len(self._outbox) > _OUTBOX:
-            self._ended.set()
-        elif len(self._outbox) == 1:
-            self._drain()
+        self._outbox += messages.packets(message)
+        self._drain()
 
     def _drain(self) -> None:
+        """Nothing more is read of the node before it has read what it is told: that would pile up here."""
         loop = asyncio.get_running_loop()
         while self._outbox:
             try:
                 self._control.send(self._outbox[0])
             except BlockingIOError:
+                loop.remove_reader(self._control.fileno())
                 loop.add_writer(self._control.fileno(), self._drain)
                 return
             except OSError:
                 self._ended.set()
                 return
             self._outbox.pop(0)
-        loop.remove_writer(self._control.fileno())
+        if loop.remove_writer(self._control.fileno()):
+            loop.add_reader(self._control.fileno(), self._receive)
 
 
 def _served(process: EgressProcess, times: Times, resolver: Resolver) -> Served:

@@ -345,6 +345,27 @@ async def test_a_process_that_was_killed_is_started_anew_with_all_listeners(link
             assert link.pid != first
 
 
+async def test_the_longest_policy_and_log_end_no_process(link: EgressLink) -> None:
+    with upstream() as server:
+        where = f"a.test:{server.port}"
+        async with (
+            inside(link, {"allow": [where, "127.0.0.1"]}, name="sb_2") as other,
+            inside(link, {"allow": []}) as sandbox,
+        ):
+            first = link.pid
+            entries = [f"a{number}." + "\u00ad" * 230 + "org" for number in range(200)]
+            longest = read_policy({"allow": entries, "deny": entries})
+            await link.change(sandbox.name, longest)
+            for number in range(100):
+                name = f"{number}." + ("b" * 60 + ".") * 3 + "test"
+                assert status(await ask(sandbox.proxy, f"CONNECT {name}:443 HTTP/1.1\r\n\r\n".encode())) in (400, 403)
+            assert (await link.log(sandbox.name)).policy == longest.to_json()
+            async with inside(link, {"allow": entries, "deny": entries}, [80], name="sb_3") as third:
+                assert (await link.log(third.name)).policy == longest.to_json()
+            assert status(await ask(other.proxy, get(f"http://{where}/", where))) == 200
+            assert link.pid == first
+
+
 async def test_what_is_no_listener_is_refused(link: EgressLink) -> None:
     ours, theirs = socket.socketpair()
     with pytest.raises(PlatformError, match="cannot be served"):

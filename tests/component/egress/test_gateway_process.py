@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -128,6 +129,29 @@ async def test_the_process_is_started_anew(tmp_path: Path) -> None:
         await link.close()
         with pytest.raises(ProcessLookupError):
             os.kill(after or 0, 0)
+
+
+async def test_the_longest_log_ends_no_process(tmp_path: Path) -> None:
+    """Programs choose how long the entries of a log are; everybody's gateways are in the process that sends it."""
+    async with linked(tmp_path, who) as (link, port):
+        (bad,) = await serve(link, "sb_1", port)
+        (other,) = await serve(link, "sb_2", port)
+        assert (await other.ask())[0] == 200
+        before = link.pid
+        place = "127.0.0.1", int(bad.url.rpartition(":")[2])
+        for path in (b"\\" * 600, b"\\" * 200 + b"a" * 400, b"\xff" * 600):
+            for _ in range(200):
+                reader, writer = await asyncio.open_connection(*place)
+                writer.write(b"GET /" + path + b" HTTP/1.1\r\nhost: x\r\n\r\n")
+                await reader.read()
+                writer.close()
+        pages, after = [], 0
+        while page := (await link.gateway_log("sb_1", after=after, limit=200)).entries:
+            pages.append(page)
+            after = page[-1].number
+        assert [len(page) for page in pages] == [200, 200, 200]
+        assert (await other.ask())[0] == 200
+        assert link.pid == before
 
 
 async def test_what_is_no_listener(tmp_path: Path) -> None:

@@ -194,3 +194,15 @@ def test_any_text_is_a_host_or_a_value_error(text: str) -> None:
 def test_a_refusal_names_the_host_the_policy_and_what_to_do() -> None:
     reason = read_policy({"allow": ["pypi"]}).decide("evil.org", 443).reason
     assert all(word in reason for word in ("evil.org:443", "pypi", "set_network"))
+
+
+@pytest.mark.parametrize("ignored", ["\u00ad" * 800, "\u00ad" * 300, "u\u0308" * 500])
+def test_names_and_entries_are_as_long_as_names_may_be(ignored: str) -> None:
+    """Letters that count for nothing would make short names of texts of any length."""
+    with pytest.raises(ValueError, match="no host name"):
+        read_host(f"a.{ignored}org")
+    with pytest.raises(SandboxValidationError, match="is no entry"):
+        read_policy({"allow": [f"a.{ignored}org"]})
+    longest = ".".join(["a" * 63] * 3 + ["b" * 61])
+    assert allowed(read_policy({"allow": [f"*.{longest}.:65535"]}), f"{longest}.") is False
+    assert allowed(read_policy({"allow": [f"{longest}.:65535"]}), f"{longest}.", 65535)
