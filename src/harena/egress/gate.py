@@ -122,9 +122,7 @@ class Gate:
         """Another policy; what it does not allow ends."""
         self.policy = policy
         for task, live in list(self._live.items()):
-            if not (
-                policy.decide(live.host, live.port).allowed and self._address_verdict(live.address, live.port).allowed
-            ):
+            if not self._may_be_reached(live.host, live.port, live.address):
                 task.cancel()
 
     def resume(self) -> None:
@@ -164,7 +162,7 @@ class Gate:
             raise self.refused(way, str(host), port, FORBIDDEN, verdict.reason)
         addresses = [host] if not isinstance(host, str) else await self._resolved(way, host, port)
         if not self.policy.decide(host, port).allowed:  # it may have changed while the name was looked up
-            raise self.refused(way, str(host), port, FORBIDDEN, f"{host}:{port} is not allowed any more")
+            raise self._not_any_more(way, host, port)
         verdicts = [(each, self._address_verdict(each, port)) for each in addresses]
         good = [address for address, verdict in verdicts if verdict.allowed]
         if not good:
@@ -188,6 +186,12 @@ class Gate:
         self.ledger.refused(way, host, port, reason)
         return RefusedError(status, reason)
 
+    def _not_any_more(self, way: str, host: str | Address, port: int) -> RefusedError:
+        return self.refused(way, str(host), port, FORBIDDEN, f"{host}:{port} is not allowed any more")
+
+    def _may_be_reached(self, host: str | Address, port: int, address: Address) -> bool:
+        return self.policy.decide(host, port).allowed and self._address_verdict(address, port).allowed
+
     def _address_verdict(self, address: Address, port: int) -> Verdict:
         is_own = self.served.own.has(address)
         return self.policy.decide_address(address, port, is_own=is_own, permitted=self.served.permitted)
@@ -204,12 +208,16 @@ class Gate:
         loop = asyncio.get_running_loop()
         why, status = "", BAD_GATEWAY
         for address in addresses[:MOST_TRIED]:
+            if not self._may_be_reached(host, port, address):  # the policy may have changed in the meantime
+                raise self._not_any_more(way, host, port)
             family = socket.AF_INET if address.version == 4 else socket.AF_INET6
             connection = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
             try:
                 async with asyncio.timeout(self.served.times.dial):
                     await loop.sock_connect(connection, (str(address), port))
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if not self._may_be_reached(host, port, address):
+                    raise self._not_any_more(way, host, port)
                 return connection, address
             except TimeoutError:
                 connection.close()
@@ -217,7 +225,7 @@ class Gate:
             except OSError as error:
                 connection.close()
                 why, status = os.strerror(error.errno or errno.EIO), BAD_GATEWAY
-            except BaseException:  # a cancellation, passed on: nobody else would close it
+            except BaseException:  # a refusal or a cancellation, passed on: nobody else would close it
                 connection.close()
                 raise
         raise self.refused(way, str(host), port, status, f"{host}:{port} could not be connected to: {why}")
