@@ -104,10 +104,15 @@ class GatewayServer:
         self._servers: list[asyncio.Server] = []
         self._upstreams: list[Upstream] = []
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     async def listen(self, listener: socket.socket, bound: BoundGateway, upstream: Upstream, base_url: str) -> None:
         """Serve a gateway on a listening socket, which is the server's from now on. `base_url`: what a program knows
         it by."""
+        if self._closed:
+            listener.close()
+            await upstream.close()
+            return
         side = _Side(
             bound, upstream, base_url, self._ledger, RequestRate(bound.gateway.requests_per_minute, self._clock)
         )
@@ -131,7 +136,10 @@ class GatewayServer:
 
         # asyncio sets this for sockets that know their protocol, and one that was passed on does not
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._servers.append(await asyncio.start_server(serve, sock=listener, limit=MOST_HEAD))
+        # known to `close` before it listens: `start_server` alone lets others go on in between
+        server = await asyncio.start_server(serve, sock=listener, limit=MOST_HEAD, start_serving=False)
+        self._servers.append(server)
+        await server.start_serving()
 
     def log(self, *, after: int = 0, limit: int = 100) -> GatewayLog:
         """What was asked, oldest first."""
@@ -139,6 +147,7 @@ class GatewayServer:
 
     async def close(self) -> None:
         """Tokens are good for nothing any more. May be called again."""
+        self._closed = True
         for server in self._servers:
             server.close()
         tasks = list(self._tasks)

@@ -90,8 +90,12 @@ class EgressLink:
             raise
         self._admitted[sandbox_id] = known
         try:
-            for message, descriptors in self._admissions(sandbox_id, known):
-                await self._ask(message, descriptors)
+            # all are sent before anything is waited for: what forgets the sandbox meanwhile closes its descriptors, and
+            # their numbers are those of another sandbox's then
+            asked = [self._asked(*admission) for admission in self._admissions(sandbox_id, known)]
+            await asyncio.gather(*map(self._answered, asked))
+            if self._admitted.get(sandbox_id) is not known:
+                raise PlatformError("the sandbox ended while its listeners were being served", step="egress")
         except BaseException:  # a cancellation, too: the descriptors are nobody else's
             self.forget(sandbox_id)
             raise
@@ -255,15 +259,22 @@ class EgressLink:
         known: _Admitted = self._admitted[sandbox_id]
         return known
 
-    async def _ask(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> Any:
+    async def _ask(self, message: dict[str, Any]) -> Any:
+        return await self._answered(self._asked(message, ()))
+
+    def _asked(self, message: dict[str, Any], descriptors: Sequence[int]) -> int:
+        """The number of a question that is on its way."""
         self._start()
         self._numbers += 1
         number = self._numbers
-        answer = self._answers[number] = asyncio.get_running_loop().create_future()
         self._send({**message, "q": number}, descriptors)
+        self._answers[number] = asyncio.get_running_loop().create_future()
+        return number
+
+    async def _answered(self, number: int) -> Any:
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
-                return await answer
+                return await self._answers[number]
         except TimeoutError:
             raise PlatformError(
                 f"the process that serves the sandboxes' networks has not answered within {_ANSWER_SECONDS:.0f} s",

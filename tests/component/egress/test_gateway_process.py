@@ -7,10 +7,11 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -22,6 +23,8 @@ from harena.core.gateways import Gateway
 from harena.core.secrets import OpenSecret
 from harena.egress.credentials import BoundGateway, new_token
 from harena.egress.gateway_link import GatewayLink, ServedGateway
+from harena.egress.gateway_server import GatewayServer
+from harena.egress.gateway_upstream import Upstream, tls_context
 
 
 @dataclass
@@ -152,6 +155,71 @@ async def test_the_longest_log_ends_no_process(tmp_path: Path) -> None:
         assert [len(page) for page in pages] == [200, 200, 200]
         assert (await other.ask())[0] == 200
         assert link.pid == before
+
+
+class Sending(GatewayLink):
+    """Notes which sandbox each descriptor is sent for."""
+
+    sent: list[tuple[str, int]]
+
+    def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        self.sent += [(message["id"], os.fstat(each).st_ino) for each in descriptors]
+        super()._send(message, descriptors)
+
+
+def listeners(name: str, count: int) -> tuple[list[ServedGateway], set[tuple[str, int]]]:
+    """(gateways to nowhere, what a process may be sent of them)."""
+    made, sent = [], set()
+    for number in range(count):
+        listener = socket.create_server(("127.0.0.1", 0))
+        sent.add((name, os.fstat(listener.fileno()).st_ino))
+        bound = BoundGateway.of(
+            Gateway(name=f"UP{number}", url="https://127.0.0.1:1", secret="S"),
+            new_token(),
+            OpenSecret(name="S", value=CREDENTIAL, hosts=("127.0.0.1:1",)),
+        )
+        made.append(ServedGateway(bound, listener.detach(), "http://127.0.0.1:1"))
+    return made, sent
+
+
+async def test_a_sandbox_that_ends_while_it_is_admitted() -> None:
+    """Its credentials are served at no listener of the sandbox that has the numbers of its descriptors next."""
+    link = Sending()
+    link.sent = []
+    try:
+        first, of_first = listeners("sb_1", 8)
+        numbers = {one.listener for one in first}
+        admission = asyncio.ensure_future(link.serve("sb_1", first))
+        await asyncio.sleep(0)  # it waits for the process now
+        link.forget("sb_1")
+        second, of_second = listeners("sb_2", 8)
+        assert numbers & {one.listener for one in second}
+        await link.serve("sb_2", second)
+        with pytest.raises(PlatformError, match="ended"):
+            await admission
+        assert set(link.sent) == of_first | of_second
+        with pytest.raises(NotFoundError):
+            await link.gateway_log("sb_1")
+    finally:
+        await link.close()
+
+
+async def test_a_gateway_that_is_forgotten_as_it_begins_to_listen() -> None:
+    (made,), _ = listeners("sb_1", 1)
+    listener = socket.socket(fileno=made.listener)
+    place = listener.getsockname()
+    server = GatewayServer()
+    upstream = Upstream(tls_context(), [], silent_seconds=1.0)
+    beginning = asyncio.ensure_future(server.listen(listener, made.bound, upstream, made.url))
+    await asyncio.sleep(0)
+    await server.close()
+    await beginning
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(place)
+    listener = socket.create_server(place)
+    await server.listen(listener, made.bound, Upstream(tls_context(), [], silent_seconds=1.0), made.url)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(place)
 
 
 async def test_what_is_no_listener(tmp_path: Path) -> None:
