@@ -4,6 +4,10 @@ from __future__ import annotations
 
 MOST_BYTES = 64 * 1024
 """size of the longest first message; those of browsers have less than 4,096"""
+MOST_RECORDS = 1024
+"""records that carry it; each is looked at again whenever more has come"""
+MOST_EXTENSIONS = 256
+_MOST_NAMES = 16
 _HANDSHAKE, _CLIENT_HELLO, _SERVER_NAME, _HOST_NAME = 22, 1, 0, 0
 _RECORD_HEAD, _MESSAGE_HEAD, _MOST_RECORD = 5, 4, 16 * 1024
 
@@ -33,7 +37,11 @@ def server_name(received: bytes) -> str | None:
         return None
     extensions = body.part(body.number(2))
     names: list[bytes] = []
+    count = 0
     while not extensions.is_at_end:
+        count += 1
+        if count > MOST_EXTENSIONS:
+            raise NoHelloError("too many extensions")
         kind = extensions.number(2)
         content = extensions.part(extensions.number(2))
         if kind == _SERVER_NAME:
@@ -49,7 +57,11 @@ def server_name(received: bytes) -> str | None:
 def _names(content: _Reader) -> list[bytes]:
     found = []
     entries = content.part(content.number(2))
+    count = 0
     while not entries.is_at_end:
+        count += 1
+        if count > _MOST_NAMES:
+            raise NoHelloError("too many names")
         kind = entries.number(1)
         name = entries.take(entries.number(2))
         if kind == _HOST_NAME:
@@ -60,8 +72,11 @@ def _names(content: _Reader) -> list[bytes]:
 def _message(received: bytes) -> bytes:
     """The handshake message that the first records carry, without its head."""
     carried = bytearray()
-    place = 0
+    place = records = 0
     while True:
+        if records > MOST_RECORDS:
+            raise NoHelloError("too many records")
+        records += 1
         if carried and carried[0] != _CLIENT_HELLO:
             raise NoHelloError("another message")
         if len(carried) >= _MESSAGE_HEAD:

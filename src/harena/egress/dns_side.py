@@ -23,11 +23,14 @@ from harena.core.network_policy import read_name
 from harena.egress import relay
 from harena.egress.gate import Gate
 
-MOST_QUESTION = 1232
-"""bytes of a datagram that is looked at"""
+MOST_QUESTION = 512
+"""bytes of a message that is looked at: a name has 255, and what comes with it (EDNS) is short"""
 MOST_BY_TCP = 4096
 _TTL_SECONDS = 60
 _DNS_PORT = 0
+_HEAD_BYTES = 12
+_ONE_QUESTION = (1, 0, 0)
+"""questions, answers and authorities of a message that asks; beside them it may have one more record (EDNS)"""
 
 
 def load_all() -> None:
@@ -45,6 +48,11 @@ def _record(name: dns.name.Name, address: str) -> dns.rrset.RRset:
 
 def answer(gate: Gate, question: bytes) -> bytes | None:
     """The answer to a message; None where none can be made."""
+    if len(question) > MOST_QUESTION or len(question) < _HEAD_BYTES:
+        return None
+    *counts, more = (int.from_bytes(question[place : place + 2], "big") for place in range(4, _HEAD_BYTES, 2))
+    if tuple(counts) != _ONE_QUESTION or more > 1:
+        return _not_implemented(question)  # reading many records takes a time that everybody would wait for
     try:
         asked = dns.message.from_wire(question, ignore_trailing=False)
         if asked.flags & dns.flags.QR:
@@ -70,6 +78,15 @@ def answer(gate: Gate, question: bytes) -> bytes | None:
     return said.to_wire()
 
 
+def _not_implemented(question: bytes) -> bytes | None:
+    """An answer without any record; None for what is an answer itself."""
+    flags = int.from_bytes(question[2:4], "big")
+    if flags & dns.flags.QR:
+        return None
+    said = dns.flags.QR | (flags & (0x7800 | dns.flags.RD)) | dns.rcode.NOTIMP
+    return question[:2] + said.to_bytes(2, "big") + bytes(8)
+
+
 def _allowed_name(gate: Gate, text: str) -> str | None:
     try:
         host = read_name(text)
@@ -86,7 +103,7 @@ def serve_datagram(gate: Gate, datagrams: socket.socket) -> None:
     """Answer one datagram."""
     with contextlib.suppress(OSError):  # nobody is there any more, or takes no more answers now
         question, sender = datagrams.recvfrom(MOST_QUESTION + 1)
-        if len(question) <= MOST_QUESTION and (said := answer(gate, question)) is not None:
+        if (said := answer(gate, question)) is not None:
             datagrams.sendto(said, sender)
 
 

@@ -18,6 +18,7 @@ from harena.egress import gateway_upstream
 from harena.egress.credentials import BoundGateway
 from harena.egress.gateway_server import GatewayServer, Room, Times
 from harena.egress.process import EgressProcess, serve_until_the_node_has_gone
+from harena.egress.shares import Turns
 
 MOST_PAGE = 200
 """entries of the log in one answer"""
@@ -30,6 +31,7 @@ class GatewayProcess(EgressProcess):
         super().__init__(control)
         self._servers: dict[str, GatewayServer] = {}
         self._room = Room()
+        self._turns = Turns()
         self._begin: dict[str, Any] = {}
 
     def _done(self, message: dict[str, Any], sockets: list[socket.socket]) -> Any:
@@ -64,7 +66,10 @@ class GatewayProcess(EgressProcess):
             server = self._servers.get(message["id"])
             if server is None:
                 server = self._servers[message["id"]] = GatewayServer(
-                    times=Times(**self._begin["times"]), room=self._room
+                    times=Times(**self._begin["times"]),
+                    room=self._room,
+                    turns=self._turns,
+                    sandbox_id=message["id"],
                 )
         except (ValueError, OSError) as error:
             listener.close()

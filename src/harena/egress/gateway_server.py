@@ -25,6 +25,7 @@ from harena.egress.credentials import BoundGateway, Headers, Redaction, put_in, 
 from harena.egress.gateway_ledger import Exchange, GatewayLedger, RequestRate
 from harena.egress.gateway_paths import RefusedTargetError, allows, read_target
 from harena.egress.gateway_upstream import Upstream, UpstreamError
+from harena.egress.shares import Pieces, Turns
 
 MOST_HEAD = 32 * 1024
 """bytes of a request's head"""
@@ -94,9 +95,17 @@ class GatewayServer:
     Opened by `listen`, once for each gateway; `close` ends every connection."""
 
     def __init__(
-        self, *, times: Times = Times(), clock: Callable[[], float] = time.monotonic, room: Room | None = None
+        self,
+        *,
+        times: Times = Times(),
+        clock: Callable[[], float] = time.monotonic,
+        room: Room | None = None,
+        turns: Turns | None = None,
+        sandbox_id: str = "",
     ) -> None:
-        """`clock` never goes back. `room`: what this sandbox shares with others; None = nothing."""
+        """`clock` never goes back. `room` and `turns`: what this sandbox shares with others; None = nothing."""
+        self._turns = Turns() if turns is None else turns
+        self._sandbox_id = sandbox_id
         self._times = times
         self._room = Room() if room is None else room
         self._clock = clock
@@ -126,7 +135,8 @@ class GatewayServer:
             try:
                 if len(self._tasks) <= 2 * MOST_CONNECTIONS and self._room.left > -MOST_CONNECTIONS:
                     full = len(self._tasks) > MOST_CONNECTIONS or self._room.left < 0
-                    await _Connection(side, reader, writer, self._times, full=full).serve()
+                    pieces = Pieces(self._turns, self._sandbox_id)
+                    await _Connection(side, reader, writer, self._times, pieces, full=full).serve()
             except asyncio.CancelledError:
                 return  # `close` has ended it: asyncio would report it as an error
             finally:
@@ -185,8 +195,16 @@ class _Connection:
     """One connection of a program, whose requests follow one another."""
 
     def __init__(
-        self, side: _Side, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, times: Times, *, full: bool
+        self,
+        side: _Side,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        times: Times,
+        pieces: Pieces,
+        *,
+        full: bool,
     ) -> None:
+        self._pieces = pieces
         self._side = side
         self._reader = reader
         self._writer = writer
@@ -256,6 +274,9 @@ class _Connection:
                     if end >= 0:
                         if end > MOST_HEAD:
                             break
+                        if got.count(b"\n", 0, end) > MOST_HEADERS:
+                            raise _RefusedError(431, f"the request has more than {MOST_HEADERS} headers")
+                        await self._pieces.turn()
                         return got
                     if len(got) > MOST_HEAD:
                         break
@@ -279,11 +300,13 @@ class _Connection:
             raise _GoneError from None
         if not more:
             raise _GoneError
+        await self._pieces.turn()
         http.receive_data(more)
 
     async def _body(self, http: h11.Connection, exchange: Exchange) -> AsyncIterator[bytes]:
         """The pieces of a request's body."""
         while True:
+            await self._pieces.next()
             event = http.next_event()
             if event is h11.NEED_DATA:
                 if http.they_are_waiting_for_100_continue:
@@ -393,6 +416,7 @@ class _Connection:
         await self._send(http, h11.Response(status_code=answer.status, headers=told, reason=_printable(reason)))
         redaction = Redaction(forms)
         async for piece in answer.content.iter_any():
+            await self._pieces.turn()
             exchange.received_bytes += len(piece)
             if exchange.received_bytes > gateway.answer_bytes:
                 exchange.reason = f"ended: the answer has more than {gateway.answer_bytes} bytes"
@@ -474,8 +498,6 @@ def _checked_framing(head: bytes, version: bytes) -> int | None:
     lines = head.partition(_END_OF_HEAD)[0].split(b"\r\n")[1:]
     headers = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
     names = [name for name, _ in headers]
-    if len(names) > MOST_HEADERS:
-        raise _RefusedError(431, f"the request has more than {MOST_HEADERS} headers")
     if b"content-length" in names and b"transfer-encoding" in names:
         raise _RefusedError(400, "the request has both a content-length and a transfer-encoding")
     for name in (b"content-length", b"transfer-encoding", b"host", b"authorization"):

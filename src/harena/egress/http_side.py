@@ -19,6 +19,7 @@ from harena.core.network_policy import Address, read_host
 from harena.egress import relay
 from harena.egress.gate import BAD_GATEWAY, FORBIDDEN, GATEWAY_TIMEOUT, Gate, RefusedError
 from harena.egress.ledger import Line
+from harena.egress.shares import Pieces
 
 MOST_HEAD = 16 << 10
 """bytes of a request's or an answer's head"""
@@ -94,6 +95,7 @@ class _HttpSide:
         self.way = way
         self.fixed = fixed
         self.inner = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD)
+        self._pieces = Pieces(gate.served.turns, gate.sandbox_id)
 
     async def serve(self) -> None:
         """One request after the other."""
@@ -219,14 +221,17 @@ class _HttpSide:
 
     async def _pass_answer(self, outer: h11.Connection, upstream: socket.socket, line: Line) -> None:
         begun = False
+        pieces = Pieces(self.gate.served.turns, self.gate.sandbox_id)
         try:
             while True:
+                await pieces.next()
                 event = outer.next_event()
                 if event is h11.NEED_DATA:
                     content = await relay.received(self.gate, upstream, self.gate.served.times.answer)
                     self.gate.ledger.count(line, 0, len(content))
                     await self.gate.rate.pay(len(content))
                     outer.receive_data(content)
+                    pieces.has_turn()
                 elif isinstance(event, h11.Response):
                     headers = _end_to_end(event.headers, drop=(b"transfer-encoding",))
                     answer = h11.Response(status_code=event.status_code, headers=headers, reason=event.reason)
@@ -258,10 +263,12 @@ class _HttpSide:
 
     async def _next_event(self) -> Any:
         while True:
+            await self._pieces.next()
             event = self.inner.next_event()
             if event is not h11.NEED_DATA:
                 return event
             self.inner.receive_data(await relay.received(self.gate, self.client, self.gate.served.times.idle))
+            self._pieces.has_turn()
 
     async def _send_out(self, upstream: socket.socket, line: Line, content: bytes) -> None:
         if content:

@@ -13,6 +13,8 @@ FREE_SHARE = 0.75
 """part of all connections: until so many are open, a sandbox may have MOST_OF_ONE; then only its equal part"""
 MOST_BYTES_PER_SECOND = 64 << 20
 """bytes of one sandbox, both ways together"""
+MOST_EVENTS = 32
+"""pieces of what has been received that are passed on in one turn: programs choose how short they are"""
 _BURST_SECONDS = 0.25
 
 
@@ -55,6 +57,30 @@ class Turns:
             if not turns:
                 del self._waiting[sandbox_id]
         self._plan()
+
+
+class Pieces:
+    """Turns of what one receipt brings in many pieces, as a body in chunks of one byte each."""
+
+    def __init__(self, turns: Turns, sandbox_id: str) -> None:
+        self._turns = turns
+        self._sandbox_id = sandbox_id
+        self._count = 0
+
+    def has_turn(self) -> None:
+        """It has been given one for another reason."""
+        self._count = 0
+
+    async def turn(self) -> None:
+        """Returns when it is the sandbox's turn."""
+        self._count = 0
+        await self._turns.take(self._sandbox_id)
+
+    async def next(self) -> None:
+        """Returns when one more piece may be passed on."""
+        self._count += 1
+        if self._count > MOST_EVENTS:
+            await self.turn()
 
 
 class Rate:

@@ -104,3 +104,23 @@ def test_no_bytes_break_it(noise: bytes, place: int, kept: int) -> None:
         except (NoHelloError, UnfinishedHelloError):
             continue
         assert name is None or name.isascii()
+
+
+def test_records_extensions_and_names_have_numbers() -> None:
+    """They are looked at again whenever more has come, and everybody waits meanwhile."""
+    message = b"\1" + (60_000).to_bytes(3, "big") + b"\0" * 10_000
+    with pytest.raises(NoHelloError, match="too many records"):
+        server_name(b"".join(b"\x16\x03\x01\x00\x01" + message[at : at + 1] for at in range(len(message))))
+
+    def hello(extensions: bytes) -> bytes:
+        body = b"\3\3" + bytes(32) + b"\0" + b"\0\2\x13\1" + b"\1\0" + len(extensions).to_bytes(2, "big") + extensions
+        whole = b"\1" + len(body).to_bytes(3, "big") + body
+        return b"\x16\3\1" + len(whole).to_bytes(2, "big") + whole
+
+    assert server_name(hello(b"\xff\xff\0\0" * 256)) is None
+    with pytest.raises(NoHelloError, match="too many extensions"):
+        server_name(hello(b"\xff\xff\0\0" * 257))
+    names = b"\7\0\0" * 17
+    listed = len(names).to_bytes(2, "big") + names
+    with pytest.raises(NoHelloError, match="too many names"):
+        server_name(hello(b"\0\0" + len(listed).to_bytes(2, "big") + listed))

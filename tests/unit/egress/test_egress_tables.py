@@ -125,6 +125,28 @@ def test_what_is_no_question_has_no_answer_or_a_refusal(question: bytes) -> None
     assert said is None or dns.message.from_wire(said).rcode() != dns.rcode.NOERROR
 
 
+@pytest.mark.parametrize("counts", [(2, 0, 0, 0), (0, 0, 0, 0), (1, 1, 0, 0), (1, 0, 300, 1), (1, 0, 0, 2)])
+def test_records_beside_the_one_question_are_not_read(counts: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading a message full of them took seconds, and everybody waited."""
+    query = dns.message.make_query("a.org", "A", id=7).to_wire()
+    question = query[:4] + b"".join(count.to_bytes(2, "big") for count in counts) + query[12:]
+    with monkeypatch.context() as patched:
+        patched.delattr(dns.message, "from_wire")
+        said = dns_side.answer(gate("open"), question)
+        assert dns_side.answer(gate("open"), question[:2] + b"\x81\0" + question[4:]) is None
+        assert dns_side.answer(gate("open"), query + bytes(500)) is None
+    assert said is not None
+    answer = dns.message.from_wire(said)
+    assert (answer.id, answer.rcode(), answer.sections) == (7, dns.rcode.NOTIMP, [[], [], [], []])
+
+
+def test_questions_with_edns_are_answered() -> None:
+    query = dns.message.make_query("a.org", "A", use_edns=True, want_dnssec=True, pad=128, payload=1232)
+    said = dns_side.answer(gate("open"), query.to_wire())
+    assert said is not None
+    assert dns.message.from_wire(said).answer
+
+
 @given(st.binary(max_size=300))
 def test_no_bytes_break_dns(noise: bytes) -> None:
     of = gate("open")
