@@ -27,7 +27,9 @@ _ANSWER_SECONDS = 30.0
 _KEPT_VARIABLES = ("LANG", "LC_ALL", "PATH", "TZ", "RES_OPTIONS", "LD_LIBRARY_PATH")
 """what the process is given of the node's environment: others may hold secrets, and it reads what programs send"""
 _MOST_STARTS = 5
-"""number of starts, one after the other, of which none has answered anything"""
+"""number of starts, one after the other, of which none has taken what it shall serve"""
+_READY = 0
+"""number of the question that is asked behind that; those of callers begin at 1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,7 @@ class EgressLink:
         for sandbox_id, known in self._admitted.items():
             for message, descriptors in self._admissions(sandbox_id, known):
                 self._send(message, descriptors)
+        self._send({"do": "ready", "q": _READY})
 
     def _lose(self) -> None:
         """The process has ended, or shall."""

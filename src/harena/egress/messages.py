@@ -2,6 +2,7 @@
 
 node -> process, each with a number `q` that the answer repeats
     {"do": "begin", "times": {...}, "table": {...} | null, "permitted": [CIDR, ...] | null}
+    {"do": "ready"}                                                                when it has been told of all
     {"do": "admit", "id": ..., "workspace": ..., "policy": ..., "ports": [...]}   with the listeners' descriptors
     {"do": "change", "id": ..., "policy": ...}
     {"do": "log", "id": ..., "after": ..., "limit": ...}

@@ -348,6 +348,20 @@ async def test_a_process_that_was_killed_is_started_anew_with_all_listeners(link
             assert link.pid != first
 
 
+async def test_a_process_that_was_killed_often_is_started_anew_each_time(link: EgressLink) -> None:
+    """Nothing is asked of it meanwhile: that it serves again is enough to count as a start."""
+    with upstream() as server:
+        async with inside(link, {"allow": [f"a.test:{server.port}", "127.0.0.1"]}, [80]) as sandbox:
+            where = f"a.test:{server.port}"
+            pids = set()
+            for _ in range(8):
+                assert status(await ask(sandbox.proxy, get(f"http://{where}/", where))) == 200
+                assert link.pid is not None
+                pids.add(link.pid)
+                os.kill(link.pid, 9)
+            assert len(pids) == 8
+
+
 async def test_the_longest_policy_and_log_end_no_process(link: EgressLink) -> None:
     with upstream() as server:
         where = f"a.test:{server.port}"
