@@ -9,7 +9,9 @@ has no rights, cannot be looked into, and ends with the node.
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
+import ssl
 from contextlib import suppress
 from typing import Any
 
@@ -32,6 +34,8 @@ class GatewayProcess(EgressProcess):
         self._servers: dict[str, GatewayServer] = {}
         self._room = Room()
         self._turns = Turns()
+        self._tls: ssl.SSLContext | None = None
+        """the one of all gateways: making it takes a tenth of a second"""
         self._begin: dict[str, Any] = {}
 
     def _done(self, message: dict[str, Any], sockets: list[socket.socket]) -> Any:
@@ -57,8 +61,9 @@ class GatewayProcess(EgressProcess):
             ):
                 raise ValueError("no listening socket")
             bound = BoundGateway(gateway, bytes.fromhex(message["token_digest"]), message["credential"])
+            self._tls = self._tls or gateway_upstream.tls_context(self._begin["authorities"])
             upstream = gateway_upstream.Upstream(
-                gateway_upstream.tls_context(self._begin["authorities"]),
+                self._tls,
                 self._begin["networks"],
                 silent_seconds=gateway.timeout_seconds,
             )
@@ -94,6 +99,8 @@ def main() -> None:
 
 def _load_all() -> None:
     """Load what the first connections would load: this process may not be able to read it later."""
+    # a line for each piece that is sent to an upstream that has gone would be written to the node's log
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     gateway_upstream.tls_context()
     with suppress(OSError):
         socket.getaddrinfo("localhost", None)  # the system's resolver has libraries of its own

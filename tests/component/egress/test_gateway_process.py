@@ -7,6 +7,9 @@ import contextlib
 import os
 import signal
 import socket
+import ssl
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,6 +26,7 @@ from harena.core.gateways import Gateway
 from harena.core.secrets import OpenSecret
 from harena.egress.credentials import BoundGateway, new_token
 from harena.egress.gateway_link import GatewayLink, ServedGateway
+from harena.egress.gateway_process import GatewayProcess
 from harena.egress.gateway_server import GatewayServer
 from harena.egress.gateway_upstream import Upstream, tls_context
 
@@ -222,6 +226,30 @@ async def test_a_gateway_that_is_forgotten_as_it_begins_to_listen() -> None:
         socket.create_connection(place)
 
 
+async def test_gateways_share_what_verifies_upstreams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Making it for each gateway held up everybody's for a second with each sandbox."""
+    made = []
+
+    def counted(authorities: str | None) -> ssl.SSLContext:
+        made.append(authorities)
+        return tls_context(authorities)
+
+    monkeypatch.setattr("harena.egress.gateway_upstream.tls_context", counted)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        process = GatewayProcess(theirs)
+        process._done({"do": "begin", "networks": [], "authorities": None, "times": {}}, [])
+        gateway = {"url": "https://127.0.0.1:1", "secret": "S"}
+        for number in range(3):
+            message = {"do": "admit", "id": f"sb_{number}", "name": "UP", "gateway": gateway, "url": "http://x"}
+            message |= {"token_digest": "00" * 32, "credential": CREDENTIAL}
+            process._done(message, [socket.create_server(("127.0.0.1", 0))])
+        for number in range(3):
+            process._done({"do": "forget", "id": f"sb_{number}"}, [])
+        await asyncio.gather(*process._closing)
+    assert made == [None]
+
+
 async def test_what_is_no_listener(tmp_path: Path) -> None:
     """It is refused, without the credential, and nothing of it stays."""
     async with linked(tmp_path, who) as (link, port):
@@ -246,3 +274,13 @@ def test_settings(tmp_path: Path) -> None:
         GatewayLink.of_settings({"HARENA_GATEWAY_NETWORKS": "10.0.0.0/99"})
     with pytest.raises(ValidationError, match="HARENA_GATEWAY_CA_FILE"):
         GatewayLink.of_settings({"HARENA_GATEWAY_CA_FILE": str(tmp_path / "absent")})
+
+
+def test_pieces_for_an_upstream_that_has_gone_write_no_lines() -> None:
+    """What asyncio warns of for each of them would fill the node's log, as fast as a program sends."""
+    code = (
+        "import logging; from harena.egress.gateway_process import _load_all; _load_all(); "
+        "logging.getLogger('asyncio').warning('socket.send() raised exception.')"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, check=True)
+    assert ended.stderr == b""
