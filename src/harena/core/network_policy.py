@@ -52,6 +52,8 @@ _GLOBAL_6 = ("2000::/3",)
 _SPECIAL_6 = ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 _CARRYING = ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")
 """NAT64 and compatible ones: their last 32 bits are an IPv4 address"""
+_ISATAP = (0x0000_5EFE, 0x0200_5EFE)
+"""what stands before the IPv4 address in the last 64 bits of an address of that kind"""
 
 
 class Verdict(NamedTuple):
@@ -82,6 +84,9 @@ class _Rule(NamedTuple):
         if self.host == "*" and not self.ports:
             return port != MAIL_PORT
         return port in (self.ports or WEB_PORTS)
+
+    def denies_port(self, port: int) -> bool:
+        return not self.ports or port in self.ports
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +161,8 @@ class NetworkPolicy:
 
     def decide(self, host: str | Address, port: int) -> Verdict:
         """Whether a host, by its name or by an address that a program has given, is allowed at a port."""
-        if any(rule.names(host) and (not rule.ports or port in rule.ports) for rule in self._denied):
+        forms = [host] if isinstance(host, str) else [host, *_embedded(host)]
+        if any(rule.denies_port(port) and any(map(rule.names, forms)) for rule in self._denied):
             return Verdict(False, f"{host}:{port} is denied by this sandbox's network policy (deny)")
         if any(rule.names(host) and rule.allows_port(port) for rule in self._allowed):
             return _YES
@@ -171,9 +177,10 @@ class NetworkPolicy:
     ) -> Verdict:
         """Whether an address that an allowed host has led to may be connected to. `is_own`: it is one of the node's.
         `permitted`: the addresses that are not public, or the node's own, which policies may name; None = all."""
-        if any(_has(rule, address) and (not rule.ports or port in rule.ports) for rule in self._denied):
+        forms = (address, *_embedded(address))
+        if any(rule.denies_port(port) and any(_has(rule, each) for each in forms) for rule in self._denied):
             return Verdict(False, f"the address {address} is denied by this sandbox's network policy (deny)")
-        for each in (address, *_embedded(address)):
+        for each in forms:
             if any(_has(rule, each) for rule in self._allowed):
                 if (
                     permitted is None
@@ -264,7 +271,7 @@ def is_special(address: Address) -> bool:
     another address, or a metadata service."""
     if isinstance(address, ipaddress.IPv4Address):
         return _is_in(address, _SPECIAL_4)
-    return not _is_in(address, _GLOBAL_6) or _is_in(address, _SPECIAL_6)
+    return not _is_in(address, _GLOBAL_6) or _is_in(address, _SPECIAL_6) or _is_isatap(address)
 
 
 @cache
@@ -277,8 +284,12 @@ def _is_in(address: Address, written: tuple[str, ...]) -> bool:
     return any(address in each for each in _networks(written))
 
 
+def _is_isatap(address: Address) -> bool:
+    return (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP
+
+
 def _embedded(address: Address) -> list[Address]:
-    """The IPv4 addresses that an IPv6 address carries: mapped, compatible, NAT64, 6to4, Teredo."""
+    """The IPv4 addresses that an IPv6 address carries: mapped, compatible, NAT64, 6to4, Teredo, ISATAP."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     found: list[Address] = []
@@ -288,7 +299,7 @@ def _embedded(address: Address) -> list[Address]:
         found.append(address.sixtofour)
     if address.teredo is not None:
         found += address.teredo
-    if _is_in(address, _CARRYING):
+    if _is_in(address, _CARRYING) or _is_isatap(address):
         found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
     return found
 

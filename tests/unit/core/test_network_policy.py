@@ -105,6 +105,25 @@ def test_deny_takes_from_what_is_allowed() -> None:
     assert not allowed(policy, "9.9.9.9")
 
 
+CARRYING_10_9_2_3 = [
+    "::ffff:10.9.2.3", "::10.9.2.3", "64:ff9b::a09:203", "64:ff9b:1::a09:203", "2002:a09:203::1",
+    "2001:0:808:808::f5f6:fdfc", "2606:4700::5efe:a09:203", "2606:4700::200:5efe:a09:203",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", CARRYING_10_9_2_3)
+def test_deny_holds_for_what_an_address_carries(address: str) -> None:
+    everything: dict[str, list[str]] = {"allow": ["*", "0.0.0.0/0", "::/0"]}
+    assert reached(read_policy(everything), address)
+    for denied, port, is_denied in (
+        *[("10.9.0.0/16", 443, True), ("10.9.2.3:443", 443, True), ("10.9.2.3:443", 80, False)],
+        ("10.8.0.0/16", 443, False),
+    ):
+        policy = read_policy({**everything, "deny": [denied]})
+        assert allowed(policy, f"[{address}]", port) != is_denied
+        assert reached(policy, address, port) != is_denied
+
+
 def test_open_is_every_public_host_but_no_mail() -> None:
     assert allowed(OPEN_NETWORK, "a.org", 8080)
     assert allowed(OPEN_NETWORK, "93.184.216.34")
@@ -118,6 +137,7 @@ SPECIAL = [
     "239.255.255.250", "255.255.255.255", "168.63.129.16", "::", "::1", "fe80::1", "fec0::1", "fc00::1",
     "fd00:ec2::254", "ff02::1", "::ffff:8.8.8.8", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1",
     "64:ff9b::808:808", "64:ff9b:1::a00:1", "2002:7f00:1::", "2002:a00:1::1", "2001::1", "2001:db8::1", "100::1",
+    "2606:4700::5efe:a00:1", "2606:4700::200:5efe:7f00:1",
 ]  # fmt: skip
 
 
