@@ -265,7 +265,8 @@ def _found(step: CopyStep, source: str, tree: SourceTree, where: str) -> Iterato
         if node is None:
             hidden = " (or .dockerignore leaves it out)" if step.from_ is None else ""
             raise _fault(step, f"{shown(source)} is not in {where}{hidden}", "Correct the path.")
-        yield (path if pivot else _normal(path)), node
+        before, between, behind = path.partition("/./")
+        yield (f"{before}/./{_normal(behind)}" if pivot and between else _normal(path)), node
         return
     parts = [part for part in path.split("/") if part != "."]
     plain = "/".join(takewhile(lambda part: not has_wildcards(part), parts))
@@ -320,7 +321,7 @@ def _parents(step: CopyStep, tree: SourceTree, path: str, *, whole: bool) -> lis
     if not step.keeps_parents:
         return []
     before, pivot, behind = path.partition("/./")
-    kept = [part for part in (behind if pivot else path).split("/") if part not in ("", ".")]
+    kept = [part for part in _normal(behind if pivot else path).split("/") if part]
     prefix = [part for part in before.split("/") if part not in ("", ".")] if pivot else []
     found: list[tuple[Parts, Node]] = []
     for depth in range(1, len(kept) + (1 if whole else 0)):

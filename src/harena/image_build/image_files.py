@@ -99,7 +99,9 @@ class ImageFiles:
         return trail[-1]
 
     def child(self, folder: ImageFile, name: str) -> ImageFile:
-        """What a directory has under a name; no link is followed. Raises OSError."""
+        """What a directory has under a name; no link is followed. Raises ImagePathError, OSError."""
+        if not is_name(name):
+            raise ImagePathError(f"{name!r:.100} is no name of a file")
         parts = (*folder.parts, name)
         about: os.stat_result | None = None
         place = ""
@@ -141,6 +143,11 @@ class ImageFiles:
             return ""
         with open(found.place, encoding="utf-8", errors="surrogateescape") as file:
             return file.read(_MOST_SMALL)
+
+
+def is_name(name: str) -> bool:
+    """Whether something in a directory can have this name, and no other place is meant by it."""
+    return name not in ("", ".", "..") and "/" not in name and "\0" not in name
 
 
 def _is_whiteout(about: os.stat_result) -> bool:

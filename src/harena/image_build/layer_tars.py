@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import tarfile
 from collections.abc import Iterable
 from typing import BinaryIO
+
+from harena.image_build.image_files import is_name
 
 _KINDS = {"file": tarfile.REGTYPE, "folder": tarfile.DIRTYPE, "link": tarfile.SYMTYPE}
 
@@ -36,6 +39,8 @@ class LayerTar:
         content: Iterable[bytes] = (),
     ) -> None:
         """Write one entry. Raises LayerTooLargeError, OSError."""
+        if not all(map(is_name, parts)):
+            raise OSError(errno.EINVAL, f"{parts!r:.200} is no path of a layer")
         self.entries += 1
         self._left -= size + 3 * tarfile.BLOCKSIZE
         if self._left < 0 or self.entries > self._most_files:

@@ -569,6 +569,12 @@ class _StagePlanner:
         destination = _absolute(self.config.workdir, given)
         if given.endswith(("/", "/.")) or given in (".", ""):
             destination = destination.rstrip("/") + "/"
+        for document in one.documents:
+            if not document.name or document.name in (".", "..") or "/" in document.name or len(document.name) > 255:
+                raise fault(
+                    one.line, name, f"{shown(document.name)} is no name of a file",
+                    "A here-document comes into the image under its name: choose another.",
+                )  # fmt: skip
         files = tuple(
             self._inline(one, document.name, document.content, document.expands) for document in one.documents
         )
