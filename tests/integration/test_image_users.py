@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from harena.core.errors import SandboxValidationError
+from harena.core.errors import SandboxFileError, SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime.host.linux import LinuxRuntime
@@ -282,4 +284,39 @@ async def test_a_link_in_the_place_of_a_working_directory_leads_to_nothing_of_in
         assert await run(sandbox, "pwd -P", cwd="/data/link") == "/data/plain\n"
         if other is not None:
             other.kill()
+    await sandbox.destroy()
+
+
+async def test_an_archive_is_written_through_no_link_of_a_user(runtime: LinuxRuntime) -> None:
+    """Init writes with rights over all users: what another user has put in the place of a file is replaced."""
+    sandbox = await runtime.create(SandboxSpec(image="one"))
+    await run(sandbox, "mkdir /etc/victim; echo kept > /etc/victim/file")
+    await run(sandbox, "mkdir -p /home/app/d/real", user="1000")
+    script = (
+        "cd /home/app; ln -s /etc/victim/file pw; ln -s /etc/victim/new out; ln -s /etc/victim d/away; ln -s real d/to"
+    )
+    await run(sandbox, script, user="1000")
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for name in ("pw", "out", "d/to/file", "d/new/deep/file", "d/to/file"):
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = 3, 0o640
+            archive.addfile(member, io.BytesIO(b"new"))
+
+    async def pieces(content: bytes) -> AsyncIterator[bytes]:
+        yield content
+
+    await sandbox.extract_archive("/home/app", pieces(made.getvalue()))
+    assert await run(sandbox, "cat /etc/victim/*; ls /etc/victim") == "kept\nfile\n"
+    found = "cd /home/app; stat -c '%F %a %n' pw out d/to d/real/file d/new/deep/file"
+    assert (await run(sandbox, found, user="1000")).splitlines() == [
+        *("regular file 640 pw", "regular file 640 out", "symbolic link 777 d/to"),
+        *("regular file 640 d/real/file", "regular file 640 d/new/deep/file"),
+    ]
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("d/away/file"))
+    with pytest.raises(SandboxFileError):
+        await sandbox.extract_archive("/home/app", pieces(out.getvalue()))
+    assert await run(sandbox, "cat /etc/victim/file") == "kept\n"
     await sandbox.destroy()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import IO
 
-_NO_MAGICLINKS = 0x02
+_NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
 _AT_FDCWD = -100
 _BLOCK_BYTES = 512  # of which a tar archive is made
 _TAR_FILE, _TAR_LINK, _TAR_DIRECTORY = b"0", b"2", b"5"
@@ -122,14 +122,14 @@ def _make_folders(path: str) -> None:
         os.close(folder)
 
 
-def _openat2(path: str, flags: int, mode: int) -> int:
-    how = struct.pack("<3Q", flags, mode if flags & os.O_CREAT else 0, _NO_MAGICLINKS)
+def _openat2(path: str, flags: int, mode: int, folder: int = _AT_FDCWD, resolve: int = _NO_MAGICLINKS) -> int:
+    how = struct.pack("<3Q", flags, mode if flags & os.O_CREAT else 0, resolve)
     encoded = os.fsencode(path)
     try:
         return syscall(
             "open",
             OPENAT2,
-            ctypes.c_int(_AT_FDCWD),
+            ctypes.c_int(folder),
             ctypes.c_char_p(encoded),
             ctypes.c_char_p(how),
             ctypes.c_size_t(24),
@@ -345,19 +345,91 @@ class _Archive:
 
 
 def _unpack(extra: int, path: str) -> list[str]:
+    """Write what a tar stream holds below a folder. A file takes the place of a link or a file of its name, which is
+    not written to: whoever has put it there may not be who writes."""
     import tarfile
 
     os.makedirs(path, exist_ok=True)
-    top = os.path.realpath(path)
+    below = _Below(path)
     with os.fdopen(extra, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
-            if member.isreg() or member.isdir():
-                place = os.path.realpath(os.path.join(top, os.path.dirname(member.name)))
-                if member.name.startswith("/") or os.path.commonpath((top, place)) != top or member.name.endswith(".."):
-                    raise OSError(errno.EINVAL, "%s: leads out of the directory" % member.name)
-                member.uid = member.gid = 0
-                archive.extract(member, path, set_attrs=not member.isdir(), numeric_owner=True)
+            if not (member.isreg() or member.isdir()):
+                continue
+            above, name = os.path.split(member.name)
+            if member.name.startswith("/") or name == "..":
+                raise OSError(errno.EINVAL, "%s: leads out of the directory" % member.name)
+            if name in ("", ".") and member.isdir():
+                continue
+            folder = below.folder(above, member.name)
+            if member.isdir():
+                try:
+                    os.mkdir(name, dir_fd=folder)
+                except FileExistsError:
+                    pass
+            else:
+                _unpack_file(_content_of(member, archive), folder, name, member.mode & 0o7777, member.mtime)
     return []
+
+
+class _Below:
+    """Folders below one that is open: what is made in them lies there, whatever programs do to their names meanwhile.
+    Links are followed that lead to a folder below it."""
+
+    def __init__(self, path: str) -> None:
+        self._top = os.path.realpath(path)
+        self._root = _openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0)
+        self._last = ""
+        self._folder = self._root
+
+    def folder(self, name: str, member: str) -> int:
+        """The folder of this name, which is made where it is missing; open until the next one is asked for. Raises
+        OSError, which names the `member`."""
+        if name == self._last:
+            return self._folder
+        place = os.path.realpath(os.path.join(self._top, name))
+        if os.path.commonpath((self._top, place)) != self._top:
+            raise OSError(errno.EINVAL, "%s: leads out of the directory" % member)
+        if self._folder != self._root:
+            os.close(self._folder)
+        self._last, self._folder = "", self._root
+        self._folder = self._opened(os.path.relpath(place, self._top))
+        self._last = name
+        return self._folder
+
+    def _opened(self, name: str) -> int:
+        """No link is followed any more."""
+        if name == ".":
+            return self._root
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+        try:
+            return _openat2(name, flags, 0, self._root, _BENEATH | _NO_MAGICLINKS | _NO_SYMLINKS)
+        except FileNotFoundError:
+            pass
+        above, own = os.path.split(name)
+        folder = self._opened(above or ".")
+        try:
+            os.mkdir(own, dir_fd=folder)
+        except FileExistsError:
+            pass
+        finally:
+            if folder != self._root:
+                os.close(folder)
+        return _openat2(name, flags, 0, self._root, _BENEATH | _NO_MAGICLINKS | _NO_SYMLINKS)
+
+
+def _unpack_file(content: IO[bytes], folder: int, name: str, mode: int, modified: float) -> None:
+    flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        flags |= os.O_TRUNC  # something is mounted there, which no program can do
+    if not flags & os.O_TRUNC:
+        flags |= os.O_CREAT | os.O_EXCL
+    _write_into(os.open(name, flags, 0o600, dir_fd=folder), content, mode, modified)
 
 
 def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str]:
@@ -536,6 +608,19 @@ def _set_time(place: int | str, modified: float) -> None:
         os.utime(place, (modified, modified))
     except (ValueError, OverflowError):  # no file system has such a time
         return
+
+
+def _write_into(descriptor: int, content: IO[bytes], mode: int, modified: float) -> None:
+    """Fill a new file, and close it."""
+    try:
+        part = content.read(_COPIED_BYTES)
+        while part:
+            _write_all(descriptor, part)
+            part = content.read(_COPIED_BYTES)
+        os.fchmod(descriptor, mode)
+        _set_time(descriptor, modified)
+    finally:
+        os.close(descriptor)
 
 
 def _write_member(given: tuple[int | None, int, bytes, IO[bytes]], target: str, mode: int, modified: float) -> None:
