@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from harena.core.clock import SystemClock
-from harena.core.errors import ImagePullError, SandboxValidationError
+from harena.core.errors import ImagePullError, PlatformError, SandboxValidationError
 from harena.core.images import ImageChanges
 from harena.core.models import ExecOutcome, ExecRequest, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
@@ -303,6 +303,38 @@ async def test_programs_stand_still_while_they_are_paused(runtime: LinuxRuntime)
         pass
     stopped = await says(sandbox, "until grep -q 'State:.T' /proc/$(cat /data/pid)/status; do :; done; echo stopped")
     assert stopped == "stopped\n"
+    await sandbox.destroy()
+
+
+async def test_a_program_that_goes_on_by_a_timer_is_told(runtime: LinuxRuntime) -> None:
+    """The kernel sends what the timer says, also to a program that was stopped."""
+    sandbox = await runtime.create(SandboxSpec(image=BASE))
+    async with sandbox.paused():  # type: ignore[attr-defined]
+        await sandbox.processes()
+        await sandbox.check_still()  # type: ignore[attr-defined]
+    program = (
+        "import ctypes, os, signal, struct\n"
+        "signal.signal(signal.SIGCONT, lambda *_: None)\n"
+        "if os.fork(): os._exit(0)\n"
+        "libc, timer = ctypes.CDLL(None), ctypes.c_int()\n"
+        "create, settime = (222, 223) if os.uname().machine == 'x86_64' else (107, 110)\n"
+        "for turn in range(1, 200):\n"
+        "    assert not libc.syscall(create, 1, struct.pack('Qii48x', 0, 18, 0), ctypes.byref(timer))\n"
+        "    assert not libc.syscall(settime, timer, 0, struct.pack('4q', 0, 0, turn // 5, turn % 5 * 10**8), None)\n"
+        "open('/data/began', 'w').close()\n"
+        "while True: pass\n"
+    )
+    await python(sandbox, program)
+    while "began" not in {entry.name for entry in await sandbox.list_dir("/data")}:
+        pass
+
+    async def asked_while_paused() -> None:
+        async with sandbox.paused():  # type: ignore[attr-defined]
+            for _ in range(2_000):
+                await sandbox.check_still()  # type: ignore[attr-defined]
+
+    with pytest.raises(PlatformError):  # it cannot be stopped, or has run since
+        await asked_while_paused()
     await sandbox.destroy()
 
 

@@ -78,6 +78,7 @@ class SandboxRunner:
                 layer = await sandbox.upper_layer()
                 try:
                     yield BuildOutcome(layer=layer, empty=empty)
+                    await sandbox.check_still()
                 finally:
                     await layer.close()
         finally:

@@ -42,6 +42,7 @@ class SnapshotOperations:
                 async def still() -> AsyncIterator[None]:
                     await paused.enter_async_context(port.paused())
                     yield
+                    await port.check_still()
                     if not ends:
                         await paused.aclose()
 

@@ -105,6 +105,10 @@ class HasUpperLayer(Protocol):
         What was stopped before is stopped again then. Entering raises PlatformError (they cannot be stopped),
         SandboxNotRunningError, SandboxTerminatedError."""
 
+    async def check_still(self) -> None:
+        """Within that block: no program has run since it was entered. Raises PlatformError: one has, as the kernel lets
+        those that have a timer for it."""
+
 
 @runtime_checkable
 class WatchesFiles(Protocol):

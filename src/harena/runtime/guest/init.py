@@ -138,6 +138,7 @@ class _Init:
         self.condemned: set[int] = set()  # leaders that were killed with their trees
         self.terminating = False
         self.paused: set[int] | None = None  # what was stopped before everything was; None = nothing is paused
+        self.times_run: dict[tuple[int, int], bytes] | None = None  # of what is paused; None = some of it was killed
         self.ended = launch.ENDED
         self.oom_adjust = launch.OOM_ADJUST
         self.nothing = launch.NOTHING
@@ -326,13 +327,21 @@ class _Init:
             os.close(users)
 
     def _pause(self) -> int:
-        """Stop everything here; 0, or an error's number, with which nothing is paused."""
+        """Stop everything here; 0, or an error's number, with which nothing is paused. Where it is paused already: 0 if
+        nothing has run since. The kernel lets a program go on that has a timer which says so."""
         if self.paused is None:
             stopped = trees.stop_all(_STOP_SECONDS)
             if stopped is None:
                 return errno.EBUSY
             self.paused = stopped
+            self.times_run = self._times_run()
+        elif self.times_run is not None and self.times_run != self._times_run():
+            return errno.EAGAIN
         return 0
+
+    def _times_run(self) -> dict[tuple[int, int], bytes]:
+        found = trees.times_run()
+        return {thread: times for thread, times in found.items() if thread[0] not in self.operations}
 
     def _resume(self) -> None:
         if self.paused is not None:
@@ -597,6 +606,7 @@ class _Init:
 
     def _kill(self, number: int) -> None:
         """Kill an exec's whole tree; its EXITED follows when its main process is reaped."""
+        self.times_run = None
         for pid, (owner, is_leader, _warm) in list(self.running.items()):
             if owner == number and is_leader:
                 self.condemned.add(pid)

@@ -757,8 +757,12 @@ class LinuxSandbox:
                 if not self._dead.done() and not self._stopping:
                     self._send(("c", self._next_number()))
 
+    async def check_still(self) -> None:
+        """See `HasUpperLayer`."""
+        await self._stopped()
+
     async def _stopped(self) -> None:
-        """Have init stop all programs. Raises PlatformError."""
+        """Have init stop all programs, or say that none has run since. Raises PlatformError."""
         number = self._next_number()
         answer: asyncio.Future[None] = self.loop.create_future()
         self._dones[number] = answer
