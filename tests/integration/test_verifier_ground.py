@@ -168,6 +168,9 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "a link by one elsewhere": (
         "ln -s /proc/self /var/tmp/b; ln -s /var/tmp/b/cwd/expected.txt out.txt", COMPARED.replace("r=0;", "cd /tests; r=0;"), EXPECTED, {}
     ),
+    "a link of the environment that leads elsewhere": (
+        "ln -sfn /tests/expected.txt out.txt", COMPARED, EXPECTED, {"environment_commands": ["ln -s /tests/fixture /app/out.txt"]}
+    ),
     "a link to standard input": ("ln -s /dev/stdin out.txt", COMPARED.replace("&& r=1", "</tests/expected.txt && r=1"), EXPECTED, {}),
     "a link to errors": ("ln -s /dev/stderr out.txt", COMPARED.replace("&& r=1", "2</tests/expected.txt && r=1"), EXPECTED, {}),
     "a link to a descriptor": ("ln -s /dev/fd/7 out.txt", COMPARED.replace("r=0;", "exec 7</tests/expected.txt; r=0;"), EXPECTED, {}),
@@ -255,6 +258,10 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "folders that cannot be listed": (
         "mkdir -p a/b ~/.local/lib; echo 42 > a/b/x; chmod 0311 a/b; chmod 0100 a; chmod 0311 ~/.local; chmod 0711 ~",
         f"cd /app; r=0; [ $(cat a/b/x) = 42 ] && [ \"$(stat -c %a a a/b ~ ~/.local | xargs)\" = '100 311 711 311' ] && r=1{END}", {}, {},
+    ),
+    "links of the environment": (
+        "echo 42 > out.txt", f"r=0; cat /app/out.txt >> /app/log; [ $(readlink /app/log) = /dev/stdout ] && [ $(cat /app/given.txt) = 7 ] && r=1{END}",
+        {"expected.txt": "7\n"}, {"environment_commands": ["ln -s /dev/stdout /app/log; ln -s /tests/expected.txt /app/given.txt"]},
     ),
     "links to devices": (
         "ln -s /dev/null null; ln -s /dev/shm/x x; echo 42 > /dev/shm/x; ln -s /nowhere/at/all lost",

@@ -423,7 +423,7 @@ async def _clean(
 def _made(before: Left, now: Left, keeps_links: bool) -> tuple[Set[bytes], dict[bytes, bytes], dict[bytes, bytes]]:
     """(what is to be removed, links that lead nowhere, links to what is alike) that the candidate has made."""
     dangling = {path: real for path, real in now.dangling.items() if before.dangling.get(path) != real}
-    new: Set[bytes] = now.removed - before.removed
+    new: Set[bytes] = {path for path, says in now.removed.items() if before.removed.get(path) != says}
     if not keeps_links:
         new, dangling = new | dangling.keys(), {}
     return new, dangling, {path: real for path, real in now.alike.items() if before.alike.get(path) != real}

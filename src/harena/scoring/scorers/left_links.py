@@ -73,14 +73,18 @@ fi
         done' sh {} + -o -type l -exec sh -c '
         itself=$(readlink -m /proc/self/exe)
         lines=$(readlink -m -- "$@" | wc -l)
+        own() {
+            printf "%s\\0-" "$link"
+            readlink -z -- "$link" || printf "\\0"
+        }
         judged() {
             case "$real/" in
-                /proc/*|/tests/*|/logs/*|/solution/*|"$itself"/) printf "%s\\0\\0" "$link"; return;;
+                /proc/*|/tests/*|/logs/*|/solution/*|"$itself"/) own; return;;
                 /dev/null/|/dev/zero/|/dev/full/|/dev/random/|/dev/urandom/|/dev/shm/*) ;;
-                /dev/*) printf "%s\\0\\0" "$link"; return;;
+                /dev/*) own; return;;
             esac
             for other in $0; do
-                case "$real/" in "$other"/*) printf "%s\\0\\0" "$link"; return;; esac
+                case "$real/" in "$other"/*) own; return;; esac
             done
             if [ -e "$link" ]; then
                 case "$NAMES" in *"/${real##*/}/"*) printf "%s\\0=%s\\0" "$link" "$real"; esac
@@ -92,7 +96,7 @@ fi
             for link do
                 real=$(readlink -m -- "$link"; echo .)
                 real=${real%??}
-                if [ -n "$real" ]; then judged; else printf "%s\\0\\0" "$link"; fi
+                if [ -n "$real" ]; then judged; else own; fi
             done
             exit
         fi
@@ -106,12 +110,12 @@ cd /
 [ -z "$made" ] || rm -rf -- "$made"
 exit $ended
 """
-"""(path, "") of what is to be removed: links that lead to where the verifier's files will be, or to whoever follows
-them, and folders of compiled modules; (path, where to) of a link that leads nowhere; (path, "=" and where to) of a
-link, also a hard one, to what has one of NAMES, each between slashes; (path, "!" and why) of what nobody can look into.
-It fails where `find` does. Where a link by way of /proc/self or /dev/stdin leads depends on who follows it: here it is
-somebody whose working directory is known to nobody, deeper than any from which `..` would lead to the same, and whose
-files are pipes"""
+"""(path, "-" and what it says) of a link that is to be removed: it leads to where the verifier's files will be, or to
+whoever follows it; (path, "") of a folder of compiled modules; (path, where to) of a link that leads nowhere; (path,
+"=" and where to) of a link, also a hard one, to what has one of NAMES, each between slashes; (path, "!" and why) of
+what nobody can look into. It fails where `find` does. Where a link by way of /proc/self or /dev/stdin leads depends on
+who follows it: here it is somebody whose working directory is known to nobody, deeper than any from which `..` would
+lead to the same, and whose files are pipes"""
 PART_LINKS = """\
 while IFS= read -r -d '' link && IFS= read -r -d '' real; do
     new=$link.$RANDOM$RANDOM
@@ -148,7 +152,8 @@ _WORDS = re.compile(r"[A-Za-z]{4,}")
 class Left:
     """What a find has told."""
 
-    removed: frozenset[bytes] = frozenset()
+    removed: Mapping[bytes, bytes] = field(default_factory=dict)
+    """a link -> what it says, after `-`; a folder of compiled modules -> nothing"""
     dangling: Mapping[bytes, bytes] = field(default_factory=dict)
     """a link that leads nowhere -> where it would lead"""
     alike: Mapping[bytes, bytes] = field(default_factory=dict)
@@ -180,7 +185,7 @@ def parsed_left(told: bytes) -> Left:
     fields = told.split(b"\0")
     pairs = [(path, real) for path, real in zip(fields[::2], fields[1::2], strict=False) if path.startswith(b"/")]
     return Left(
-        frozenset(path for path, real in pairs if not real),
+        {path: real for path, real in pairs if real[:1] in (b"", b"-")},
         {path: real for path, real in pairs if real.startswith(b"/")},
         {path: real[1:] for path, real in pairs if real.startswith(b"=")},
         {path: real[1:] for path, real in pairs if real.startswith(b"!")},
