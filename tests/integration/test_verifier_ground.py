@@ -171,6 +171,7 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "a link of the environment that leads elsewhere": (
         "ln -sfn /tests/expected.txt out.txt", COMPARED, EXPECTED, {"environment_commands": ["ln -s /tests/fixture /app/out.txt"]}
     ),
+    "a link in the home folder": ("ln -s /tests/expected.txt ~/out.txt", COMPARED.replace("/app/", "~/"), EXPECTED, {}),
     "a link to standard input": ("ln -s /dev/stdin out.txt", COMPARED.replace("&& r=1", "</tests/expected.txt && r=1"), EXPECTED, {}),
     "a link to errors": ("ln -s /dev/stderr out.txt", COMPARED.replace("&& r=1", "2</tests/expected.txt && r=1"), EXPECTED, {}),
     "a link to a descriptor": ("ln -s /dev/fd/7 out.txt", COMPARED.replace("r=0;", "exec 7</tests/expected.txt; r=0;"), EXPECTED, {}),

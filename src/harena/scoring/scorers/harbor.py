@@ -322,7 +322,8 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract, *, taken: tupl
     reals = {contract.workdir: (real[1:2] or [contract.workdir])[0], "/app": (real[2:3] or ["/app"])[0]}
     del real[:3]
     emptied = tuple(real) or places
-    left, steering = await _left(sandbox, contract, emptied, taken), await _steering(sandbox, contract)
+    own_home = "" if start_up is None else start_up.home
+    left, steering = await _left(sandbox, contract, emptied, taken, own_home), await _steering(sandbox, contract)
     absent = await _absent(sandbox, await _looked(contract, _targets, contract))
     return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, taken)
 
@@ -387,10 +388,10 @@ async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str,
 
 
 async def _left(
-    sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...], taken: tuple[str, ...]
+    sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...], taken: tuple[str, ...], home: str
 ) -> Left:
     """What a verifier's files could be read, written or replaced through; see `left_links`."""
-    places = dict.fromkeys(taken or (contract.workdir, "/app", "/tmp"))
+    places = dict.fromkeys(taken or (contract.workdir, "/app", "/tmp", *([home] if home else [])))
     argv = ("sh", "-c", FIND_LEFT, "sh", " ".join(elsewhere), *places)
     written = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
     environment = {"NAMES": names_brought(contract.tests, written)}
@@ -403,8 +404,9 @@ async def _clean(
 ) -> dict[bytes, bytes]:
     """Remove what of it the candidate has made; the links that stay, since they lead nowhere. Raises
     EnvironmentFailedError where that is too much."""
+    home = "" if ground.start_up is None else ground.start_up.home
     for _ in range(_CLEAN_ROUNDS):  # a link into a folder that was removed leads nowhere
-        left = await _left(sandbox, contract, ground.emptied, ground.taken)
+        left = await _left(sandbox, contract, ground.emptied, ground.taken, home)
         if any(ground.left.barred.get(path) != why for path, why in left.barred.items()):
             raise EnvironmentFailedError("the candidate leaves folders that cannot be looked into")
         new, dangling, alike = await aside(_ENTRY_BYTES * left.count, _made, ground.left, left, keeps_links)
@@ -433,7 +435,8 @@ async def _opened(sandbox: SandboxPort, contract: HarborContract, ground: Ground
     """Open the folders that a find could not look into, since a verifier opens by name what is in them; what has them
     as they were (see `CLOSE_FOLDERS`)."""
     home = "" if ground.start_up is None else ground.start_up.home
-    places = dict.fromkeys((*ground.taken, contract.workdir, "/app", "/tmp"))
+    own_home = [home] if home and not ground.taken else []
+    places = dict.fromkeys((*ground.taken, contract.workdir, "/app", "/tmp", *own_home))
     argv = ("bash", "-c", OPEN_FOLDERS, "bash", home, *places)
     told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
     return await aside(len(told), modes_backwards, told)
