@@ -148,6 +148,21 @@ TASKS: dict[str, ImageTask] = {
         solution="echo 2 > sub/second.txt\n",
         files={"environment/first.txt": "1\n"},
     ),
+    "keys in a folder that has start-up files, too": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\n",
+        verifier=(
+            '[ "$(stat -c %a ~/.ssh)" = 700 ] && [ -s ~/.ssh/authorized_keys ] && [ ! -e "$HOME"/.ssh/config ] '
+            f"&& ok=1{RULE}"
+        ),
+        solution="mkdir -m 700 -p ~/.ssh; echo key > ~/.ssh/authorized_keys; echo Host x > ~/.ssh/config\n",
+    ),
+    "a file with holes, and a folder of a group": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\n",
+        verifier=f'[ "$(stat -c %s disk)" = 1073741824 ] && [ "$(stat -c %a shared)" = 2775 ] && ok=1{RULE}',
+        solution="truncate -s 1G disk; mkdir shared; chmod 2775 shared\n",
+    ),
     "settings below /etc": ImageTask(
         image=DEBIAN,
         dockerfile="WORKDIR /app\n",

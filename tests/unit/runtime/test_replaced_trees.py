@@ -200,6 +200,67 @@ def test_another_kind_takes_the_place_of_what_is_there(tmp_path: Path) -> None:
     assert os.readlink(ours / "is2") == "is0"
 
 
+def test_holes_of_a_file_are_neither_packed_nor_written(tmp_path: Path) -> None:
+    """A disk image takes what it holds, and not what it says."""
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    theirs.mkdir()
+    for name, parts in {"empty": [], "begin": [0], "some": [1 << 20, 5 << 20, (1 << 30) - 7]}.items():
+        with (theirs / name).open("wb") as file:
+            file.truncate(1 << 30)
+            for at in parts:
+                file.seek(at)
+                file.write(b"content")
+    (theirs / "after").write_text("after")
+    stream = operated("pack", str(theirs), True)[1]
+    assert len(stream) < 1 << 20
+    for _ in range(2):
+        assert operated("replace_tree", str(ours), (), given=stream)[0] == ["ok"]
+        assert (ours / "after").read_text() == "after"
+        for name in ("empty", "begin", "some"):
+            about = (ours / name).stat()
+            assert about.st_size == 1 << 30
+            assert about.st_blocks * 512 < 1 << 20
+            with (theirs / name).open("rb") as one, (ours / name).open("rb") as other:
+                for at in (0, 1 << 20, 5 << 20, (1 << 30) - 7, 3 << 20):
+                    one.seek(at)
+                    other.seek(at)
+                    assert one.read(4096) == other.read(4096)
+
+
+@pytest.mark.parametrize("parts", ["", "x", "-1,1", "0", "0,2", "0,1,5", "0,-1,0,2", f"{1 << 63},1", "9" * 5000 + ",1"])
+def test_parts_that_are_none_are_refused(tmp_path: Path, parts: str) -> None:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as out:
+        member = tarfile.TarInfo("file")
+        member.size, member.pax_headers = 1, {"HARENA.parts": parts}
+        out.addfile(member, io.BytesIO(b"x"))
+    told, _ = operated("replace_tree", str(tmp_path / "ours"), (), given=made.getvalue())
+    assert told[0] == "error"
+
+
+def test_a_file_with_many_holes_is_packed_as_it_reads(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    theirs.mkdir()
+    with (theirs / "comb").open("wb") as file:
+        for number in range(1100):
+            file.seek(number * 8192)
+            file.write(b"x")
+    stream = operated("pack", str(theirs), True)[1]
+    assert operated("replace_tree", str(ours), (), given=stream)[0] == ["ok"]
+    assert (ours / "comb").read_bytes() == (theirs / "comb").read_bytes()
+
+
+def test_bits_that_hand_on_a_group_are_kept(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    (theirs / "shared").mkdir(parents=True)
+    (theirs / "shared").chmod(0o2775)
+    (theirs / "tool").write_text("x")
+    (theirs / "tool").chmod(0o4755)
+    assert operated("replace_tree", str(ours), (), given=operated("pack", str(theirs), True)[1])[0] == ["ok"]
+    assert stat.S_IMODE((ours / "shared").stat().st_mode) == 0o2775
+    assert stat.S_IMODE((ours / "tool").stat().st_mode) == 0o4755
+
+
 def test_only_what_is_the_same_adopts_a_time(tmp_path: Path) -> None:
     theirs, ours, outside = tmp_path / "theirs", tmp_path / "ours", tmp_path / "outside"
     for folder in (theirs, ours):

@@ -30,6 +30,8 @@ _BLOCK_BYTES = 512  # of which a tar archive is made
 _TAR_FILE, _TAR_LINK, _TAR_DIRECTORY = b"0", b"2", b"5"
 _GATHERED_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 18
+_LEAST_HOLE_BYTES, _MOST_PARTS = 1 << 20, 1000  # a file with smaller holes, or more parts, is packed as it reads
+_PARTS = "HARENA.parts"  # name of the header that says where the parts of a file with holes are
 _SAME_TIME_SECONDS = 1e-6  # a time that was a float on its way may have lost a nanosecond
 _LEFT_OUT = (
     errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO,  # gone, or another thing than what was listed
@@ -297,6 +299,12 @@ class _Archive:
                 content = os.read(descriptor, about.st_size)
                 size = len(content)  # it may have become shorter since
                 self._gather(self._header(name, about, _TAR_FILE, size) + content)
+            elif self._with_links and (parts := _parts_with_content(descriptor, about)) is not None:
+                size = sum(length for _, length in parts)
+                self._gather(self._header(name, about, _TAR_FILE, size, parts=parts))
+                for begin, length in parts:
+                    os.lseek(descriptor, begin, os.SEEK_SET)
+                    self._copy(name, descriptor, length)
             else:
                 size = about.st_size
                 self._gather(self._header(name, about, _TAR_FILE, size))
@@ -314,13 +322,23 @@ class _Archive:
     def _leaves_out(self, about: os.stat_result) -> bool:
         return bool(self._file_systems) and about.st_dev not in self._file_systems
 
-    def _header(self, name: str, about: os.stat_result, kind: bytes, size: int, target: str = "") -> bytes:
+    def _header(
+        self,
+        name: str,
+        about: os.stat_result,
+        kind: bytes,
+        size: int,
+        target: str = "",
+        parts: list[tuple[int, int]] | None = None,
+    ) -> bytes:
         member = self._new_member(name)
         member.linkname = target
         member.type, member.size, member.mode = kind, size, stat.S_IMODE(about.st_mode)
         member.uid, member.gid, member.mtime = about.st_uid, about.st_gid, int(about.st_mtime)
         if self._with_links:
             member.mtime = about.st_mtime
+        if parts is not None:  # tarfile reads the formats of GNU tar where it may seek only
+            member.pax_headers = {_PARTS: ",".join("%d,%d" % part for part in parts)}
         return member.tobuf(encoding="utf-8", errors="surrogateescape")
 
     def _copy(self, name: str, descriptor: int, size: int) -> None:
@@ -342,6 +360,41 @@ class _Archive:
         _write_all(self._descriptor, b"".join(self._parts))
         self._parts.clear()
         self._size = 0
+
+
+def _parts_with_content(descriptor: int, about: os.stat_result) -> list[tuple[int, int]] | None:
+    """(begin, length) of each part of a file that is not a hole; None where it has no large holes, or too many."""
+    if about.st_blocks * 512 + _LEAST_HOLE_BYTES > about.st_size:
+        return None
+    parts: list[tuple[int, int]] = []
+    at = 0
+    while at < about.st_size:
+        try:
+            begin = os.lseek(descriptor, at, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # which says that a hole follows
+                raise
+            break
+        at = min(os.lseek(descriptor, begin, os.SEEK_HOLE), about.st_size)
+        parts.append((begin, at - begin))
+        if len(parts) > _MOST_PARTS:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            return None
+    return [*parts, (about.st_size, 0)]
+
+
+def _parts_of(member: tarfile.TarInfo) -> list[tuple[int, int]] | None:
+    """(begin, length) of each, the last of them the end; None for a file that has no holes. Raises OSError."""
+    told = member.pax_headers.get(_PARTS)
+    if told is None:
+        return None
+    try:
+        numbers = [int(number) for number in told.split(",")]
+    except ValueError:
+        numbers = [-1]
+    if min(numbers) < 0 or max(numbers) >= 1 << 62 or len(numbers) % 2 or sum(numbers[1::2]) != member.size:
+        raise OSError(errno.EINVAL, "%s: its parts are not those of a file" % member.name)
+    return list(zip(numbers[::2], numbers[1::2]))
 
 
 def _unpack(extra: int, path: str) -> list[str]:
@@ -448,7 +501,7 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
         above = os.path.dirname(target)
         if name != "." and os.path.realpath(above) != above:
             raise OSError(errno.EINVAL, "%s: lies behind a link" % member.name)
-        owner, mode = (member.uid, member.gid), member.mode & 0o1777
+        owner, mode = (member.uid, member.gid), member.mode & 0o7777
         holds_kept = name == "." or name in above_kept
         if member.isdir():
             _make_way(target, stat.S_IFDIR, owner, holds_kept)
@@ -466,6 +519,12 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
         elif member.isreg():
             _make_way(target, stat.S_IFREG, owner, holds_kept)
             content = _content_of(member, archive)
+            parts = _parts_of(member)
+            if parts is not None:
+                if os.path.lexists(target):
+                    os.unlink(target)
+                _as_owner(owner, _write_parts, content, parts, target, mode, member.mtime)
+                continue
             before = _opened_if(target, member.size, mode)
             try:
                 is_new = before is None or abs(os.fstat(before).st_mtime - member.mtime) > _SAME_TIME_SECONDS
@@ -490,9 +549,9 @@ def _adopt_times(extra: int, path: str) -> list[str]:
     for name, member, archive in _members(extra, ()):
         target = os.path.join(top, name)
         above = os.path.dirname(target)
-        if not member.isreg() or os.path.realpath(above) != above:
+        if not member.isreg() or _PARTS in member.pax_headers or os.path.realpath(above) != above:
             continue
-        before = _opened_if(target, member.size, member.mode & 0o1777)
+        before = _opened_if(target, member.size, member.mode & 0o7777)
         if before is None:
             continue
         try:
@@ -636,6 +695,25 @@ def _write_member(given: tuple[int | None, int, bytes, IO[bytes]], target: str, 
         while part:
             _write_all(descriptor, part)
             part = content.read(_COPIED_BYTES)
+        os.fchmod(descriptor, mode)
+        _set_time(descriptor, modified)
+    finally:
+        os.close(descriptor)
+
+
+def _write_parts(content: IO[bytes], parts: list[tuple[int, int]], target: str, mode: int, modified: float) -> None:
+    """Write a file with holes."""
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        os.ftruncate(descriptor, parts[-1][0])
+        for begin, length in parts:
+            os.lseek(descriptor, begin, os.SEEK_SET)
+            while length:
+                part = content.read(min(length, _COPIED_BYTES))
+                if not part:
+                    raise OSError(errno.EINVAL, target + ": less comes than was said")
+                _write_all(descriptor, part)
+                length -= len(part)
         os.fchmod(descriptor, mode)
         _set_time(descriptor, modified)
     finally:

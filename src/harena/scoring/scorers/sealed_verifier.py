@@ -161,7 +161,8 @@ def _decided(
             beside = [f"{posixpath.dirname(folder)}/{name}" for name in _BESIDE_PROGRAMS]
             kept += [real[path] for path in beside if path in seen.there]
     if home.startswith("/"):
-        kept += [f"{real[home]}/{name}" for name in (*FILES, *FOLDERS, *_HOME_TOOLS)]
+        homes = dict.fromkeys((real[home], "/root"))
+        kept += [f"{place}/{name}" for place in homes for name in (*FILES, *FOLDERS, *_HOME_TOOLS)]
     kept += seen.installed
     whole = [Tree(path, tuple(sorted(_below(path, kept)))) for path in taken]
     more = []
@@ -238,12 +239,12 @@ def named_paths(texts: Iterable[str]) -> list[str]:
 
 
 def _starts_up(path: str) -> bool:
-    """A start-up file of root's, or what such files lie in."""
+    """A start-up file of root's, or a path in a folder of such. What lies above comes without them, see `kept`."""
     below = path.removeprefix("/root/")
     if below == path:
         return False
     own = (*FILES, *FOLDERS, *_HOME_TOOLS)
-    return any(is_within(f"/{below}", f"/{name}") or is_within(f"/{name}", f"/{below}") for name in own)
+    return any(is_within(f"/{below}", f"/{name}") for name in own)
 
 
 async def _found(sandbox: SandboxPort, script: str, places: Sequence[str]) -> tuple[str, ...]:
