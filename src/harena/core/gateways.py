@@ -35,13 +35,13 @@ MOST_SEGMENTS = 64
 GIT_USER = "x-access-token"
 """what git servers take as the user beside a token"""
 MOST_METHODS = 20
+"""methods of one rule"""
 MOST_REQUESTS = 1_000_000
-"""of one gateway in a minute"""
+"""requests of one gateway in a minute"""
 MOST_SIZE = 1 << 40
 """bytes of one request, or of its answer"""
 MOST_GATEWAY_SECONDS = 3600
-"""for which an upstream may be silent"""
-"""methods of one rule"""
+"""seconds for which an upstream may be silent"""
 ANY_METHOD = "*"
 
 _MIB = 1024 * 1024

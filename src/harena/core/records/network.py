@@ -48,7 +48,7 @@ class NetworkLog(Record):
     policy: Any
     """what is in force, as `network` takes it"""
     entries: Sequence[NetworkEntry]
-    """those behind the cursor, oldest first"""
+    """entries behind the cursor, oldest first"""
     next_after: int
     """number to ask on with"""
     sent_bytes: int
