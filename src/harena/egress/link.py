@@ -96,7 +96,7 @@ class EgressLink:
             # their numbers are those of another sandbox's then
             asked = [self._asked(*admission) for admission in self._admissions(sandbox_id, known)]
             await asyncio.gather(*map(self._answered, asked))
-            if self._admitted.get(sandbox_id) is not known:
+            if sandbox_id not in self._admitted:
                 raise PlatformError("the sandbox ended while its listeners were being served", step="egress")
         except BaseException:  # a cancellation, too: the descriptors are nobody else's
             self.forget(sandbox_id)

@@ -383,6 +383,17 @@ async def test_the_longest_policy_and_log_end_no_process(link: EgressLink) -> No
             assert link.pid == first
 
 
+async def test_a_policy_may_change_while_a_sandbox_is_admitted(link: EgressLink) -> None:
+    admission = asyncio.ensure_future(
+        link.admit("sb", "w", read_policy("open"), [socket.create_server(("127.0.0.1", 0)).detach()], [])
+    )
+    await asyncio.sleep(0)  # it waits for the process now
+    await link.change("sb", read_policy({"allow": ["pypi"]}))
+    await admission
+    assert (await link.log("sb")).policy == {"allow": ["pypi"]}
+    link.forget("sb")
+
+
 async def test_what_is_no_listener_is_refused(link: EgressLink) -> None:
     ours, theirs = socket.socketpair()
     with pytest.raises(PlatformError, match="cannot be served"):
