@@ -44,9 +44,12 @@ class NodeGateways:
     async def bound(self, workspace: str, gateways: Sequence[Gateway], urls: Sequence[str]) -> GatewaySet:
         """See `Gateways`."""
         from harena.egress.credentials import BoundGateway, new_token
+        from harena.egress.gateway_link import GatewayLink
 
         if self._opens is None or self._closed:
             raise SandboxUnavailableError("this node has been closed: open another one", reason="NODE_CLOSED")
+        if self._link is None:  # here, because what is wrong with its settings is known before anything is made
+            self._link = GatewayLink.of_settings()
         environment: dict[str, str] = {}
         made = []
         for gateway, url in zip(gateways, urls, strict=True):
@@ -57,11 +60,10 @@ class NodeGateways:
 
     async def serve(self, sandbox_id: str, bound: GatewaySet, listeners: Sequence[int]) -> None:
         """See `Gateways`."""
-        from harena.egress.gateway_link import GatewayLink, ServedGateway
+        from harena.egress.gateway_link import ServedGateway
 
         assert isinstance(bound, _Bound)
-        if self._link is None:
-            self._link = GatewayLink.of_settings()
+        assert self._link is not None  # since it was bound
         parts = zip(bound.gateways, listeners, bound.urls, strict=True)
         await self._link.serve(sandbox_id, [ServedGateway(*part) for part in parts])
 
