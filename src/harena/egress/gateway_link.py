@@ -35,6 +35,7 @@ class ServedGateway:
 
 @dataclass(frozen=True, slots=True)
 class _Admitted:
+    workspace: str
     served: tuple[ServedGateway, ...]
 
     @property
@@ -75,10 +76,10 @@ class GatewayLink(EgressLink):
         file = GATEWAY_CA_FILE.read(environ)
         return cls(networks=networks, authorities=None if file is None else _read(Path(file)))
 
-    async def serve(self, sandbox_id: str, served: Sequence[ServedGateway]) -> None:
-        """Serve the gateways of a sandbox. The descriptors are its own from now on, also where this fails. Raises
-        PlatformError."""
-        await self._admit_all(sandbox_id, _Admitted(tuple(served)))
+    async def serve(self, sandbox_id: str, served: Sequence[ServedGateway], workspace: str = "") -> None:
+        """Serve the gateways of a sandbox of a workspace, for which names are looked up. The descriptors are its own
+        from now on, also where this fails. Raises PlatformError."""
+        await self._admit_all(sandbox_id, _Admitted(workspace, tuple(served)))
 
     async def gateway_log(self, sandbox_id: str, *, after: int = 0, limit: int = 100) -> GatewayLog:
         """What the sandbox's gateways have done. Raises NotFoundError, PlatformError."""
@@ -97,6 +98,7 @@ class GatewayLink(EgressLink):
             message = {
                 "do": "admit",
                 "id": sandbox_id,
+                "workspace": known.workspace,
                 "name": name,
                 "gateway": gateway,
                 "token_digest": one.bound.token_digest.hex(),

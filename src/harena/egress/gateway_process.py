@@ -20,6 +20,7 @@ from harena.egress import gateway_upstream
 from harena.egress.credentials import BoundGateway
 from harena.egress.gateway_server import GatewayServer, Room, Times
 from harena.egress.process import EgressProcess, serve_until_the_node_has_gone
+from harena.egress.resolving import SystemResolver
 from harena.egress.shares import Turns
 
 MOST_PAGE = 200
@@ -37,6 +38,7 @@ class GatewayProcess(EgressProcess):
         self._tls: ssl.SSLContext | None = None
         """the one of all gateways: making it takes a tenth of a second"""
         self._begin: dict[str, Any] = {}
+        self._resolver = SystemResolver()
 
     def _done(self, message: dict[str, Any], sockets: list[socket.socket]) -> Any:
         what = message["do"]
@@ -66,6 +68,8 @@ class GatewayProcess(EgressProcess):
                 self._tls,
                 self._begin["networks"],
                 silent_seconds=gateway.timeout_seconds,
+                resolver=self._resolver,
+                workspace=message["workspace"],
             )
             listener.setblocking(False)
             server = self._servers.get(message["id"])

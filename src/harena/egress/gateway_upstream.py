@@ -22,7 +22,7 @@ from yarl import URL
 from harena.core.network_policy import NetworkPolicy
 from harena.core.settings import GATEWAY_NETWORKS
 from harena.egress.credentials import Headers
-from harena.egress.resolving import OwnAddresses
+from harena.egress.resolving import OwnAddresses, Resolver, SystemResolver, UnknownNameError
 
 MOST_CONNECTIONS = 64
 """to the upstream of one gateway at one time"""
@@ -30,6 +30,12 @@ DIAL_SECONDS = 15.0
 MOST_HEADER = 16 * 1024
 """bytes of a line of the answer's head"""
 Address = tuple[int, int, int, str, tuple[Any, ...]]
+LEADS_NOWHERE = (
+    "the upstream's name does not exist, or leads to no public address; others (loopback, link-local, private, "
+    "reserved, a metadata service, the node's own) are connected to only where the operator of the node allows their "
+    f"network ({GATEWAY_NETWORKS.name})"
+)
+"""one sentence for both: a program could otherwise find out what the node's own network has"""
 
 
 class UpstreamError(Exception):
@@ -53,19 +59,62 @@ def tls_context(more_authorities: str | None = None) -> ssl.SSLContext:
     return context
 
 
+class _Names(aiohttp.abc.AbstractResolver):
+    """Names as sandboxes' networks look them up: in threads of which no workspace holds all, and not for ever."""
+
+    def __init__(self, resolver: Resolver, workspace: str) -> None:
+        self._resolver = resolver
+        self._workspace = workspace
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[aiohttp.abc.ResolveResult]:
+        """Raises OSError, whose text is a reason where there is one that is not the name's own."""
+        try:
+            addresses = await self._resolver.resolve(self._workspace, host)
+        except UnknownNameError as error:
+            raise OSError(str(error)) from None
+        return [
+            {
+                "hostname": host,
+                "host": str(address),
+                "port": port,
+                "family": socket.AF_INET if address.version == 4 else socket.AF_INET6,
+                "proto": 0,
+                "flags": socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            }
+            for address in addresses
+        ]
+
+    async def close(self) -> None:
+        """It has nothing of its own."""
+
+
 class Upstream:
     """Used from one event loop, in which it is made."""
 
-    def __init__(self, tls: ssl.SSLContext, networks: Sequence[str], *, silent_seconds: float) -> None:
+    def __init__(
+        self,
+        tls: ssl.SSLContext,
+        networks: Sequence[str],
+        *,
+        silent_seconds: float,
+        resolver: Resolver | None = None,
+        workspace: str = "",
+    ) -> None:
         """`networks`: addresses beside the public ones that may be connected to, as CIDRs. `silent_seconds`: for which
-        an upstream may send nothing."""
+        an upstream may send nothing. `resolver`: what finds addresses for all gateways, by `workspace`; None = one of
+        its own."""
+        names = _Names(SystemResolver() if resolver is None else resolver, workspace)
         self._addresses = NetworkPolicy(allow=tuple(networks))
         self._own = OwnAddresses()
         self._silent_seconds = silent_seconds
         self._refused = ""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=DIAL_SECONDS, sock_read=silent_seconds)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=tls, limit=MOST_CONNECTIONS, socket_factory=self._socket),
+            connector=aiohttp.TCPConnector(
+                ssl=tls, limit=MOST_CONNECTIONS, resolver=names, socket_factory=self._socket
+            ),
             timeout=timeout,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -89,8 +138,8 @@ class Upstream:
             raise UpstreamError(502, f"the upstream's certificate is not valid: {error.certificate_error}") from None
         except aiohttp.ClientConnectorSSLError:
             raise UpstreamError(502, "the upstream does not speak TLS as it should") from None
-        except aiohttp.ClientConnectorDNSError:
-            raise UpstreamError(502, "the upstream's name leads to no address") from None
+        except aiohttp.ClientConnectorDNSError as error:
+            raise UpstreamError(502, str(error.os_error) or LEADS_NOWHERE) from None
         except TimeoutError:
             raise UpstreamError(504, f"the upstream was silent for {self._silent_seconds:g} s") from None
         except aiohttp.ClientConnectorError:
@@ -116,10 +165,6 @@ class Upstream:
         given = ipaddress.ip_address(str(place[0]).partition("%")[0])
         verdict = self._addresses.decide_address(given, int(place[1]), is_own=self._own.has(given))
         if not verdict.allowed:
-            self._refused = (
-                f"the upstream's address {given} is not a public one (loopback, link-local, private, reserved or a "
-                "metadata service), or is the node's own; the operator of the node can allow its network "
-                f"({GATEWAY_NETWORKS.name})"
-            )
+            self._refused = LEADS_NOWHERE
             raise _NotAllowedError(self._refused)
         return socket.socket(family, kind, protocol)

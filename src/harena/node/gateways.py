@@ -24,6 +24,7 @@ OpensSecrets = Callable[[str, str], Awaitable["OpenSecret"]]
 class _Bound:
     """Implements `GatewaySet`."""
 
+    workspace: str
     environment: Mapping[str, str] = field(repr=False)
     gateways: tuple[BoundGateway, ...]
     urls: tuple[str, ...]
@@ -56,7 +57,7 @@ class NodeGateways:
             token = new_token()
             made.append(BoundGateway.of(gateway, token, await self._opens(workspace, gateway.secret)))
             environment |= {gateway.name: token, f"{gateway.name}_URL": url}
-        return _Bound(environment, tuple(made), tuple(urls))
+        return _Bound(workspace, environment, tuple(made), tuple(urls))
 
     async def serve(self, sandbox_id: str, bound: GatewaySet, listeners: Sequence[int]) -> None:
         """See `Gateways`."""
@@ -65,7 +66,7 @@ class NodeGateways:
         assert isinstance(bound, _Bound)
         assert self._link is not None  # since it was bound
         parts = zip(bound.gateways, listeners, bound.urls, strict=True)
-        await self._link.serve(sandbox_id, [ServedGateway(*part) for part in parts])
+        await self._link.serve(sandbox_id, [ServedGateway(*part) for part in parts], bound.workspace)
 
     def forget(self, sandbox_id: str) -> None:
         """See `Gateways`."""

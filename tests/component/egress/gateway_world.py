@@ -26,6 +26,7 @@ from harena.core.secrets import OpenSecret
 from harena.egress.credentials import BoundGateway
 from harena.egress.gateway_server import GatewayServer, Times
 from harena.egress.gateway_upstream import Upstream, tls_context
+from harena.egress.resolving import Resolver
 
 TOKEN = "hgt_" + "t" * 43
 CREDENTIAL = "cr3dential-that-nobody-inside-sees"
@@ -117,6 +118,7 @@ async def gateway_world(
     trusted: bool = True,
     times: Times = TIMES,
     silent_seconds: float = 30.0,
+    resolver: Resolver | None = None,
     **more: Any,
 ) -> AsyncIterator[GatewayWorld]:
     """A gateway to `handler`, whose URL ends with `path`; `more` are fields of the gateway."""
@@ -130,7 +132,10 @@ async def gateway_world(
         gateway = Gateway(name="UP", url=f"https://{host}:{upstream_port}{path}", secret="S", **more)
         secret = OpenSecret(name="S", value=CREDENTIAL, hosts=(f"{gateway.host}:{gateway.port}",))
         upstream = Upstream(
-            tls_context(certificate.read_text() if trusted else None), networks, silent_seconds=silent_seconds
+            tls_context(certificate.read_text() if trusted else None),
+            networks,
+            silent_seconds=silent_seconds,
+            resolver=resolver,
         )
         listener = socket.create_server(("127.0.0.1", 0))
         server = GatewayServer(times=times)

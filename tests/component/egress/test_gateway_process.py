@@ -242,7 +242,7 @@ async def test_gateways_share_what_verifies_upstreams(monkeypatch: pytest.Monkey
         gateway = {"url": "https://127.0.0.1:1", "secret": "S"}
         for number in range(3):
             message = {"do": "admit", "id": f"sb_{number}", "name": "UP", "gateway": gateway, "url": "http://x"}
-            message |= {"token_digest": "00" * 32, "credential": CREDENTIAL}
+            message |= {"token_digest": "00" * 32, "credential": CREDENTIAL, "workspace": "default"}
             process._done(message, [socket.create_server(("127.0.0.1", 0))])
         for number in range(3):
             process._done({"do": "forget", "id": f"sb_{number}"}, [])

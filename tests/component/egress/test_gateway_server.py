@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 import aiohttp
@@ -13,8 +14,10 @@ import pytest
 from aiohttp import web
 from gateway_world import CREDENTIAL, TOKEN, GatewayWorld, gateway_world
 
+from harena.core.network_policy import Address
 from harena.egress.gateway_server import MOST_CONNECTIONS, MOST_HEAD, Times
-from harena.egress.resolving import OwnAddresses
+from harena.egress.gateway_upstream import Upstream, UpstreamError, tls_context
+from harena.egress.resolving import OwnAddresses, TableResolver, UnknownNameError
 
 AUTH = f"authorization: Bearer {TOKEN}\r\n".encode()
 
@@ -294,7 +297,7 @@ async def test_addresses_that_are_not_connected_to(tmp_path: Path, host: str, ne
     async with gateway_world(tmp_path, echo, host=host, networks=networks) as world:
         said = await world.raw(request())
         assert said.startswith(b"HTTP/1.1 502 ")
-        assert b"not a public one" in said
+        assert b"leads to no public address" in said
         assert world.seen == []
 
 
@@ -310,30 +313,50 @@ async def test_a_public_address_of_the_node_itself(tmp_path: Path, monkeypatch: 
     async with gateway_world(tmp_path, echo, host="93.184.216.34") as world:
         said = await world.raw(request())
     assert said.startswith(b"HTTP/1.1 502 ")
-    assert b"or is the node's own" in said
+    assert b"the node's own" in said
     assert asked == ["93.184.216.34"]
 
 
-async def test_a_name_that_changes_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The address that is connected to is the one that is checked, each time."""
-    answers = ["127.0.0.1", "169.254.169.254", "127.0.0.1"]
-
-    async def resolve(_: object, name: str, port: int = 0, family: int = 0) -> list[dict[str, object]]:
-        host = answers.pop(0)
-        return [{"hostname": name, "host": host, "port": port, "family": 2, "proto": 6, "flags": 0}]
-
-    monkeypatch.setattr(aiohttp.resolver.ThreadedResolver, "resolve", resolve)
-    monkeypatch.setattr("aiohttp.connector.DefaultResolver", aiohttp.resolver.ThreadedResolver)
+async def test_a_name_that_changes_its_address(tmp_path: Path) -> None:
+    """The address that is connected to is the one that is checked, each time; and a name that does not exist is told in
+    the words for an address that is refused."""
+    resolver = TableResolver({"localhost": [["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1"]]})
 
     async def close(request: web.Request) -> web.Response:
         return web.Response(headers={"connection": "close"})
 
-    async with gateway_world(tmp_path, close, host="localhost") as world:
+    async with gateway_world(tmp_path, close, host="localhost", resolver=resolver) as world:
         world_connector = world.server._upstreams[0]._session.connector
         assert isinstance(world_connector, aiohttp.TCPConnector)
         world_connector._use_dns_cache = False
-        said = [(await world.raw(request()))[:13] for _ in range(3)]
-    assert said == [b"HTTP/1.1 200 ", b"HTTP/1.1 502 ", b"HTTP/1.1 200 "]
+        said = [await world.raw(request()) for _ in range(3)]
+    async with gateway_world(tmp_path, close, host="localhost", resolver=TableResolver({})) as world:
+        said.append(await world.raw(request()))
+    assert [each[:13] for each in said] == [
+        *[b"HTTP/1.1 200 ", b"HTTP/1.1 502 "],
+        *[b"HTTP/1.1 200 ", b"HTTP/1.1 502 "],
+    ]
+    refused, unknown = (each.partition(b"\r\n\r\n")[2] for each in (said[1], said[3]))
+    assert refused == unknown != b""
+
+
+async def test_names_are_looked_up_for_a_workspace(tmp_path: Path) -> None:
+    """Not in threads that all share, so that those of other workspaces need not wait; a reason that is not the name's
+    own is told."""
+    asked = []
+
+    class Busy:
+        async def resolve(self, workspace: str, name: str) -> Sequence[Address]:
+            asked.append((workspace, name))
+            raise UnknownNameError(f"{name} was not looked up")
+
+    tls, headers = tls_context(), [("host", "a.example")]
+    upstream = Upstream(tls, [], silent_seconds=30.0, resolver=Busy(), workspace="w_1")
+    with pytest.raises(UpstreamError, match="was not looked up"):
+        async with upstream.asked("GET", "https://a.example/", headers, None):
+            pass
+    await upstream.close()
+    assert asked == [("w_1", "a.example")]
 
 
 async def test_an_upstream_without_a_valid_certificate(tmp_path: Path) -> None:
