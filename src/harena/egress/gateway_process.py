@@ -79,6 +79,7 @@ class GatewayProcess(EgressProcess):
                     room=self._room,
                     turns=self._turns,
                     sandbox_id=message["id"],
+                    workspace=message["workspace"],
                 )
         except (ValueError, OSError) as error:
             listener.close()

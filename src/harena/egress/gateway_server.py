@@ -11,9 +11,10 @@ import asyncio
 import re
 import socket
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -84,9 +85,27 @@ class _GoneError(Exception):
 
 @dataclass(slots=True)
 class Room:
-    """Connections that all sandboxes of a node may have to gateways together."""
+    """Connections that all sandboxes of a node may have to gateways together. A workspace has no more of them than are
+    left for others."""
 
     left: int = MOST_OF_ALL
+    held: Counter[str] = field(default_factory=Counter)
+    """by workspace"""
+
+    def take(self, workspace: str) -> bool:
+        """Whether the workspace may have one more, which it gives back then."""
+        if self.held[workspace] >= self.left:
+            return False
+        self.held[workspace] += 1
+        self.left -= 1
+        return True
+
+    def give_back(self, workspace: str) -> None:
+        """One that was taken."""
+        self.left += 1
+        self.held[workspace] -= 1
+        if not self.held[workspace]:
+            del self.held[workspace]
 
 
 class GatewayServer:
@@ -102,10 +121,12 @@ class GatewayServer:
         room: Room | None = None,
         turns: Turns | None = None,
         sandbox_id: str = "",
+        workspace: str = "",
     ) -> None:
         """`clock` never goes back. `room` and `turns`: what this sandbox shares with others; None = nothing."""
         self._turns = Turns() if turns is None else turns
         self._sandbox_id = sandbox_id
+        self._workspace = workspace
         self._times = times
         self._room = Room() if room is None else room
         self._clock = clock
@@ -131,17 +152,18 @@ class GatewayServer:
             task = asyncio.current_task()
             assert task is not None
             self._tasks.add(task)
-            self._room.left -= 1
+            has_room = len(self._tasks) <= MOST_CONNECTIONS and self._room.take(self._workspace)
             try:
-                if len(self._tasks) <= 2 * MOST_CONNECTIONS and self._room.left > -MOST_CONNECTIONS:
-                    full = len(self._tasks) > MOST_CONNECTIONS or self._room.left < 0
+                if len(self._tasks) <= 2 * MOST_CONNECTIONS:
+                    full = not has_room
                     pieces = Pieces(self._turns, self._sandbox_id)
                     await _Connection(side, reader, writer, self._times, pieces, full=full).serve()
             except asyncio.CancelledError:
                 return  # `close` has ended it: asyncio would report it as an error
             finally:
                 self._tasks.discard(task)
-                self._room.left += 1
+                if has_room:
+                    self._room.give_back(self._workspace)
                 writer.transport.abort()
 
         # asyncio sets this for sockets that know their protocol, and one that was passed on does not

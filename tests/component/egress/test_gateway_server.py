@@ -15,7 +15,7 @@ from aiohttp import web
 from gateway_world import CREDENTIAL, TOKEN, GatewayWorld, gateway_world
 
 from harena.core.network_policy import Address
-from harena.egress.gateway_server import MOST_CONNECTIONS, MOST_HEAD, Times
+from harena.egress.gateway_server import MOST_CONNECTIONS, MOST_HEAD, Room, Times
 from harena.egress.gateway_upstream import Upstream, UpstreamError, tls_context
 from harena.egress.resolving import OwnAddresses, TableResolver, UnknownNameError
 
@@ -423,6 +423,18 @@ async def test_many_connections(tmp_path: Path) -> None:
             writer.close()
         while not said.startswith(b"HTTP/1.1 200 "):
             said = await world.raw(request())
+
+
+def test_no_workspace_has_all_connections() -> None:
+    """Each has as many as are left for others."""
+    room = Room(left=128)
+    had = {name: sum(room.take(name) for _ in range(200)) for name in ("a", "b", "c")}
+    assert had == {"a": 64, "b": 32, "c": 16}
+    assert not room.take("a")
+    for name, count in had.items():
+        for _ in range(count):
+            room.give_back(name)
+    assert (room.left, dict(room.held)) == (128, {})
 
 
 async def test_a_body_is_asked_for(tmp_path: Path) -> None:
