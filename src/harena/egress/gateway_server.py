@@ -26,6 +26,7 @@ from harena.egress.credentials import BoundGateway, Headers, Redaction, put_in, 
 from harena.egress.gateway_ledger import Exchange, GatewayLedger, RequestRate
 from harena.egress.gateway_paths import RefusedTargetError, allows, read_target
 from harena.egress.gateway_upstream import Upstream, UpstreamError
+from harena.egress.ledger import time_of_day
 from harena.egress.shares import Pieces, Turns
 
 MOST_HEAD = 32 * 1024
@@ -130,7 +131,7 @@ class GatewayServer:
         self._times = times
         self._room = Room() if room is None else room
         self._clock = clock
-        self._ledger = GatewayLedger(time.time)
+        self._ledger = GatewayLedger(time_of_day)
         self._servers: list[asyncio.Server] = []
         self._upstreams: list[Upstream] = []
         self._tasks: set[asyncio.Task[None]] = set()

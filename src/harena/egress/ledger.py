@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from harena.core.clock import SystemClock
 from harena.core.network_policy import MOST_NAME, NetworkPolicy
 from harena.core.records.network import MOST_LOGGED, NetworkEntry, NetworkLog
 
 _MOST_REASON = 500
+
+_CLOCK = SystemClock()
+
+
+def time_of_day() -> float:
+    """Seconds since the epoch, as logs have them."""
+    return _CLOCK.utcnow().timestamp()
 
 
 @dataclass(slots=True)
@@ -86,7 +93,7 @@ class Ledger:
 
     def _added(self, way: str, host: str, port: int, allowed: bool, reason: str) -> Line:
         self._last += 1
-        line = Line(self._last, time.time(), way, host[:MOST_NAME], port, allowed, reason[:_MOST_REASON])
+        line = Line(self._last, time_of_day(), way, host[:MOST_NAME], port, allowed, reason[:_MOST_REASON])
         self._lines[line.number] = line
         while len(self._lines) > self._most:
             _, oldest = self._lines.popitem(last=False)

@@ -236,5 +236,5 @@ def test_defaults_survive_copying_and_pickling() -> None:
 
 def test_every_option_has_a_default_or_is_for_one_sandbox_only() -> None:
     """The two lists cannot drift apart."""
-    assert {"mounted_files"} == options.OPTION_NAMES - FIELD_NAMES
+    assert {"mounted_files", "snapshot"} == options.OPTION_NAMES - FIELD_NAMES
     assert {"temp_dir"} == FIELD_NAMES - options.OPTION_NAMES
