@@ -270,7 +270,7 @@ class SandboxLaunch:
         self._own_names(settings["hostname"])  # type: ignore[arg-type]
         self._own_loopback()
         if settings["listeners"]:
-            self._own_listeners(settings["listeners"])  # type: ignore[arg-type]
+            self._own_listeners(settings["listeners"], has_upper=bool(settings["layers"]))  # type: ignore[arg-type]
         self._own_processes(hides=settings["hides_processes"])  # type: ignore[arg-type]
         self._limits(settings["rlimits"])  # type: ignore[arg-type]
         if filter_ is not None:
@@ -359,8 +359,9 @@ class SandboxLaunch:
         self._call("loopback up", "ioctl", NOTHING + 1, network.SET_FLAGS, network.LOOPBACK_UP)
         self._call("loopback socket", "close", NOTHING + 1)
 
-    def _own_listeners(self, listeners: list[tuple[int, bytes, int]]) -> None:
-        made = list(range(NOTHING + 1, NOTHING + 1 + len(listeners)))
+    def _own_listeners(self, listeners: list[tuple[int, bytes, int]], *, has_upper: bool) -> None:
+        numbers = range(NOTHING + 1, NOTHING + 2 + len(listeners))  # the lowest that are free
+        made = [number for number in numbers if number != UPPER or not has_upper][: len(listeners)]
         for descriptor, (kind, address, port) in zip(made, listeners):
             where = network.socket_address(address, port)
             self._call("listener", "socket", 2, network.socket_kind(kind), 0)
@@ -368,7 +369,8 @@ class SandboxLaunch:
             if kind == network.STREAMS:
                 self._call("listener", "listen", descriptor, network.WAITING_AT_ONE)
         self._batch.add("pass listeners", NUMBERS["sendmsg"], CONTROL, batch.message(wire.LISTENERS, made), 0)
-        self._call("close listeners", "close_range", made[0], made[-1], 0)
+        for descriptor in made:
+            self._call("close listeners", "close", descriptor)
 
     def _own_processes(self, *, hides: bool) -> None:
         # init sees all, also where programs do not: it has to end them
