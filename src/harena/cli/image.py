@@ -74,6 +74,13 @@ def build(
     no_cache: Annotated[bool, typer.Option(help="Make each step anew.")] = False,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds for the whole build.")] = 3600.0,
     memory_mb: Annotated[int, typer.Option(min=16, help="Memory of each RUN, its files among it.")] = 2048,
+    network: Annotated[
+        str,
+        typer.Option(
+            metavar="none|open|ENTRY,...",
+            help="What RUN may reach: hosts, *.hosts, CIDRs, host:port and presets (pypi, npm, apt), with commas.",
+        ),
+    ] = "none",
 ) -> None:
     """Build an image from a Dockerfile, without Docker: each RUN works in a sandbox."""
     with _build_log() as told:
@@ -87,6 +94,7 @@ def build(
             use_cache=not no_cache,
             timeout_seconds=timeout,
             memory_mb=memory_mb,
+            network=network,
             on_event=told,
         )
     described = face.plain(made)

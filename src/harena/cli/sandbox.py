@@ -17,6 +17,7 @@ from harena.cli.blueprint import pairs
 from harena.cli.output import StreamError, to_nowhere
 from harena.core.checked import checked_seconds
 from harena.core.errors import HarenaError
+from harena.core.network_policy import NetworkPolicy, policy_in_words
 
 READ_BYTES = 64 * 1024
 TIMEOUT_EXIT = 124
@@ -86,11 +87,9 @@ def exec_command(
     raise typer.Exit(code if code >= 0 else 128 - code)
 
 
-def _network(text: str | None) -> str | dict[str, list[str]] | None:
+def _network(text: str | None) -> NetworkPolicy | None:
     """The policy that `--network` says."""
-    if text is None or text in ("none", "open"):
-        return text
-    return {"allow": [entry.strip() for entry in text.split(",") if entry.strip()]}
+    return None if text is None else policy_in_words(text)
 
 
 class _Copy(threading.Thread):

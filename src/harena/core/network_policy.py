@@ -236,6 +236,13 @@ def read_policy(given: Any) -> NetworkPolicy:
     return NetworkPolicy(given["allow"], given.get("deny", ()), given.get("proxy_only", False))
 
 
+def policy_in_words(text: str) -> NetworkPolicy:
+    """The policy that a text says: "none", "open", or entries with commas between them. Raises
+    SandboxValidationError."""
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    return read_policy(text if text in ("none", "open") else {"allow": entries})
+
+
 def read_host(text: str) -> str | Address:
     """A host as a program names it: an address in its one canonical form, or a name in lower case without the last
     dot. Raises ValueError for everything else, above all for addresses in other forms (0x7f.1, 2130706433, 127.1)."""

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.core.image_configs import BuiltImage, ImageConfig
+from harena.core.network_policy import NO_NETWORK, policy_in_words
 from harena.core.ports.image_builds import BuildCommand, BuildRoom, BuildRunner
 from harena.core.threads import IMAGES
 from harena.image_build.contexts import Received
@@ -290,6 +291,7 @@ class Builder:
             files=laid,
             trees=trees,
             kept=kept,
+            network=policy_in_words(self.received.request.network) if step.has_network else NO_NETWORK,
         )
         return command, caches
 

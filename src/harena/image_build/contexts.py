@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harena.core.errors import ValidationError
 from harena.core.images import parse_reference
+from harena.core.network_policy import policy_in_words
 from harena.core.path_patterns import PathPatternError, PathRules, rules_of_file
 from harena.core.records.image_builds import BuildRequest
 from harena.core.tar_reader import TarReader, TarStreamError
@@ -20,6 +21,7 @@ from harena.image_build.source_trees import FILE, FOLDER, IGNORE, Node, TarTree,
 REQUEST, CONTEXT = "build.json", "context"
 MOST_REQUEST_BYTES = 4 * 1024 * 1024
 _MOST_IGNORE_BYTES = 256 * 1024
+_MOST_NETWORK = 20_000
 _MOST_NAMES = 20
 _MOST_SECONDS = 24 * 3600.0
 _LEAST_MEMORY_MB, _MOST_MEMORY_MB = 16, 1 << 20
@@ -116,11 +118,9 @@ def _check(request: BuildRequest) -> None:
     for reference in request.references:
         if parse_reference(reference).digest is not None:
             raise ValidationError(f"{reference!r:.200} has a digest, which the build cannot know: leave it out")
-    if request.network != "none":
-        raise ValidationError(
-            f"network is {request.network!r:.80}, and RUN has none here: put what it needs into the context",
-            reason="CONTEXT",
-        )
+    if len(request.network) > _MOST_NETWORK:
+        raise ValidationError(f"network has more than {_MOST_NETWORK} characters", reason="CONTEXT")
+    policy_in_words(request.network)
     for name, value, least, most in (
         ("timeout_seconds", request.timeout_seconds, 0.0, _MOST_SECONDS),
         ("memory_mb", request.memory_mb, _LEAST_MEMORY_MB, _MOST_MEMORY_MB),

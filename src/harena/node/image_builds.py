@@ -13,6 +13,7 @@ from typing import BinaryIO
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFileError
 from harena.core.image_configs import BuiltImage
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
+from harena.core.network_policy import NetworkPolicy
 from harena.core.output import OutputBuffer
 from harena.core.ports import HasUpperLayer, SandboxHandle, SandboxPort
 from harena.core.ports.image_builds import BuildCommand, BuildOutcome
@@ -37,8 +38,8 @@ class SandboxRunner:
         self._profile: Profile = "machine"
         """what installing packages takes, as long as sandboxes here can have it"""
 
-    async def _created(self, workspace: str, image: str, limits: Limits) -> SandboxHandle:
-        spec = SandboxSpec(image=image, limits=limits, profile=self._profile)
+    async def _created(self, workspace: str, image: str, limits: Limits, network: NetworkPolicy) -> SandboxHandle:
+        spec = SandboxSpec(image=image, limits=limits, profile=self._profile, network=network)
         try:
             return await self._sandboxes.create(workspace, spec)
         except HostUnsupportedError as error:
@@ -61,7 +62,7 @@ class SandboxRunner:
             output_bytes=_OUTPUT_BYTES,
             lifetime_seconds=command.timeout_seconds + _MORE_SECONDS,
         )
-        handle = await self._created(workspace, image.digest, limits)
+        handle = await self._created(workspace, image.digest, limits, command.network)
         try:
             sandbox = handle.port
             await _prepare(sandbox, command)

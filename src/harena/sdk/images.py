@@ -87,13 +87,15 @@ async def _build(
     use_cache: bool = True,
     timeout_seconds: float = 3600.0,
     memory_mb: int = 2048,
+    network: str = "none",
     on_event: Callable[[ImageBuildEvent], object] | None = None,
 ) -> ImageBuild:
     """Build an image of a directory with a Dockerfile, and wait for it; its digest is `image` of the answer, which can
     be a sandbox's `container_image`.
 
     `tags`: names that it is found by; `dockerfile`: another file than `Dockerfile` in the directory; `secrets`: what
-    RUN --mount=type=secret asks for, by their ids; `memory_mb`: for each RUN with the files that it writes. `on_event`
+    RUN --mount=type=secret asks for, by their ids; `memory_mb`: for each RUN with the files that it writes; `network`:
+    what RUN may reach, "open" or entries of a policy with commas between them ("pypi,apt,example.org:8443"). `on_event`
     is called with each step and with what commands say, from another thread. Raises ValidationError, ImageBuildError.
     """
     names = [tags] if isinstance(tags, str) else [*tags]
@@ -116,6 +118,7 @@ async def _build(
         use_cache=use_cache,
         timeout_seconds=timeout_seconds,
         memory_mb=memory_mb,
+        network=checked_text(network, "network"),
     )
     operations = await current_portal().operations()
     try:

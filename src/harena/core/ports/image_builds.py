@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.parameters import After, Id
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class BuildCommand:
     """directories that are written as tar files when the command has ended well"""
     places: Sequence[str] = ()
     """directories that every sandbox has and the image lacks"""
+    network: NetworkPolicy = NO_NETWORK
+    """what it may reach"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

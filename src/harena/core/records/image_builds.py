@@ -60,7 +60,7 @@ class BuildRequest(Record):
     memory_mb: int = 2048
     """memory of a sandbox in which a RUN works, with the files that it writes"""
     network: str = "none"
-    """network of RUN: none"""
+    """what RUN may reach: `none`, `open`, or entries of a network policy with commas between them"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
