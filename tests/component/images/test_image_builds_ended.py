@@ -127,7 +127,7 @@ async def test_what_is_no_archive_is_refused(images: Images, tmp_path: Path, con
 async def test_bad_requests_are_refused_before_any_work(images: Images, tmp_path: Path) -> None:
     builds, _ = builds_over(images)
     for asked in (
-        {"arguments": {"X": 1}}, {"network": "open"}, {"timeout_seconds": -1}, {"memory_mb": "x"}, {"target": "none"},
+        {"arguments": {"X": 1}}, {"network": "x:y"}, {"timeout_seconds": -1}, {"memory_mb": "x"}, {"target": "none"},
         {"secrets": {"a": "?"}}, {"references": ["UPPER CASE"]}, {"references": ["a"] * 21}, {"ignore": "["},
         {"arguments": {"unknown": "1"}},
     ):  # fmt: skip
