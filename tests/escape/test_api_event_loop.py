@@ -21,7 +21,7 @@ import pytest
 from api_world import BUILD, DOCUMENT, ROUTES, ROWS, Caller, possessions
 from escape_world import seen_owners
 from loop_watch import end, listen, watched
-from test_api_attacker import BODIES, NEVER, SAME_NAMES, asked
+from test_api_attacker import BODIES, NEVER, QUERIES, SAME_NAMES, asked
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "component" / "server"))
 
@@ -127,7 +127,7 @@ async def everything(caller: Caller, stack: AsyncExitStack) -> list[str]:
         if path.endswith(FOLDERS) and "path=" in where:
             where = where.replace("/workspace/x", "/workspace/y")
         if path == "/v1/snapshots":
-            where = where.replace("sandbox=x", f"sandbox={sandbox}")
+            where = where.replace(f"sandbox={QUERIES['sandbox']}", f"sandbox={sandbox}")
         if (method, path) in MORE:
             where += ("&" if "?" in where else "?") + MORE[method, path]
         answer = await caller.ask(method, where, body, data=data)

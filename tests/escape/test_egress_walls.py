@@ -8,6 +8,7 @@ from programs_egress import ELSEWHERE, NOTHING_LISTENS, OWN_PLACES
 
 from harena.core.errors import SandboxValidationError
 from harena.core.network_policy import read_policy
+from harena.runtime.kernel import privileges
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -49,4 +50,5 @@ async def test_a_sandbox_with_a_policy_reaches_nothing_else(world: World, name: 
 
 async def test_a_sandbox_with_a_network_has_no_right_or_socket_more(world: World) -> None:
     """Its launch had the listeners and a capability; its programs have neither, and cannot take a listener's place."""
-    await attacked(world, ONE, OWN_PLACES)
+    rights = sum(1 << number for number in privileges.OF_MACHINES) if world.kind == "machine" else 0
+    await attacked(world, ONE, OWN_PLACES, str(rights))

@@ -43,7 +43,7 @@ files. A program that it starts loses them by its exec."""
 _CAP_LOW_PORTS, _CAP_SYS_CHROOT = 10, 18
 _NEEDED_BY_LISTENERS = frozenset((_CAP_LOW_PORTS,))
 """for ports below 1024 of network namespaces of its own"""
-_OF_MACHINES = _OF_INITS_WITH_USERS | {_CAP_CHOWN, _CAP_FSETID, _CAP_SETPCAP, _CAP_LOW_PORTS, _CAP_SYS_CHROOT}
+OF_MACHINES = _OF_INITS_WITH_USERS | {_CAP_CHOWN, _CAP_FSETID, _CAP_SETPCAP, _CAP_LOW_PORTS, _CAP_SYS_CHROOT}
 """What root's programs have in the profile `machine`, over the template's inner user namespace: Docker's default set
 without CAP_MKNOD, CAP_NET_RAW, CAP_AUDIT_WRITE and CAP_SETFCAP. Packages are unpacked with the owners and modes that
 they say (CHOWN, DAC_OVERRIDE, FOWNER, FSETID); apt, su and services become other users (SETUID, SETGID), take rights
@@ -63,7 +63,7 @@ def keep_what_launches_need(
     if users:
         kept |= _OF_INITS_WITH_USERS
     if is_machine:
-        kept |= _OF_MACHINES
+        kept |= OF_MACHINES
     if listens:
         kept |= _NEEDED_BY_LISTENERS
     _empty_bounding_set(but_for=kept)
@@ -73,7 +73,7 @@ def keep_what_launches_need(
 def forbid_gains(*, is_machine: bool = False) -> None:
     """Once per template; forks inherit it: no exec gains a privilege, and the bounding set is empty. In the profile
     `machine` that holds what root's programs have, and root's programs keep it."""
-    _empty_bounding_set(but_for=_OF_MACHINES if is_machine else frozenset())
+    _empty_bounding_set(but_for=OF_MACHINES if is_machine else frozenset())
     prctl("ambient_clear", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
     if not is_machine:
         prctl("securebits", _PR_SET_SECUREBITS, _SECUREBITS_LOCKED)
@@ -117,7 +117,7 @@ def _capset(capabilities: frozenset[int]) -> bytes:
 
 CAPSET_OF_INIT = _capset(_OF_INITS_WITH_USERS)
 """what an init keeps whose sandbox has several users"""
-CAPSET_OF_MACHINE = _capset(_OF_MACHINES)
+CAPSET_OF_MACHINE = _capset(OF_MACHINES)
 """what an init keeps, and root's programs have, in the profile `machine`"""
 
 
