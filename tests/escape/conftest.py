@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from escape_world import IMAGE, NAMED, World, seen_owners
+from escape_world import IMAGE, MACHINE, NAMED, World, seen_owners
 
 from harena.egress.link import EgressLink
 from harena.runtime.host.linux import LinuxRuntime
@@ -22,9 +22,6 @@ from harena.testing.footprint import Footprint, spawners, wait_nothing_below
 from image_trees import FolderImages, image_root, put_programs, put_python
 
 END_SECONDS = 30.0
-MACHINE = pytest.param(
-    "machine", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs several users, as root always has them")
-)
 
 
 @pytest.fixture(scope="module", autouse=True)

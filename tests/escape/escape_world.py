@@ -4,6 +4,7 @@ that looks at all of it after every attempt."""
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import socket
 import subprocess
@@ -34,6 +35,11 @@ WARM = Blueprint(id="bp_escape", name="escape", warm=())
 
 seen_owners: list[int] = []
 """pids of the spawners of the module under test, whose cgroup directories must be gone at its end"""
+
+MACHINE = pytest.param(
+    "machine", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs several users, as root always has them")
+)
+"""the world of the profile `machine`"""
 
 
 @dataclass

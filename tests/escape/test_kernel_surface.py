@@ -6,7 +6,7 @@ import platform
 
 import programs_machine
 import pytest
-from escape_world import World
+from escape_world import MACHINE, World
 from programs_kernel import FORBIDDEN, HONEST, OWN_ROOT, PROGRAMS, REFUSED
 
 pytestmark = [
@@ -40,9 +40,8 @@ async def test_honest_programs_are_not_refused(world: World) -> None:
     await world.attempt(HONEST)
 
 
+@pytest.mark.parametrize("shared_world", [MACHINE], indirect=True, scope="module")
 @pytest.mark.parametrize("name", programs_machine.PROGRAMS)
 async def test_rights_of_a_machine(world: World, name: str) -> None:
     """With the capabilities and users of the profile `machine` nothing is reached that is not the sandbox's own."""
-    if world.kind != "machine":
-        pytest.skip("another profile has no such rights")
     await world.attempt(programs_machine.PROGRAMS[name])
