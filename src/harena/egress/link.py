@@ -87,7 +87,7 @@ class EgressLink:
     async def _admit_all(self, sandbox_id: str, known: Any) -> None:
         try:
             self._start()
-        except BaseException:
+        except BaseException:  # raised again: the descriptors are nobody else's
             _close_all(known.listeners)
             raise
         self._admitted[sandbox_id] = known

@@ -164,11 +164,7 @@ class ImageStore:
 
     def forget_name(self, workspace: str, image_id: str) -> bool:
         """Whether there was one."""
-        try:
-            (self._names / workspace / f"{image_id}.json").unlink()
-        except FileNotFoundError:
-            return False
-        return True
+        return _is_removed(self._names / workspace / f"{image_id}.json")
 
     def named(self) -> set[str]:
         """Digests of images that a workspace has a name for, or a snapshot of."""
@@ -193,11 +189,7 @@ class ImageStore:
 
     def forget_snapshot(self, workspace: str, identity: str) -> bool:
         """Whether there was one."""
-        try:
-            (self._snapshots / workspace / f"{identity}.json").unlink()
-        except FileNotFoundError:
-            return False
-        return True
+        return _is_removed(self._snapshots / workspace / f"{identity}.json")
 
     def step(self, key: str) -> str | None:
         """Digest of the image that a step of a build has made; None = it is not known."""
@@ -425,6 +417,15 @@ def _read(kind: type[R], path: Path) -> R | None:
 def _write(path: Path, record: Record) -> None:
     with open(path, "x", encoding="utf-8", opener=private_opener) as file:
         json.dump(record.to_dict(), file)
+
+
+def _is_removed(path: Path) -> bool:
+    """Remove a record, and say whether there was one."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _lock(descriptor: int) -> bool:
