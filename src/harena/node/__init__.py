@@ -56,7 +56,11 @@ def load_embedded() -> None:
     """Load what `open_embedded` needs, which then loads nothing."""
     import harena.core.clock
     import harena.core.home
+    import harena.egress.link
+    import harena.node.gateways
+    import harena.node.images
     import harena.node.node
+    import harena.runtime.host.blueprints
     import harena.runtime.host.layers
     import harena.runtime.host.linux  # noqa: F401
 
