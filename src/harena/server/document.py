@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
@@ -16,8 +17,9 @@ from harena.server.state import ServerState
 from harena.store.access import AccessStore
 
 
+@cache
 def openapi() -> dict[str, Any]:
-    """The document of this version."""
+    """The document of this version: one object for all callers, none of whom changes it."""
     nobody = cast("Any", None)  # routes are described, and none is asked
     state = ServerState(
         cast("WholeNode", nobody),
