@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dockerfile_corpus import SAMPLES
-from image_trees import PROGRAMS, put_programs, put_python
+from image_trees import PROGRAMS, archive_of, put_programs, put_python
 
 SECRET = "very secret"
 BUILT = [
@@ -63,7 +63,7 @@ def said(tmp_path_factory: pytest.TempPathFactory, home: Path) -> dict[str, Any]
     put_programs(root, (*PROGRAMS, "bash", "tr", "wc", "touch", "readlink"))
     put_python(root)
     (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
-    subprocess.run(["tar", "-C", root, "-cf", place / "root.tar", "."], check=True)
+    archive_of(root, place / "root.tar")
     for number, name in enumerate(BUILT):
         folder = place / f"sample-{number:02}"
         for path, content in SAMPLES[name].context.items():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from image_trees import put_programs, put_python
+from image_trees import archive_of, put_programs, put_python
 
 BUILDS = """
 import json, sys
@@ -68,7 +68,7 @@ def test_run_reaches_what_the_build_says(tmp_path: Path, port: int) -> None:
     root, home = tmp_path / "root", tmp_path / "home"
     put_programs(root)
     put_python(root)
-    subprocess.run(["tar", "-C", root, "-cf", tmp_path / "root.tar", "."], check=True)
+    archive_of(root, tmp_path / "root.tar")
     (tmp_path / "fetch.py").write_text(PROGRAM.replace("PORT", str(port)))
     (tmp_path / ".dockerignore").write_text("*\n!fetch.py\n")
     (tmp_path / "Dockerfile").write_text("FROM localhost/base:1\nCOPY fetch.py /fetch.py\nRUN python3 /fetch.py\n")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from image_trees import put_programs, put_python
+from image_trees import archive_of, put_programs, put_python
 
 USES = """
 import json, sys
@@ -64,7 +64,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (tree / "etc/theirs").write_text("")
     if os.geteuid() == 0:
         os.chown(tree / "etc/theirs", 1000, 1000)
-    subprocess.run(["tar", "-C", tree, "-cf", place / "root.tar", "."], check=True)
+    archive_of(tree, place / "root.tar")
     ended = subprocess.run(
         [sys.executable, "-c", USES, str(place / "root.tar"), "root" if os.geteuid() == 0 else "user"],
         env={**os.environ, "HARENA_HOME": str(place / "home")},

@@ -18,7 +18,7 @@ from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Validity
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import load_scenarios, score_scenario
-from image_trees import FolderImages, image_root, put_programs, put_python
+from image_trees import FolderImages, archive_of, image_root, put_programs, put_python
 
 RIGHT, WRONG = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
 SPEAKS = "import sys\nprint(open('/etc/motd').read().strip(), sum(map(int, sys.stdin.read().split())))\n"
@@ -158,7 +158,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     put_programs(tree)
     put_python(tree)
     (tree / "etc/motd").write_text("image\n")
-    subprocess.run(["tar", "-C", tree, "-cf", place / "root.tar", "."], check=True)
+    archive_of(tree, place / "root.tar")
     ended = subprocess.run(
         [sys.executable, "-c", MIXES, str(place / "root.tar")],
         env={**os.environ, "HARENA_HOME": str(place / "home")},

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import json
 import os
-import subprocess
 import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -22,7 +21,7 @@ from harena.core.ports import SandboxPort
 from harena.image_store import sealing
 from harena.node.images import NodeImages
 from harena.runtime.host.linux import LinuxRuntime
-from image_trees import put_programs, put_python
+from image_trees import archive_of, put_programs, put_python
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 BASE, CHANGED = "localhost/base:1", "localhost/changed:1"
@@ -39,7 +38,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / name).mkdir(parents=True)
         (root / name / "file").write_text("base\n")
     (root / "etc/motd").write_text("base\n")
-    subprocess.run(["tar", "-C", root, "-cf", place / "root.tar", "."], check=True)
+    archive_of(root, place / "root.tar")
     return place / "root.tar"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from image_trees import put_programs, put_python
+from image_trees import archive_of, put_programs, put_python
 
 USES = """
 import json, os, sys
@@ -89,7 +89,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("snapshots")
     put_programs(place / "tree")
     put_python(place / "tree")
-    subprocess.run(["tar", "-C", place / "tree", "-cf", place / "root.tar", "."], check=True)
+    archive_of(place / "tree", place / "root.tar")
     return place / "root.tar"
 
 
