@@ -14,6 +14,9 @@ BESIDE := -n 2 --dist loadfile --max-worker-restart 0
 # Which rows of long tables `make test` has, and `make test-rest` has not: by the commit, or DRAW=WORDS.
 DRAW ?= $(shell git rev-parse --short HEAD 2>/dev/null || date +%F)
 DRAW := $(DRAW)
+# `make test-rest TABLES=half`: half of the rows that a long table has left, by the same draw, and every function.
+TABLES ?= whole
+REST = --part=rest --draw=$(DRAW) $(if $(filter half,$(TABLES)),--halve-tables)
 # Sessions of pytest one after the other. -k may choose none of a session's tests (5), but not none of all.
 SESSIONS = ran= ; run() { $(PYTHON) -m pytest "$$@" $(PYTEST_OPTIONS) && ran=yes || [ $$? = 5 ]; }
 SEED ?= 0
@@ -51,10 +54,10 @@ test: style types .venv/.for-tests ## before each push, ten minutes: lint, unit 
 test-unit: .venv/.for-development ## what needs no process, no sandbox and no torch, in a minute
 	@$(PYTHON) -m pytest -q tests/unit $(BESIDE) $(PYTEST_OPTIONS)
 
-test-rest: .venv/.for-tests ## what `make test` has left: the other rows, and what is thorough or has to be alone
+test-rest: .venv/.for-tests ## what `make test` has left: other rows (TABLES=half), thorough tests, and those alone
 	@$(SESSIONS); \
-	run tests/conformance tests/component --part=rest --draw=$(DRAW) $(BESIDE); \
-	run $(SANDBOXED_TESTS) --part=rest --draw=$(DRAW) -m 'not alone' $(BESIDE); \
+	run tests/conformance tests/component $(REST) $(BESIDE); \
+	run $(SANDBOXED_TESTS) $(REST) -m 'not alone' $(BESIDE); \
 	run $(SANDBOXED_TESTS) -m alone; \
 	[ -n "$$ran" ]
 

@@ -4,6 +4,9 @@ The first part is small enough to be run before every push. It has the tests tha
 files of a folder in `SHARES` a draw of one in so many, and of a function with more rows than `ROWS` allows in its
 folder, a draw of so many. The draw is the same in every process that is given the same words (`--draw`), and what is
 not drawn is in the second part. `make` draws by the commit, so that in time every file and row is run first.
+
+`--halve-tables` takes the second part with half of each function's rows: every function is run, and the other rows with
+another draw.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ SHARES = {"component": 3, "integration": 6, "escape": 6, "battery": 2}
 """By folder of tests/: the first part has one in so many of its files. Folders that are not here: all."""
 LEFT = {"thorough", "alone"}
 """Marks of tests that the first part does without."""
+WHOLE_ROWS = 3
+"""With `--halve-tables`, the second part has as many rows of a test function in any case."""
 FIRST, REST, ALL = "first", "rest", "all"
 
 
@@ -47,16 +52,28 @@ def first_part(tests: Sequence[tuple[str, bool]], draw: str) -> set[str]:
     return found
 
 
+def halved(tests: Iterable[str], draw: str) -> set[str]:
+    """Of each function every second row, as `draw` decides, and no fewer than `WHOLE_ROWS` where there are as many."""
+    functions: dict[str, list[str]] = defaultdict(list)
+    for name in tests:
+        functions[name.partition("[")[0]].append(name)
+    return {row for rows in functions.values() for row in drawn(rows, max(WHOLE_ROWS, (len(rows) + 1) // 2), draw)}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options that `make` gives."""
     parser.addoption("--part", choices=[FIRST, REST, ALL], default=ALL, help="which of the two parts is run")
+    parser.addoption(
+        "--halve-tables", action="store_true", help="of the rows that a test function has in the second part, draw half"
+    )
     parser.addoption("--draw", default="", metavar="WORDS", help="what decides which rows the first part has")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """What repeats this choice of tests."""
     part, draw = config.getoption("--part"), config.getoption("--draw")
-    return None if part == ALL else f"tests of one part: --part={part} --draw={draw}"
+    half = " --halve-tables" if config.getoption("--halve-tables") else ""
+    return None if part == ALL else f"tests of one part: --part={part} --draw={draw}{half}"
 
 
 @pytest.hookimpl(trylast=True)
@@ -66,7 +83,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if part == ALL:
         return
     tests = [(item.nodeid, any(mark.name in LEFT for mark in item.iter_markers())) for item in items]
-    first = first_part(tests, config.getoption("--draw"))
-    others = [item for item in items if (item.nodeid in first) is (part == REST)]
-    items[:] = [item for item in items if (item.nodeid in first) is (part == FIRST)]
+    draw = config.getoption("--draw")
+    first = first_part(tests, draw)
+    wanted = first if part == FIRST else {name for name, _ in tests} - first
+    if part == REST and config.getoption("--halve-tables"):
+        wanted = halved(wanted, draw)
+    others = [item for item in items if item.nodeid not in wanted]
+    items[:] = [item for item in items if item.nodeid in wanted]
     config.hook.pytest_deselected(items=others)

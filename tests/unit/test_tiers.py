@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiers import ROWS, SHARES, drawn, first_part, is_drawn
+from tiers import ROWS, SHARES, WHOLE_ROWS, drawn, first_part, halved, is_drawn
 
 pytest_plugins = ["pytester"]
 
@@ -28,12 +28,12 @@ TESTS = {
 }
 
 
-def parts(pytester: pytest.Pytester, draw: str) -> tuple[set[str], set[str]]:
+def parts(pytester: pytest.Pytester, draw: str, *options: str) -> tuple[set[str], set[str]]:
     """The ids of the first part and of the rest of `TESTS`."""
     found = []
     for part in ("first", "rest"):
         result = pytester.runpytest_inprocess(
-            "-p", "no:asyncio", "-q", "--collect-only", f"--part={part}", f"--draw={draw}", "tests"
+            "-p", "no:asyncio", "-q", "--collect-only", f"--part={part}", f"--draw={draw}", *options, "tests"
         )
         found.append({line for line in result.outlines if "::" in line})
     return found[0], found[1]
@@ -66,6 +66,7 @@ def test_each_test_is_in_one_part(pytester: pytest.Pytester) -> None:
     left_out = parts(pytester, without)
     assert {name for name in left_out[0] if "component" in name} == set()
     assert left_out[0] | left_out[1] == first | rest
+    assert parts(pytester, with_it, "--halve-tables") == (first, halved(rest, with_it))
 
 
 def test_a_draw_knows_neither_order_nor_company() -> None:
@@ -90,3 +91,13 @@ def test_every_row_is_drawn_in_time() -> None:
     draws = [drawn(MANY, 6, str(number)) for number in range(100)]
     assert set.union(*draws) == set(MANY)
     assert all(len(rows) == 6 for rows in draws)
+
+
+def test_half_of_a_table_is_drawn_in_time() -> None:
+    """Every function is run each time, a short table whole, and no row of a long one is left for ever."""
+    short = [f"tests/escape/test_b.py::test_few[{number}]" for number in range(WHOLE_ROWS)]
+    tests = {*MANY, *short, "tests/escape/test_b.py::test_one"}
+    draws = [halved(tests, str(number)) for number in range(20)]
+    assert set.union(*draws) == tests
+    assert all(tests - set(MANY) < found for found in draws)
+    assert all(len(found & set(MANY)) == len(MANY) / 2 for found in draws)
