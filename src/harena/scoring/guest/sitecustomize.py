@@ -29,7 +29,8 @@ def is_trusted(words: "list[str]", here: str) -> bool:
             words = words[1:]
     if not words or words[0] == "-" or os.path.realpath(words[0]) in TRUSTED:
         return True
-    return not is_below(os.path.dirname(os.path.realpath(words[0])), here)
+    program = os.path.realpath(words[0])
+    return not is_below(os.path.dirname(program), here) or is_copy_of_trusted(program) or is_made_since(program)
 
 
 OPTIONAL = ()
@@ -120,6 +121,17 @@ def is_left(path: str, *, touched: bool = False) -> bool:
         return False
     began: Any = BEGAN
     return bool(began) and began[0] <= changed and (touched or changed < until)
+
+
+def is_made_since(path: str) -> bool:
+    """Somebody has made or filled this file after the candidate had ended: the verifier, or what it has started. Who
+    runs it is taken for trusted, which hides a candidate's modules from it, and no more. A later time that a candidate
+    gives to a file is that of its content only."""
+    try:
+        about, until = os.stat(path), os.stat(__file__).st_ctime
+    except OSError:
+        return False
+    return bool(BEGAN) and min(about.st_mtime, about.st_ctime) >= until
 
 
 def is_beside(path: str) -> bool:
@@ -215,6 +227,91 @@ class Collecting(SourceFileLoader):
         module.pytest_collect_file = pytest_collect_file
 
 
+class Starting(SourceFileLoader):
+    """The library's starter of processes, which keeps the guard in the environment of what a trusted program starts."""
+
+    def exec_module(self, module: "Any") -> None:
+        """Load it, and put a function around its own."""
+        super().exec_module(module)
+        begin, names = module.Popen.__init__, module.Popen.__init__.__code__.co_varnames
+
+        def started(self: "Any", *positional: "Any", **keywords: "Any") -> None:
+            given = dict(zip(names[1:], positional), **keywords)  # noqa: B905 (Python 3.8 has no `strict`)
+            is_shell = given.get("shell") or is_shells(given.get("args"))
+            if is_shell:
+                given["args"] = guarded_line(given["args"])
+            environment = guarded_environment(given.get("env"))
+            if is_shell or environment is not given.get("env"):
+                given["env"] = environment
+                positional, keywords = (), given
+            begin(self, *positional, **keywords)
+
+        started.__wrapped__ = begin  # type: ignore[attr-defined]  # for who asks for its parameters
+        module.Popen.__init__ = started
+
+
+def is_shells(words: "Any") -> bool:
+    """The words start a shell, or a program that sets variables for another one."""
+    if not isinstance(words, (list, tuple)) or not words or not isinstance(words[0], str):
+        return False
+    return os.path.basename(words[0]) in ("sh", "bash", "dash", "zsh", "ksh", "env", "sudo", "timeout", "nice", "xargs")
+
+
+def guarded_line(line: "Any") -> "Any":
+    """A command, or its words, in which an assignment of Python's search path has the guard before what it says."""
+    if isinstance(line, (list, tuple)):
+        return [guarded_line(word) for word in line]
+    if not isinstance(line, str) or "PYTHONPATH=" not in line:
+        return line
+    import re
+
+    own = os.path.dirname(os.path.realpath(__file__))
+    return re.sub(r"(?<![\w$])PYTHONPATH=(?=[^\s;&|)])", lambda found: found[0] + own + os.pathsep, line)
+
+
+def guarded_environment(given: "Any") -> "Any":
+    """The variables for a program, the guard first in Python's search path."""
+    own = os.path.dirname(os.path.realpath(__file__))
+    try:
+        variables = {os.fsdecode(name): value for name, value in dict(os.environ if given is None else given).items()}
+        searched = os.fsdecode(variables.get("PYTHONPATH", ""))
+    except (TypeError, ValueError, AttributeError):  # the library says what is wrong with it
+        return given
+    if os.path.realpath(searched.partition(os.pathsep)[0]) == own:
+        return given
+    return dict(variables, PYTHONPATH=own + (os.pathsep + searched if searched else ""))
+
+
+def guarded_call(call: "Any", at: int) -> "Any":
+    """A function of the system's that starts a program, with variables in the place `at` of what it is given."""
+
+    def guarded(*positional: "Any", **keywords: "Any") -> "Any":
+        if "env" in keywords:
+            keywords["env"] = guarded_environment(keywords["env"])
+        elif len(positional) > at:
+            positional = (*positional[:at], guarded_environment(positional[at]), *positional[at + 1 :])
+        return call(*positional, **keywords)
+
+    return guarded
+
+
+def guarded_system(command: "Any") -> "Any":
+    """Run a command in a shell."""
+    import subprocess
+
+    done = subprocess.call(command, shell=True)  # noqa: S602 (the caller asks for one)
+    return done << 8 if done >= 0 else -done
+
+
+def guard_starts() -> None:
+    """Keep the guard in what a trusted program starts, however it sets the environment."""
+    for name, at in (("execve", 2), ("posix_spawn", 2), ("posix_spawnp", 2)):
+        if hasattr(os, name):
+            setattr(os, name, guarded_call(getattr(os, name), at))
+    if hasattr(os, "system"):
+        os.system = guarded_system
+
+
 def harmless(read: "Any") -> "Any":
     """A reader of configuration that takes little from a candidate's."""
 
@@ -257,6 +354,8 @@ class Elsewhere(PathFinder):
         if trusted is not None:
             return trusted
         found = cls.find_untrusted(fullname, path, target)
+        if fullname == "subprocess" and found is not None and found.origin:
+            found.loader = Starting(fullname, found.origin)
         if BEGAN and found is not None and found.origin:
             if fullname == "unittest.loader":
                 found.loader = Discovering(fullname, found.origin)
@@ -340,6 +439,7 @@ def install() -> None:
     if is_trusted(getattr(sys, "orig_argv", ["", "program.py"])[1:], Elsewhere.here):
         finders: list[Any] = sys.meta_path
         finders[:] = [Elsewhere if finder is PathFinder else finder for finder in finders]
+        guard_starts()
     elif HIDDEN and not any(map(may_hold_proof, getattr(sys, "orig_argv", [""]))):
         show()
 
