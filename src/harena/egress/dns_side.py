@@ -100,11 +100,11 @@ def _allowed_name(gate: Gate, text: str) -> str | None:
 
 
 def serve_datagram(gate: Gate, datagrams: socket.socket) -> None:
-    """Answer one datagram."""
+    """Answer one datagram. Nothing waits, whatever else the socket says: others may have copies of it."""
     with contextlib.suppress(OSError):  # nobody is there any more, or takes no more answers now
-        question, sender = datagrams.recvfrom(MOST_QUESTION + 1)
+        question, sender = datagrams.recvfrom(MOST_QUESTION + 1, socket.MSG_DONTWAIT)
         if (said := answer(gate, question)) is not None:
-            datagrams.sendto(said, sender)
+            datagrams.sendto(said, socket.MSG_DONTWAIT, sender)
 
 
 async def serve_stream(gate: Gate, client: socket.socket, _: int) -> None:

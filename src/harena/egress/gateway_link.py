@@ -1,7 +1,4 @@
-"""The node's side of the gateways' process: starts it with the first sandbox that has one, and speaks to it.
-
-Should the process end while the node lives, it is started anew with every gateway; open connections and logs are lost.
-"""
+"""The node's side of the gateways' process, which holds the credentials of sandboxes' gateways."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harena.core.errors import PlatformError, ValidationError
+from harena.core.errors import ValidationError
 from harena.core.gateways import gateways_to_json
 from harena.core.network_policy import NetworkPolicy
 from harena.core.records.gateways import GatewayLog
 from harena.core.settings import GATEWAY_CA_FILE, GATEWAY_NETWORKS
 from harena.egress.credentials import BoundGateway
-from harena.egress.link import EgressLink
+from harena.egress.process_link import ProcessLink
 
 MOST_AUTHORITIES = 100 << 10
 """characters of the operator's own certificates of authorities"""
@@ -43,10 +40,11 @@ class _Admitted:
         return tuple(one.listener for one in self.served)
 
 
-class GatewayLink(EgressLink):
+class GatewayLink(ProcessLink[_Admitted]):
     """Gateways of a node's sandboxes. Used from one event loop."""
 
     MODULE = "harena.egress.gateway_process"
+    SERVES = "gateways"
 
     def __init__(
         self,
@@ -57,13 +55,13 @@ class GatewayLink(EgressLink):
     ) -> None:
         """`networks`: CIDRs beside the public internet that gateways may connect to. `authorities`: certificates, as
         PEM, that are believed beside the system's. `times`: those of `gateway_server.Times` that are not the usual."""
-        super().__init__()
-        self._begin = {
+        begin: dict[str, Any] = {
             "do": "begin",
             "networks": [*networks],
             "authorities": authorities,
             "times": dict(times or {}),
         }
+        super().__init__(begin)
 
     @classmethod
     def of_settings(cls, environ: Mapping[str, str] | None = None) -> GatewayLink:
@@ -83,16 +81,9 @@ class GatewayLink(EgressLink):
 
     async def gateway_log(self, sandbox_id: str, *, after: int = 0, limit: int = 100) -> GatewayLog:
         """What the sandbox's gateways have done. Raises NotFoundError, PlatformError."""
-        self._known(sandbox_id)
-        answer = await self._ask({"do": "log", "id": sandbox_id, "after": after, "limit": limit})
-        try:
-            return GatewayLog.from_dict(answer)
-        except ValueError as error:
-            raise PlatformError(
-                f"the log of a sandbox's gateways cannot be understood: {error}", step="gateways"
-            ) from None
+        return await self._log(GatewayLog, sandbox_id, after, limit)
 
-    def _admissions(self, sandbox_id: str, known: Any) -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
+    def _admissions(self, sandbox_id: str, known: _Admitted) -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
         for one in known.served:
             ((name, gateway),) = gateways_to_json([one.bound.gateway]).items()
             message = {

@@ -26,7 +26,7 @@ MOST_HEAD = 16 << 10
 BAD_REQUEST = 400
 HTTP_PORT = 80
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^:/?#@\[\]\s]+)(?::(?P<port>[0-9]{1,5}))?")
-_ABSOLUTE = re.compile(r"http://(?P<authority>[^/?#]*)(?P<rest>[^#]*)", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"http://(?P<authority>[^/?#]*)(?P<rest>[^#]*)(?:#.*)?", re.IGNORECASE)
 _OF_ONE_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authenticate", b"proxy-authorization", b"te",
      b"trailer", b"upgrade", b"expect", b"host", b"http2-settings"}
@@ -102,6 +102,8 @@ class _HttpSide:
         try:
             while await self._serve_one():
                 self.inner.start_next_cycle()
+            if self.inner.their_state is h11.SEND_BODY:  # it was answered before all was read, and still sends
+                await relay.linger(self.gate, self.client)
         except RefusedError as error:
             await self._refuse(error)
         except h11.RemoteProtocolError as error:
@@ -267,8 +269,13 @@ class _HttpSide:
             event = self.inner.next_event()
             if event is not h11.NEED_DATA:
                 return event
-            self.inner.receive_data(await relay.received(self.gate, self.client, self.gate.served.times.idle))
+            received = await relay.received(self.gate, self.client, self.gate.served.times.idle)
             self._pieces.has_turn()
+            if received and self.inner.their_state is h11.IDLE and not self.inner.trailing_data[0]:
+                received = received.lstrip(b"\r\n")  # empty lines before a request
+                if not received:
+                    continue
+            self.inner.receive_data(received)
 
     async def _send_out(self, upstream: socket.socket, line: Line, content: bytes) -> None:
         if content:

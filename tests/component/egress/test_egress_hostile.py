@@ -210,6 +210,27 @@ async def test_an_upstream_that_answers_before_it_has_read_all_is_heard(link: Eg
                 assert (await asyncio.to_thread(connection.recv, 1000)).startswith(b"HTTP/1.1 413")
 
 
+async def test_who_is_answered_before_all_was_sent_reads_the_answer(link: EgressLink) -> None:
+    """The connection is not closed with bytes that nobody has read: that would take the answer away."""
+
+    def script(connection: socket.socket) -> None:
+        connection.recv(1000)
+        connection.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+        connection.recv(1000)
+
+    def send_all(connection: socket.socket, where: str) -> bytes:
+        head = f"POST http://{where}/ HTTP/1.1\r\nHost: {where}\r\nContent-Length: 500000\r\n\r\n"
+        connection.sendall(head.encode() + b"x" * 500_000)
+        connection.shutdown(socket.SHUT_WR)
+        return said(connection)
+
+    with speaking(script) as port:
+        async with inside(link, {"allow": [f"a.test:{port}", "127.0.0.1"]}, [80]) as sandbox:
+            with connected(sandbox.proxy) as connection:
+                answer = await asyncio.to_thread(send_all, connection, f"a.test:{port}")
+                assert answer.startswith(b"HTTP/1.1 413")
+
+
 async def test_a_sandbox_that_ends_takes_its_connections_along(link: EgressLink) -> None:
     with upstream() as server:
         network = {"allow": [f"a.test:{server.port}", "127.0.0.1"]}

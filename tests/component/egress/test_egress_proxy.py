@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import os
+import signal
 import socket
 import ssl
 from collections.abc import AsyncIterator
@@ -346,6 +347,37 @@ async def test_a_process_that_was_killed_is_started_anew_with_all_listeners(link
             where = f"a.test:{server.port}"
             assert status(await ask(sandbox.proxy, get(f"http://{where}/", where))) == 200
             assert link.pid != first
+
+
+async def test_a_process_that_hangs_is_ended_and_started_anew(link: EgressLink) -> None:
+    """One that answers nothing from one look at it to the next; one that answers goes on."""
+    with upstream() as server:
+        async with inside(link, {"allow": [f"a.test:{server.port}", "127.0.0.1"]}, [80]) as sandbox:
+            first = link.pid
+            assert first is not None
+            link._look()
+            await sandbox.entries()
+            link._look()
+            assert link.pid == first
+            os.kill(first, signal.SIGSTOP)
+            asked = asyncio.ensure_future(sandbox.entries())
+            await asyncio.sleep(0)
+            link._look()
+            if link.pid == first:  # it had said something before it was stopped
+                link._look()
+            with pytest.raises(PlatformError, match="has ended"):
+                await asked
+            where = f"a.test:{server.port}"
+            assert status(await ask(sandbox.proxy, get(f"http://{where}/", where))) == 200
+            assert link.pid != first
+
+
+async def test_an_empty_line_before_a_request_and_a_fragment_behind_it_are_nothing(link: EgressLink) -> None:
+    with upstream() as server:
+        async with inside(link, {"allow": [f"a.test:{server.port}", "127.0.0.1"]}) as sandbox:
+            where = f"a.test:{server.port}"
+            assert status(await ask(sandbox.proxy, b"\r\n\r\n" + get(f"HTTP://{where}/x#y", where))) == 200
+            assert server.seen[-1][0] == "/x"
 
 
 async def test_a_process_that_was_killed_often_is_started_anew_each_time(link: EgressLink) -> None:
