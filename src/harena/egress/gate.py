@@ -14,13 +14,11 @@ from harena.core.network_policy import Address, Network, NetworkPolicy, Verdict
 from harena.egress.ledger import Ledger, Line
 from harena.egress.local_names import LocalNames
 from harena.egress.resolving import OwnAddresses, Resolver, UnknownNameError
-from harena.egress.shares import Rate, Turns
+from harena.egress.shares import Rate, Turns, bound_buffers
 
 FORBIDDEN, BAD_GATEWAY, GATEWAY_TIMEOUT = 403, 502, 504
 MOST_TRIED = 4
 """addresses of one host that are connected to, one after the other"""
-BUFFER_BYTES = 64 << 10
-"""size of the kernel's buffers for each way of a program's connection: no limit of the sandbox counts them"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +103,7 @@ class Gate:
         is_listening = listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
         if listener.family is not socket.AF_INET or listener.type is not socket.SOCK_STREAM or not is_listening:
             raise ValueError("no listening socket")
-        for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
-            listener.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
+        bound_buffers(listener)
         self._add(listener)
         self._listening[listener] = handler, port
         self._accept_from(listener)

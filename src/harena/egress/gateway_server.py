@@ -22,21 +22,26 @@ import h11
 
 from harena.core.gateways import Gateway
 from harena.core.records.gateways import GatewayLog
-from harena.egress.credentials import BoundGateway, Headers, Redaction, put_in, redacted, taken_out
+from harena.egress.credentials import BoundGateway, Headers, put_in, taken_out
 from harena.egress.gateway_ledger import Exchange, GatewayLedger, RequestRate
 from harena.egress.gateway_paths import RefusedTargetError, allows, read_target
 from harena.egress.gateway_upstream import Upstream, UpstreamError
 from harena.egress.ledger import time_of_day
-from harena.egress.shares import Pieces, Turns
+from harena.egress.redaction import Redaction, redacted
+from harena.egress.shares import Pieces, Turns, bound_buffers
 
 MOST_HEAD = 32 * 1024
 """bytes of a request's head"""
 MOST_HEADERS = 200
 PIECE_BYTES = 64 * 1024
+_MASKED_BYTES = 16 * 1024
+"""bytes of an answer that are looked through in one turn: what is full of escapes takes a thousand times as long"""
 MOST_CONNECTIONS = 64
 """connections of one sandbox, to all its gateways together"""
 MOST_OF_ALL = 2048
 """connections of all sandboxes of a node together"""
+_TAKEN_AT_ONCE = 16
+"""connections that wait at one listener, of which asyncio takes all in one turn of its loop"""
 _TOKEN = re.compile(r"hgt_[A-Za-z0-9_-]{20,}")
 _END_OF_HEAD = b"\r\n\r\n"
 _METHOD = re.compile(r"[A-Z][A-Z-]{0,31}")
@@ -169,8 +174,11 @@ class GatewayServer:
 
         # asyncio sets this for sockets that know their protocol, and one that was passed on does not
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        bound_buffers(listener)
         # known to `close` before it listens: `start_server` alone lets others go on in between
-        server = await asyncio.start_server(serve, sock=listener, limit=MOST_HEAD, start_serving=False)
+        server = await asyncio.start_server(
+            serve, sock=listener, limit=MOST_HEAD, backlog=_TAKEN_AT_ONCE, start_serving=False
+        )
         self._servers.append(server)
         await server.start_serving()
 
@@ -234,6 +242,8 @@ class _Connection:
         self._times = times
         self._full = full
         self._left = b""
+        # what has been written is the kernel's when `drain` returns: the end of a connection throws the rest away
+        writer.transport.set_write_buffer_limits(0)
 
     async def serve(self) -> None:
         """Until one of the two sides ends it."""
@@ -426,6 +436,8 @@ class _Connection:
                 502,
                 "the upstream compresses its answer although it was asked not to, so that it cannot be looked through",
             )
+        if answer.headers.get("transfer-encoding", "chunked").strip().lower() != "chunked":
+            raise _RefusedError(502, "the upstream's answer has a transfer-encoding that is not `chunked` alone")
         told = [
             (name, redacted(self._rewritten(name, value), forms)) for name, value in _answered(answer.headers.items())
         ]
@@ -439,13 +451,14 @@ class _Connection:
         await self._send(http, h11.Response(status_code=answer.status, headers=told, reason=_printable(reason)))
         redaction = Redaction(forms)
         async for piece in answer.content.iter_any():
-            await self._pieces.turn()
             exchange.received_bytes += len(piece)
             if exchange.received_bytes > gateway.answer_bytes:
                 exchange.reason = f"ended: the answer has more than {gateway.answer_bytes} bytes"
                 raise _GoneError
-            if passed := redaction.passed(piece):
-                await self._send(http, h11.Data(data=passed))
+            for place in range(0, len(piece), _MASKED_BYTES):
+                await self._pieces.turn()
+                if passed := redaction.passed(piece[place : place + _MASKED_BYTES]):
+                    await self._send(http, h11.Data(data=passed))
         self._note(exchange)
         if rest := redaction.rest():
             await self._send(http, h11.Data(data=rest))

@@ -29,6 +29,9 @@ MOST_CONNECTIONS = 64
 DIAL_SECONDS = 15.0
 MOST_HEADER = 16 * 1024
 """bytes of a line of the answer's head"""
+BUFFER_BYTES = 256 << 10
+"""size of the kernel's buffers for each way of a connection to an upstream, which may be far away; the kernel may allow
+less"""
 Address = tuple[int, int, int, str, tuple[Any, ...]]
 LEADS_NOWHERE = (
     "the upstream's name does not exist, or leads to no public address; others (loopback, link-local, private, "
@@ -167,4 +170,7 @@ class Upstream:
         if not verdict.allowed:
             self._refused = LEADS_NOWHERE
             raise _NotAllowedError(self._refused)
-        return socket.socket(family, kind, protocol)
+        made = socket.socket(family, kind, protocol)
+        for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            made.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
+        return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import deque
 
 MOST_CONNECTIONS = 1024
@@ -13,9 +14,17 @@ FREE_SHARE = 0.75
 """part of all connections: until so many are open, a sandbox may have MOST_OF_ONE; then only its equal part"""
 MOST_BYTES_PER_SECOND = 64 << 20
 """bytes of one sandbox, both ways together"""
+BUFFER_BYTES = 64 << 10
+"""size of the kernel's buffers for each way of a program's connection: no limit of the sandbox counts them"""
 MOST_EVENTS = 32
 """pieces of what has been received that are passed on in one turn: programs choose how short they are"""
 _BURST_SECONDS = 0.25
+
+
+def bound_buffers(listener: socket.socket) -> None:
+    """Each connection that it takes has buffers of this size."""
+    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        listener.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
 
 
 def may_open(

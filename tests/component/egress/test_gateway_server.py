@@ -12,12 +12,15 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiohttp import web
+from egress_world import said
 from gateway_world import CREDENTIAL, TOKEN, GatewayWorld, gateway_world
 
 from harena.core.network_policy import Address
 from harena.egress.gateway_server import MOST_CONNECTIONS, MOST_HEAD, Room, Times
+from harena.egress.gateway_upstream import BUFFER_BYTES as UPSTREAM_BYTES
 from harena.egress.gateway_upstream import Upstream, UpstreamError, tls_context
 from harena.egress.resolving import OwnAddresses, TableResolver, UnknownNameError
+from harena.egress.shares import BUFFER_BYTES
 
 AUTH = f"authorization: Bearer {TOKEN}\r\n".encode()
 
@@ -251,6 +254,42 @@ async def test_small_pieces_do_not_wait(tmp_path: Path) -> None:
         for served in world.server._servers:
             for listener in served.sockets:
                 assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+
+
+async def test_the_kernels_buffers_have_bounds_and_no_end_of_an_answer_is_lost(tmp_path: Path) -> None:
+    """No limit of a sandbox counts these buffers. A connection that is closed behind the last answer sends it whole."""
+
+    async def long(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=b"x" * 2_000_000)
+
+    async with gateway_world(tmp_path, long) as world:
+        with world.server._upstreams[0]._socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 1))) as one:
+            for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+                assert one.getsockopt(socket.SOL_SOCKET, option) <= 2 * UPSTREAM_BYTES
+        for served in world.server._servers:
+            for listener in served.sockets:
+                for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+                    assert listener.getsockopt(socket.SOL_SOCKET, option) <= 2 * BUFFER_BYTES
+        with socket.socket() as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect(("127.0.0.1", world.port))
+            connection.sendall(request())
+            got = await asyncio.to_thread(said, connection)
+        assert got.endswith(b"x" * 2_000_000)
+
+
+async def test_an_answer_in_another_coding_is_refused(tmp_path: Path) -> None:
+    """It would pass without being looked through."""
+
+    async def coded(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        request.transport.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n")
+        request.transport.close()
+        return web.Response()
+
+    async with gateway_world(tmp_path, coded) as world:
+        assert b"transfer-encoding" in await world.raw(request())
+        assert world.entries[-1].status == 502
 
 
 async def test_redirects_are_told_and_not_followed(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from harena.core.errors import ValidationError
 from harena.core.gateways import Gateway
 from harena.core.secrets import OpenSecret
-from harena.egress.credentials import BoundGateway, Redaction, put_in, redacted, taken_out
+from harena.egress.credentials import BoundGateway, put_in, taken_out
+from harena.egress.redaction import Redaction, redacted
 
 TOKEN = "hgt_0123456789abcdefghijklmnopqrstuv"
 VALUE = "s3cr3t/+=value"
@@ -130,3 +132,64 @@ def test_forms_of_a_credential() -> None:
         assert redacted(text, one.forms) != text
         redaction = Redaction(one.forms)
         assert b"*" in redaction.passed(text.encode()) + redaction.rest()
+
+
+def spelled(character: str, how: int) -> str:
+    """A character as some writer escapes it."""
+    units = character.encode("utf-16-be").hex()
+    json = "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    plain = "\\" + character if character in '"/\\' else character
+    query = "".join(f"%{byte:02x}" for byte in character.encode())
+    return (character, plain, json, json[:2] + json[2:].upper().replace("\\U", "\\u"), query, query.upper())[how]
+
+
+JSON, QUERY = (1, 2, 3), (0, 4, 5)
+
+
+@pytest.mark.parametrize("ways", [JSON, QUERY])
+@given(hows=st.lists(st.integers(0, 2), min_size=9, max_size=9), cuts=st.lists(st.integers(0, 60), max_size=4))
+def test_each_character_may_be_escaped_in_its_own_way(ways: tuple[int, ...], hows: list[int], cuts: list[int]) -> None:
+    """Writers differ in what they escape and how; wherever the answer is cut, not a part of the credential is told."""
+    value = 'k"/y+\\1\u00e9\U0001f511'
+    one = bound(value, mechanism="basic", username="me")
+    text = "".join(spelled(character, ways[how]) for character, how in zip(value, hows, strict=True)).encode()
+    whole = b"[" + text + b"] is \\\\ it; 100% \\u00e9"
+    places = sorted({0, len(whole), *(min(cut, len(whole)) for cut in cuts)})
+    redaction = Redaction(one.forms)
+    passed = b"".join(redaction.passed(whole[a:b]) for a, b in itertools.pairwise(places)) + redaction.rest()
+    assert passed == b"[" + b"*" * len(text) + b"] is \\\\ it; 100% \\u00e9"
+    assert redacted(f"a {text.decode()} b", one.forms) == "a [redacted] b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ghp\\/ab+cd&ef",
+        "ghp/ab\\u002Bcd\\u0026ef",
+        "ghp%2fab%2bcd%26ef",
+        "ghp%2Fab%2bcd%26ef",
+        "ghp\\u00252fab%2bcd%26ef",
+    ],
+)
+def test_forms_that_common_writers_use(text: str) -> None:
+    """Those of PHP, .NET and Go, and of a query within JSON; a slash in base64, too."""
+    one = bound("ghp/ab+cd&ef")
+    redaction = Redaction(one.forms)
+    assert redaction.passed(text.encode()) + redaction.rest() == b"*" * len(text)
+
+
+def test_a_credential_in_base64_in_json() -> None:
+    """Its slashes are escaped there."""
+    value = "???>>>~~~"
+    coded = base64.b64encode(value.encode()).decode()
+    assert "/" in coded
+    assert redacted(coded.replace("/", "\\/"), bound(value).forms) == "[redacted]"
+
+
+def test_what_may_be_an_escape_is_held_back_no_longer_than_that() -> None:
+    """A piece that ends within an escape waits for its end, and another one for nothing."""
+    redaction = Redaction(bound("\u00e9aaaa", mechanism="basic", username="me").forms)
+    assert [redaction.passed(piece) for piece in (b"x\\", b"u00", b"e8y", b"%", b"4", b"1z", b"\\\\")] == [
+        *(b"x", b"", b"\\u00e8y", b"", b"", b"%41z", b"\\\\")
+    ]
+    assert redaction.rest() == b""
