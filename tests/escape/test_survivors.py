@@ -70,6 +70,31 @@ async def test_orphans_of_a_timed_out_exec_that_ran_first(world: World) -> None:
     assert (await asyncio.wait_for(later.wait(), 20)).stdout == b"here"
 
 
+FIRST_THREAD_ENDS = """
+import ctypes, fcntl, threading
+held = open("/tmp/held", "w")
+fcntl.flock(held, fcntl.LOCK_EX)
+if os.fork() == 0:
+    os.setsid()
+    threading.Thread(target=threading.Event().wait).start()
+    ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)
+held.close()
+"""
+TAKES_THE_LOCK = "import fcntl; fcntl.flock(open('/tmp/held', 'w'), fcntl.LOCK_EX); print('free')"
+
+
+async def test_a_process_whose_first_thread_has_ended(world: World) -> None:
+    """It shows as one that has ended and waits to be collected, and runs on in its other threads: a lock that it has
+    is free behind the time-out, also where another exec lives on."""
+    sandbox = await world.sandbox()
+    other = await sandbox.exec(ExecRequest(argv=("sleep", "100000")))
+    await timed_out(world, sandbox, FIRST_THREAD_ENDS, "x")
+    assert (await world.attack(sandbox, TAKES_THE_LOCK, timeout_seconds=20.0)).stdout == b"free\n"
+    other.kill()
+    await other.wait()
+    await world.unharmed()
+
+
 @pytest.mark.parametrize("beside", [False, True])
 async def test_comets(world: World, beside: bool) -> None:
     """Processes that fork and exit at once, for ever, do not slip through between two looks."""

@@ -305,6 +305,25 @@ async def test_programs_stand_still_while_they_are_paused(runtime: LinuxRuntime)
     await sandbox.destroy()
 
 
+async def test_a_program_that_is_just_being_started_holds_no_pause_up(runtime: LinuxRuntime) -> None:
+    """Who starts a program waits in the kernel until that has begun, and comes to no stop before. Here it never has:
+    before it begins it opens a FIFO that nobody writes to."""
+    sandbox = await runtime.create(SandboxSpec(image=BASE))
+    await python(
+        sandbox,
+        "import os\n"
+        "os.mkfifo('/data/fifo')\n"
+        "if os.fork(): os._exit(0)\n"
+        "open('/data/pid', 'w').write(str(os.getpid()))\n"
+        "first = (os.POSIX_SPAWN_OPEN, 0, '/data/fifo', os.O_RDONLY, 0)\n"
+        "os.posix_spawn('/bin/sh', ['sh'], {}, file_actions=[first])\n",
+    )
+    await says(sandbox, "until grep -q 'State:.D' /proc/$(cat /data/pid)/status; do :; done")
+    async with sandbox.paused():  # type: ignore[attr-defined]
+        await sandbox.check_still()  # type: ignore[attr-defined]
+    await sandbox.destroy()
+
+
 async def test_a_program_that_goes_on_by_a_timer_is_told(runtime: LinuxRuntime) -> None:
     """The kernel sends what the timer says, also to a program that was stopped."""
     sandbox = await runtime.create(SandboxSpec(image=BASE))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +36,38 @@ def test_a_look_at_real_processes() -> None:
         living.kill()
         living.wait()
         ended.wait()
+
+
+THREADS = """
+import ctypes, sys, threading
+threading.Thread(target=lambda: sys.stdin.readline()).start()
+print("ready", flush=True)
+ctypes.CDLL(None).syscall(60, 0)
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the number of exit is that of x86-64")
+def test_a_process_whose_first_thread_has_ended_is_found() -> None:
+    """It shows as one that has ended, and runs on in its other threads. It is stopped when these are."""
+    running = subprocess.Popen([sys.executable, "-c", THREADS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert running.stdin is not None
+    assert running.stdout is not None
+    try:
+        running.stdout.readline()
+        stat = Path(f"/proc/{running.pid}/stat")
+        while b") Z " not in stat.read_bytes():
+            os.sched_yield()
+        assert trees.look()[running.pid] == (os.getpid(), "S")
+        assert len([1 for pid, _ in trees.times_run() if pid == running.pid]) == 2
+        os.kill(running.pid, signal.SIGSTOP)
+        while trees.look()[running.pid][1] != "T":
+            os.sched_yield()
+    finally:
+        running.kill()
+        running.wait()
+        running.stdin.close()
+        running.stdout.close()
+    assert running.pid not in trees.look()
 
 
 class SimulatedProcesses:
@@ -219,3 +253,36 @@ def test_a_process_that_ends_by_itself(simulate: Callable[..., SimulatedProcesse
     table = simulate({2: 1, 3: 2, 4: 2, 5: 1}, forks)
     trees.kill_below(2)
     assert set(table.parent_of) == {5}
+
+
+def waiting_above(waiting: dict[int, str]) -> Callable[[SimulatedProcesses], SimulatedProcesses]:
+    """Processes whose state stays what it is, whatever is sent."""
+
+    def put(table: SimulatedProcesses) -> SimulatedProcesses:
+        look = table.look
+        table.look = lambda: {pid: (parent, waiting.get(pid, state)) for pid, (parent, state) in look().items()}  # type: ignore[method-assign]
+        trees.look = table.look
+        return table
+
+    return put
+
+
+def test_what_waits_for_its_stopped_child_is_still(
+    simulate: Callable[..., SimulatedProcesses], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A parent of a vfork waits in the kernel and is never seen to be stopped, nor is the one above it."""
+    monkeypatch.setattr(trees, "_SURE_SECONDS", 0.0)
+    table = waiting_above({3: "D", 4: "D"})(simulate({2: 1, 3: 2, 4: 3, 5: 4}))
+    assert trees.stop_all(60.0) == set()
+    assert table.stopped == {2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("waiting", [{3: "D"}, {2: "R"}, {2: "D", 3: "S"}])
+def test_what_waits_for_something_else_is_not_still(
+    simulate: Callable[..., SimulatedProcesses], monkeypatch: pytest.MonkeyPatch, waiting: dict[int, str]
+) -> None:
+    """Without a child that is stopped it may go on at any moment; then all goes on."""
+    monkeypatch.setattr(trees, "_SURE_SECONDS", 0.0)
+    table = waiting_above(waiting)(simulate({2: 1, 3: 2}))
+    assert trees.stop_all(0.0) is None
+    assert not table.stopped

@@ -10,6 +10,10 @@ import signal
 import time
 
 _folder: str | int = "/proc"
+_THREADS = 17
+"""place of the number of threads in a process's `stat`, behind its name"""
+_SURE_SECONDS = 0.01
+"""for which a process waits in the kernel before it is believed to wait for its child"""
 
 
 def look_into(descriptor: int) -> None:
@@ -19,7 +23,9 @@ def look_into(descriptor: int) -> None:
 
 
 def look() -> dict[int, tuple[int, str]]:
-    """pid -> (parent pid, state letter) of every process here but init and those that have ended."""
+    """pid -> (parent pid, state letter) of every process here but init and those that have ended. One whose first
+    thread has ended has not, while others of its threads run. It is stopped ("T") where all its threads are; else the
+    state is that of one that is not, and "D" only where no other one is."""
     folder = os.open(_folder, os.O_RDONLY | os.O_CLOEXEC) if isinstance(_folder, str) else _folder
     try:
         return _look(folder)
@@ -43,9 +49,48 @@ def _look(folder: int) -> dict[int, tuple[int, str]]:
             finally:
                 os.close(descriptor)
             fields = text[text.rindex(b")") + 2 :].split()
-            if fields[0] not in (b"Z", b"X"):
-                found[int(name)] = (int(fields[1]), fields[0].decode())
+            state = fields[0].decode()
+            if int(fields[_THREADS]) > 1:
+                state = _state_of_threads(folder, name) or state
+            if state not in "ZX":
+                found[int(name)] = (int(fields[1]), state)
     return found
+
+
+def _state_of_threads(folder: int, process: str) -> str:
+    """The one that says most about all of them; "" = they have ended."""
+    states = {_state(folder, process, name) for name in _threads(folder, process)} - {"", "Z", "X"}
+    others = states - {"T", "t", "D"}
+    if others:
+        return min(others)
+    return "D" if "D" in states else min(states, default="")
+
+
+def _threads(folder: int, process: str) -> list[str]:
+    try:
+        threads = os.open(process + "/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return []  # ended meanwhile
+    try:
+        return os.listdir(threads)
+    except OSError:
+        return []
+    finally:
+        os.close(threads)
+
+
+def _state(folder: int, process: str, thread: str) -> str:
+    try:
+        descriptor = os.open("%s/task/%s/stat" % (process, thread), os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return ""
+    try:
+        text = os.read(descriptor, 4096)
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+    return text[text.rindex(b")") + 2 :].split()[0].decode()
 
 
 def times_run() -> dict[tuple[int, int], bytes]:
@@ -55,26 +100,17 @@ def times_run() -> dict[tuple[int, int], bytes]:
     found: dict[tuple[int, int], bytes] = {}
     try:
         for pid in _look(folder):
-            try:
-                threads = os.open("%d/task" % pid, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-            except OSError:
-                continue  # ended meanwhile
-            try:
-                for name in os.listdir(threads):
-                    found[pid, int(name)] = _times_run(threads, name)
-            except OSError:
-                continue
-            finally:
-                os.close(threads)
+            for name in _threads(folder, str(pid)):
+                found[pid, int(name)] = _times_run(folder, "%d/task/%s/schedstat" % (pid, name))
     finally:
         if folder is not _folder:
             os.close(folder)
     return found
 
 
-def _times_run(threads: int, name: str) -> bytes:
+def _times_run(folder: int, path: str) -> bytes:
     try:
-        descriptor = os.open(name + "/schedstat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=threads)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
     except OSError:
         return b""
     try:
@@ -145,20 +181,41 @@ def _kill_what_is_seen(root: int, spare: frozenset[int], seen: dict[int, tuple[i
 
 def stop_all(most_seconds: float) -> set[int] | None:
     """Stop everything in this pid namespace, in one call that nothing can outrun, however fast it forks. Gives what was
-    stopped before; None if something has not come to its stop in that time, and then all goes on."""
+    stopped before; None if something has not come to its stop in that time, and then all goes on.
+
+    A process that starts another one by vfork waits in the kernel until that one has begun its program or has ended,
+    and does not come to a stop before. Where that one is stopped, it runs no more than what is stopped."""
     stopped_before = {pid for pid, (_parent, state) in look().items() if state in "Tt"}
-    deadline = time.monotonic() + most_seconds
+    began = time.monotonic()
+    deadline = began + most_seconds
     while True:
         try:
             signal_all(signal.SIGSTOP)  # again: one that had not come to its stop yet may have continued another one
         except ProcessLookupError:
             return stopped_before
-        if all(state in "Tt" for _parent, state in look().values()):
+        seen = look()
+        if all(state in "Tt" for _parent, state in seen.values()):
             return stopped_before
-        if time.monotonic() >= deadline:
+        now = time.monotonic()
+        if now >= began + _SURE_SECONDS and not _moving(seen):
+            return stopped_before
+        if now >= deadline:
             continue_all(stopped_before)
             return None
         os.sched_yield()
+
+
+def _moving(seen: dict[int, tuple[int, str]]) -> set[int]:
+    """What is neither stopped nor waits in the kernel above a child of its own that is still."""
+    moving = {pid for pid, (_parent, state) in seen.items() if state not in "Tt"}
+    still = set(seen) - moving
+    while True:
+        above = {seen[pid][0] for pid in still} & moving
+        waiting = {pid for pid in above if seen[pid][1] == "D"}
+        if not waiting:
+            return moving
+        moving -= waiting
+        still = waiting
 
 
 def continue_all(stopped_before: set[int]) -> None:
