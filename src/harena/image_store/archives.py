@@ -18,7 +18,7 @@ from harena.core.images import ArchiveFormat, parse_reference
 from harena.core.threads import IMAGES
 from harena.image_store.assembling import Assembler
 from harena.image_store.kept import KeptImage, KeptLayer, Needs
-from harena.image_store.manifests import MOST_BYTES, broken, this_platform
+from harena.image_store.manifests import MOST_BYTES, broken, named_blobs, this_platform
 from harena.image_store.store import ImageStore, Work
 from harena.image_store.unpacking import CorruptBlobError, LayerLimits, number, unpack
 
@@ -28,6 +28,8 @@ _TAR = "application/vnd.oci.image.layer.v1.tar"
 _COMPRESSED = ((b"\x1f\x8b", "+gzip"), (b"\x28\xb5\x2f\xfd", "+zstd"))
 _OF_THE_SENDER = ("IMAGE_BROKEN", "IMAGE_TOO_LARGE")
 _LAYOUT = b'{"imageLayoutVersion":"1.0.0"}'
+_MOST_DOCUMENTS = 1000
+"""indexes, manifests and configurations of a layout that is imported"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Archives:
         layout = await IMAGES.run(work.folder, "layout")
         if kind == "rootfs":
             return await self._root_file_system(file, made, about, layout, work)
+        if kind == "oci":
+            await IMAGES.run(_check_layout, made / "root")
         source = f"oci:{made / 'root'}" if kind == "oci" else f"docker-archive:{file}"
         # what arrives in the store is younger than what is ever removed for its age, and is needed at once
         await self.assembler.skopeo.read_archive(source, layout, self.store.blobs, asked)
@@ -165,6 +169,32 @@ def _kind(root: Path) -> str:
     if any(_is_compressed(os.path.join(folder, name)) for folder, _, files in os.walk(root) for name in files):
         raise broken("the archive has compressed layers: write it with `docker save`, or as an OCI layout")
     return "docker"
+
+
+def _check_layout(root: Path) -> None:
+    """Look through each document of an OCI layout that skopeo may take for a manifest. Raises ImagePullError."""
+    waiting = [root / "index.json"]
+    seen: set[Path] = set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen or (raw := _document(path)) is None:
+            continue
+        seen.add(path)
+        if len(seen) > _MOST_DOCUMENTS:
+            raise broken(f"its layout has more than {_MOST_DOCUMENTS} manifests")
+        waiting += [root / "blobs" / algorithm / digits for algorithm, digits in named_blobs(raw)]
+
+
+def _document(path: Path) -> bytes | None:
+    """What a file holds, so far as it tells whether it is too long; None = it is no JSON object, or not there."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    begin = raw.lstrip(b" \t\r\n")[:1]
+    is_object = begin == b"{" or (not begin and len(raw) > MOST_BYTES)
+    return raw if is_object and b"\0" not in raw[:1024] else None  # a tar archive may begin with a name {
 
 
 def _is_compressed(path: str) -> bool:

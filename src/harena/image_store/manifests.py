@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ _SCHEMA_1 = 1
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386"}
 _FOREIGN = re.compile(r"\.foreign\.|\.nondistributable\.")
 """in media types of layers that have to be had elsewhere; nobody is asked for them"""
+_DIGEST = re.compile(r"([a-z0-9]+(?:[.+_-][a-z0-9]+)*):([A-Za-z0-9=_-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def this_platform() -> str:
 
 def read_manifest(raw: bytes) -> Manifest | Sequence[Indexed]:
     """A manifest, or the lines of an index. Raises ImagePullError."""
-    said = _mapping(raw, "manifest")
+    said = _mapping(raw, "manifest", _without_addresses)
     if said.get("schemaVersion") == _SCHEMA_1:
         raise broken("its manifest has schema 1, which registries have given up: push it again with a present tool")
     if isinstance(said.get("manifests"), list):
@@ -100,6 +101,21 @@ def read_manifest(raw: bytes) -> Manifest | Sequence[Indexed]:
     if any(_FOREIGN.search(layer.media_type) for layer in made):
         raise broken("it has a layer that its registry does not give away (a base image for Windows, mostly)")
     return Manifest(_descriptor(said["config"]), made)
+
+
+def named_blobs(raw: bytes) -> Sequence[tuple[str, str]]:
+    """(algorithm, digits) of all digests that a document of a layout names. Raises ImagePullError as `read_manifest`
+    does, for addresses above all: whoever copies an image asks them, as the user of this process."""
+    found: list[tuple[str, str]] = []
+
+    def digests(pairs: Sequence[tuple[str, Any]]) -> Mapping[str, Any]:
+        for name, value in pairs:
+            if name.casefold() == "digest" and isinstance(value, str) and (digest := _DIGEST.fullmatch(value)):
+                found.append((digest[1], digest[2]))
+        return _without_addresses(pairs)
+
+    _mapping(raw, "layout", digests)
+    return found
 
 
 def chosen(index: Sequence[Indexed], wanted: str) -> str:
@@ -149,11 +165,31 @@ def broken(why: str) -> ImagePullError:
     return ImagePullError(f"the image is broken: {why}", step="pull", reason="IMAGE_BROKEN")
 
 
-def _mapping(raw: bytes, what: str) -> Mapping[str, Any]:
+class _AddressesError(ValueError):
+    """A blob is to be downloaded from an address of the image's own choice."""
+
+
+def _without_addresses(pairs: Sequence[tuple[str, Any]]) -> Mapping[str, Any]:
+    """A JSON object, as it is read here. skopeo takes names in letters of any case, and joins objects that stand twice:
+    each of them is looked at."""
+    if any(name.casefold() == "urls" and value for name, value in pairs):
+        raise _AddressesError
+    return dict(pairs)
+
+
+def _mapping(
+    raw: bytes, what: str, made: Callable[[Sequence[tuple[str, Any]]], Mapping[str, Any]] = dict
+) -> Mapping[str, Any]:
+    """A document. `made` makes each of its objects."""
     if len(raw) > MOST_BYTES:
         raise broken(f"its {what} has more than {MOST_BYTES} bytes")
     try:
-        said = json.loads(raw)
+        said = json.loads(raw, object_pairs_hook=made)
+    except _AddressesError:
+        raise broken(
+            f"its {what} gives addresses (urls) of blobs, which its registry does not give away (as base images for "
+            "Windows, mostly): nothing is downloaded from there"
+        ) from None
     except (ValueError, RecursionError):
         raise broken(f"its {what} is no JSON") from None
     if not isinstance(said, dict):

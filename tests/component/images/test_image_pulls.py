@@ -71,6 +71,14 @@ async def imported(images: Images, reference: str, image: Made, folder: Path) ->
     await images.import_("default", reference, archive())
 
 
+def with_address(image: Made, address: str, name: str) -> Made:
+    """An image whose configuration is to be downloaded from an address."""
+    manifest = json.loads(image.manifest)
+    manifest["config"][name] = [address]
+    content = json.dumps(manifest).encode()
+    return Made(content, {**image.blobs, digest(content): content}, image.layers)
+
+
 def files(root: ImageRoot) -> dict[str, str]:
     """What a program sees, as far as whiteouts need not be known."""
     seen: dict[str, str] = {}
@@ -266,6 +274,17 @@ class TestFaults:
         with pytest.raises(ImagePullError, match="does not give away") as error:
             await images.root_of("default", f"{registry.host}/env:1")
         assert error.value.reason == "IMAGE_BROKEN"
+
+    @pytest.mark.parametrize("name", ["urls", "URLS", "url\u017f"])
+    async def test_an_address_of_the_configuration_is_not_asked(
+        self, images: Images, registry: FakeRegistry, name: str
+    ) -> None:
+        """skopeo would ask it as the node's user, in whatever letters it stands."""
+        registry.put("env", "1", with_address(small(), f"http://{registry.host}/elsewhere", name))
+        with pytest.raises(ImagePullError, match="nothing is downloaded") as error:
+            await images.root_of("default", f"{registry.host}/env:1")
+        assert error.value.reason == "IMAGE_BROKEN"
+        assert "/elsewhere" not in registry.asked
 
     async def test_a_blob_that_is_another(self, images: Images, registry: FakeRegistry, tmp_path: Path) -> None:
         """What a registry sends under a wrong digest never gets into the store."""
@@ -648,6 +667,25 @@ class TestArchives:
         found = await images.import_("default", "a:1", pieces(packed(tmp_path / "layout")))
         assert found.digest == image.digest
         assert files(await images.root_of("default", "a:1")) == {"a": "1", "b": "2"}
+        assert left(tmp_path / "images") == []
+
+    async def test_an_address_in_an_imported_layout_is_not_asked(
+        self, images: Images, registry: FakeRegistry, tmp_path: Path
+    ) -> None:
+        """Neither one of its manifest, nor one behind another index, nor one of an object that stands twice."""
+        needed("skopeo")
+        address = f"http://{registry.host}/elsewhere"
+        plain = with_address(small(), address, "urls")
+        index = json.dumps({"manifests": [{"mediaType": MANIFEST, "digest": plain.digest, "size": 1}]}).encode()
+        behind = Made(index, {**plain.blobs, digest(index): index}, plain.layers)
+        content = small().manifest.replace(b'"config"', b'"CONFIG": {"Urls": ["%s"]}, "config"' % address.encode(), 1)
+        twice = Made(content, {**small().blobs, digest(content): content}, small().layers)
+        for number, image in enumerate((plain, behind, twice)):
+            folder = image.layout(tmp_path / f"layout-{number}")
+            with pytest.raises(ValidationError, match="nothing is downloaded") as error:
+                await images.import_("default", "a:1", pieces(packed(folder)))
+            assert error.value.reason == "IMAGE_BROKEN"
+        assert registry.asked == []
         assert left(tmp_path / "images") == []
 
     @pytest.mark.parametrize(
