@@ -60,6 +60,25 @@ def expanded_text(text: str, variables: Mapping[str, str], escape: str = "\\", t
     return taken.count_characters(_Expansion(text, variables, escape, taken, keeps_quotes=True).whole())
 
 
+class _Made:
+    """A text that is put together from pieces. Each is counted before it is joined: one variable may stand in a word
+    half a million times."""
+
+    def __init__(self, most: int) -> None:
+        self._most = self._left = most
+        self._pieces: list[str] = []
+
+    def add(self, piece: str) -> None:
+        """Raises WordError."""
+        self._left -= len(piece)
+        if self._left < 0:
+            raise WordError(f"it expands to more than {self._most} characters")
+        self._pieces.append(piece)
+
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+
 class _Expansion:
     def __init__(
         self, text: str, variables: Mapping[str, str], escape: str, taken: Expanded, *, keeps_quotes: bool = False
@@ -89,21 +108,16 @@ class _Expansion:
         self._depth += 1
         if self._depth > _MOST_NESTED:
             raise WordError(f"expressions are nested more than {_MOST_NESTED} deep")
-        made: list[str] = []
-        size = 0
+        made = _Made(self._most)
         while char := self._peek():
             if char in stops:
                 break
-            piece = self._piece(char)
-            made.append(piece)
-            size += len(piece)
-            if size > self._most:
-                raise WordError(f"it expands to more than {self._most} characters")
+            made.add(self._piece(char))
         else:
             if stops:
                 raise WordError("${ has no }")
         self._depth -= 1
-        return "".join(made)
+        return made.text()
 
     def _piece(self, char: str) -> str:
         if char == "'" and not self._keeps_quotes:
@@ -130,18 +144,18 @@ class _Expansion:
 
     def _double(self) -> str:
         self._place += 1
-        made: list[str] = []
+        made = _Made(self._most)
         while (char := self._next()) != '"':
             if not char:
                 raise WordError('a " is never closed')
             if char == "$":
-                made.append(self._dollar())
+                made.add(self._dollar())
             elif char == self._escape:
                 following = self._next()
-                made.append(following if following in ('"', "$", self._escape) else char + following)
+                made.add(following if following in ('"', "$", self._escape) else char + following)
             else:
-                made.append(char)
-        return "".join(made)
+                made.add(char)
+        return made.text()
 
     def _dollar(self) -> str:
         if self._peek() == "{":
@@ -224,23 +238,20 @@ def without_suffix(value: str, pattern: str, *, longest: bool) -> str:
 def replaced(value: str, pattern: str, by: str, *, every: bool) -> str:
     """A value in which the longest match of the pattern, or each, is another text. Raises WordError."""
     pattern = _tokens(value, pattern)
-    made: list[str] = []
-    place = size = 0
+    made = _Made(MOST_CHARACTERS)
+    place = 0
     while place < len(value):
         length = max(_matches(value[place:], pattern), default=0)
         if not length:
-            made.append(value[place])
+            made.add(value[place])
             place += 1
             continue
-        made.append(by)
-        size += len(by)
-        if size > MOST_CHARACTERS:
-            raise WordError(f"it expands to more than {MOST_CHARACTERS} characters")
+        made.add(by)
         place += length
         if not every:
-            made.append(value[place:])
+            made.add(value[place:])
             break
-    return "".join(made)
+    return made.text()
 
 
 def _tokens(value: str, pattern: str) -> str:

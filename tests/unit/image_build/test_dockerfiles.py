@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from dockerfile_corpus import SAMPLES
@@ -55,6 +57,20 @@ def test_variables_have_all_their_forms(text: str, value: str) -> None:
 def test_words_that_cannot_be_read_are_told(text: str) -> None:
     with pytest.raises(WordError):
         expanded(text, VARIABLES)
+
+
+@pytest.mark.parametrize("word", ['"{}"', 'a"{}"', '${{none:-"{}"}}', "{}"])
+def test_a_word_is_counted_before_it_is_joined(word: str) -> None:
+    """A variable may stand in it half a million times: 60 KB would be 30 GB."""
+    value = "x" * 60_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(WordError, match="expands to more than"):
+            expanded(word.format("$b" * 300), {"b": value})
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * len(value)
 
 
 def test_no_pattern_and_no_nesting_takes_long() -> None:
