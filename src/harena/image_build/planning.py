@@ -6,7 +6,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 
 from harena.core.errors import ValidationError
@@ -51,7 +51,7 @@ DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 MOST_ENVIRONMENT = 128 * 1024
 """characters of all variables of an image"""
 MOST_VARIABLES = 1000
-"""variables of an image, arguments of a stage, or labels; each step has all of them"""
+"""variables, labels, volumes or ONBUILD of an image, or arguments of a stage; each step has all of them"""
 MOST_LAYERS = 250
 _MOST_WORKDIR, _MOST_WORKDIR_PARTS = 200, 16
 _MOST_PORTS = 5000
@@ -388,7 +388,7 @@ class _StagePlanner:
             )
         self.steps.append((step, self.config))
 
-    def _check_count(self, one: Written, made: Mapping[str, str]) -> None:
+    def _check_count(self, one: Written, made: Sized) -> None:
         if len(made) > MOST_VARIABLES:
             raise fault(one.line, _name_of(one), f"there are more than {MOST_VARIABLES}, all together", "Have fewer.")
 
@@ -465,9 +465,9 @@ class _StagePlanner:
         self._change(exposed=list(made))
 
     def volume(self, one: Volume) -> None:
-        self._change(
-            volumes=list(dict.fromkeys([*self.config.volumes, *(self._text(one, path) for path in one.paths)]))
-        )
+        made = dict.fromkeys([*self.config.volumes, *(self._text(one, path) for path in one.paths)])
+        self._check_count(one, made)
+        self._change(volumes=list(made))
 
     def stop_signal(self, one: StopSignal) -> None:
         signal = self._text(one, one.signal)
@@ -496,7 +496,9 @@ class _StagePlanner:
         )
 
     def on_build(self, one: OnBuild) -> None:
-        self._change(on_build=[*self.config.on_build, one.instruction])
+        made = [*self.config.on_build, one.instruction]
+        self._check_count(one, made)
+        self._change(on_build=made)
 
     def maintainer(self, one: Maintainer) -> None:
         self._change(labels={**self.config.labels, "maintainer": one.name})
