@@ -151,6 +151,7 @@ class TarTree:
         self.keeps_owners = keeps_owners
         self._file = file
         self._root = Node("", FOLDER, 0o755)
+        self._entries = self._names = 0
         self.stop: Callable[[], bool] = _never
         self.budget = search_budget()
 
@@ -159,19 +160,11 @@ class TarTree:
         """Index a tar file; what `rules` leave out is not there. `what`: the file, for people. Raises ValidationError,
         OSError."""
         tree = cls(file, keeps_owners=keeps_owners)
-        names = count = 0
         budget = Budget(_MOST_COMPARED, f"comparing the names of {what} with {IGNORE}")
         with file.open("rb") as stream:
             try:
                 for member in TarReader(stream):
-                    count += 1
-                    names += len(member.name) + len(member.link)
-                    if count > MOST_FILES or names > MOST_NAME_BYTES:
-                        raise ValidationError(
-                            f"{what} has more than {MOST_FILES} files, or {MOST_NAME_BYTES} bytes of names: "
-                            "leave some out (.dockerignore)",
-                            reason="CONTEXT_TOO_LARGE",
-                        )
+                    tree._count(len(member.name) + len(member.link), what)
                     tree._add(member, stream.tell(), what, rules, budget)
             except TarStreamError as error:
                 raise ValidationError(f"{what} is no whole tar archive: {error}", reason="CONTEXT") from None
@@ -200,6 +193,17 @@ class TarTree:
                 yield piece
                 if self.stop():
                     raise StoppedError
+
+    def _count(self, names: int, what: str) -> None:
+        """One more entry, or a folder that the name of one implies, with so many bytes of names."""
+        self._entries += 1
+        self._names += names
+        if self._entries > MOST_FILES or self._names > MOST_NAME_BYTES:
+            raise ValidationError(
+                f"{what} has more than {MOST_FILES} files and directories, or {MOST_NAME_BYTES} bytes of names: "
+                "leave some out (.dockerignore)",
+                reason="CONTEXT_TOO_LARGE",
+            )
 
     def _add(self, member: TarMember, offset: int, what: str, rules: PathRules | None, budget: Budget) -> None:
         parts = _parts(member.name, what)
@@ -245,6 +249,7 @@ class TarTree:
         for part in parts:
             following = now.children.get(part)
             if following is None:
+                self._count(0, what)
                 following = now.children[part] = Node(part, FOLDER, 0o755)
             elif following.kind != FOLDER:
                 raise ValidationError(

@@ -18,6 +18,7 @@ import pytest
 
 from harena.core.errors import ValidationError
 from harena.core.path_patterns import rules_of_file
+from harena.image_build import source_trees
 from harena.image_build.building import Builder
 from harena.image_build.contexts import ContextTree
 from harena.image_build.copying import check_sources, select, write_copy, write_folder
@@ -249,6 +250,17 @@ def test_what_a_dockerignore_leaves_out_is_not_there(context: Callable[..., Cont
     )
     assert [node.name for node in tree.children(tree.root())] == ["d"]
     assert find(tree, "d/b.pyc") is None
+
+
+def test_folders_that_names_imply_are_counted(
+    context: Callable[..., ContextTree], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """64 MiB of names are 33 million of them."""
+    monkeypatch.setattr(source_trees, "MOST_FILES", 300)
+    assert find(context(("a/" * 200 + "f", b"")), "a/" * 200) is not None
+    with pytest.raises(ValidationError, match="more than 300 files and directories") as refused:
+        context(*((f"{number}/" + "a/" * 100 + "f", b"") for number in range(3)))
+    assert refused.value.reason == "CONTEXT_TOO_LARGE"
 
 
 @pytest.mark.parametrize("pack", [lambda content: content, gzip.compress])
