@@ -91,6 +91,7 @@ async def test_a_candidate_is_scored_in_the_image_that_its_scenario_names(source
     good, bad = await judged(source, "py", contract, right), await judged(source, "py", contract, wrong)
     assert (good.score, good.validity) == (1.0, Validity.VALID), good.detail
     assert (bad.score, bad.validity) == (0.0, Validity.VALID), bad.detail
+    assert (good.profile, good.image_digest, good.blueprint_digest) == ("strict", "sha256:py", "")
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -134,6 +135,11 @@ rows = [
 job = harena.benchmark_jobs.create(scenarios=rows, name="mixed")
 harena.benchmark_jobs.wait(job)
 said = {"scores": {one.scenario_id: one.score for one in harena.benchmark_jobs.runs(job)}}
+said["origins"] = {
+    one.scenario_id: [one.profile, one.image_digest, one.blueprint_digest] for one in harena.benchmark_jobs.runs(job)
+}
+image = harena.images.get("localhost/tools:1").digest
+said["digests"] = [image, *(harena.blueprints.get(name).digest for name in ("of-image", "python-warm", "default"))]
 said["direct"] = harena.score(says, prints("image None"), image="localhost/tools:1").score
 for name, row in {
     "refused": {"image": "localhost/tools:1", "scoring": {"type": "command", "command": ["true"]}},
@@ -175,6 +181,17 @@ def test_one_job_mixes_images_blueprints_and_its_own(said: dict[str, Any]) -> No
     assert len(said["scores"]) == 6
     assert set(said["scores"].values()) == {1.0}, said["scores"]
     assert said["direct"] == 1.0
+
+
+def test_runs_name_what_they_ran_in(said: dict[str, Any]) -> None:
+    """The digests of the image and of the blueprint, whatever names led there."""
+    image, of_image, warm, default = said["digests"]
+    assert image.startswith("sha256:")
+    assert said["origins"]["image-0"] == ["strict", image, ""]
+    assert said["origins"]["blueprint-1"] == ["strict", image, of_image]
+    profile, python, blueprint = said["origins"]["job-0"]
+    assert (profile, python.partition(":")[0]) == ("strict", "python")
+    assert blueprint in (warm, default)
 
 
 def test_what_cannot_be_scored_in_an_image_is_told_before_anything_runs(said: dict[str, Any]) -> None:

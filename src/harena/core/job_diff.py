@@ -17,7 +17,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-VERSIONS = ("scorer_version", "scenario_digest", "contract_version", "scenario_version")
+VERSIONS = (
+    *("scorer_version", "scenario_digest", "contract_version", "scenario_version"),
+    *("profile", "image_digest", "blueprint_digest"),
+)
 """fields of a run; where one of them differs, the two sides were not asked the same question"""
 SAME_SCORE = 1e-9
 _95_PERCENT = 1.959963984540054
@@ -237,9 +240,7 @@ def _warnings(a: Mapping[str, Attempts], b: Mapping[str, Attempts]) -> list[str]
         differ = sorted(name for name in a.keys() & b.keys() if _differ(a[name], b[name], place))
         if differ:
             shown = ", ".join(differ[:3]) + (", ..." if len(differ) > 3 else "")
-            said.append(
-                f"{version} differs in {len(differ)} scenarios ({shown}): scores may have changed with the scoring"
-            )
+            said.append(f"{version} differs in {len(differ)} scenarios ({shown}): scores may have changed with it")
     for side, of, other in (("a", a, b), ("b", b, a)):
         missing = len(other.keys() - of.keys())
         if missing:

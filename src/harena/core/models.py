@@ -181,6 +181,11 @@ class SandboxInfo:
     created_at: datetime
     profile: Profile = "strict"
     """what programs may do inside"""
+    image_digest: str = ""
+    """`sha256:...` of what its image was when it was made, or the interpreter of the default one, as `python:3.11.2`;
+    empty = it was not made, or its server does not tell"""
+    blueprint_digest: str = ""
+    """digest of its blueprint; empty = it has none, or its server does not tell"""
     started_at: datetime | None = None
     stopped_at: datetime | None = None
     expires_at: datetime | None = None
@@ -382,6 +387,8 @@ class Blueprint:
     layer: str | None = None
     """digest of the layer that holds the packages; None = no packages"""
     created_at: datetime | None = None
+    digest: str = ""
+    """sha256 over all that decides what its sandboxes are; empty = its server does not tell"""
 
     @property
     def file_sizes(self) -> dict[str, int]:
@@ -413,6 +420,8 @@ class BlueprintSummary:
     """bytes of all of them"""
     profile: Profile = "strict"
     """what programs may do inside"""
+    digest: str = ""
+    """sha256 over all that decides what its sandboxes are; empty = its server does not tell"""
 
 
 @dataclass(frozen=True, slots=True)

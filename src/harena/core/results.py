@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
+from harena.core.profiles import Profile
 from harena.core.records.record import Record
 
 
@@ -115,6 +116,13 @@ class RunResult(Record):
     """sha256 over all but the candidate that decides the score; empty where nothing was scored"""
     candidate_digest: str = ""
     """sha256 over the candidate's files; empty where nothing was scored"""
+    profile: Profile | Literal[""] = ""
+    """what programs could do in the candidate's sandbox; empty where it was in none"""
+    image_digest: str = ""
+    """`sha256:...` of the image that the candidate's sandbox was made of, or the interpreter of the default one, as
+    python:3.11.2; empty where it was in none"""
+    blueprint_digest: str = ""
+    """sha256 over the blueprint that it was made of; empty = none"""
     platform_retries: int = 0
     rescore: Rescore | None = None
     """None = it was scored once"""

@@ -84,6 +84,8 @@ def info_to_json(info: SandboxInfo) -> Json:
         "enforcement": dict(info.enforcement),
         "created_at": _moment(info.created_at),
         "profile": info.profile,
+        "image_digest": info.image_digest,
+        "blueprint_digest": info.blueprint_digest,
         "started_at": _moment(info.started_at),
         "stopped_at": _moment(info.stopped_at),
         "expires_at": _moment(info.expires_at),
@@ -105,6 +107,8 @@ def info_from_json(read: Mapping[str, Any]) -> SandboxInfo:
         enforcement=dict(read["enforcement"]),
         created_at=datetime.fromisoformat(read["created_at"]),
         profile=read.get("profile", "strict"),  # servers before it have no other
+        image_digest=read.get("image_digest", ""),
+        blueprint_digest=read.get("blueprint_digest", ""),
         started_at=_read_moment(read["started_at"]),
         stopped_at=_read_moment(read["stopped_at"]),
         expires_at=_read_moment(read["expires_at"]),
@@ -202,6 +206,7 @@ def blueprint_to_json(blueprint: Blueprint) -> Json:
         "warm": None if blueprint.warm is None else list(blueprint.warm),
         "layer": blueprint.layer,
         "created_at": _moment(blueprint.created_at),
+        "digest": blueprint.digest,
     }
 
 
@@ -234,6 +239,7 @@ def summary_from_json(read: Mapping[str, Any]) -> BlueprintSummary:
         created_at=_read_moment(read["created_at"]),
         files=read["files"],
         file_bytes=read["file_bytes"],
+        digest=read.get("digest", ""),
     )
 
 
@@ -255,6 +261,7 @@ def blueprint_from_json(read: Mapping[str, Any]) -> Blueprint:
         warm=None if read["warm"] is None else tuple(read["warm"]),
         layer=read["layer"],
         created_at=_read_moment(read["created_at"]),
+        digest=read.get("digest", ""),
     )
 
 

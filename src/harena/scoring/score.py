@@ -192,6 +192,7 @@ def _planned(contract: Contract) -> int:
 
 
 def _envelope(scenario: Scenario, attempt: int, verdict: Verdict, meter: Meter, platform_retries: int = 0) -> RunResult:
+    origin = meter.origin
     return RunResult(
         scenario_id=scenario.id,
         attempt=attempt,
@@ -211,6 +212,9 @@ def _envelope(scenario: Scenario, attempt: int, verdict: Verdict, meter: Meter, 
         evidence=_evidence(scenario, verdict),
         scenario_digest=scenario.digest,
         candidate_digest=scenario.candidate.digest,
+        profile=origin.profile if origin else "",
+        image_digest=origin.image_digest if origin else "",
+        blueprint_digest=origin.blueprint_digest if origin else "",
         platform_retries=platform_retries,
         metadata=scenario.metadata,
     )

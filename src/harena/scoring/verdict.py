@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harena.core.errors import HarenaError, PlatformError
 from harena.core.models import ExecOutcome, ExecResult
+from harena.core.origins import SandboxOrigin
 from harena.core.results import Reason, Trust, Validity
 from harena.scoring.slices import last_line
 
@@ -59,11 +60,13 @@ class Verdict:
 
 @dataclass(slots=True)
 class Meter:
-    """What all execs of one run used."""
+    """What all execs of one run used, and where they ran."""
 
     duration_seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_memory_bytes: int = 0
+    origin: SandboxOrigin | None = None
+    """what the candidate's sandbox was made of; None = it was in none"""
 
     def add(self, result: ExecResult) -> None:
         """Count one exec."""

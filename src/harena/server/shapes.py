@@ -159,6 +159,10 @@ class SandboxAnswer(Answer):
     enforcement: dict[str, str]
     created_at: datetime
     profile: Profile
+    image_digest: str
+    """`sha256:...` of the image, or the interpreter of the default one, as python:3.11.2; empty = it was not made"""
+    blueprint_digest: str
+    """digest of its blueprint; empty = it has none"""
     started_at: datetime | None
     stopped_at: datetime | None
     expires_at: datetime | None
@@ -333,6 +337,8 @@ class BlueprintAnswer(Answer):
     warm: Annotated[list[str], Field(max_length=MOST_LONG)] | None
     layer: str | None
     created_at: datetime | None
+    digest: str
+    """sha256 over all that decides what its sandboxes are"""
 
 
 class BlueprintSummaryAnswer(Answer):
@@ -351,6 +357,8 @@ class BlueprintSummaryAnswer(Answer):
     """number of its files"""
     file_bytes: int
     """bytes of all of them"""
+    digest: str
+    """sha256 over all that decides what its sandboxes are"""
 
 
 class BlueprintsAnswer(Answer):

@@ -8,6 +8,7 @@ import pytest
 
 from harena.core.errors import NotFoundError, SandboxNotRunningError, SandboxTerminatedError
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec
+from harena.core.origins import SandboxOrigin
 from harena.core.ports import Runtime, SandboxPort
 from harena.testing.conformance_base import run, run_python
 from harena.testing.conformance_exec import DAEMON
@@ -65,6 +66,12 @@ class LifeConformance:
         """A sandbox says how its limits are kept."""
         assert sandbox.enforcement
         assert all(isinstance(text, str) and text for text in sandbox.enforcement.values())
+
+    async def test_origin_is_told(self, runtime: Runtime) -> None:
+        """A sandbox says what it was made of."""
+        sandbox = await runtime.create(SandboxSpec())
+        assert sandbox.origin == SandboxOrigin(blueprint_digest=sandbox.origin.blueprint_digest)
+        await sandbox.destroy()
 
     async def test_many_at_once(self, runtime: Runtime) -> None:
         """Sandboxes can be created, used and destroyed concurrently."""

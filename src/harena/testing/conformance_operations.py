@@ -32,6 +32,7 @@ from harena.core.errors import (
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.network_policy import read_policy
+from harena.core.origins import DEFAULT_IMAGE
 from harena.core.ports import Operations, SandboxPort
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.conformance import RuntimeConformance
@@ -259,6 +260,8 @@ class OperationsConformance(
         }
         sandbox = await operations.create_sandbox(SandboxSpec(blueprint="by-suite"))
         assert sandbox.info.blueprint == "by-suite"
+        assert len(made.digest) == 64
+        assert (sandbox.info.image_digest, sandbox.info.blueprint_digest) == (DEFAULT_IMAGE, made.digest)
         assert (await run(sandbox.port, "sh", "-c", "echo $COLOUR")).stdout.decode() == "blå\n"
         await sandbox.stop()
         await operations.delete_blueprint("by-suite")

@@ -30,6 +30,7 @@ from harena.core.errors import (
 )
 from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
+from harena.core.origins import SandboxOrigin
 from harena.core.ports import Death
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
@@ -92,6 +93,7 @@ class FakeRuntime:
             spec,
             env=self._environment(blueprint),
             forget=self.sandboxes.pop,
+            blueprint_digest=blueprint.digest if blueprint else "",
         )
         self.sandboxes[sandbox.id] = sandbox
         files = {**spec.files}
@@ -138,9 +140,16 @@ class FakeSandbox:
     """Implements `SandboxPort` over a temporary directory."""
 
     def __init__(
-        self, sandbox_id: str, spec: SandboxSpec, *, env: Mapping[str, str], forget: Callable[[str, None], object]
+        self,
+        sandbox_id: str,
+        spec: SandboxSpec,
+        *,
+        env: Mapping[str, str],
+        forget: Callable[[str, None], object],
+        blueprint_digest: str = "",
     ) -> None:
         self.id = sandbox_id
+        self.origin = SandboxOrigin(blueprint_digest=blueprint_digest, profile=spec.profile)
         self.enforcement: Mapping[str, str] = {"isolation": "none: FakeRuntime is for tests"}
         self.spec = spec
         self.network = spec.network

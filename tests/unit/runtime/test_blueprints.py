@@ -316,6 +316,30 @@ async def test_a_record_that_holds_contents_is_divided(blueprints: Blueprints, t
     assert {**(await blueprints.get("team", "env")).files} == {"/data/x": b"\x00\xff"}
 
 
+async def test_a_digest_names_what_a_blueprint_holds(
+    blueprints: Blueprints, tmp_path: Path, layers: FakeLayers
+) -> None:
+    """Names, ids and moments do not count, all else does; a record of a version that kept none is given one."""
+    content: dict[str, Any] = {"files": {"/data/a": b"1"}, "env": {"A": "1"}, "warm": ["json"]}
+    first = await blueprints.create(HERE, "first", **content)
+    assert (await blueprints.create(HERE, "second", **content)).digest == first.digest
+    others: list[dict[str, Any]] = [
+        {"files": {"/data/a": b"2"}},
+        {"env": {"A": "2"}},
+        {"warm": []},
+        {"packages": ["numbers-lib"]},
+        {"image": "registry.example/x:1", "warm": None},
+        {"image": "registry.example/x:1", "warm": None, "profile": "machine"},
+    ]
+    made = [(await blueprints.create(HERE, "other", **{**content, **other})).digest for other in others]
+    assert len({first.digest, *made}) == 1 + len(others)
+    place = tmp_path / "blueprints/first@000001.json"
+    record = json.loads(place.read_text())
+    assert record.pop("digest") == first.digest
+    place.write_text(json.dumps(record))
+    assert reopened(blueprints, tmp_path, layers).find(HERE, "first").digest == first.digest
+
+
 async def test_a_record_without_its_files_is_small(blueprints: Blueprints, tmp_path: Path) -> None:
     """A list reads all of them; what is refused leaves nothing."""
     with pytest.raises(ValidationError, match="without its files it has"):

@@ -11,6 +11,7 @@ import pytest
 
 from harena.core.errors import SandboxUnavailableError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage, SandboxSpec
+from harena.core.origins import SandboxOrigin
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death
 from harena.core.results import Reason, RunResult
@@ -81,6 +82,7 @@ class Box:
     """A sandbox whose candidate gets `share` cores; the control in another says what it gets."""
 
     id = "sb_simulated"
+    origin = SandboxOrigin()
 
     def __init__(self, world: World) -> None:
         self.world = world

@@ -11,6 +11,7 @@ import pytest
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.core.origins import SandboxOrigin
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
 
@@ -27,6 +28,8 @@ class Ended:
 
 class Box:
     """A sandbox whose verifier gives 1, and which fails once one of its files holds a word."""
+
+    origin = SandboxOrigin()
 
     def __init__(self, source: Failing) -> None:
         self.source = source

@@ -17,6 +17,7 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.models import MIB, ExecOutcome, ExecRequest, ExecResult, Limits, ResourceUsage, SandboxSpec
+from harena.core.origins import SandboxOrigin
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
@@ -57,6 +58,7 @@ class ScriptedSandbox:
     """Ends every exec with the same result."""
 
     id = "sb_scripted"
+    origin = SandboxOrigin(image_digest="sha256:1", blueprint_digest="2", profile="machine")
 
     def __init__(self, result: ExecResult | Exception, death: Death | None = None, *, starts: bool = True) -> None:
         self.result = result
@@ -306,6 +308,14 @@ async def test_evidence_depends_on_contract_candidate_and_observations() -> None
         await evidence(problem={"files": {"a": "b"}}),
     ]
     assert len({reference, *others}) == 5
+
+
+async def test_a_result_names_what_the_candidate_ran_in() -> None:
+    """What its sandbox was made of; nothing where it was in none."""
+    ran = await scored(Scripted(ScriptedSandbox(exited(0, stdout=b"1"))), scenario(scoring=STDIO))
+    assert (ran.profile, ran.image_digest, ran.blueprint_digest) == ("machine", "sha256:1", "2")
+    empty = await scored(Scripted(ScriptedSandbox(exited(0))), scenario(scoring=STDIO, candidate=""))
+    assert (empty.profile, empty.image_digest, empty.blueprint_digest) == ("", "", "")
 
 
 async def test_digests_name_what_was_run() -> None:

@@ -17,6 +17,7 @@ from harena.core.models import (
     SandboxSpec,
 )
 from harena.core.network_policy import NetworkPolicy
+from harena.core.origins import SandboxOrigin
 from harena.core.output import OutputBuffer
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
@@ -144,6 +145,7 @@ class SandboxPort(Protocol):
 
     id: str
     enforcement: Mapping[str, str]
+    origin: SandboxOrigin
 
     async def exec(self, request: ExecRequest) -> RunningExec:
         """Start a command. A command that cannot be executed ends with returncode 127 (not found) or 126 and a

@@ -239,6 +239,13 @@ class BenchmarkRun(Record):
     """sha256 over all but the candidate that decides the score; empty where nothing was scored"""
     candidate_digest: str = ""
     """sha256 over the candidate's files; empty where nothing was scored"""
+    profile: str = ""
+    """what programs could do in the candidate's sandbox: strict or machine; empty where it was in none"""
+    image_digest: str = ""
+    """`sha256:...` of the image that the candidate's sandbox was made of, or the interpreter of the default one, as
+    python:3.11.2; empty where it was in none"""
+    blueprint_digest: str = ""
+    """sha256 over the blueprint that it was made of; empty = none"""
     scenario_version: str | None = None
     """the stored scenarios, as NAME@2"""
     contract_version: str | None = None

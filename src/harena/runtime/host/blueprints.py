@@ -27,7 +27,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -43,6 +43,7 @@ from harena.core.errors import LimitExceededError, NotFoundError, PlatformError,
 from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.images import parse_reference
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintsPage, BlueprintSummary, Package
+from harena.core.origins import blueprint_digest
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.profiles import Profile
 from harena.core.snapshots import checked_snapshot, snapshot_in
@@ -64,8 +65,14 @@ MOST_RECORD_BYTES = 1024 * 1024
 """size of a blueprint's record without its files: a program can have no more variables"""
 LOADED_BYTES = 64 * 1024 * 1024
 """size of the records that stay in memory, as JSON, over all workspaces"""
+
+
+def _with_digest(blueprint: Blueprint) -> Blueprint:
+    return replace(blueprint, digest=blueprint_digest(blueprint))
+
+
 BUILT_IN = {
-    name: Blueprint(id=f"{_ID_PREFIX}{name}", name=name, warm=warm, created_at=_EPOCH)
+    name: _with_digest(Blueprint(id=f"{_ID_PREFIX}{name}", name=name, warm=warm, created_at=_EPOCH))
     for name, warm in ((DEFAULT_BLUEPRINT, None), (WARM_BLUEPRINT, ()))
 }
 
@@ -156,6 +163,7 @@ class Blueprints(BlueprintSource):
             layer=made.digest if made else None,
             created_at=self._clock.utcnow(),
         )
+        blueprint = await _in_thread(workspace, _with_digest, blueprint)
         await _in_thread(workspace, self._record, workspace, blueprint, limits)
         return blueprint
 
@@ -342,7 +350,8 @@ class Blueprints(BlueprintSource):
             read["files"] = {path: base64.b64decode(content, validate=True) for path, content in contents}
         else:
             read["files"] = StoredFiles(_contents_of(root, read["id"]), sizes, self.contents) if sizes else {}
-        return Blueprint(**read)
+        blueprint = Blueprint(**read)
+        return blueprint if blueprint.digest else _with_digest(blueprint)  # an earlier version's record has none
 
     def _write_contents(self, root: Path, blueprint: Blueprint) -> None:
         if blueprint.files:
@@ -581,4 +590,5 @@ def _summary(blueprint: Blueprint) -> BlueprintSummary:
         created_at=blueprint.created_at,
         files=len(blueprint.files),
         file_bytes=blueprint.file_bytes,
+        digest=blueprint.digest,
     )

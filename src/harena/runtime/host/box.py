@@ -32,6 +32,7 @@ from harena.core.errors import (
 from harena.core.input_files import input_file_in_turns
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.network_policy import NetworkPolicy
+from harena.core.origins import SandboxOrigin
 from harena.core.ports import Death, Egress, Gateways, GatewaySet
 from harena.core.ports import FileWatch as FileWatchPort
 from harena.core.ports import ReadWatch as ReadWatchPort
@@ -86,15 +87,17 @@ class LinuxSandbox:
         user: str | None = None,
         holds_modules: bool = False,
         image_digest: str | None = None,
+        origin: SandboxOrigin | None = None,
         ports: tuple[int, ...] | None = None,
         gateways: int = 0,
     ) -> None:
         """`user`: as whom programs run, "" = root; None = there is nobody else. `holds_modules`: its init is a fork of
         memory into which a blueprint's modules were imported. `image_digest`: the image of whose layers it has a root
-        of its own; None = it is one of the default image. `ports`: those of all its addresses at which it has
-        listeners; None = it has no network. `gateways`: how many it has."""
+        of its own; None = it is one of the default image. `origin`: None = the default image and no blueprint. `ports`:
+        those of all its addresses at which it has listeners; None = it has no network. `gateways`: how many it has."""
         self.id = "sb_" + secrets.token_hex(8)
         self.enforcement = enforcement
+        self.origin = origin or SandboxOrigin()
         self.loop = asyncio.get_running_loop()
         self.workspace = workspace
         self.limits = limits

@@ -30,6 +30,7 @@ from harena.core.errors import (
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
+from harena.core.origins import DEFAULT_IMAGE, SandboxOrigin
 from harena.core.ports import Egress, Gateways, GatewaySet, SandboxPort
 from harena.core.ports.images import ImageSource
 from harena.core.profiles import Profile
@@ -120,8 +121,10 @@ class _Template:
         imports: bool,
         budgets: Sequence[Budget],
         layers: launch.Layers | None,
+        origin: SandboxOrigin,
     ) -> None:
         self.number = number
+        self.origin = origin
         self.budgets = budgets
         """limits of what its pools keep ready: its own, and the node's"""
         self.repeats = Repeats()
@@ -553,7 +556,14 @@ class LinuxRuntime:
             "known": list(map(astuple, self._known_programs())) if uses.known_programs and warm is not None else [],
         }
         budgets = Budget(self._pool_size), self._ready_budget
-        template = _Template(link.next_number(), key, image, environment, warm is not None, imports, budgets, layers)
+        origin = SandboxOrigin(
+            image_digest=DEFAULT_IMAGE if root is None else root.digest,
+            blueprint_digest=blueprint.digest if blueprint else "",
+            profile=profile,
+        )
+        template = _Template(
+            link.next_number(), key, image, environment, warm is not None, imports, budgets, layers, origin
+        )
         began = asyncio.get_running_loop().time()
         held = contextlib.ExitStack()
         if root is not None and self._images is not None:
@@ -657,6 +667,7 @@ class LinuxRuntime:
             enforcement=template.enforcement,
             holds_modules=template.imports,
             image_digest=None if template.layers is None else template.image.name,
+            origin=template.origin,
             ports=ports,
             gateways=gateways,
         )

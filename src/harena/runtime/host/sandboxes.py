@@ -124,7 +124,8 @@ class SandboxRecord:
         stopped it meanwhile, when it has gone."""
         self._port = port
         self.id = port.id
-        self._news.update(id=port.id, started_at=self._clock.utcnow(), enforcement=port.enforcement)
+        made_of = {"image_digest": port.origin.image_digest, "blueprint_digest": port.origin.blueprint_digest}
+        self._news.update(id=port.id, started_at=self._clock.utcnow(), enforcement=port.enforcement, **made_of)
         if self._ending is None:
             self._move(SandboxStatus.RUNNING, None)
         self._death = asyncio.get_running_loop().create_task(self._wait_dead())

@@ -151,6 +151,7 @@ class Bench:
         that wrote them has ended."""
         spec = replace(self.spec, hides_processes=True) if hides_processes else self.spec
         async with self.sandboxes.sandbox(spec) as made:
+            self.meter.origin = made.origin
             try:
                 yield made
             except SandboxTerminatedError:

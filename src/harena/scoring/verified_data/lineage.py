@@ -5,6 +5,7 @@ One line for each line of data:
     {"line": 1, "sha256": of the data's line without its end, "problem", "scenario", "scenario_digest",
      "candidate_digest", "score", "trust", "scorer_version", "evidence": [one for each attempt],
      "scenario_version", "contract_version": of stored ones, as NAME@2,
+     "profile", "image_digest", "blueprint_digest": what the candidate's sandbox was made of,
      "rejected": the same of a pair's worse candidate, "job_id", "rule": {...}, "harena_version"}
 """
 
@@ -18,7 +19,8 @@ from typing import Any
 
 from harena.scoring.verified_data.standing import Judged
 
-STORED = ("scenario_version", "contract_version")
+STORED = ("scenario_version", "contract_version", "profile", "image_digest", "blueprint_digest")
+"""fields of a run that a line has where they say something"""
 MOST_FAULTS = 5
 
 
@@ -33,7 +35,7 @@ def origin_of(one: Judged) -> dict[str, Any]:
         "trust": first["trust"],
         "scorer_version": first["scorer_version"],
         "evidence": [run["evidence"] for run in one.runs],
-        **{name: first[name] for name in STORED if first.get(name) is not None},
+        **{name: first[name] for name in STORED if first.get(name)},
     }
 
 

@@ -19,6 +19,7 @@ from harena.core.models import ExecRequest, FileInfo, ProcessInfo, SandboxInfo, 
 from harena.core.network_policy import MOST_PAGE, NetworkPolicy
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
+from harena.core.origins import SandboxOrigin
 from harena.core.ports import Death
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
@@ -124,6 +125,10 @@ class RemoteSandbox:
         self.id = handle.info.id
         self.enforcement: Mapping[str, str] = handle.info.enforcement
         """how the server's host keeps the limits"""
+        info = handle.info
+        self.origin = SandboxOrigin(
+            image_digest=info.image_digest, blueprint_digest=info.blueprint_digest, profile=info.profile
+        )
         self._connection = connection
         self._handle = handle
 
