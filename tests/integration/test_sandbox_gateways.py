@@ -213,6 +213,11 @@ with Sandbox.run(gateways={"UP": gateway}) as sandbox:
     print(sandbox.exec(["python3", "-c", sys.argv[2].replace("/x", "/y")]).result().stdout)
     log = sandbox.gateway_log().result()
     print([(entry.path, entry.status) for entry in log.entries])
+harena.blueprints.create("with-gateway", gateways={"UP": gateway})
+with Sandbox.run(blueprint="with-gateway") as sandbox:
+    print("blueprint", sandbox.exec(["python3", "-c", sys.argv[2]]).result().stdout)
+with Sandbox.run(blueprint="with-gateway", gateways={}, network="none") as sandbox:
+    print("without", "UP" in sandbox.exec(["env"]).result().stdout)
 harena.secrets.delete("KNOWN")
 try:
     with Sandbox.run(gateways={"UP": gateway}) as sandbox:
@@ -270,6 +275,8 @@ async def test_the_whole_road(tmp_path: Path, served: bool) -> None:
     assert lines[0] == "200 /api/x True", said.decode()
     assert lines[1].startswith("403 harena gateway UP: POST /y is not allowed by the rules")
     assert "[('/x', 200), ('/y', 403)]" in lines
+    assert "blueprint 200 /api/x True" in lines
+    assert "without False" in lines
     assert "no secret 'KNOWN'" in lines[-1]
     for path in home.rglob("*"):
         assert not path.is_file() or CREDENTIAL.encode() not in path.read_bytes(), path

@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from harena.cli import face
+from harena.cli.gateways import HELP, METAVAR, gateways_in_words
 from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.core.errors import ValidationError
+from harena.core.network_policy import policy_in_words
 
 app = typer.Typer(no_args_is_help=True, help="Blueprints: what is installed in a sandbox, and what is kept warm.")
 
@@ -30,6 +32,14 @@ def create(
     profile: Annotated[
         str, typer.Option(help="strict, or for an image machine: packages can be installed.")
     ] = "strict",
+    network: Annotated[
+        str,
+        typer.Option(
+            metavar="none|open|ENTRY,...",
+            help="What its sandboxes may reach: hosts, *.hosts, CIDRs, host:port and presets (pypi, npm, apt).",
+        ),
+    ] = "none",
+    gateway: Annotated[list[str] | None, typer.Option(metavar=METAVAR, help=HELP)] = None,
     bare_warm: Annotated[bool, typer.Option("--warm-interpreter", help="Keep a bare interpreter warm.")] = False,
 ) -> None:
     """Install packages (wheels only) into a new blueprint."""
@@ -47,6 +57,8 @@ def create(
         files={path: _content(local) for path, local in pairs(file, "--file")},
         env=dict(pairs(env, "--env")),
         warm=warm_modules,
+        network=policy_in_words(network),
+        gateways=gateways_in_words(gateway),
     )
     described = face.plain(blueprint)
     pinned = [f"{package['name']}=={package['version']}" for package in described.get("packages", [])]

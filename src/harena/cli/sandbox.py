@@ -14,6 +14,7 @@ import typer
 
 from harena.cli import face
 from harena.cli.blueprint import pairs
+from harena.cli.gateways import HELP, METAVAR, gateways_in_words
 from harena.cli.output import StreamError, to_nowhere
 from harena.core.checked import checked_seconds
 from harena.core.errors import HarenaError
@@ -44,6 +45,7 @@ def exec_command(
             help="What it may reach: hosts, *.hosts, CIDRs, host:port and presets (pypi, npm, apt), with commas.",
         ),
     ] = None,
+    gateway: Annotated[list[str] | None, typer.Option(metavar=METAVAR, help=HELP)] = None,
     stdin: Annotated[bool, typer.Option("--stdin", "-i", help="Pass standard input on.")] = False,
 ) -> None:
     """Run one command in a fresh, isolated sandbox and print its output.
@@ -59,6 +61,7 @@ def exec_command(
         "blueprint": blueprint,
         "profile": profile,
         "network": _network(network),
+        "gateways": gateways_in_words(gateway),
     }
     harena = face.load()
     with harena.Sandbox.run(**{name: value for name, value in options.items() if value is not None}) as sandbox:

@@ -158,10 +158,15 @@ class SandboxSpec:
     hides_processes: bool = False
     """programs see of each other's processes, and of their command lines, only those that they may trace. Of a guarded
     command's (see `ExecRequest`) they see none"""
-    network: NetworkPolicy = NO_NETWORK
-    """what it may reach"""
-    gateways: tuple[Gateway, ...] = ()
-    """upstreams to which secrets of the workspace are sent in place of its tokens"""
+    network: NetworkPolicy | None = None
+    """what it may reach; None = as its blueprint says, and nothing without one"""
+    gateways: tuple[Gateway, ...] | None = None
+    """upstreams to which secrets of the workspace are sent in place of its tokens; None = as its blueprint says"""
+
+    @property
+    def policy(self) -> NetworkPolicy:
+        """What it may reach, where nobody else has a say in it."""
+        return NO_NETWORK if self.network is None else self.network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,6 +392,10 @@ class Blueprint:
     layer: str | None = None
     """digest of the layer that holds the packages; None = no packages"""
     created_at: datetime | None = None
+    network: NetworkPolicy = NO_NETWORK
+    """what its sandboxes may reach, where they do not say that themselves"""
+    gateways: tuple[Gateway, ...] = ()
+    """gateways of its sandboxes, where they do not say that themselves"""
     digest: str = ""
     """sha256 over all that decides what its sandboxes are; empty = its server does not tell"""
 

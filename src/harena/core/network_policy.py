@@ -207,6 +207,22 @@ class NetworkPolicy:
                 )
         return _YES
 
+    def why_refused(self, permitted: Sequence[Network] | None) -> str | None:
+        """Why an entry of `allow` leads nowhere on a node that connects sandboxes to public addresses and to those that
+        are `permitted` (None = to all); None = each may lead somewhere."""
+        if permitted is None:
+            return None
+        for rule in self._allowed:
+            network = rule.network
+            if network is None or any(_overlap(network, each) for each in permitted):
+                continue
+            if _is_special_whole(network):
+                return (
+                    f"{network} in allow has no public address, and this server connects sandboxes to none but public "
+                    "ones; leave it out, or have the server's operator allow it: harena serve --network-allow ADDRESS"
+                )
+        return None
+
     def _told(self) -> str:
         told = ", ".join(self.allow[:_SHOWN_ENTRIES]) or "nothing"
         return told + (f" and {len(self.allow) - _SHOWN_ENTRIES} more" if len(self.allow) > _SHOWN_ENTRIES else "")
@@ -279,6 +295,18 @@ def is_special(address: Address) -> bool:
     if isinstance(address, ipaddress.IPv4Address):
         return _is_in(address, _SPECIAL_4)
     return not _is_in(address, _GLOBAL_6) or _is_in(address, _SPECIAL_6) or _is_isatap(address)
+
+
+def _is_special_whole(network: Network) -> bool:
+    """No address of it is one of the public network."""
+    special = _networks(_SPECIAL_4 if network.version == 4 else _SPECIAL_6)
+    if network.version == 6 and not any(_overlap(network, each) for each in _networks(_GLOBAL_6)):
+        return True
+    return any(network.prefixlen >= each.prefixlen and _overlap(network, each) for each in special)
+
+
+def _overlap(network: Network, other: Network) -> bool:
+    return network.version == other.version and network.overlaps(other)
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harena.core.gateways import gateways_to_json
 from harena.core.profiles import Profile
 
 if TYPE_CHECKING:
@@ -41,5 +42,7 @@ def blueprint_digest(blueprint: Blueprint) -> str:
         "files": {path: hashlib.sha256(content).hexdigest() for path, content in files.items()},
         "env": dict(blueprint.env),
         "warm": None if blueprint.warm is None else list(blueprint.warm),
+        **({"network": blueprint.network.to_json()} if blueprint.network.is_on else {}),
+        **({"gateways": gateways_to_json(blueprint.gateways)} if blueprint.gateways else {}),
     }
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()

@@ -13,7 +13,7 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
-from harena.core.gateways import gateways_to_json
+from harena.core.gateways import gateways_to_json, read_gateways
 from harena.core.models import (
     Blueprint,
     BlueprintsPage,
@@ -30,6 +30,7 @@ from harena.core.models import (
     SandboxSpec,
     SandboxStatus,
 )
+from harena.core.network_policy import read_policy
 
 Json = dict[str, Any]
 
@@ -66,8 +67,8 @@ def spec_to_json(spec: SandboxSpec) -> Json:
         "limits": limits_to_json(spec.limits),
         "profile": spec.profile,
         "files": {path: text_of(content) for path, content in spec.files.items()},
-        "network": spec.network.to_json(),
-        **({"gateways": gateways_to_json(spec.gateways)} if spec.gateways else {}),
+        **({} if spec.network is None else {"network": spec.network.to_json()}),
+        **({} if spec.gateways is None else {"gateways": gateways_to_json(spec.gateways)}),
     }
 
 
@@ -206,6 +207,8 @@ def blueprint_to_json(blueprint: Blueprint) -> Json:
         "warm": None if blueprint.warm is None else list(blueprint.warm),
         "layer": blueprint.layer,
         "created_at": _moment(blueprint.created_at),
+        "network": blueprint.network.to_json(),
+        "gateways": gateways_to_json(blueprint.gateways),
         "digest": blueprint.digest,
     }
 
@@ -261,6 +264,8 @@ def blueprint_from_json(read: Mapping[str, Any]) -> Blueprint:
         warm=None if read["warm"] is None else tuple(read["warm"]),
         layer=read["layer"],
         created_at=_read_moment(read["created_at"]),
+        network=read_policy(read.get("network")),
+        gateways=read_gateways(read.get("gateways")),
         digest=read.get("digest", ""),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from harena.core.clock import Clock
+from harena.core.gateways import Gateway
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
     DEFAULT_BLUEPRINT,
@@ -15,6 +16,7 @@ from harena.core.models import (
     SandboxSpec,
     SandboxStatus,
 )
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.node_config import NodeConfig
 from harena.core.ports import Runtime, SandboxHandle
 from harena.core.profiles import Profile
@@ -87,8 +89,11 @@ class NodeInWorkspace(
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
         warm: Sequence[str] | None = None,
+        network: NetworkPolicy = NO_NETWORK,
+        gateways: Sequence[Gateway] = (),
     ) -> Blueprint:
         """See `Operations`."""
+        self._parts.check_network(network)
         return await self._parts.blueprints.create(
             self.workspace,
             name,
@@ -98,6 +103,8 @@ class NodeInWorkspace(
             files=files,
             env=env,
             warm=warm,
+            network=network,
+            gateways=gateways,
             limits=await self._parts.limits_of(self.workspace),
         )
 

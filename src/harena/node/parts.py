@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harena.core.clock import Clock
-from harena.core.errors import SandboxUnavailableError
+from harena.core.errors import SandboxUnavailableError, SandboxValidationError
 from harena.core.garbage import collection_paused
+from harena.core.network_policy import NetworkPolicy
 from harena.core.node_config import NodeConfig
 from harena.core.ports import Runtime
 from harena.core.threads import NODE
@@ -43,13 +44,18 @@ class NodeParts:
         images: NodeImages | None = None,
     ) -> None:
         """`runtime` has been started; `close` closes it, and `images` (None = the runtime has none of them)."""
+        self._config = config
         self.sandboxes = Sandboxes(
-            runtime, blueprints, clock, limits_of=config.limits_of, waits=not config.durable_jobs
+            runtime,
+            blueprints,
+            clock,
+            limits_of=config.limits_of,
+            waits=not config.durable_jobs,
+            check_network=self.check_network,
         )
         self.blueprints = blueprints
         self._runtime = runtime
         self._clock = clock
-        self._config = config
         self._database = NodeDatabase(config.store_place)
         self._jobs: BenchmarkJobs | None = None
         self._images = images or NodeImages(config.images_place, clock, for_server=config.durable_jobs)
@@ -63,6 +69,11 @@ class NodeParts:
         """What a workspace may use; None = everything."""
         limits_of = self._config.limits_of
         return None if limits_of is None else await limits_of(workspace)
+
+    def check_network(self, policy: NetworkPolicy) -> None:
+        """Raises SandboxValidationError for a policy with an entry that this node connects no sandbox to."""
+        if (why := policy.why_refused(self._config.sandbox_networks)) is not None:
+            raise SandboxValidationError(f"network: {why}")
 
     def deleted(self, workspace: str) -> None:
         """Something that this workspace had stored is gone."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from harena.core.checked import checked_text, checked_texts, content_bytes, shown
 from harena.core.errors import ValidationError
+from harena.core.gateways import read_gateways
 from harena.core.models import Blueprint, BlueprintSummary
+from harena.core.network_policy import NetworkPolicy, read_policy
 from harena.core.profiles import Profile, checked_profile
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
@@ -27,12 +30,15 @@ async def _create(
     files: Mapping[str, bytes | str] | None = None,
     env: Mapping[str, str] | None = None,
     warm: Sequence[str] | None = None,
+    network: NetworkPolicy | Mapping[str, Any] | str | None = None,
+    gateways: Mapping[str, Any] | None = None,
 ) -> Blueprint:
     """Install `packages` (requirements; wheels only) and record the recipe under `name`.
 
     `profile` says what programs may do inside (`machine` is for an image); `files` are path -> content; `env` is part
     of every command's environment; `warm` names modules that are imported once, ahead of every program (None = each
-    program is a real interpreter start).
+    program is a real interpreter start). `network` and `gateways` are those of its sandboxes, candidates' among them,
+    where these do not say that themselves.
     """
     for argument, value in (("packages", packages), ("warm", warm)):
         if isinstance(value, str):
@@ -53,7 +59,15 @@ async def _create(
     variables = checked_texts(env, "env")
     operations = await current_portal().operations()
     return await operations.create_blueprint(
-        name, image=image, profile=profile, packages=wanted, files=contents, env=variables, warm=modules
+        name,
+        image=image,
+        profile=profile,
+        packages=wanted,
+        files=contents,
+        env=variables,
+        warm=modules,
+        network=read_policy(network),
+        gateways=read_gateways(gateways),
     )
 
 

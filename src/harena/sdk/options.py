@@ -185,6 +185,8 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
     image = get("container_image")
     blueprint = get("blueprint")
     timeout = get("request_timeout_seconds")
+    network = defaults.network if get("network") is None else get("network")
+    gateways = defaults.gateways if get("gateways") is None else get("gateways")
     spec = SandboxSpec(
         image=_image(defaults.container_image, image, get("snapshot"), where),
         blueprint=checked_blueprint(defaults.blueprint if blueprint is None else blueprint),
@@ -199,8 +201,8 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
         ),
         files=mounted(get("mounted_files")),
         profile=checked_profile(defaults.profile if get("profile") is None else get("profile")),
-        network=read_policy(defaults.network if get("network") is None else get("network")),
-        gateways=read_gateways(defaults.gateways if get("gateways") is None else get("gateways")),
+        network=None if network is None else read_policy(network),
+        gateways=None if gateways is None else read_gateways(gateways),
     )
     return Plan(
         spec,

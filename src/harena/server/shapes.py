@@ -124,6 +124,9 @@ class GatewayShape(RequestBody):
     """for which the upstream may be silent"""
 
 
+GatewayShapes = Annotated[dict[Word, GatewayShape], Field(max_length=MOST_GATEWAYS)]
+
+
 class SandboxBody(RequestBody):
     """A sandbox to create."""
 
@@ -138,10 +141,11 @@ class SandboxBody(RequestBody):
     """what programs may do inside; `machine` for a sandbox of an image"""
     files: Files = {}
     """absolute path -> content"""
-    network: Network = "none"
-
-    gateways: Annotated[dict[Word, GatewayShape], Field(max_length=MOST_GATEWAYS)] = {}
-    """environment variable of the token -> gateway; NAME_URL is the variable of the address"""
+    network: Network | None = None
+    """null = as the blueprint says, and none without one"""
+    gateways: GatewayShapes | None = None
+    """environment variable of the token -> gateway; NAME_URL is the variable of the address; null = as the blueprint
+    says"""
     lease_id: Word | None = None
     """the sandbox ends with this lease; null = it lives until its lifetime is over"""
 
@@ -302,6 +306,10 @@ class BlueprintBody(RequestBody):
     files: Files = {}
     env: Variables = {}
     warm: Words | None = None
+    network: Network = "none"
+    """what its sandboxes may reach, where they do not say that themselves"""
+    gateways: GatewayShapes = {}
+    """gateways of its sandboxes, where they do not say that themselves"""
 
 
 class SecretBody(RequestBody):
@@ -323,6 +331,31 @@ class PackageAnswer(Answer):
     sha256: str
 
 
+class NetworkAnswer(Answer):
+    """What sandboxes may reach."""
+
+    allow: Annotated[list[str], Field(max_length=MOST_NETWORK_ENTRIES)]
+    deny: Annotated[list[str], Field(max_length=MOST_NETWORK_ENTRIES)] = []
+    proxy_only: bool = False
+
+
+class GatewayAnswer(Answer):
+    """A way to one upstream."""
+
+    url: str
+    secret: str
+    """name of the secret"""
+    mechanism: str
+    field: str
+    prefix: str
+    username: str
+    rules: Annotated[list[GatewayRuleShape], Field(max_length=MOST_RULES)]
+    requests_per_minute: int
+    request_bytes: int
+    answer_bytes: int
+    timeout_seconds: float
+
+
 class BlueprintAnswer(Answer):
     """A recipe for sandboxes."""
 
@@ -337,6 +370,9 @@ class BlueprintAnswer(Answer):
     warm: Annotated[list[str], Field(max_length=MOST_LONG)] | None
     layer: str | None
     created_at: datetime | None
+    network: Literal["none", "open"] | NetworkAnswer
+    gateways: dict[str, GatewayAnswer]
+    """without the secrets themselves"""
     digest: str
     """sha256 over all that decides what its sandboxes are"""
 

@@ -245,7 +245,11 @@ class OperationsConformance(
     async def test_blueprints(self, operations: Operations) -> None:
         """Created, found by name and by id, listed, used, deleted."""
         made = await operations.create_blueprint(
-            "by-suite", files={"/data/x": b"\x00\xff"}, env={"COLOUR": "blå"}, warm=["json"]
+            "by-suite",
+            files={"/data/x": b"\x00\xff"},
+            env={"COLOUR": "blå"},
+            warm=["json"],
+            network=read_policy({"allow": ["pypi"]}),
         )
         assert (made.name, made.files, made.env, made.warm) == (
             "by-suite",
@@ -261,6 +265,7 @@ class OperationsConformance(
         sandbox = await operations.create_sandbox(SandboxSpec(blueprint="by-suite"))
         assert sandbox.info.blueprint == "by-suite"
         assert len(made.digest) == 64
+        assert (await sandbox.port.network_log()).policy == {"allow": ["pypi"]}
         assert (sandbox.info.image_digest, sandbox.info.blueprint_digest) == (DEFAULT_IMAGE, made.digest)
         assert (await run(sandbox.port, "sh", "-c", "echo $COLOUR")).stdout.decode() == "blå\n"
         await sandbox.stop()

@@ -152,7 +152,7 @@ class FakeSandbox:
         self.origin = SandboxOrigin(blueprint_digest=blueprint_digest, profile=spec.profile)
         self.enforcement: Mapping[str, str] = {"isolation": "none: FakeRuntime is for tests"}
         self.spec = spec
-        self.network = spec.network
+        self.network = spec.policy
         self.files = FakeFiles(Path(tempfile.mkdtemp(prefix="harena-fake-")))
         self._env = {
             "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
@@ -271,7 +271,7 @@ class FakeSandbox:
         )  # fmt: skip
 
     def _check_network(self) -> None:
-        if not self.spec.network.is_on:
+        if not self.spec.policy.is_on:
             raise SandboxValidationError(f"sandbox {self.id} was made without a network: make it with network=...")
 
     async def gateway_log(self, *, after: int = 0, limit: int = 100) -> GatewayLog:

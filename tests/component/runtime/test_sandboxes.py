@@ -22,12 +22,14 @@ from harena.core.errors import (
     SandboxValidationError,
 )
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy, read_policy
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
 from harena.runtime.host.sandboxes import LOOKED_AT_ONCE, MOST_ENDING, MOST_NOTED, MOST_REMEMBERED_BYTES, Sandboxes
 from harena.testing import FakeClock, FakeRuntime, FakeSandbox
 
 SPEC = SandboxSpec()
+PYPI = read_policy({"allow": ["pypi"]})
 
 
 class OneBlueprint(BlueprintSource):
@@ -36,7 +38,7 @@ class OneBlueprint(BlueprintSource):
     def find(self, workspace: str, name_or_id: str) -> Blueprint:
         if name_or_id != "torch":
             raise NotFoundError(f"no blueprint {name_or_id}")
-        return Blueprint(id="bp_torch", name="torch", image="python:3.12")
+        return Blueprint(id="bp_torch", name="torch", image="python:3.12", network=PYPI)
 
 
 class Home:
@@ -53,6 +55,25 @@ class Home:
 
 def lifetime(seconds: float | None) -> SandboxSpec:
     return SandboxSpec(limits=Limits(lifetime_seconds=seconds))
+
+
+async def test_a_sandbox_has_the_network_of_its_blueprint_unless_it_says_another() -> None:
+    """A policy that the node does not serve makes no sandbox."""
+    home = Home()
+    own = read_policy({"allow": ["a.org"]})
+    for asked, had in ((None, PYPI), (NO_NETWORK, NO_NETWORK), (own, own)):
+        await home.sandboxes.create(HERE, SandboxSpec(blueprint="torch", network=asked))
+        assert home.runtime.created[-1].spec.policy == had
+    await home.sandboxes.create(HERE, SPEC)
+    assert home.runtime.created[-1].spec.policy == NO_NETWORK
+
+    def refuse(policy: NetworkPolicy) -> None:
+        raise SandboxValidationError(f"network: {policy.allow[0]}")
+
+    sandboxes = Sandboxes(home.runtime, OneBlueprint(), home.clock, check_network=refuse)
+    with pytest.raises(SandboxValidationError, match="pypi"):
+        await sandboxes.create(HERE, SandboxSpec(blueprint="torch"))
+    assert len(home.runtime.created) == 4
 
 
 async def test_life_of_a_sandbox() -> None:

@@ -148,6 +148,28 @@ def test_addresses_that_are_not_public_are_reached_only_where_they_are_named(add
     assert not reached(read_policy({"allow": ["a.org", "8.8.8.8"]}), address)
 
 
+@pytest.mark.parametrize(
+    ("allow", "refused"),
+    [
+        (["a.org", "pypi", "*", "8.8.8.8", "2606:4700::1"], None),
+        (["0.0.0.0/0", "::/0", "8.0.0.0/6", "2000::/3"], None),
+        (["10.1.0.0/24"], None),
+        (["10.0.0.0/8"], None),
+        (["a.org", "10.2.0.0/16:5000"], "10.2.0.0/16"),
+        (["127.0.0.1"], "127.0.0.1/32"),
+        (["169.254.169.254:80"], "169.254.169.254/32"),
+        (["::1"], "::1/128"),
+        (["64:ff9b::a01:1"], "64:ff9b::a01:1/128"),
+        (["2002:7f00:1::/48"], "2002:7f00:1::/48"),
+    ],
+)
+def test_entries_that_lead_nowhere_on_a_server_are_told_before_any_work(allow: list[str], refused: str | None) -> None:
+    """Those without a public address and without one that its operator permits."""
+    why = read_policy({"allow": allow}).why_refused([ipaddress.ip_network("10.1.0.0/16")])
+    assert why is None if refused is None else why is not None and why.startswith(f"{refused} in allow"), why
+    assert read_policy({"allow": allow}).why_refused(None) is None
+
+
 def test_a_servers_operator_says_which_addresses_of_its_network_policies_may_name() -> None:
     policy = read_policy({"allow": ["0.0.0.0/0", "::/0"]})
     permitted = [ipaddress.ip_network("10.1.0.0/16")]

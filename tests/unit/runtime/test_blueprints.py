@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
+from harena.core.gateways import read_gateways
 from harena.core.models import Blueprint, Package
+from harena.core.network_policy import OPEN_NETWORK, read_policy
 from harena.core.pages import PageRoom
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
@@ -20,6 +22,9 @@ from harena.runtime.host.blueprints import MOST_RECORD_BYTES, Blueprints, hand_o
 from harena.runtime.host.layers import InstalledLayer, LayerStore
 from harena.testing import FakeClock
 
+GATEWAYS = read_gateways(
+    {"UP": {"url": "https://a.org", "secret": "KEY", "rules": [{"path": "/x/**", "methods": ["GET"]}]}}
+)
 PACKAGES = (Package(name="numbers-lib", version="1", sha256="ab"),)
 
 
@@ -71,7 +76,10 @@ async def test_create_and_get(blueprints: Blueprints, layers: FakeLayers, tmp_pa
         files={"/data/x": b"\x00\xff"},
         env={"A": "b"},
         warm=["numberslib.part", "json"],
+        network=read_policy({"allow": ["pypi"], "deny": ["a.org"]}),
+        gateways=GATEWAYS,
     )
+    assert made.network.deny == ("a.org",)
     assert made.id.startswith("bp_")
     assert (made.packages, made.layer, made.requested) == (PACKAGES, "d" * 64, ("numbers-lib>=1",))
     assert layers.asked == [["numbers-lib>=1"]]
@@ -328,6 +336,8 @@ async def test_a_digest_names_what_a_blueprint_holds(
         {"env": {"A": "2"}},
         {"warm": []},
         {"packages": ["numbers-lib"]},
+        {"network": OPEN_NETWORK},
+        {"gateways": GATEWAYS},
         {"image": "registry.example/x:1", "warm": None},
         {"image": "registry.example/x:1", "warm": None, "profile": "machine"},
     ]

@@ -17,6 +17,7 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.models import MIB, ExecOutcome, ExecRequest, ExecResult, Limits, ResourceUsage, SandboxSpec
+from harena.core.network_policy import NO_NETWORK, OPEN_NETWORK
 from harena.core.origins import SandboxOrigin
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death, SandboxPort
@@ -24,6 +25,7 @@ from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import StarvedError, infra_result, load_scenarios, score_scenario
 from harena.scoring.scenario import Scenario
 from harena.scoring.scorers.fair_time import SLACK_SECONDS
+from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.time_limits import wall_limit
 
 SPEC = SandboxSpec(limits=Limits(memory_bytes=512 * MIB, pids=99))
@@ -316,6 +318,17 @@ async def test_a_result_names_what_the_candidate_ran_in() -> None:
     assert (ran.profile, ran.image_digest, ran.blueprint_digest) == ("machine", "sha256:1", "2")
     empty = await scored(Scripted(ScriptedSandbox(exited(0))), scenario(scoring=STDIO, candidate=""))
     assert (empty.profile, empty.image_digest, empty.blueprint_digest) == ("", "", "")
+
+
+async def test_what_judges_has_no_network_whatever_the_candidate_may_reach() -> None:
+    """Nor gateways: both are the candidate's alone, and its blueprint's unless the job says another one."""
+    made = scenario(scoring=STDIO)
+    for spec in (SandboxSpec(blueprint="bp"), SandboxSpec(network=OPEN_NETWORK)):
+        bench = Bench(made, Scripted(ScriptedSandbox(exited(0))), spec, 10)
+        assert bench.spec.network == spec.network
+        for trusted in (bench.base_spec, bench.trusted_spec, bench.again().base_spec):
+            assert (trusted.network, trusted.gateways) == (NO_NETWORK, ())
+        assert bench.again().spec.network == bench.for_part(made.scoring).spec.network == spec.network
 
 
 async def test_digests_name_what_was_run() -> None:

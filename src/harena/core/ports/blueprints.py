@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from harena.core.gateways import Gateway
 from harena.core.models import Blueprint, BlueprintsPage
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.parameters import Id, Limit, OptionalWord
 from harena.core.profiles import Profile
 
@@ -23,6 +25,8 @@ class BlueprintOperations(Protocol):
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
         warm: Sequence[str] | None = None,
+        network: NetworkPolicy = NO_NETWORK,
+        gateways: Sequence[Gateway] = (),
     ) -> Blueprint:
         """Resolve, download and install the packages (wheels only) and record the recipe under `name`."""
 

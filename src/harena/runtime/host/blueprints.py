@@ -40,9 +40,11 @@ from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
+from harena.core.gateways import Gateway, gateways_to_json, read_gateways
 from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.images import parse_reference
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintsPage, BlueprintSummary, Package
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy, read_policy
 from harena.core.origins import blueprint_digest
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.profiles import Profile
@@ -138,6 +140,8 @@ class Blueprints(BlueprintSource):
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
         warm: Sequence[str] | None = None,
+        network: NetworkPolicy = NO_NETWORK,
+        gateways: Sequence[Gateway] = (),
         limits: WorkspaceLimits | None = None,
     ) -> Blueprint:
         """Check, install, record. Raises ValidationError before any work for what is malformed, NotFoundError for an
@@ -161,6 +165,8 @@ class Blueprints(BlueprintSource):
             env=env,
             warm=None if warm is None else tuple(warm),
             layer=made.digest if made else None,
+            network=network,
+            gateways=tuple(gateways),
             created_at=self._clock.utcnow(),
         )
         blueprint = await _in_thread(workspace, _with_digest, blueprint)
@@ -344,6 +350,8 @@ class Blueprints(BlueprintSource):
         read["requested"] = tuple(read["requested"])
         read["warm"] = None if read["warm"] is None else tuple(read["warm"])
         read["created_at"] = datetime.fromisoformat(read["created_at"]) if read["created_at"] else None
+        read["network"] = read_policy(read.get("network"))
+        read["gateways"] = read_gateways(read.get("gateways"))
         sizes = read.pop("file_sizes", None)
         if sizes is None:
             contents = read["files"].items()
@@ -550,6 +558,8 @@ def _to_json(blueprint: Blueprint) -> str:
     written: dict[str, Any] = {field.name: getattr(blueprint, field.name) for field in fields(blueprint)}
     del written["files"]
     written["packages"] = [asdict(package) for package in blueprint.packages]
+    written["network"] = blueprint.network.to_json()
+    written["gateways"] = gateways_to_json(blueprint.gateways)
     written["file_sizes"] = blueprint.file_sizes
     written["created_at"] = blueprint.created_at.isoformat() if blueprint.created_at else None
     return json.dumps(written, indent=1)

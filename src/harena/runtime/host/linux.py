@@ -216,9 +216,9 @@ class LinuxRuntime:
         except TemplateGoneError:  # it was killed, and the news had not arrived yet
             template, sandbox = await self._claim(spec, blueprint, workspace)
         if bound is not None:
-            await self._serve_gateways(sandbox, bound, len(spec.gateways))
-        if spec.network.is_on:
-            await self._admit(sandbox, spec.network)
+            await self._serve_gateways(sandbox, bound, len(spec.gateways or ()))
+        if spec.policy.is_on:
+            await self._admit(sandbox, spec.policy)
             sandbox.environment = {**template.environment, **_PROXIES, **spec.env}
         else:
             sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
@@ -242,7 +242,8 @@ class LinuxRuntime:
         """Before anything is made: a secret may be missing."""
         if self._gateways is None:
             raise HostUnsupportedError("this node serves no gateways: leave gateways out", step="gateways")
-        return await self._gateways.bound(workspace, spec.gateways, network.gateway_urls(len(spec.gateways)))
+        gateways = spec.gateways or ()
+        return await self._gateways.bound(workspace, gateways, network.gateway_urls(len(gateways)))
 
     async def _serve_gateways(self, sandbox: LinuxSandbox, bound: GatewaySet, count: int) -> None:
         assert self._gateways is not None  # asked before it was made
@@ -287,7 +288,7 @@ class LinuxRuntime:
     async def _claim(
         self, spec: SandboxSpec, blueprint: Blueprint | None, workspace: str
     ) -> tuple[_Template, LinuxSandbox]:
-        if spec.network.is_on and self._egress is None:
+        if spec.policy.is_on and self._egress is None:
             raise HostUnsupportedError("this node serves no networks: leave network out", step="network")
         name, root = await self._image(workspace, spec.image)
         if root is None and spec.profile == "machine":
@@ -295,14 +296,14 @@ class LinuxRuntime:
                 "profile: only sandboxes of an image can be `machine`, and this one is of the host's own /usr, which "
                 "nothing can be installed into; name an image (container_image), or leave the profile out"
             )
-        has_network = spec.network.is_on or bool(spec.gateways)
+        has_network = spec.policy.is_on or bool(spec.gateways)
         key = _Key(workspace, name, blueprint.id if blueprint else "", spec.profile, has_network)
         template = await self._template(key, blueprint, root)
         waiting = object()
         template.claimed.add(waiting)  # it is not idle
         try:
             sandbox = await self._ready_or_made(
-                template, spec.limits, spec.hides_processes, spec.network, len(spec.gateways)
+                template, spec.limits, spec.hides_processes, spec.policy, len(spec.gateways or ())
             )
             template.claimed.add(sandbox.number)
             return template, sandbox

@@ -49,6 +49,7 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.models import Blueprint, SandboxInfo, SandboxSpec, SandboxStatus
+from harena.core.network_policy import NetworkPolicy
 from harena.core.ports import Death, Runtime, SandboxPort, SandboxSource
 from harena.core.workspace import LimitsOf, within
 
@@ -255,8 +256,10 @@ class Sandboxes:
         most_remembered: int = MOST_REMEMBERED,
         limits_of: LimitsOf | None = None,
         waits: bool = False,
+        check_network: Callable[[NetworkPolicy], None] | None = None,
     ) -> None:
-        """`limits_of`: what a workspace's sandboxes may use at most; None = what they ask for. `waits`: a creation
+        """`check_network` raises SandboxValidationError for a policy that this node does not serve; None = it serves
+        all. `limits_of`: what a workspace's sandboxes may use at most; None = what they ask for. `waits`: a creation
         waits while its workspace has as many as it may; else that was asked before, as servers do for clients."""
         self._runtime = runtime
         self._blueprints = blueprints
@@ -264,6 +267,7 @@ class Sandboxes:
         self._most_remembered = most_remembered
         self._limits_of = limits_of
         self._waits = waits
+        self._check_network = check_network
         self._waiting: deque[asyncio.Future[None]] = deque()
         """creations that wait for the end of a sandbox"""
         self._living: dict[str, SandboxRecord] = {}
@@ -339,6 +343,12 @@ class Sandboxes:
             spec = replace(spec, image=blueprint.image)
         if blueprint is not None and blueprint.profile != "strict":
             spec = replace(spec, profile=blueprint.profile)
+        if blueprint is not None and spec.network is None and blueprint.network.is_on:
+            spec = replace(spec, network=blueprint.network)
+        if blueprint is not None and spec.gateways is None and blueprint.gateways:
+            spec = replace(spec, gateways=blueprint.gateways)
+        if self._check_network is not None and spec.network is not None:
+            self._check_network(spec.network)
         return spec, blueprint
 
     async def _wait_for_room(self, workspace: str) -> None:

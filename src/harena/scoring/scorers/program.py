@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from harena.core.errors import HarenaError, PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.core.network_policy import NO_NETWORK
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
 from harena.scoring.contracts.parts import Contract, folders_of
 from harena.scoring.places import is_of_image
@@ -62,13 +63,15 @@ class Bench:
         trusted_spec: SandboxSpec | None = None,
     ) -> None:
         self.demands_separate = demands_separate
-        self.trusted_spec = base_spec if trusted_spec is None else trusted_spec
+        self.trusted_spec = walled(base_spec if trusted_spec is None else trusted_spec)
         """where harena's own programs run that need nothing of the candidate's image"""
         self.scenario = scenario
         self.sandboxes = sandboxes
         self.source = sandboxes if source is None else source
         """whose sandboxes they are, also while `blame` watches their creation: what is known of it is known of this"""
-        self.base_spec = base_spec
+        self._place = base_spec
+        self.base_spec = walled(base_spec)
+        """where trusted programs run that need the candidate's image; what it may reach is the candidate's alone"""
         self.spec = replace(base_spec, limits=scenario.limits.applied_to(base_spec.limits))
         self._most_seconds = timeout_seconds
         own = scenario.scoring.timeout_seconds or scenario.limits.timeout_seconds
@@ -116,13 +119,13 @@ class Bench:
     def with_candidate(self, candidate: Candidate, *, files: Mapping[str, str]) -> Bench:
         """Make a bench of this scenario for another candidate; what that one uses is not metered here."""
         scenario = replace(self.scenario, candidate=candidate, files=files)
-        return Bench(scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
+        return Bench(scenario, self.sandboxes, self._place, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source,
                      trusted_spec=self.trusted_spec)  # fmt: skip
 
     def again(self) -> Bench:
         """Make this bench anew, from the beginning and with all of its time."""
-        return Bench(self.scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
+        return Bench(self.scenario, self.sandboxes, self._place, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source,
                      trusted_spec=self.trusted_spec)  # fmt: skip
 
@@ -138,7 +141,7 @@ class Bench:
         Parts that shared a limit would score by their order."""
         own = part.timeout_seconds or self.scenario.scoring.timeout_seconds
         scenario = replace(self.scenario, scoring=part.model_copy(update={"timeout_seconds": own}))
-        made = Bench(scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
+        made = Bench(scenario, self.sandboxes, self._place, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source,
                      trusted_spec=self.trusted_spec)  # fmt: skip
         made.meter, made.share = self.meter, self.share
@@ -166,7 +169,7 @@ class Bench:
 
     async def run_trusted(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
         """A program that is not the candidate's, within its own limit and not metered."""
-        ours = Bench(self.scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
+        ours = Bench(self.scenario, self.sandboxes, self._place, self._most_seconds, alone=self.share.alone,
                      source=self.source, trusted_spec=self.trusted_spec)  # fmt: skip
         return await ours.run(sandbox, request)
 
@@ -228,6 +231,13 @@ class Bench:
         )
         self._pressure = Pressure()
         return result
+
+
+def walled(spec: SandboxSpec) -> SandboxSpec:
+    """The sandbox without a network and gateways, whatever its blueprint says."""
+    if spec.blueprint is None and not spec.policy.is_on and not spec.gateways:
+        return spec
+    return replace(spec, network=NO_NETWORK, gateways=())
 
 
 async def died_of_memory(sandbox: SandboxPort) -> bool:

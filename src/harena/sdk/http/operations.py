@@ -18,7 +18,9 @@ from harena.core.errors import (
     NotFoundError,
     SandboxNotFoundError,
 )
+from harena.core.gateways import Gateway, gateways_to_json
 from harena.core.models import Blueprint, BlueprintsPage, SandboxSpec, SandboxStatus
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.operations import blueprints, sandboxes
 from harena.core.ports import SandboxHandle
 from harena.core.profiles import Profile
@@ -121,6 +123,8 @@ class HttpOperations(
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
         warm: Sequence[str] | None = None,
+        network: NetworkPolicy = NO_NETWORK,
+        gateways: Sequence[Gateway] = (),
     ) -> Blueprint:
         """See `Operations`."""
         content = {
@@ -131,6 +135,8 @@ class HttpOperations(
             "files": {path: text_of(given) for path, given in (files or {}).items()},
             "env": dict(env or {}),
             "warm": None if warm is None else list(warm),
+            **({"network": network.to_json()} if network.is_on else {}),
+            **({"gateways": gateways_to_json(gateways)} if gateways else {}),
         }
         key = {"idempotency-key": uuid.uuid4().hex}
         return self._blueprint(

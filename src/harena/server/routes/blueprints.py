@@ -13,6 +13,7 @@ from harena.server.answers import JsonAnswer
 from harena.server.bounds import Id
 from harena.server.contents import decoded_files
 from harena.server.idempotency import Known
+from harena.server.networks import gateways, policy
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.table_routes import TableRoutes
 
@@ -25,6 +26,7 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
     state.check_not_draining()
     files = await decoded_files(asked.files)
     operations = state.operations.in_workspace(caller.workspace)
+    network, ways = policy(asked.network), gateways(asked.gateways)
 
     async def made() -> Blueprint:
         return await operations.create_blueprint(
@@ -35,6 +37,8 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
             files=files,
             env=asked.env,
             warm=asked.warm,
+            network=network,
+            gateways=ways,
         )
 
     known: Known[Blueprint] = Known(lambda blueprint: blueprint.id, operations.get_blueprint)

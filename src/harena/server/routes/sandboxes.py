@@ -13,9 +13,8 @@ from pydantic import Field
 
 from harena.core.checked import MOST_PIDS, check_absolute, checked_environment
 from harena.core.errors import SandboxFailedError, SandboxValidationError
-from harena.core.gateways import read_gateways
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
-from harena.core.network_policy import MOST_PAGE, NetworkPolicy, read_policy
+from harena.core.network_policy import MOST_PAGE
 from harena.core.operations import sandboxes as table
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.parameters import MOST_WORD
@@ -26,6 +25,7 @@ from harena.server.answers import JsonAnswer, listed
 from harena.server.bounds import MOST_SHORT, Id, OptionalWord
 from harena.server.contents import decoded_files
 from harena.server.idempotency import Known
+from harena.server.networks import gateways, policy
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.state import ServerState
 from harena.server.table_routes import TableRoutes
@@ -158,11 +158,7 @@ async def network_log(
 async def set_network(sandbox_id: Id, asked: shapes.NetworkBody, caller: Writer, state: State) -> None:
     """Give a sandbox that has a network another policy; connections that it does not allow end."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
-    await handle.port.set_network(_policy(asked.network))
-
-
-def _policy(asked: str | shapes.NetworkShape) -> NetworkPolicy:
-    return read_policy(asked if isinstance(asked, str) else asked.model_dump())
+    await handle.port.set_network(policy(asked.network))
 
 
 @routes.by_hand(table.GATEWAY_LOG)
@@ -217,8 +213,8 @@ async def _spec(asked: shapes.SandboxBody) -> SandboxSpec:
         limits=Limits(**asked.limits.model_dump()),
         profile=asked.profile,
         files=await decoded_files(asked.files),
-        network=_policy(asked.network),
-        gateways=read_gateways({name: gateway.model_dump() for name, gateway in asked.gateways.items()}),
+        network=None if asked.network is None else policy(asked.network),
+        gateways=None if asked.gateways is None else gateways(asked.gateways),
     )
 
 
