@@ -44,6 +44,12 @@ TASKS: dict[str, ImageTask] = {
         verifier=f'[ "$(cat /app/answer.txt)" = 42 ] && ok=1{RULE}',
         solution="echo 42 > answer.txt\n",
     ),
+    "a link to an artifact": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\n",
+        verifier=f'[ -L answer.txt ] && [ "$(cat /app/answer.txt)" = 42 ] && ok=1{RULE}',
+        solution="echo 42 > /logs/artifacts/a.txt; ln -s /logs/artifacts/a.txt answer.txt\n",
+    ),
     "a prebuilt image": ImageTask(
         image=DEBIAN,
         verifier=f'[ "$(pwd)" = / ] && [ "$(cat /app/answer.txt)" = 42 ] && ok=1{RULE}',

@@ -173,6 +173,16 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
         "ln -sfn /tests/expected.txt out.txt", COMPARED, EXPECTED, {"environment_commands": ["ln -s /tests/fixture /app/out.txt"]}
     ),
     "a link in the home folder": ("ln -s /tests/expected.txt ~/out.txt", COMPARED.replace("/app/", "~/"), EXPECTED, {}),
+    "a link among the data": ("mkdir -p /data/x; ln -s /tests/expected.txt /data/x/out.txt", COMPARED.replace("/app/", "/data/x/"), EXPECTED, {}),
+    "a link among the artifacts": ("ln -s /tests/expected.txt /logs/artifacts/out.txt", COMPARED.replace("/app/", "/logs/artifacts/"), EXPECTED, {}),
+    "a link in shared memory, by a folder": (
+        "ln -s /tests/expected.txt /dev/shm/out.txt; ln -s /dev/shm out", COMPARED.replace("/app/", "/app/out/"), EXPECTED, {}
+    ),
+    "a link to what is above the tests": (
+        "ln -s $(dirname $(readlink -f /tests)) out", COMPARED.replace("/app/out.txt", "/app/out/tests/expected.txt"), EXPECTED, {}
+    ),
+    "a link to the root folder": ("ln -s / out", COMPARED.replace("/app/out.txt", "/app/out/data/tests/expected.txt"), EXPECTED, {}),
+    "a link to the root folder, and on by another": ("ln -s / out", COMPARED.replace("/app/out.txt", "/app/out/tests/expected.txt"), EXPECTED, {}),
     "a link to standard input": ("ln -s /dev/stdin out.txt", COMPARED.replace("&& r=1", "</tests/expected.txt && r=1"), EXPECTED, {}),
     "a link to errors": ("ln -s /dev/stderr out.txt", COMPARED.replace("&& r=1", "2</tests/expected.txt && r=1"), EXPECTED, {}),
     "a link to a descriptor": ("ln -s /dev/fd/7 out.txt", COMPARED.replace("r=0;", "exec 7</tests/expected.txt; r=0;"), EXPECTED, {}),
@@ -284,6 +294,9 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "links of the environment": (
         "echo 42 > out.txt", f"r=0; cat /app/out.txt >> /app/log; [ $(readlink /app/log) = /dev/stdout ] && [ $(cat /app/given.txt) = 7 ] && r=1{END}",
         {"expected.txt": "7\n"}, {"environment_commands": ["ln -s /dev/stdout /app/log; ln -s /tests/expected.txt /app/given.txt"]},
+    ),
+    "links to folders that hold the tests": (
+        "echo 42 > /data/x; ln -s /data data; ln -s / root", f"cd /app; r=0; [ -d root/usr ] && [ $(cat data/x) = 42 ] && [ ! -e data/tests/expected.txt ] && r=1{END}", EXPECTED, {},
     ),
     "links to devices": (
         "ln -s /dev/null null; ln -s /dev/shm/x x; echo 42 > /dev/shm/x; ln -s /nowhere/at/all lost",

@@ -33,7 +33,9 @@ from harena.scoring.scorers.left_links import (
     CLOSE_FOLDERS,
     FIND_LEFT,
     OPEN_FOLDERS,
+    OPEN_PLACES,
     PART_LINKS,
+    SPREAD_LINKS,
     STATE_OF_FOLDERS,
     STATE_OF_LINKS,
     Left,
@@ -41,9 +43,11 @@ from harena.scoring.scorers.left_links import (
     folders_of,
     has_led_somewhere,
     modes_backwards,
+    names_above,
     names_brought,
     parsed_left,
     parsed_states,
+    places_opened,
 )
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.sealed_verifier import SealingError, adopt_times, sealing_of, take_over
@@ -160,8 +164,9 @@ class Ground:
     """where something would have `make` leave out work, and nothing was; see `shadowing`"""
     reals: Mapping[str, str] = field(default_factory=dict)
     """folders that a verifier works in, and what they are after all links"""
-    taken: tuple[str, ...] = ()
-    """what a sealed verifier takes over"""
+    places: tuple[str, ...] = ()
+    """what is looked through for what a candidate leaves: what a sealed verifier takes over, or all that can be written
+    to; see `FIND_LEFT`"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,9 +328,10 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract, *, taken: tupl
     del real[:3]
     emptied = tuple(real) or places
     own_home = "" if start_up is None else start_up.home
-    left, steering = await _left(sandbox, contract, emptied, taken, own_home), await _steering(sandbox, contract)
+    looked = taken or await _open_places(sandbox, (contract.workdir, "/app", "/tmp", *([own_home] if own_home else [])))
+    left, steering = await _left(sandbox, contract, emptied, looked), await _steering(sandbox, contract)
     absent = await _absent(sandbox, await _looked(contract, _targets, contract))
-    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, taken)
+    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, looked)
 
 
 async def _looked(contract: HarborContract, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -380,6 +386,13 @@ async def _now(sandbox: SandboxPort) -> float | None:
         return None
 
 
+async def _open_places(sandbox: SandboxPort, named: tuple[str, ...]) -> tuple[str, ...]:
+    """These, and the mounts in which programs can write."""
+    named = tuple(dict.fromkeys(named))
+    told = await _command(sandbox, ("sh", "-c", OPEN_PLACES, "sh", *named), "/", {})
+    return places_opened(named, told)
+
+
 async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str, str]:
     places = dict.fromkeys((contract.workdir, "/app"))
     argv = ("bash", "-c", FIND_STEERING, "bash", *places)
@@ -388,10 +401,9 @@ async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str,
 
 
 async def _left(
-    sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...], taken: tuple[str, ...], home: str
+    sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...], places: tuple[str, ...]
 ) -> Left:
     """What a verifier's files could be read, written or replaced through; see `left_links`."""
-    places = dict.fromkeys(taken or (contract.workdir, "/app", "/tmp", *([home] if home else [])))
     argv = ("sh", "-c", FIND_LEFT, "sh", " ".join(elsewhere), *places)
     written = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
     environment = {"NAMES": names_brought(contract.tests, written)}
@@ -404,14 +416,19 @@ async def _clean(
 ) -> dict[bytes, bytes]:
     """Remove what of it the candidate has made; the links that stay, since they lead nowhere. Raises
     EnvironmentFailedError where that is too much."""
-    home = "" if ground.start_up is None else ground.start_up.home
     for _ in range(_CLEAN_ROUNDS):  # a link into a folder that was removed leads nowhere
-        left = await _left(sandbox, contract, ground.emptied, ground.taken, home)
+        left = await _left(sandbox, contract, ground.emptied, ground.places)
         if any(ground.left.barred.get(path) != why for path, why in left.barred.items()):
             raise EnvironmentFailedError("the candidate leaves folders that cannot be looked into")
         new, dangling, alike = await aside(_ENTRY_BYTES * left.count, _made, ground.left, left, keeps_links)
-        if len(new) + len(dangling) + len(alike) > _MOST_LEFT:
+        above = {path: real for path, real in left.above.items() if ground.left.above.get(path) != real}
+        if len(new) + len(dangling) + len(alike) + len(above) > _MOST_LEFT:
             break
+        leading = await _looked(contract, names_above, contract.tests.values(), ground.emptied, above.values())
+        if leading:
+            given = b"".join(link + b"\0" + real + b"\0" for link, real in above.items() if real in leading)
+            argv = ("bash", "-c", SPREAD_LINKS, "bash", *ground.emptied)
+            await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, stdin=given)
         if alike:
             given = b"".join(link + b"\0" + real + b"\0" for link, real in alike.items())
             await _told(sandbox, ("bash", "-c", PART_LINKS), "/", seconds=_CLEAN_SECONDS, stdin=given)
@@ -435,8 +452,7 @@ async def _opened(sandbox: SandboxPort, contract: HarborContract, ground: Ground
     """Open the folders that a find could not look into, since a verifier opens by name what is in them; what has them
     as they were (see `CLOSE_FOLDERS`)."""
     home = "" if ground.start_up is None else ground.start_up.home
-    own_home = [home] if home and not ground.taken else []
-    places = dict.fromkeys((*ground.taken, contract.workdir, "/app", "/tmp", *own_home))
+    places = dict.fromkeys((*(place.removeprefix("!") for place in ground.places), contract.workdir, "/app", "/tmp"))
     argv = ("bash", "-c", OPEN_FOLDERS, "bash", home, *places)
     told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
     return await aside(len(told), modes_backwards, told)

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from harena.scoring.contracts.harbor import is_within
+
 OPEN_FOLDERS = r"""
 command -v find >/dev/null || exit 0
 above() {
@@ -49,22 +51,35 @@ done
 exit 0
 """
 """What OPEN_FOLDERS has opened gets its modes back."""
+OPEN_PLACES = r"""
+for place in "$@"; do printf '=\0'; readlink -mz -- "$place" || exit 1; done
+while read -r _ place _ options _; do
+    case "$place" in /proc|/proc/*|/sys|/sys/*|/dev|/dev/pts|/dev/mqueue|*\\*) continue;; esac
+    case ",$options," in *,ro,*) printf 'ro\0%s\0' "$place";; *) printf 'rw\0%s\0' "$place";; esac
+done < /proc/self/mounts
+exit 0
+"""
+"""("=", what a place is after all links) of each; ("rw" or "ro", path) of mounts, but for those of devices and of the
+kernel's"""
 FIND_LEFT = """\
 command -v find >/dev/null || exit 0
 elsewhere=$1
 shift
 nowhere=1/2/3/4/5/6/7/8/9/1/2/3/4/5/6/7/8/9/1/2/3/4/5/6/7/8/9/1/2/3/4/5/6/7/8/9
 made=$(mktemp -d /tmp/XXXXXXXXXXXX) && made=$(readlink -f -- "$made")
+export MADE="$made"
 if [ -z "$made" ] || ! mkdir -p "$made/$nowhere" || ! cd "$made/$nowhere"; then
     cd "/proc/$$/task/$$/fdinfo" || exit 1
 fi
 : | { for place in "$@"; do
+    walked=y
+    case "$place" in '!'*) place=${place#!} walked=n;; esac
     real=$(readlink -m -- "$place")
     for other in /proc /tests /logs /solution $made $elsewhere; do
         case "$real/" in "$other"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
         case "$other/" in "${real%/}"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
     done
-    [ -d "$place" ] || continue
+    [ -d "$place" ] && [ "$walked" = y ] || continue
     find "$place/" -ignore_readdir_race -xdev \\
     \\( -type d ! \\( -readable -executable \\) -printf '%p\\0!%U %m\\0' -prune \\) -o \\
     \\( -type d -name __pycache__ -printf '%p\\0\\0' -prune \\) -o -type f -links +1 -exec sh -c '
@@ -79,12 +94,14 @@ fi
         }
         judged() {
             case "$real/" in
-                /proc/*|/tests/*|/logs/*|/solution/*|"$itself"/) own; return;;
+                /proc/*|/tests/*|/logs/verifier/*|/solution/*|"$itself"/) own; return;;
                 /dev/null/|/dev/zero/|/dev/full/|/dev/random/|/dev/urandom/|/dev/shm/*) ;;
                 /dev/*) own; return;;
             esac
             for other in $0; do
                 case "$real/" in "$other"/*) own; return;; esac
+                [ "$other" != "$MADE" ] || continue
+                case "$other/" in "${real%/}"/*) printf "%s\\0^%s\\0" "$link" "$real"; return;; esac
             done
             if [ -e "$link" ]; then
                 case "$NAMES" in *"/${real##*/}/"*) printf "%s\\0=%s\\0" "$link" "$real"; esac
@@ -112,10 +129,11 @@ exit $ended
 """
 """(path, "-" and what it says) of a link that is to be removed: it leads to where the verifier's files will be, or to
 whoever follows it; (path, "") of a folder of compiled modules; (path, where to) of a link that leads nowhere; (path,
-"=" and where to) of a link, also a hard one, to what has one of NAMES, each between slashes; (path, "!" and why) of
-what nobody can look into. It fails where `find` does. Where a link by way of /proc/self or /dev/stdin leads depends on
-who follows it: here it is somebody whose working directory is known to nobody, deeper than any from which `..` would
-lead to the same, and whose files are pipes"""
+"=" and where to) of a link, also a hard one, to what has one of NAMES, each between slashes; (path, "^" and where to)
+of a link to a folder that holds the places of the verifier's files; (path, "!" and why) of what nobody can look into.
+What is in a place with "!" before it is found in another one. It fails where `find` does. Where a link by way of
+/proc/self or /dev/stdin leads depends on who follows it: here it is somebody whose working directory is known to
+nobody, deeper than any from which `..` would lead to the same, and whose files are pipes"""
 PART_LINKS = """\
 while IFS= read -r -d '' link && IFS= read -r -d '' real; do
     new=$link.$RANDOM$RANDOM
@@ -123,6 +141,31 @@ while IFS= read -r -d '' link && IFS= read -r -d '' real; do
 done
 """
 """a copy in the place of each link"""
+SPREAD_LINKS = r"""
+elsewhere=$*
+spread() {  # what is in the folder $1, but for the verifier's places, as links in the folder $2
+    local entry other is_other
+    mkdir -- "$2" || return
+    for entry in "${1%/}"/* "${1%/}"/.[!.]* "${1%/}"/..?*; do
+        [ -e "$entry" ] || [ -L "$entry" ] || continue
+        is_other=n
+        for other in $elsewhere; do
+            case "$(readlink -m -- "$entry")/" in "$other"/*) is_other=y;; esac
+            case "$other/" in "$(readlink -m -- "$entry")"/*) [ "$is_other" = y ] || is_other=above;; esac
+        done
+        case "$is_other" in
+            n) ln -s -- "$entry" "$2/${entry##*/}";;
+            above) [ -L "$entry" ] || spread "$entry" "$2/${entry##*/}";;
+        esac
+    done
+}
+while IFS= read -r -d '' link && IFS= read -r -d '' real; do
+    if [ -L "$link" ]; then rm -f -- "$link" && spread "$real" "$link"; fi
+done
+exit 0
+"""
+"""In the place of a link to a folder that holds the verifier's places, there is a folder of links to what else is in
+it. It is a script of bash"""
 STATE_OF_LINKS = """\
 while IFS= read -r -d '' link && IFS= read -r -d '' real; do
     folder=${real%/*}
@@ -137,6 +180,7 @@ STATE_OF_FOLDERS = r"""
 sort -zu | xargs -0 -r -I{} find {} -maxdepth 0 -printf '%p\0%i %C@\0'
 """
 
+_MOST_MOUNTS = 100
 _LOOKS_AT_LINKS = re.compile(
     r"readlink|islink|is_symlink|lstat|realpath|\.resolve\(|-type[ \t=]*l\b|\[[^\]\[]*[ \t]-[hL][ \t]"
     r"|\btest[ \t]+(?:![ \t]+)?-[hL][ \t]|\bls[ \t]+-\w*l|%N"
@@ -158,13 +202,15 @@ class Left:
     """a link that leads nowhere -> where it would lead"""
     alike: Mapping[bytes, bytes] = field(default_factory=dict)
     """a link -> what it leads to, which has a name of the verifier's files"""
+    above: Mapping[bytes, bytes] = field(default_factory=dict)
+    """a link -> the folder that it leads to, which holds places of the verifier's"""
     barred: Mapping[bytes, bytes] = field(default_factory=dict)
     """a folder that nobody can look into, or that is a place of the verifier's -> why"""
 
     @property
     def count(self) -> int:
         """How many there are."""
-        return len(self.removed) + len(self.dangling) + len(self.alike) + len(self.barred)
+        return len(self.removed) + len(self.dangling) + len(self.alike) + len(self.above) + len(self.barred)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +234,24 @@ def parsed_left(told: bytes) -> Left:
         {path: real for path, real in pairs if real[:1] in (b"", b"-")},
         {path: real for path, real in pairs if real.startswith(b"/")},
         {path: real[1:] for path, real in pairs if real.startswith(b"=")},
+        {path: real[1:] for path, real in pairs if real.startswith(b"^")},
         {path: real[1:] for path, real in pairs if real.startswith(b"!")},
+    )
+
+
+def places_opened(named: Iterable[str], told: str) -> tuple[str, ...]:
+    """The places, and mounts that can be written to, as OPEN_PLACES says; "!" before one that a mount holds."""
+    named, fields = tuple(named), told.split("\0")
+    pairs = list(zip(fields[::2], fields[1::2], strict=False))
+    reals = [path for kind, path in pairs if kind == "="]
+    mounts = {path: kind for kind, path in pairs if kind in ("rw", "ro")}
+    held = dict.fromkeys(named, False)
+    for place, real in zip(named, reals, strict=False):
+        above = [path for path in mounts if is_within(real, path)]
+        held[place] = bool(above) and mounts[max(above, key=len)] == "rw"
+    opened = [path for path, kind in mounts.items() if kind == "rw"][:_MOST_MOUNTS]
+    return tuple(
+        dict.fromkeys([*(f"!{place}" if held[place] and place not in opened else place for place in named), *opened])
     )
 
 
@@ -218,6 +281,24 @@ def names_brought(tests: Iterable[str], written: Iterable[str]) -> str:
     names = {part for path in tests for part in PurePosixPath(path).parts}
     names |= {PurePosixPath(path).name for path in written}
     return "/" + "".join(f"{name}/" for name in sorted(names - {"", "/"}))
+
+
+def names_above(texts: Iterable[str], elsewhere: Iterable[str], reals: Iterable[bytes]) -> frozenset[bytes]:
+    """The folders, among some that hold these places, from which a text may go on to them: `a/tests`, `"tests"`, where
+    `a` is a link to what holds `tests`."""
+    texts = list(texts)
+    found = set()
+    for real in set(reals):
+        folder = PurePosixPath(real.decode("utf-8", "replace"))
+        held = [PurePosixPath(path) for path in (*elsewhere, "/tests", "/solution", "/logs")]
+        names = {path.relative_to(folder).parts[0] for path in held if folder in path.parents}
+        if any(_is_named_within(name, text) for name in names for text in texts):
+            found.add(real)
+    return frozenset(found)
+
+
+def _is_named_within(name: str, text: str) -> bool:
+    return re.search(rf"(?:[\w.~}})$*?\]\"']/+|(?<![\w./~-])){re.escape(name)}(?![\w-])", text) is not None
 
 
 def has_led_somewhere(
