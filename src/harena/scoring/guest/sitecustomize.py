@@ -51,6 +51,10 @@ BEGAN = ()
 """(the time at which the candidate began,), if it is known"""
 NAMED = ()
 """file names with `.py` that the verifier's programs mention"""
+IMPORTED = ()
+"""first names of modules that they may import"""
+MOST_LOOKED_AT = 20000
+"""names of folders and files that are looked at for copies of the verifier's modules"""
 HARMLESS = ("pythonpath", "testpaths", "markers", "minversion", "asyncio_mode", "asyncio_default_fixture_loop_scope",
             "consider_namespace_packages", "DJANGO_SETTINGS_MODULE")  # fmt: skip
 """what of them neither chooses tests nor loads plug-ins"""
@@ -152,6 +156,62 @@ def is_package_of_copies(path: str) -> bool:
     if os.path.basename(path) != "__init__.py" or not is_left(path, touched=True):
         return False
     return holds_copies(os.path.dirname(path)) and not is_copy_of_trusted(path)
+
+
+def copies_below(folder: str, *, by_packages: bool = False) -> "Any":
+    """Paths of the verifier's modules that have been copied to below a folder; None: there is too much below it.
+    `by_packages`: only folders that are packages are gone through."""
+    names = {os.path.basename(original) for original in trusted_paths()} - {"__init__.py", "conftest.py"}
+    found = []
+    room = MOST_LOOKED_AT
+    for place, folders, files in os.walk(folder):
+        room -= 1 + len(files)
+        if room < 0:
+            return None
+        found += [
+            path for path in (os.path.join(place, name) for name in names & set(files)) if is_copy_of_trusted(path)
+        ]
+        folders[:] = [
+            name
+            for name in folders
+            if name not in ("node_modules", ".git")
+            and (not by_packages or os.path.exists(os.path.join(place, name, "__init__.py")))
+        ]
+    return found
+
+
+def is_package_above_copies(fullname: str, path: str) -> bool:
+    """The candidate's `__init__.py` in a folder of which no text of the verifier's speaks, above copied modules: a test
+    runner loads it by itself, since the folder looks like a package."""
+    if not TRUSTED or os.path.basename(path) != "__init__.py" or not is_left(path, touched=True):
+        return False
+    if fullname.partition(".")[0] in IMPORTED or not {"_pytest.python", "unittest.loader"} & set(sys.modules):
+        return False
+    return copies_below(os.path.dirname(path), by_packages=True) != []
+
+
+def is_rule(path: str) -> bool:
+    """A file with rules for a test runner that a candidate has left, or a copy of one; but not the verifier's own."""
+    real = os.path.realpath(path)
+    if not LEFT or is_copy(real):
+        return False
+    left: Any = LEFT
+    name = os.path.basename(real)
+    if real in left:
+        return not (is_made_since(real) and any(own == name for own, _ in COPIED))  # it has written its own there
+    if name not in {os.path.basename(other) for other in left}:
+        return False
+    try:
+        with open(real, "rb") as file:
+            content = file.read()
+        for other in left:
+            if os.path.basename(other) == name and os.path.getsize(other) == len(content):
+                with open(other, "rb") as file:
+                    if file.read() == content:
+                        return True
+    except OSError:
+        pass
+    return False
 
 
 class Uncached(SourceFileLoader):
@@ -317,11 +377,28 @@ def harmless(read: "Any") -> "Any":
 
     def read_harmless(filepath: "Any") -> "Any":
         found = read(filepath)
-        if isinstance(found, dict) and os.path.realpath(str(filepath)) in LEFT:
-            return {name: value for name, value in found.items() if name in HARMLESS}
+        if isinstance(found, dict) and is_rule(str(filepath)):
+            found = {name: value for name, value in found.items() if name in HARMLESS}
+            if TRUSTED and not holds_all_copies(
+                os.path.dirname(os.path.realpath(str(filepath))), found.get("testpaths")
+            ):
+                found.pop("testpaths", None)
         return found
 
     return read_harmless
+
+
+def holds_all_copies(folder: str, told: "Any") -> bool:
+    """The paths of tests that a configuration tells leave out none of the verifier's that were copied to below it."""
+    told = getattr(told, "value", told)
+    if told is None:
+        return True
+    import glob
+
+    words = told.split() if isinstance(told, str) else [word for word in told if isinstance(word, str)]
+    places = [place for word in words for place in glob.glob(os.path.join(folder, word))]
+    copies = copies_below(folder)
+    return copies is not None and all(any(is_below(path, place) for place in places) for path in copies)
 
 
 def is_copy(file: str) -> bool:
@@ -361,12 +438,12 @@ class Elsewhere(PathFinder):
                 found.loader = Discovering(fullname, found.origin)
             elif fullname == "_pytest.python":
                 found.loader = Collecting(fullname, found.origin)
-            elif is_package_of_copies(found.origin):
+            elif is_package_of_copies(found.origin) or is_package_above_copies(fullname, found.origin):
                 found.loader = Empty(fullname, found.origin)
         if LEFT and found is not None and found.origin:
             if fullname in ("_pytest.config.findpaths", "_pytest.assertion.rewrite"):
                 found.loader = Configured(fullname, found.origin)
-            elif os.path.realpath(found.origin) in LEFT:  # fixtures and hooks beside the verifier's tests
+            elif is_rule(found.origin):  # fixtures and hooks beside the verifier's tests
                 found.loader = Empty(fullname, found.origin)
         return found
 

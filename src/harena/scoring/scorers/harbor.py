@@ -329,7 +329,7 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract, *, taken: tupl
     emptied = tuple(real) or places
     own_home = "" if start_up is None else start_up.home
     looked = taken or await _open_places(sandbox, (contract.workdir, "/app", "/tmp", *([own_home] if own_home else [])))
-    left, steering = await _left(sandbox, contract, emptied, looked), await _steering(sandbox, contract)
+    left, steering = await _left(sandbox, contract, emptied, looked), await _steering(sandbox, contract, looked)
     absent = await _absent(sandbox, await _looked(contract, _targets, contract))
     return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, looked)
 
@@ -393,8 +393,9 @@ async def _open_places(sandbox: SandboxPort, named: tuple[str, ...]) -> tuple[st
     return places_opened(named, told)
 
 
-async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str, str]:
-    places = dict.fromkeys((contract.workdir, "/app"))
+async def _steering(sandbox: SandboxPort, contract: HarborContract, looked: tuple[str, ...]) -> dict[str, str]:
+    own = [place for place in (contract.workdir, "/app") if not {place, f"!{place}"} & set(looked)]
+    places = dict.fromkeys((*own, *looked))
     argv = ("bash", "-c", FIND_STEERING, "bash", *places)
     told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
     return await aside(len(told), lambda: parsed(told.decode("utf-8", "replace")))
@@ -490,7 +491,7 @@ async def _verified(
             await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values(), most=_MOST_LEFT)
         except StartUpFilesError as error:
             raise EnvironmentFailedError(str(error)) from None
-    now = await _steering(sandbox, contract)
+    now = await _steering(sandbox, contract, ground.places)
     size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(now)
     left = await aside(size, left_by_candidate, ground.steering, now, contract.tests)
     if len(left) > _MOST_LEFT:

@@ -22,6 +22,7 @@ from harena.scoring.guest import sitecustomize as guest_sitecustomize
 from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.shell_code import code_mask, is_data
 from harena.scoring.scorers.start_up_names import FILES, FOLDERS, Named, named_by, variables_assigned
+from harena.scoring.scorers.verifier_ground import STEERING
 from harena.scoring.scorers.watched_files import ReadsFiles, content_of
 from harena.scoring.slices import aside
 
@@ -43,6 +44,13 @@ _SUBSTITUTE = re.compile(
 )
 """a module that is imported, and the one that takes its place"""
 _PROGRAM_NAME = re.compile(r"(?<![\w.-])[\w.-]+\.py\b")
+_IMPORTED = (
+    re.compile(r"(?m)(?:^|[;:\"'(])[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)"),
+    re.compile(r"(?m)^[ \t]*import[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t]*([A-Za-z_]\w*)"),
+    re.compile(r"[\"']([A-Za-z_]\w*)[.\"':]"),
+    re.compile(r"(?<![\w-])-m[ \t]*[\"']?,?[ \t]*[\"']?([A-Za-z_]\w*)"),
+)
+"""first names of modules that a program may import: in statements, in texts, and behind `-m`"""
 _SETS_SEARCH_PATH = re.compile(
     r"(?m)(?:^|[;&|({`\"']|\b(?:export|env|then|do|else))[ \t]*(?:\w+=\S{0,1000}[ \t]+)*PYTHONPATH=(?=[^\s;&|)])"
 )
@@ -273,10 +281,12 @@ def guard(
         "LEFT": tuple(left),
         "BEGAN": () if began is None else (began,),
         "NAMED": tuple(sorted({name for text in texts for name in _PROGRAM_NAME.findall(text)})),
+        "IMPORTED": tuple(sorted({name for text in texts for pattern in _IMPORTED for name in pattern.findall(text)})),
         "COPIED": tuple(
             (_own_name(path), hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
             for path, text in sorted((copied or {}).items())
-            if path.endswith(".py") and (text or path.endswith("/__init__.py"))
+            if (path.endswith(".py") and (text or path.endswith("/__init__.py")))
+            or PurePosixPath(path).name in STEERING
         ),
     }
     for name, value in given.items():

@@ -52,10 +52,11 @@ _NAMED_ABOVE = " -o ".join(f"-name {name}" for name in (*STEERING, *_ABOVE))
 FIND_STEERING = rf"""
 command -v find >/dev/null || exit 0
 walked() {{
+    case "$1" in '!'*) return;; esac
     [ -d "$1" ] && find "$1/" -xdev \( -type d -name node_modules -prune \) -o \( {_NAMED} \) "${{@:2}}"
 }}
 above() {{
-    local folder=$(readlink -f -- "$1")
+    local folder=$(readlink -f -- "${{1#!}}")
     while [ -n "$folder" ]; do
         folder=${{folder%/*}}
         find "$folder/" -maxdepth 1 -mindepth 1 \( {_NAMED_ABOVE} \) "${{@:2}}"
@@ -319,10 +320,9 @@ def parsed(told: str) -> dict[str, str]:
 
 
 def left_by_candidate(before: Mapping[str, str], after: Mapping[str, str], tests: Mapping[str, str]) -> list[str]:
-    """Steering files that the candidate made or changed, but for those that the verifier names, or brings itself."""
+    """Steering files that the candidate made or changed, but for those that the verifier's texts name."""
     known = set(STEERING + _ABOVE) - set(MAKEFILES)
     named = {name for name in known if any(name in text for text in tests.values())}
-    named |= {PurePosixPath(path).name for path in tests} - set(MAKEFILES)
     return [
         path for path, state in after.items() if before.get(path) != state and PurePosixPath(path).name not in named
     ]
