@@ -73,12 +73,7 @@ LOOKS = {
 }
 
 
-OPEN = pytest.mark.xfail(reason="paid where there is a gold: see docs/explanation/threat-model-scores.md")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=OPEN) if name == "sorted, set, unpacked" else name for name in LOOKS]
-)
+@pytest.mark.parametrize("name", LOOKS)
 async def test_a_list_that_says_what_it_does_not_hold_is_not_paid(name: str) -> None:
     """It is judged as the list that it is."""
     await unpaid(SAYS_RIGHT, LOOKS[name], "def f(x): return [4, 9]\n")
@@ -87,3 +82,47 @@ async def test_a_list_that_says_what_it_does_not_hold_is_not_paid(name: str) -> 
 async def test_a_list_that_holds_what_it_does_not_say_is_not_paid() -> None:
     """A pass over its value is confirmed in one process, where its own loop is seen."""
     await unpaid(SAYS_WRONG, LOOKS["sorted, set, unpacked"], "def f(x): return [4, 9]\n")
+
+
+ITEMS = """class L(BASE):
+    def __iter__(s): return iter([4, 9])
+    def __len__(s): return 2
+    def __reversed__(s): return iter([9, 4])
+    def __getitem__(s, key): return {4: 4, 9: 9}[key]
+    def keys(s): return [4, 9]
+    def items(s): return [(4, 4), (9, 9)]
+def f(x): return L(HELD)
+"""
+LISTED = """r = f(2)
+self.assertEqual([*r], [4, 9])
+self.assertEqual((lambda *given: given)(*r), (4, 9))
+self.assertEqual((max(r), sum(r)), (9, 13))
+self.assertEqual([*zip(r, r)], [(4, 4), (9, 9)])
+self.assertEqual(list(map(str, r)), ["4", "9"])
+"""
+MAPPED = "self.assertEqual(dict(f(2)), {4: 4, 9: 9})\nself.assertEqual({**f(2)}, {4: 4, 9: 9})"
+TURNED = "self.assertEqual(list(reversed(f(2))), [9, 4])"
+OF_VALUES = {
+    "tuple": ("tuple", "[7]", LISTED), "str": ("str", "'abc'", LISTED), "set": ("set", "[7]", LISTED),
+    "error": ("Exception", "", LISTED), "dict": ("dict", "{7: 7}", MAPPED), "reversed": ("tuple", "[7]", TURNED),
+}  # fmt: skip
+GIVEN = {
+    LISTED: "def f(x): return [4, 9]\n",
+    TURNED: "def f(x): return [4, 9]\n",
+    MAPPED: "def f(x): return {4: 4, 9: 9}\n",
+}
+
+
+@pytest.mark.parametrize("name", OF_VALUES)
+async def test_no_value_of_a_class_is_paid_for_items_that_it_does_not_hold(name: str) -> None:
+    """The gold needs no object that says otherwise, so that nobody is judged beside the tests for one."""
+    base, held, body = OF_VALUES[name]
+    candidate = ITEMS.replace("BASE", base).replace("HELD", held)
+    result = await scored(candidate, suite_of(body), gold=GIVEN[body])
+    assert (result.score, str(result.validity), str(result.trust)) == (0.0, "valid", "separate"), result.detail
+
+
+async def test_a_list_whose_own_loop_gives_what_it_holds_is_paid() -> None:
+    """Ordinary methods of its own change nothing."""
+    own = "class L(list):\n    def __iter__(s): return (each for each in list.__iter__(s))\n    def __len__(s): return list.__len__(s)\ndef f(x): return L([4, 9])\n"
+    assert (await scored(own, suite_of(LISTED), gold=GIVEN[LISTED])).score == 1.0

@@ -119,7 +119,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-18"
+        return "command-19"
 
     @property
     def suite(self) -> tuple[str, ...]:

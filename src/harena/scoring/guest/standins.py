@@ -1396,6 +1396,10 @@ def _of_value(name: str, own: Any) -> Any:
     is_number = name not in ("__str__", "__repr__", "__format__") and getattr(own, "__objclass__", None) in _SCALARS
 
     def method(self: Any, /, *operands: Any, **keywords: Any) -> Any:
+        base = _BASES[self._harena_kind]
+        if name == "__reversed__" and own is None and base in _HAVE_ORDER and not self._harena_is_named:
+            not_believed(self, name)
+            return iter(_method_of(base, "__getitem__")(self, slice(None, None, -1)))
         are_theirs = name not in _ONE_SIDED and all(map(_is_theirs, operands))
         is_free = name in _CHANGES or name in ("__str__", "__repr__", "__format__") or are_theirs
         if own is None or (is_free and not is_number) or type(self)._harena_is_named:
@@ -1522,6 +1526,8 @@ _TIMES: dict[type, Any] = {
     datetime.timedelta: VALUES["timedelta"][1],
 }
 """what such a value is made of"""
+_HAVE_ORDER = (tuple, str, bytes, bytearray)
+"""types that `reversed` goes over by their items"""
 _SCALARS = frozenset({int, float, complex, decimal.Decimal, fractions.Fraction, *_TIMES})
 """types whose arithmetic is the value's, unless the suite names the class"""
 for _part in (StandIn, _Valued):

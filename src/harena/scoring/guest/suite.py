@@ -6,7 +6,8 @@ where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answe
 `guest_caught`; `skips`, places of skips that are the suite's own, and which of the `conditions` each has. That counts
 while what it `asks` for (None: everything) is as at first, or as the suite itself has made it: one of its `own` values,
 and where the candidate lives elsewhere any value of what is `free`. `stops_clocks`: see `guest_clocks`.
-`is_confirmed`: a pass elsewhere is judged once more, beside the suite. What follows are words that say what is to be run.
+`is_confirmed`: a pass elsewhere is judged once more, beside the suite; `has_gold`: the contract has a gold solution. What
+follows are words that say what is to be run.
 The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
@@ -134,6 +135,7 @@ class Run:
         self._clocks: Clocks | None = None
         self._stops_clocks: bool = given["stops_clocks"]
         self._is_confirmed: bool = given["is_confirmed"]
+        self._has_gold: bool = given["has_gold"]
         self._notes_told: Callable[[], None] | None = None
         self.tally = Tally()
         self.tally.has_waited = self._has_waited
@@ -439,7 +441,7 @@ class Run:
             answers = os.dup(0)
             os.dup2(2, 1)  # what the suite prints is no question
             self.candidate = Candidate(self._caught, channel=(self._out, answers), on_both_sides=shared)
-            self.candidate.is_confirmed = self._is_confirmed
+            self.candidate.is_confirmed, self.candidate.has_gold = self._is_confirmed, self._has_gold
             self._clocks = Clocks(self.candidate, frozenset(self.trusted), are_stopped=self._stops_clocks)
             self._clocks.follow()
         else:

@@ -262,7 +262,8 @@ def suite_argv(
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
                         "stops_clocks": stops_clocks, "notes_uses": notes_uses,
-                        "is_confirmed": contract.isolate == "auto", **_as_told(skips),
+                        "is_confirmed": contract.isolate == "auto", "has_gold": bool(contract.gold),
+                        **_as_told(skips),
                         "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
     return (*program, given, *options, *contract.suite)
