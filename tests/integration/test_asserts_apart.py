@@ -12,6 +12,7 @@ from shared_sandboxes import SHARED, judged
 from harena.core.results import RunResult, Trust, Validity
 from harena.scoring import load_scenarios
 from harena.scoring.formats import import_scenarios
+from harena.scoring.scorers import suite_apart
 
 pytestmark = SHARED
 FORMS = ("humaneval", "mbpp")
@@ -156,3 +157,20 @@ async def test_a_sum_of_many_terms_is_judged(scoring: dict[str, object]) -> None
     ]
     results = await asyncio.gather(*map(judged, load_scenarios(rows).scenarios))
     assert [(one.score, one.validity) for one in results] == [(1.0, Validity.VALID), (0.0, Validity.VALID)], results
+
+
+async def test_a_function_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call in a loop is one question: what the name stands for is known."""
+    asked: list[bytes] = []
+    frame = suite_apart._frame
+
+    def noted(body: bytes) -> bytes:
+        asked.append(body)
+        return frame(body)
+
+    monkeypatch.setattr(suite_apart, "_frame", noted)
+    tests = "for i in range(50):\n    assert f(i) == i\n"
+    row = {"id": "one", "candidate": "def f(i): return i\n", "scoring": {"type": "command", "asserts": tests}}
+    (result,) = [await judged(one) for one in load_scenarios([row]).scenarios]
+    assert (result.score, result.trust) == (1.0, Trust.SEPARATE)
+    assert len(asked) < 2 * 50 + 10

@@ -11,7 +11,6 @@ import builtins
 import importlib
 import importlib.util
 import sys
-from types import FunctionType
 
 from harena.scoring.guest.executed import NOTHING, DeepTrees, Executed, Failures
 from harena.scoring.guest.leaving import sources
@@ -46,7 +45,7 @@ class NamesApart(dict):  # type: ignore[type-arg]
             found = getattr(self.module, name)
         except AttributeError:
             raise KeyError(name) from None
-        if type(found) is FunctionType or isinstance(found, StandInClass):
+        if hasattr(type(found), "_harena_of_class") or isinstance(found, StandInClass):  # a function, or a class
             dict.__setitem__(self, name, found)  # each look would be a question, and nobody binds these anew
         return found
 
