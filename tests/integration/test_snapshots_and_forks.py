@@ -34,7 +34,8 @@ def refused(work):
 
 harena.images.import_archive(IMAGE, sys.argv[1])
 with Sandbox.run(container_image=IMAGE, environment_variables={"WORD": "x"}, limits={"pids": 40}) as first:
-    tells(first, "echo one > /data/one; echo changed > /etc/motd; (while :; do echo . >> /data/ticks; done) &")
+    tells(first, "echo one > /data/one; echo changed > /etc/motd; (while :; do echo . >> /data/ticks; done) &"
+                 " while [ ! -e /data/ticks ]; do :; done")
     taken = first.snapshot(name="one").result()
     ticks = int(tells(first, "stat -c %s /data/ticks"))
     while int(tells(first, "stat -c %s /data/ticks")) == ticks: pass

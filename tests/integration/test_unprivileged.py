@@ -237,12 +237,18 @@ def test_an_ordinary_users_layer_is_sealed_whatever_its_rights(
         sandbox = await runtime.create(SandboxSpec(image="any:1", limits=Limits(pids=30)))
         script = "mkdir /data/in; echo shut > /data/shut; echo x > /data/in/x; rm /etc/motd"
         said["script"] = await run(sandbox, "sh", "-c", script + "; chmod 0 /data/shut /data/in")
+        said["held"] = await sandbox.hold_files("snap_1", 60.0)
+        fork = await runtime.create(SandboxSpec(image="snapshot://snap_1", limits=Limits(pids=30)))
+        said["fork"] = await run(fork, "sh", "-c", "echo mine > /data/mine; ls /data /etc")
+        await fork.destroy()
+        said["after"] = await run(sandbox, "sh", "-c", "ls /data; echo after > /data/after")
         layer = await sandbox.upper_layer()
         await sandbox.destroy()
         store = ImageStore(pathlib.Path(os.environ["HARENA_HOME"]) / "store")
         store.open(0.0)
         async with in_threads(store.work()) as work:
-            sealed = await seal(layer, work, LayerLimits(files=1000, bytes=1000000))
+            beneath = [pathlib.Path({str(others_layer)!r})]
+            sealed = await seal(layer, work, LayerLimits(files=1000, bytes=1000000), layers=beneath)
             with tarfile.open(sealed.path) as found:
                 said["seen"] = {{one.name: [one.uid, one.mode, one.size] for one in found}}
         await layer.close()
@@ -252,6 +258,20 @@ def test_an_ordinary_users_layer_is_sealed_whatever_its_rights(
     seen = said["seen"]
     assert (seen["data/shut"], seen["data/in"], seen["data/in/x"]) == ([0, 0, 5], [0, 0, 0], [0, 0o644, 2])
     assert "etc/.wh.motd" in seen
+    assert "data/after" in seen
+    assert said["held"] > 0
+    assert said["fork"][2].split() == [
+        "/data:",
+        "in",
+        "mine",
+        "shut",
+        "/etc:",
+        "hostname",
+        "hosts",
+        "passwd",
+        "resolv.conf",
+    ]
+    assert said["after"][2].split() == ["in", "shut"]
 
 
 def test_fallback_limits(python_of_others: str, open_source: Path, others_home: Path) -> None:

@@ -127,6 +127,14 @@ SNAPSHOT_BYTES = Setting(
     "bytes",
     "Disk space for the snapshots of a workspace, a part of `HARENA_IMAGE_BYTES`. They are never removed to make room.",
 )
+FORK_BYTES = Setting(
+    "HARENA_FORK_BYTES",
+    NODE,
+    4 << 30,
+    "bytes",
+    "Memory for files of a workspace's sandboxes that were forked, as they were then; what does not fit goes over the "
+    "disk.",
+)
 BUILD_CONTEXT_BYTES = Setting(
     "HARENA_BUILD_CONTEXT_BYTES", NODE, 4 << 30, "bytes", "Size that the context of a build of an image may have."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 
 from harena.core.errors import ValidationError
 
@@ -13,6 +14,11 @@ MOST_NAME = 128
 MOST_TTL_SECONDS = 100 * 366 * 24 * 3600
 """longest life of a snapshot that ends by itself"""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def new_id() -> str:
+    """An id that no snapshot has."""
+    return f"snap_{secrets.token_hex(12)}"
 
 
 def checked_name(name: str) -> str:

@@ -80,8 +80,12 @@ class Question:
     """descriptor of the folder that holds the upper layer"""
     users: int
     """descriptor of the sandbox's user namespace, to be entered; -1 = this process's rights suffice"""
+    below: list[int]
+    """descriptors of such folders, whose layers become one with it, the uppermost first"""
     layers: list[str]
     """folders of layers of the store that become one with it, the uppermost first"""
+    beneath: list[str]
+    """folders of the layers of the store that it will lie on, the uppermost first"""
     most_files: int
     most_bytes: int
     without: list[str]
@@ -156,10 +160,15 @@ class LayerSealer:
         most_files: int,
         most_bytes: int,
         without: Iterable[str] = (),
+        beneath: Iterable[int] = (),
     ) -> None:
-        """`owner`: who is root inside the sandbox; `without`: paths that are left out."""
+        """`owner`: who is root inside the sandbox; `without`: paths that are left out; `beneath`: open folders of the
+        layers that it will lie on."""
         self._archive = archive
         self._owner = owner
+        self._own = 1
+        self._is_merging = False
+        self._beneath = [*beneath]
         self._most_files, self._most_bytes = most_files, most_bytes
         self._without = {tuple(os.fsencode(path).strip(b"/").split(b"/")) for path in without}
         self._links: dict[tuple[int, int], bytes] = {}
@@ -168,9 +177,11 @@ class LayerSealer:
         self.bytes = 0
         self.left_out: dict[str, int] = {}
 
-    def seal(self, roots: Sequence[int]) -> None:
-        """Write everything below some folders, each of which lies over those that follow as layers do; the first one is
-        the sandbox's. Raises TooLargeError, UnfitError, OSError."""
+    def seal(self, roots: Sequence[int], own: int = 1) -> None:
+        """Write everything below some folders, each of which lies over those that follow as layers do; the first `own`
+        are sandboxes'. Raises TooLargeError, UnfitError, OSError."""
+        self._own = own
+        self._is_merging = len(roots) > 1
         merged, is_opaque = self._opened_below([*roots])
         self._write_folder([], merged, is_opaque)
         levels = [(merged, iter(self._names(merged)))]
@@ -198,7 +209,7 @@ class LayerSealer:
         merged: list[Folder] = []
         of_store = (0, 0) if os.geteuid() == 0 else self._owner  # another user's layers have no owners but that user
         for root in roots:
-            merged.append((root, of_store if merged else self._owner))
+            merged.append((root, self._owner if len(merged) < self._own else of_store))
             if _is_opaque(root):
                 return merged, True
         return merged, False
@@ -227,7 +238,8 @@ class LayerSealer:
             return None  # removed meanwhile
         folder, owner = above[0]
         if _is_whiteout(about):
-            self._mark(parts[:-1], _WHITEOUT + name)
+            if not self._is_merging or self._is_beneath(parts):
+                self._mark(parts[:-1], _WHITEOUT + name)
             return None
         if name.startswith(_WHITEOUT):
             self._leave_out("names that begin with .wh.")
@@ -249,6 +261,11 @@ class LayerSealer:
         else:
             self._leave_out("sockets" if kind == stat.S_IFSOCK else "devices")
         return None
+
+    def _is_beneath(self, parts: list[bytes]) -> bool:
+        """A layer that this one will lie on has something there. Where none has, what was removed was in the layers
+        that become one: a whiteout would be listed, in a folder that only this layer has."""
+        return any(_has(layer, parts) for layer in self._beneath)
 
     def _seal_folder(self, above: list[Folder], parts: list[bytes]) -> list[Folder] | None:
         """The folder is in the first of those above, and what the others have of it shows through, down to where
@@ -385,6 +402,25 @@ def _close(folders: list[Folder]) -> None:
         os.close(folder)
 
 
+def _has(root: int, parts: list[bytes]) -> bool:
+    """No link is followed."""
+    opened: list[int] = []
+    try:
+        for part in parts[:-1]:
+            opened.append(os.open(part, _OPEN_FOLDER, dir_fd=opened[-1] if opened else root))
+        os.lstat(parts[-1], dir_fd=opened[-1] if opened else root)
+        return True
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return False
+        raise
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
 def _is_whiteout(about: os.stat_result) -> bool:
     return stat.S_ISCHR(about.st_mode) and about.st_rdev == 0
 
@@ -407,15 +443,16 @@ def seal(question: Question) -> Answer:
     try:
         target = os.open(question.target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         layers = [os.open(layer, _OPEN_FOLDER) for layer in question.layers]
-        _give_up_rights([holder, *layers], question.users)
-        if not _is_tmpfs(holder):
+        beneath = [os.open(layer, _OPEN_FOLDER) for layer in question.beneath]
+        _give_up_rights([holder, *question.below, *layers, *beneath], question.users)
+        if not all(map(_is_tmpfs, (holder, *question.below))):
             raise UnfitError("what the sandbox gives for its layer is none")
         about = os.stat(".", dir_fd=holder)
         archive = Archive(target)
         owner = about.st_uid, about.st_gid
-        sealer = LayerSealer(archive, owner, question.most_files, question.most_bytes, question.without)
-        root = os.open(UPPER, _OPEN_FOLDER, dir_fd=holder)
-        sealer.seal([root, *layers])
+        sealer = LayerSealer(archive, owner, question.most_files, question.most_bytes, question.without, beneath)
+        own = [os.open(UPPER, _OPEN_FOLDER, dir_fd=one) for one in (holder, *question.below)]
+        sealer.seal([*own, *layers], len(own))
         tar_writer.end(archive.write)
         digest = archive.finish()
         return Answer(digest, archive.size, sealer.files, sealer.bytes, sealer.left_out)

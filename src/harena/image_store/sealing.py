@@ -81,9 +81,9 @@ class Sealing:
             most = limits.bytes if most_bytes is None else min(limits.bytes, most_bytes)
             made_before = await IMAGES.run(_made_by_snapshots, self.store, base)
             replaced = made_before if made_before >= _FLATTENED_LAYERS and changes.made_by == SNAPSHOT else 0
-            below = [self.store.layer_root(one.diff_id) for one in reversed(base.layers[len(base.layers) - replaced :])]
+            layers = [self.store.layer_root(one.diff_id) for one in reversed(base.layers)]
             async with still or nullcontext():
-                sealed.append(await seal(layer, work, LayerLimits(limits.files, most), below=below))
+                sealed.append(await seal(layer, work, LayerLimits(limits.files, most), layers=layers, merged=replaced))
         layout = await IMAGES.run(work.folder, "layout")
         contents = await IMAGES.run(_write_image, self.store, base, replaced, sealed, changes, layout, now)
         *_, own = contents
@@ -102,18 +102,26 @@ class Sealing:
 
 
 async def seal(
-    layer: UpperLayer, work: Work, limits: LayerLimits, *, without: Sequence[str] = (), below: Sequence[Path] = ()
+    layer: UpperLayer,
+    work: Work,
+    limits: LayerLimits,
+    *,
+    without: Sequence[str] = (),
+    layers: Sequence[Path] = (),
+    merged: int = 0,
 ) -> SealedLayer:
-    """The layer as it is now, but for the paths of `without`, and layers of the store `below` it as one with it; its
-    programs should not run meanwhile. Raises ImagePullError, PlatformError."""
+    """The layer as it is now, but for the paths of `without`, and the uppermost `merged` of the `layers` of the store
+    that lie below it as one with it; its programs should not run meanwhile. Raises ImagePullError, PlatformError."""
     folder = await IMAGES.run(work.folder, "sealed")
     target = folder / "layer"
-    descriptors = [one for one in (layer.folder, layer.users) if one >= 0]
+    descriptors = [one for one in (layer.folder, layer.users, *layer.below) if one >= 0]
     question = {
         "target": str(target),
         "folder": layer.folder,
         "users": layer.users,
-        "layers": [str(place) for place in below],
+        "below": [*layer.below],
+        "layers": [str(place) for place in layers[:merged]],
+        "beneath": [str(place) for place in layers[merged:]] if merged or layer.below else [],
         "most_files": limits.files,
         "most_bytes": limits.bytes,
         "without": [*without],
@@ -137,8 +145,11 @@ async def seal(
 
 def _size_on_disk(layer: UpperLayer) -> int:
     """What the file system of an upper layer holds now, in bytes: the layer takes about as much, perhaps less."""
-    told = os.fstatvfs(layer.folder)
-    return (told.f_blocks - told.f_bfree) * told.f_frsize
+    size = 0
+    for folder in (layer.folder, *layer.below):
+        told = os.fstatvfs(folder)
+        size += (told.f_blocks - told.f_bfree) * told.f_frsize
+    return size
 
 
 def _write_image(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,7 +10,7 @@ from harena.core import settings
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, NotFoundError, ValidationError
 from harena.core.records.snapshots import Snapshot, SnapshotsPage
-from harena.core.snapshots import ID_PATTERN, checked_name, snapshot_in
+from harena.core.snapshots import ID_PATTERN, checked_name, new_id, snapshot_in
 from harena.image_store.kept import KeptImage, KeptSnapshot
 from harena.image_store.sealing import SealedLayer
 from harena.image_store.store import ImageStore, Work
@@ -97,7 +96,7 @@ class Snapshots:
             parent = self._parent(workspace, base, meant)
             now = self.clock.utcnow()
             kept = KeptSnapshot(
-                id=f"snap_{secrets.token_hex(12)}",
+                id=new_id(),
                 name=name,
                 digest=image.digest,
                 layer=sealed.digest,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from harena.core.clock import Clock
@@ -88,6 +89,14 @@ class NodeParts:
     def forget_image(self, workspace: str, digest: str) -> None:
         """Keep nothing ready for an image that was removed."""
         self._runtime.forget_image(digest, workspace=workspace)
+
+    def utcnow(self) -> datetime:
+        """The time of day, as this node has it."""
+        return self._clock.utcnow()
+
+    def forget_held(self, workspace: str, identity: str) -> bool:
+        """Whether files of a sandbox were held under this id, for others to begin with; they are not any more."""
+        return self._runtime.forget_held(identity, workspace=workspace)
 
     async def first_jobs(self, workspace: str, blueprint_id: str) -> BenchmarkJobs:
         """Return what `benchmark_jobs` returns. The first call loads its modules in a thread, and the template of the

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from harena.core.errors import SandboxValidationError
-from harena.core.ports import HasUpperLayer
+from harena.core.models import SandboxInfo
+from harena.core.ports import HasUpperLayer, HoldsFiles
 from harena.core.records.snapshots import Snapshot, SnapshotsPage
+from harena.core.snapshots import new_id
 
 if TYPE_CHECKING:
     from harena.image_store.images import Images
     from harena.node.parts import NodeParts
+
+
+_IN_MEMORY_SECONDS = 600
+"""for which files that are held in memory wait for sandboxes that begin with them"""
 
 
 class SnapshotOperations:
@@ -26,13 +33,23 @@ class SnapshotOperations:
         return self._parts.images(self.workspace)
 
     async def create_snapshot(
-        self, sandbox: str, *, name: str | None = None, ttl_seconds: int | None = None, ends: bool = False
+        self,
+        sandbox: str,
+        *,
+        name: str | None = None,
+        ttl_seconds: int | None = None,
+        ends: bool = False,
+        in_memory: bool = False,
     ) -> Snapshot:
         """See `Operations`."""
         record = self._parts.sandboxes.get(sandbox, workspace=self.workspace)
         port = record.port
         if not isinstance(port, HasUpperLayer):
             raise SandboxValidationError("this node's sandboxes have no layer of their own that a snapshot could be")
+        if in_memory and name is None and not ends and isinstance(port, HoldsFiles):
+            held = await self._held(record.info, port, ttl_seconds or _IN_MEMORY_SECONDS)
+            if held is not None:
+                return held
         layer = await port.upper_layer()
         try:
             await self._snapshots.check_snapshot(self.workspace, name)
@@ -61,6 +78,28 @@ class SnapshotOperations:
         finally:
             await layer.close()
 
+    async def _held(self, sandbox: SandboxInfo, port: HoldsFiles, seconds: int) -> Snapshot | None:
+        identity = new_id()
+        size = await port.hold_files(identity, seconds)
+        if size is None:
+            return None
+        now = self._parts.utcnow()
+        return Snapshot(
+            id=identity,
+            name=None,
+            parent=None,
+            image=sandbox.image,
+            digest="",
+            sandbox=sandbox.id,
+            layers=0,
+            files=0,
+            size_bytes=size,
+            left_out={},
+            created_at=now.isoformat(),
+            expires_at=(now + timedelta(seconds=seconds)).isoformat(),
+            in_use=False,
+        )
+
     async def list_snapshots(self, *, limit: int = 100, cursor: int | None = None) -> SnapshotsPage:
         """See `Operations`."""
         return await self._snapshots.snapshots_page(self.workspace, limit=limit, cursor=cursor)
@@ -71,6 +110,8 @@ class SnapshotOperations:
 
     async def remove_snapshot(self, snapshot: str) -> None:
         """See `Operations`."""
+        if self._parts.forget_held(self.workspace, snapshot):
+            return
         removed = await self._snapshots.get_snapshot(self.workspace, snapshot)
         await self._snapshots.remove_snapshot(self.workspace, removed.id)
         self._parts.forget_image(self.workspace, removed.digest)

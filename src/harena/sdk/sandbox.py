@@ -483,10 +483,10 @@ class Sandbox(FileVerbs):
             if not missing_ok:
                 raise
 
-    async def _snapshot(self, name: str | None, ttl_seconds: int | None) -> Snapshot:
+    async def _snapshot(self, name: str | None, ttl_seconds: int | None, *, in_memory: bool = False) -> Snapshot:
         handle = await self._lifecycle.running_handle()
         operations = await self._lifecycle.portal.operations()
-        return await operations.create_snapshot(handle.info.id, name=name, ttl_seconds=ttl_seconds)
+        return await operations.create_snapshot(handle.info.id, name=name, ttl_seconds=ttl_seconds, in_memory=in_memory)
 
     async def _stop_with_snapshot(self, name: str | None, grace_seconds: float, missing_ok: bool) -> None:
         try:
@@ -498,7 +498,7 @@ class Sandbox(FileVerbs):
 
     async def _fork(self, count: int) -> builtins.list[Self]:
         portal = self._lifecycle.portal
-        taken = await self._snapshot(None, _FORK_SECONDS)
+        taken = await self._snapshot(None, _FORK_SECONDS, in_memory=True)
         lifecycles = [SandboxLifecycle(portal, plan) for plan in [await self._lifecycle.again(taken)] * count]
         try:
             start_all(portal, lifecycles)

@@ -81,6 +81,10 @@ class OperationsRuntime:
     def forget_image(self, digest: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """A node does so itself."""
 
+    def forget_held(self, identity: str, *, workspace: str = DEFAULT_WORKSPACE) -> bool:
+        """A node does so itself."""
+        return False
+
     async def close(self) -> None:
         """Whoever opened the operations closes them."""
 

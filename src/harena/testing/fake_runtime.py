@@ -116,6 +116,10 @@ class FakeRuntime:
     def forget_image(self, digest: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """See `Runtime`; nothing is kept ready here."""
 
+    def forget_held(self, identity: str, *, workspace: str = DEFAULT_WORKSPACE) -> bool:
+        """See `Runtime`; nothing is held here."""
+        return False
+
     async def close(self) -> None:
         """End every sandbox."""
         await asyncio.gather(*(sandbox.destroy() for sandbox in list(self.sandboxes.values())))

@@ -23,6 +23,7 @@ class FolderLayer:
         self.folder = os.open(folder, os.O_PATH | os.O_DIRECTORY)
         self.image = image
         self.users = -1
+        self.below: list[int] = []
 
     async def close(self) -> None:
         os.close(self.folder)

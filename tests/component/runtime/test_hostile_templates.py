@@ -82,7 +82,7 @@ class Bench:
         """A sandbox of it."""
         self.numbers += 1
         channel = os.open("/dev/null", os.O_RDWR)
-        self.spawner._create(self.numbers, made.number, b"settings", LIMITS, channel)
+        self.spawner._create(self.numbers, made.number, b"settings", LIMITS, channel, -1)
         return self.numbers
 
     def say(self, made: spawner._Template, message: bytes, *descriptors: int) -> None:

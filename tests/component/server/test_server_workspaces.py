@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,7 @@ class WrittenLayer:
     folder: int
     image: str
     users: int = -1
+    below: list[int] = field(default_factory=list)
 
     async def close(self) -> None:
         """Whoever made it closes its descriptor."""

@@ -86,6 +86,8 @@ class UpperLayer(Protocol):
     `userxattr`; the folder belongs to who is root inside"""
     image: str
     """digest of the image that the sandbox is one of, with the prefix `sha256:`"""
+    below: list[int]
+    """descriptors of such folders with layers that lie below it and above those of the image, the uppermost first"""
     users: int
     """descriptor of the user namespace whose root may read all of it; -1 = the node's root may"""
 
@@ -109,6 +111,16 @@ class HasUpperLayer(Protocol):
     async def check_still(self) -> None:
         """Within that block: no program has run since it was entered. Raises PlatformError: one has, as the kernel lets
         those that have a timer for it."""
+
+
+@runtime_checkable
+class HoldsFiles(Protocol):
+    """A sandbox whose files can stay in memory as they are now, for other sandboxes to begin with at once."""
+
+    async def hold_files(self, identity: str, seconds: float) -> int | None:
+        """Hold them, under an id of a snapshot that no other one has, for so long, or until `Runtime.forget_held`. How
+        many bytes they are; None = this cannot be now (a program runs, or there is no room), and nothing has changed.
+        Raises as `HasUpperLayer.upper_layer`."""
 
 
 @runtime_checkable
@@ -249,6 +261,10 @@ class Runtime(Protocol):
 
     def forget_image(self, digest: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """Keep nothing ready for an image that was removed. Its sandboxes that somebody has live on."""
+
+    def forget_held(self, identity: str, *, workspace: str = DEFAULT_WORKSPACE) -> bool:
+        """Make no more sandboxes with files that are held under this id; whether there were such. Those that somebody
+        has live on."""
 
     async def close(self) -> None:
         """End every sandbox and the runtime itself. May be called more than once."""

@@ -21,10 +21,15 @@ class SnapshotOperations(Protocol):
         name: OptionalWord = None,
         ttl_seconds: Annotated[int | None, Bounds(ge=1, le=MOST_TTL_SECONDS)] = None,
         ends: bool = False,
+        in_memory: bool = False,
     ) -> Snapshot:
         """Take a snapshot of a running sandbox of an image: its programs stand still meanwhile, and go on; with `ends`
         the sandbox ends then instead. A sandbox begins with it where its image is `snapshot://` and the
         name or id; a snapshot with `ttl_seconds` is removed after that time.
+
+        With `in_memory` it is for sandboxes that begin with it soon: where it can be, it is made in a moment, has no
+        layer of its own on the disk, is in no list, and is gone after `ttl_seconds` (600 without them) or with the
+        node.
 
         Raises SandboxNotFoundError, SandboxNotRunningError, SandboxValidationError (its image is the default one),
         ValidationError (the name is taken), LimitExceededError (the workspace has no room), ImagePullError."""

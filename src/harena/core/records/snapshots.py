@@ -23,15 +23,15 @@ class Snapshot(Record):
     image: str
     """the image at the root of its line, as its first sandbox named it"""
     digest: str
-    """sha256 of the manifest of the image that it is, with the prefix `sha256:`"""
+    """sha256 of the manifest of the image that it is, with the prefix `sha256:`; empty = it is in memory"""
     sandbox: str
     """id of the sandbox"""
     layers: int
-    """number of layers, those of the image included"""
+    """number of layers, those of the image included; 0 = it is in memory"""
     files: int
-    """entries of its own layer"""
+    """entries of its own layer; 0 = it is in memory, and nobody has counted them"""
     size_bytes: int
-    """disk space of its own layer: as an archive and unpacked"""
+    """disk space of its own layer, as an archive and unpacked, or memory that it takes"""
     left_out: Mapping[str, int]
     """what no layer can hold, such as sockets -> how many there were"""
     created_at: str

@@ -92,7 +92,10 @@ class FastPath:
         self._environment = _words(name + "=" + value for name, value in environment.items())
         self._message = ctypes.create_string_buffer(wire.MAX_MESSAGE)
         self._pointers = (ctypes.c_void_p * _POINTERS)()
-        self._kept: list[object] = []
+        self._texts: list[object] = []
+        """settings of launches, which the context has the addresses of"""
+        self._passing = -1
+        """place of the launch that others follow"""
         self.launches: list[SandboxLaunch] = []
         self.context = context = Context(
             message=ctypes.addressof(self._message),
@@ -130,14 +133,31 @@ class FastPath:
         context = self.context
         if launch.own_users or context.launch_count == _LAUNCHES:
             return
-        text = ctypes.create_string_buffer(settings, len(settings))
-        self._kept.append(text)
+        self._texts.append(None)
         self.launches.append(launch)
-        known = context.launches[context.launch_count]
+        context.launch_count += 1
+        self._tell(context.launch_count - 1, settings, launch)
+
+    def know_passing_launch(self, settings: bytes, launch: SandboxLaunch) -> None:
+        """How to make a sandbox for these settings, instead of those that this was called with before."""
+        if launch.own_users:
+            return
+        if self._passing < 0:
+            if self.context.launch_count == _LAUNCHES:
+                return
+            self._passing = self.context.launch_count
+            self.know_launch(settings, launch)
+        else:
+            self.launches[self._passing] = launch
+            self._tell(self._passing, settings, launch)
+
+    def _tell(self, place: int, settings: bytes, launch: SandboxLaunch) -> None:
+        text = ctypes.create_string_buffer(settings, len(settings))
+        known = self.context.launches[place]
         known.settings, known.settings_size = ctypes.addressof(text), len(settings)
         known.calls, known.call_count = launch.calls()
         known.flags, known.channel_call = launch.flags, launch.channel_call
-        context.launch_count += 1
+        self._texts[place] = text
 
     def message(self) -> bytes:
         """What was received last."""

@@ -273,6 +273,8 @@ class _Init:
         elif kind == "c":
             self._resume()
             self.connection.send(DONE.pack(b"D", request[1], 0))
+        elif kind == "q":
+            self.connection.send(DONE.pack(b"D", request[1], 0 if self._is_quiet() else errno.EBUSY))
         elif kind == "t":
             self.terminating = True
             self.paused = None
@@ -290,7 +292,7 @@ class _Init:
             self._exited(number, 126 << 8, None, False)
         elif request[0] in ("o", "u"):
             self.connection.send(OPENED.pack(b"O", number, code, 0, 0))
-        elif request[0] in ("p", "c"):
+        elif request[0] in ("p", "c", "q"):
             self.connection.send(DONE.pack(b"D", number, code))
         elif request[0] == "f":
             os.write(descriptors[0], ("error\0%d\0%s\0" % (code, _words(error))).encode())
@@ -338,6 +340,13 @@ class _Init:
         elif self.times_run is not None and self.times_run != self._times_run():
             return errno.EAGAIN
         return 0
+
+    def _is_quiet(self) -> bool:
+        """What has ended by now and was not heard of yet is heard of first."""
+        self._reap()
+        if self.running or self.reports or self.operations or self.condemned or self.terminating:
+            return False
+        return not trees.look() and not trees.leaves_memory()
 
     def _times_run(self) -> dict[tuple[int, int], bytes]:
         found = trees.times_run()

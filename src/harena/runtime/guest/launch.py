@@ -54,6 +54,10 @@ if TYPE_CHECKING:
         """path, mode: directories that the layers lack, and something is mounted at"""
         directories: list[tuple[str, int]]
         """path, mode: others that they lack"""
+        held: list[int]
+        """upper layers of other sandboxes that lie above the layers, the uppermost first: see `held_place`"""
+        root_mode: int
+        """mode of the root"""
 
 
 TEMPLATE_FLAGS = (
@@ -71,8 +75,16 @@ WRITABLE = (("tmp", "/tmp", 0o1777), ("workspace", "/workspace", 0o755), ("data"
             ("root", "/root", 0o700), ("shm", "/dev/shm", 0o1777))  # fmt: skip
 WRITABLE_PLACES = (*(target for _, target, _ in WRITABLE), "/var/tmp")
 _SCRATCH = b"/.new"
+MOST_HELD = 200
+"""places of a template at which upper layers of its sandboxes can be mounted, for other sandboxes that begin with
+them"""
 _SETTINGS = tuple(b"/data/.network%d" % place for place, _ in enumerate(network.SETTINGS))
 """links to the files of `network.SETTINGS`; what a sandbox has there covers them"""
+
+
+def held_place(number: int) -> bytes:
+    """Where a template has the folder of an upper layer that it holds."""
+    return b"/held/%d" % number
 
 
 class TemplateRoot:
@@ -125,13 +137,16 @@ def _open_trees(root: TemplateRoot) -> None:
         root.opened += host_trees.opened_layers(root.layers, -1)
 
 
-def _new_root(_: TemplateRoot) -> None:
+def _new_root(root: TemplateRoot) -> None:
     os.umask(0o022)
     mounts.mount(b"root", b"/tmp", b"tmpfs", mounts.NOSUID, b"mode=755,size=64m,nr_inodes=4096")
     for _name, target, _mode in WRITABLE:
         os.makedirs("/tmp" + target)
     for name in ("/proc", "/run", "/var", "/etc", "/dev/pts", _SCRATCH.decode()):
         os.makedirs("/tmp" + name, exist_ok=True)
+    os.mkdir("/tmp/held")
+    for number in range(MOST_HELD if root.layers else 0):
+        os.mkdir(b"/tmp" + held_place(number))
 
 
 def _trees(root: TemplateRoot) -> None:
@@ -240,7 +255,6 @@ CONTROL, ENDED, OOM_ADJUST, NOTHING, PROCESSES = 3, 4, 5, 6, 7
 UPPER = 8
 """the folder that has the upper layer of a root of its own; a sandbox of the default image lacks it"""
 _AT_FDCWD = -100
-_O_PATH = 0o10000000
 PROC_FLAGS = mounts.RDONLY | mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
 _HIDING = b"hidepid=4"
 """a process has a folder only for those who may trace it"""
@@ -302,20 +316,23 @@ class SandboxLaunch:
     def _own_root(self, options: bytes, layers: Layers) -> None:
         upper, work, root, shared = (_SCRATCH + b"/" + name for name in (b"upper", b"work", b"root", b"shm"))
         self._mount("writable", b"sandbox", _SCRATCH, b"tmpfs", _SCRATCH_FLAGS, options)
-        for place in (upper, work, root):
+        self._directory(upper, layers["root_mode"])
+        for place in (work, root):
             self._directory(place, 0o755)
         self._directory(shared, 0o1777)
         for path, mode in layers["mount_points"]:
             self._directory(upper + os.fsencode(path), mode)
-        self._directory(upper + b"/etc", 0o755)
+        if layers["files"]:
+            self._directory(upper + b"/etc", 0o755)
         for path, content in layers["files"]:  # in the upper layer: an image may have links there
             self._file(upper + os.fsencode(path), content)
-        flags = _O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
-        self._call("layer", "openat", _AT_FDCWD, _SCRATCH, flags, 0)
+        # a mount of its own, attached nowhere, so that the template can attach it when it is to hold the layer
+        self._call("layer", "open_tree", _AT_FDCWD, _SCRATCH, mounts.CLONE)
         self._call("layer", "dup3", NOTHING + 1, UPPER, os.O_CLOEXEC)
         self._call("layer", "close", NOTHING + 1)
-        lower = ":".join("%s/%d" % (host_trees.LAYERS, number) for number in range(layers["count"]))
-        place = b"lowerdir=%s,upperdir=%s,workdir=%s,userxattr,xino=on" % (lower.encode(), upper, work)
+        lower = [held_place(number) + b"/upper" for number in layers["held"]]
+        lower += [b"%s/%d" % (host_trees.LAYERS.encode(), number) for number in range(layers["count"])]
+        place = b"lowerdir=%s,upperdir=%s,workdir=%s,userxattr,xino=on" % (b":".join(lower), upper, work)
         self._mount("overlay", b"overlay", root, b"overlay", _SCRATCH_FLAGS, place)
         self._mount("devices", b"/dev", root + b"/dev", None, mounts.BIND | mounts.REC)
         self._mount("bind /dev/shm", shared, root + b"/dev/shm", None, mounts.BIND)

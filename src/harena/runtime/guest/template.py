@@ -8,7 +8,9 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
                "fast_path": bool, "hides_frames": bool, "rehearses": bool, "parks": bool, "own_roots": bool, "ids": int,
                "is_machine": bool, "known": what `warm_source.know` takes}
     fork       number (4 bytes), marshalled settings, with the sandbox's socket and its cgroups' files; answer
-               ANSWER(number, errno) + step, or with the pidfd
+               ANSWER(number, errno) + step, or with the pidfd. A sandbox that takes the place of another one comes with
+               the folder of that one's upper layer behind its own socket, which is mounted first (`attach`), and held
+    let go     number 0, then one byte for each place whose layer is not held any more; no answer
 
 It never reaps: SIGCHLD is ignored, so that a sandbox's end costs it nothing.
 
@@ -30,10 +32,12 @@ import sys
 
 from harena.runtime.fast_path import fast_path
 from harena.runtime.guest import files, init, launch, warm, warm_source, wire
-from harena.runtime.kernel import machine_code, mappings, namespaces, privileges, seccomp, signals
+from harena.runtime.kernel import machine_code, mappings, mounts, namespaces, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 
 ANSWER = struct.Struct("<Ii")
+LET_GO = bytes(4)
+"""in the place of a sandbox's number"""
 CONFIGURATION_BYTES = 1 << 20
 _REQUEST_BYTES = 4096
 
@@ -176,6 +180,8 @@ class _Template:
         self.filter = filter_
         self.base = base
         self.launches: dict[bytes, launch.SandboxLaunch] = {}
+        self.held_launch: dict[bytes, launch.SandboxLaunch] = {}
+        """the last one that has to do with layers that are held: there is no end to these"""
         _kept.append(self)  # a fork that let go of it would write to what it is made of
         _prepare_init(base, parks=False)
 
@@ -217,16 +223,18 @@ class _Template:
 
     def _fork(self, message: bytes, descriptors: list[int]) -> launch.SandboxLaunch | None:
         """Not None in the sandbox. `descriptors` are its channel, and its cgroups' files, see `launch.enter_groups`."""
+        if message[:4] == LET_GO:
+            self._let_go(message[4:])
+            return None
         if not descriptors:
             self.control.send(ANSWER.pack(int.from_bytes(message[:4], "little"), errno.EMFILE) + b"descriptors")
             return None
         settings, channel = message[4:], descriptors[0]
-        made = self.launches.get(settings)
-        if made is None:
-            made = self.launches[settings] = launch.SandboxLaunch(marshal.loads(settings), self.filter)  # noqa: S302 (from our own spawner)
-            self.base.fast.know_launch(settings, made)
-        made.prepare(channel)
+        made = self.launches.get(settings) or self.held_launch.get(settings)
         try:
+            if made is None:
+                made = self._launch(settings, descriptors)
+            made.prepare(channel)
             pid, pidfd = namespaces.clone(made.flags)
         except StepError as error:
             self.control.send(message[:4] + (error.errno or 1).to_bytes(4, "little") + str(error).encode())
@@ -243,6 +251,32 @@ class _Template:
         os.close(pidfd)
         _close(descriptors)
         return None
+
+    def _launch(self, settings: bytes, descriptors: list[int]) -> launch.SandboxLaunch:
+        said: dict[str, object] = marshal.loads(settings)  # noqa: S302 (from our own spawner)
+        layers: launch.Layers | None = said["layers"]  # type: ignore[assignment]
+        if not layers or not layers["held"]:
+            made = self.launches[settings] = launch.SandboxLaunch(said, self.filter)
+            self.base.fast.know_launch(settings, made)
+            return made
+        if said["attach"]:
+            folder = descriptors.pop(1)
+            try:
+                mounts.attach_tree(folder, launch.held_place(layers["held"][0]))
+            finally:
+                os.close(folder)
+        made = launch.SandboxLaunch(said, self.filter)
+        if not said["attach"]:
+            self.held_launch = {settings: made}
+            self.base.fast.know_passing_launch(settings, made)
+        return made
+
+    def _let_go(self, places: bytes) -> None:
+        for place in places:
+            try:
+                mounts.unmount(launch.held_place(place))
+            except OSError:
+                continue  # it could not be mounted
 
 
 def _close(descriptors: list[int]) -> None:

@@ -108,6 +108,27 @@ def times_run() -> dict[tuple[int, int], bytes]:
     return found
 
 
+def leaves_memory() -> bool:
+    """Whether there is something in the kernel that outlives processes: shared memory, semaphores or messages of System
+    V."""
+    folder = os.open(_folder, os.O_RDONLY | os.O_CLOEXEC) if isinstance(_folder, str) else _folder
+    try:
+        for name in ("shm", "sem", "msg"):
+            try:
+                descriptor = os.open("sysvipc/" + name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
+            except FileNotFoundError:
+                continue  # this kernel has none
+            try:
+                if os.read(descriptor, 4096).count(b"\n") > 1:
+                    return True
+            finally:
+                os.close(descriptor)
+        return False
+    finally:
+        if folder is not _folder:
+            os.close(folder)
+
+
 def _times_run(folder: int, path: str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)

@@ -14,6 +14,8 @@ the others are marshal, which never begins with the same byte.
                                                          the folder of the upper layer, or of the user namespace
     ("p", number)                                        stop all programs; answer DONE
     ("c", number)                                        let them go on; answer DONE
+    ("q", number)                                        nothing runs here, and nothing that a process would leave in
+                                                         the kernel is left; answer DONE, EBUSY where something is
     ("t",)                                               SIGTERM to everything; end when nothing is left
     ("m", size)             + [...]                      the real request comes in pieces, in the next messages
 

@@ -14,11 +14,20 @@ import secrets
 import socket
 import struct
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 from harena.core.errors import (
     LimitExceededError,
@@ -45,6 +54,7 @@ from harena.runtime.guest.files import WRITES
 from harena.runtime.host import box_files, image
 from harena.runtime.host.execs import LinuxExec
 from harena.runtime.host.file_watch import FileWatch
+from harena.runtime.host.held_layers import Chain
 from harena.runtime.host.link import SpawnerLink
 from harena.runtime.host.outside_bytes import MOST_AT_ONCE, OUTSIDE_BYTES
 from harena.runtime.host.patience import MOST_SECONDS, PATIENCE_SECONDS, Patience
@@ -69,6 +79,10 @@ _SLOW_BYTES_PER_SECOND = 16 << 20  # at which content is expected to be read or 
 _DEATH_NEWS_SECONDS = 0.5  # how long the spawner's word of a death may come after the end of a pipe
 
 
+Hold = Callable[["LinuxSandbox", UpperLayer, str, float], Awaitable[int | None]]
+"""see `hold_files`; the layer is the caller's to close, but for what it has taken of it"""
+
+
 class LinuxSandbox:
     """Implements `SandboxPort`."""
 
@@ -90,11 +104,15 @@ class LinuxSandbox:
         origin: SandboxOrigin | None = None,
         ports: tuple[int, ...] | None = None,
         gateways: int = 0,
+        chain: Chain = (),
+        hold: Hold | None = None,
+        hides_processes: bool = False,
     ) -> None:
         """`user`: as whom programs run, "" = root; None = there is nobody else. `holds_modules`: its init is a fork of
         memory into which a blueprint's modules were imported. `image_digest`: the image of whose layers it has a root
         of its own; None = it is one of the default image. `origin`: None = the default image and no blueprint. `ports`:
-        those of all its addresses at which it has listeners; None = it has no network. `gateways`: how many it has."""
+        those of all its addresses at which it has listeners; None = it has no network. `gateways`: how many it has.
+        `chain`: layers that it has above those of its image; `hold`: see `hold_files`."""
         self.id = "sb_" + secrets.token_hex(8)
         self.enforcement = enforcement
         self.origin = origin or SandboxOrigin()
@@ -118,6 +136,17 @@ class LinuxSandbox:
         """programs may start; cleared while all of them are stopped"""
         self._goes_on.set()
         self._image_digest = image_digest
+        self.chain = chain
+        """layers of other sandboxes, which it has above those of its image"""
+        self._hold = hold
+        self.hides_processes = hides_processes
+        self._is_watched = False
+        """somebody watches files of it, which may not become others"""
+        self._given_files: WeakSet[box_files.OpenFile] = WeakSet()
+        self._used_before = 0.0
+        """processor time of what has run in here until its files were held"""
+        self.successor_of: LinuxSandbox | None = None
+        """the sandbox that goes on as this one, which nobody else has"""
         self._closings: set[asyncio.Task[None]] = set()
         self.left_terminals = LeftTerminals(self.loop, workspace)
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -256,7 +285,7 @@ class LinuxSandbox:
     async def processor_time(self) -> tuple[float, float]:
         """Ask for (longest wait of a runnable thread for a processor, processor time) in here now, in seconds."""
         waited, used = await self._link.ask("time", self.number)
-        return float(waited), float(used)
+        return float(waited), float(used) + self._used_before
 
     async def _waited(self) -> float:
         return (await self.processor_time())[0]
@@ -448,7 +477,9 @@ class LinuxSandbox:
         self._opens[number] = answer
         self._send((kind, number, *asked))
         try:
-            return await self._patience.wait(answer)
+            file = await self._patience.wait(answer)
+            self._given_files.add(file)
+            return file
         except TimeoutError:  # a descriptor that comes now is closed by who receives it
             answer.cancel()
             raise self._held_up(path) from None
@@ -477,6 +508,7 @@ class LinuxSandbox:
         def closed(descriptor: int) -> None:
             self._let_go(box_files.OpenFile(descriptor))
 
+        self._is_watched = True
         watch = FileWatch(opened, closed)
         try:
             for path, flags in [*((path, 0) for path in paths), *((path, os.O_DIRECTORY) for path in folders)]:
@@ -495,6 +527,7 @@ class LinuxSandbox:
 
     async def watch_reads(self, paths: Sequence[str], folders: Sequence[str] = ()) -> ReadWatchPort:
         """See `WatchesFiles`."""
+        self._is_watched = True
         try:
             watch = ReadWatch()
         except OSError as error:
@@ -735,6 +768,7 @@ class LinuxSandbox:
         layer = UpperLayer(self._image_digest, self._close_layer)
         try:
             layer.folder = (await self._given("upper layer", "u", wire.UPPER_LAYER)).take()
+            layer.below = [os.dup(one.folder) for one in self.chain]
             if os.geteuid() != 0:
                 layer.users = (await self._given("user namespace", "u", wire.USER_NAMESPACE)).take()
         except BaseException:
@@ -759,6 +793,66 @@ class LinuxSandbox:
                 self._goes_on.set()
                 if not self._dead.done() and not self._stopping:
                     self._send(("c", self._next_number()))
+
+    async def hold_files(self, identity: str, seconds: float) -> int | None:
+        """See `HoldsFiles`. The layer is held by going on as another sandbox, that has it for the uppermost of those
+        below its own: so nothing may be going on in this one that would not notice."""
+        layer = await self.upper_layer()
+        try:
+            if self._hold is None or self._ports is not None or self._gateways is not None:
+                return None  # its listeners are in a network namespace that is to go
+            async with self._pausing:
+                self._check_running()
+                self._goes_on.clear()
+                try:
+                    return await self._hold(self, layer, identity, seconds)
+                finally:
+                    self._goes_on.set()
+        finally:
+            await layer.close()
+
+    async def quiet(self) -> int | None:
+        """The number of its latest request, which changes with the next; None if something is going on in here, or may
+        be: `hold_files` must not have it go on as another one then."""
+        if self._is_busy():
+            return None
+        number = self._next_number()
+        answer: asyncio.Future[None] = self.loop.create_future()
+        self._dones[number] = answer
+        self._send(("q", number))
+        try:
+            await self._patience.wait(answer)
+        except (TimeoutError, OSError):
+            return None
+        return number
+
+    def is_still_quiet(self, number: int) -> bool:
+        """Nothing has been asked of it since `quiet`."""
+        return self._numbers == number and not self._is_busy() and self.alive
+
+    def _is_busy(self) -> bool:
+        has_open = any(not file.is_closed for file in self._given_files)
+        return bool(has_open or self._execs or self._opens or self._dones or self._outbox or self._is_watched)
+
+    async def become(self, other: LinuxSandbox, number: int) -> bool:
+        """Go on as a sandbox that was just made, if nothing has been asked of this one since `quiet`."""
+        _, used = await self._link.ask("time", self.number)
+        if not self.is_still_quiet(number) or not other.still_lives():
+            return False
+        former = self.number
+        self._close_channel()
+        self._channel, self.number, self.chain = other.taken_over(self), other.number, other.chain
+        self._used_before += float(used)
+        self._oom_kills = 0
+        self.loop.add_reader(self._channel.fileno(), self._receive)
+        self._link.kill(former)
+        return True
+
+    def taken_over(self, successor: LinuxSandbox) -> socket.socket:
+        """Its channel, which is another one's from now on, as is what is told of it."""
+        self.loop.remove_reader(self._channel.fileno())
+        self.successor_of = successor
+        return self._channel
 
     async def check_still(self) -> None:
         """See `HasUpperLayer`."""

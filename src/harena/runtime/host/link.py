@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxUnavailableError
 from harena.core.threads import NODE
@@ -32,6 +32,31 @@ class TemplateGoneError(PlatformError):
     """The template ended before it could make the sandbox; a new one can."""
 
 
+class Closable(Protocol):
+    """A descriptor, and who closes it."""
+
+    def fileno(self) -> int:
+        """The descriptor."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A descriptor that is closed when it has been sent."""
+
+    descriptor: int
+
+    def fileno(self) -> int:
+        """The descriptor."""
+        return self.descriptor
+
+    def close(self) -> None:
+        """Close it."""
+        os.close(self.descriptor)
+
+
 @dataclass(slots=True)
 class Order:
     """A sandbox to be made: `created` becomes done when it is in its cgroups, `dead` when it has ended."""
@@ -43,6 +68,13 @@ class Order:
     channel: socket.socket
     created: asyncio.Future[None]
     dead: Callable[[int], None]  # given the kills by its memory limit
+    layer: Given | None = None
+    """folder of an upper layer that the template holds from then on"""
+
+    @property
+    def given(self) -> list[Closable]:
+        """What is sent with it, and closed then."""
+        return [self.channel] if self.layer is None else [self.channel, self.layer]
 
 
 class SpawnerLink:
@@ -58,7 +90,7 @@ class SpawnerLink:
         self._templates: dict[int, asyncio.Future[dict[str, str]]] = {}
         self._on_template_death: dict[int, Callable[[], None]] = {}
         self._answers: dict[int, asyncio.Future[Any]] = {}
-        self._outbox: deque[tuple[bytes, Sequence[socket.socket]]] = deque()
+        self._outbox: deque[tuple[bytes, Sequence[Closable]]] = deque()
         self._flushing = False
         self.closed = False
         self.privileged = False
@@ -118,7 +150,8 @@ class SpawnerLink:
     def order(self, order: Order) -> None:
         """Have a sandbox made; orders of one turn of the loop travel together."""
         if self.closed:
-            order.channel.close()
+            for one in order.given:
+                one.close()
             order.created.set_exception(_lost())
             return
         self._orders.append(order)
@@ -129,6 +162,10 @@ class SpawnerLink:
         if not self.closed and (number in self._living or number in self._pending):
             self._kills.append(number)
             self._schedule_flush()
+
+    def let_go(self, template: int, place: int) -> None:
+        """A template need not hold the layer in this place any more."""
+        self._send(("let_go", template, place))
 
     async def ask(self, what: str, number: int) -> Any:
         """Ask a sandbox's `time` (longest wait for a processor, processor time, in seconds) or `oom` (kills so far)."""
@@ -185,15 +222,16 @@ class SpawnerLink:
             kills, self._kills = self._kills, []
             self._send(("kill", kills))
         while self._orders and not self.closed:
-            batch, self._orders = self._orders[:MAX_BATCH], self._orders[MAX_BATCH:]
+            most = MAX_BATCH // 2 if any(order.layer for order in self._orders) else MAX_BATCH
+            batch, self._orders = self._orders[:most], self._orders[most:]
             for order in batch:
                 self._pending[order.number] = order
             self._send(
-                ("create", [(order.number, order.template, order.settings, order.limits) for order in batch]),
-                [order.channel for order in batch],
+                ("create", [(*_named(order), order.layer is not None) for order in batch]),
+                [one for order in batch for one in order.given],
             )
 
-    def _send(self, message: tuple[object, ...], channels: Sequence[socket.socket] = ()) -> None:
+    def _send(self, message: tuple[object, ...], channels: Sequence[Closable] = ()) -> None:
         if self.closed:
             return
         encoded = marshal.dumps(message, 2)  # type: ignore[arg-type]
@@ -298,8 +336,10 @@ class SpawnerLink:
         for _encoded, channels in self._outbox:
             for channel in channels:
                 channel.close()
+        for order in self._orders:
+            for one in order.given:
+                one.close()
         for order in (*self._pending.values(), *self._orders):
-            order.channel.close()
             if not order.created.done():
                 order.created.set_exception(_lost())
         for ready in self._templates.values():
@@ -317,6 +357,10 @@ class SpawnerLink:
             on_death()
         with contextlib.suppress(asyncio.InvalidStateError):
             self._gone.set_result(None)
+
+
+def _named(order: Order) -> tuple[int, int, bytes, Limits]:
+    return order.number, order.template, order.settings, order.limits
 
 
 def _lost() -> SandboxUnavailableError:

@@ -11,10 +11,11 @@ import asyncio
 import contextlib
 import functools
 import marshal
+import os
 import resource
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -35,17 +36,20 @@ from harena.core.ports import Egress, Gateways, GatewaySet, SandboxPort
 from harena.core.ports.images import ImageSource
 from harena.core.profiles import Profile
 from harena.core.records.images import ImageRoot
-from harena.core.threads import BLUEPRINTS, NODE
+from harena.core.snapshots import snapshot_in
+from harena.core.threads import BLUEPRINTS, CONTENT, NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime.fast_path import forker
 from harena.runtime.guest import host_trees, launch
 from harena.runtime.host import box_files, image_places, seccomp_filter
 from harena.runtime.host import image as images
 from harena.runtime.host.box import LinuxSandbox
+from harena.runtime.host.held_layers import MOST_BELOW, Chain, HeldLayer, HeldLayers, look_at, most_bytes
+from harena.runtime.host.link import Given, Order, SpawnerLink, TemplateGoneError
 from harena.runtime.host.link import Limits as CgroupLimits
-from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
 from harena.runtime.host.mechanisms import Mechanisms, in_force
 from harena.runtime.host.pool import Budget, Pool, Repeats
+from harena.runtime.host.upper_layer import UpperLayer
 from harena.runtime.kernel import network, privileges
 from harena.runtime.spawner import importing
 from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
@@ -150,6 +154,15 @@ class _Template:
         return self.enforcement.get("users", "one").split()[0].isdecimal()
 
 
+@dataclass(eq=False, slots=True)
+class _Point:
+    """Files of a sandbox as they were when they were held, for others to begin with."""
+
+    template: _Template
+    chain: Chain
+    timer: asyncio.TimerHandle
+
+
 class LinuxRuntime:
     """Implements `Runtime`. Lives in one event loop; raises the soft limit of open files to the hard one.
 
@@ -196,6 +209,9 @@ class LinuxRuntime:
         self._preparing: set[asyncio.Task[None]] = set()
         self._failures: dict[_Key, tuple[float, Callable[[str], PlatformError], str]] = {}
         """imports that have failed: until when that is remembered, the error's class and step, its text"""
+        self._held = HeldLayers(self._let_go_of_layer)
+        self._points: dict[tuple[str, str], _Point] = {}
+        """by workspace and id"""
         self._closed = False
         self._looking: asyncio.TimerHandle | None = None
 
@@ -227,7 +243,7 @@ class LinuxRuntime:
             sandbox.environment = {**sandbox.environment, **bound.environment}
         sandbox.workdir = spec.cwd or template.image.workdir
         files = {**spec.files}
-        if blueprint is not None and blueprint.files:  # their contents may be on the disk
+        if blueprint is not None and blueprint.files and not sandbox.chain:  # their contents may be on the disk
             files = {**await BLUEPRINTS.run_for(workspace, lambda: dict(blueprint.files.items())), **spec.files}
         if files:
             try:
@@ -290,6 +306,9 @@ class LinuxRuntime:
     ) -> tuple[_Template, LinuxSandbox]:
         if spec.policy.is_on and self._egress is None:
             raise HostUnsupportedError("this node serves no networks: leave network out", step="network")
+        point = self._points.get((workspace, snapshot_in(spec.image) or ""))
+        if point is not None:
+            return await self._made_with(point, spec)
         name, root = await self._image(workspace, spec.image)
         if root is None and spec.profile == "machine":
             raise SandboxValidationError(
@@ -312,6 +331,106 @@ class LinuxRuntime:
             raise
         finally:
             self._let_go(template, waiting)
+
+    async def _made_with(self, point: _Point, spec: SandboxSpec) -> tuple[_Template, LinuxSandbox]:
+        """A sandbox that begins with files that are held."""
+        template = point.template
+        if (spec.profile, spec.policy.is_on or bool(spec.gateways)) != (template.key.profile, False):
+            raise SandboxValidationError(
+                "a fork has the profile of its sandbox, and neither a network nor gateways, as that has none: leave "
+                "profile, network and gateways out, or take a snapshot and begin with that"
+            )
+        waiting = object()
+        template.claimed.add(waiting)
+        self._held.hold(point.chain)
+        try:
+            settings = _settings(
+                spec.limits, template, hides_processes=spec.hides_processes, listeners=[], chain=point.chain
+            )
+            sandbox = await self._make(
+                template, spec.limits, *settings, None, 0, hides_processes=spec.hides_processes, chain=point.chain
+            )
+            template.claimed.add(sandbox.number)
+            return template, sandbox
+        finally:
+            self._held.release(point.chain)
+            self._let_go(template, waiting)
+
+    async def _hold(
+        self, template: _Template, sandbox: LinuxSandbox, layer: UpperLayer, identity: str, seconds: float
+    ) -> int | None:
+        """See `HoldsFiles.hold_files`: have the sandbox go on as another one, whose uppermost layer is empty."""
+        number = await sandbox.quiet()
+        if number is None or template.is_forgotten or len(sandbox.chain) >= MOST_BELOW:
+            return None
+        try:
+            found = await CONTENT.run_for(sandbox.id, functools.partial(look_at, layer.folder))
+        except OSError:
+            return None
+        place = self._held.place(sandbox.workspace, template.number, found.bytes, most_bytes())
+        if place is None or found.has_shared_memory or not sandbox.is_still_quiet(number):
+            return None
+        held = HeldLayer(sandbox.workspace, template.number, place, layer.take_folder(), found.bytes, found.root_mode)
+        self._held.add(held)
+        chain = (held, *sandbox.chain)
+        self._held.hold(chain)
+        waiting = object()
+        template.claimed.add(waiting)
+        try:
+            settings, limits = _settings(
+                sandbox.limits,
+                template,
+                hides_processes=sandbox.hides_processes,
+                listeners=[],
+                chain=chain,
+                goes_on=True,
+            )
+            try:
+                folder = Given(os.dup(held.folder))
+                other = await self._make(
+                    template,
+                    sandbox.limits,
+                    settings,
+                    limits,
+                    None,
+                    0,
+                    hides_processes=sandbox.hides_processes,
+                    chain=chain,
+                    layer=folder,
+                )
+            except (HarenaError, OSError):  # the kernel does not let it, or the host has no room
+                return None
+            former = sandbox.number
+            if not await sandbox.become(other, number):
+                other.discard()
+                return None
+            self._sandboxes[sandbox.number] = sandbox
+            template.claimed.add(sandbox.number)
+            self._let_go(template, former)
+            self._add_point(template, chain, sandbox.workspace, identity, seconds)
+            return found.bytes
+        finally:
+            self._held.release(chain)
+            self._let_go(template, waiting)
+
+    def _add_point(self, template: _Template, chain: Chain, workspace: str, identity: str, seconds: float) -> None:
+        timer = asyncio.get_running_loop().call_later(seconds, lambda: self.forget_held(identity, workspace=workspace))
+        point = self._points[workspace, identity] = _Point(template, chain, timer)
+        self._held.hold(chain)
+        template.claimed.add(point)
+
+    def forget_held(self, identity: str, *, workspace: str = DEFAULT_WORKSPACE) -> bool:
+        """See `Runtime`."""
+        point = self._points.pop((workspace, identity), None)
+        if point is not None:
+            point.timer.cancel()
+            self._held.release(point.chain)
+            self._let_go(point.template, point)
+        return point is not None
+
+    def _let_go_of_layer(self, template: int, place: int) -> None:
+        if self._link is not None and not self._link.closed:
+            self._link.let_go(template, place)
 
     def _let_go(self, template: _Template, claim: object) -> None:
         template.claimed.discard(claim)
@@ -376,6 +495,8 @@ class LinuxRuntime:
             self._looking.cancel()
         for pool in self._pools.values():
             pool.close()
+        for workspace, identity in [*self._points]:
+            self.forget_held(identity, workspace=workspace)
         if self._starting is not None:
             await asyncio.wait([self._starting])
         for sandbox in self._sandboxes.values():
@@ -390,11 +511,13 @@ class LinuxRuntime:
             await asyncio.wait(self._preparing)
         self._pools.clear()
         self._templates.clear()
+        await self._held.close()
 
     def after_fork_in_child(self) -> None:
         """In a forked child: close every descriptor that belongs to the parent's sandboxes."""
         for sandbox in self._sandboxes.values():
             sandbox.forget()
+        self._held.forget()
         if self._link is not None:
             self._link.forget()
         if self._egress is not None:
@@ -612,6 +735,9 @@ class LinuxRuntime:
             if pool_key[0] == template.number:
                 pool.close()
                 del self._pools[pool_key]
+        for (workspace, identity), point in list(self._points.items()):
+            if point.template is template:
+                self.forget_held(identity, workspace=workspace)
 
     # -- sandboxes -----------------------------------------------------------------------------------------------
 
@@ -627,9 +753,9 @@ class LinuxRuntime:
                 limits, template, hides_processes=hides_processes, listeners=network.listeners(ports, gateways)
             )
             if not is_repeated and key[1:] != (_DEFAULT_LIMITS, False, None, 0):  # perhaps nobody asks for these again
-                return await self._make(template, limits, *settings, ports, gateways)
+                return await self._make(template, limits, *settings, ports, gateways, hides_processes=hides_processes)
             pool = self._pools[key] = Pool(
-                lambda: self._make(template, limits, *settings, ports, gateways),
+                lambda: self._make(template, limits, *settings, ports, gateways, hides_processes=hides_processes),
                 self._pool_size,
                 template.budgets,
                 lambda: self._drop_pool(key, pool),
@@ -648,11 +774,24 @@ class LinuxRuntime:
         cgroup_limits: CgroupLimits,
         ports: tuple[int, ...] | None,
         gateways: int,
+        *,
+        hides_processes: bool,
+        chain: Chain = (),
+        layer: Given | None = None,
     ) -> LinuxSandbox:
-        link = await self._spawner()
+        """`layer`: the folder of the uppermost one of the chain, where the template does not hold it yet; closed in any
+        case."""
+        try:
+            link = await self._spawner()
+        except BaseException:
+            if layer is not None:
+                layer.close()
+            raise
         try:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         except OSError as error:
+            if layer is not None:
+                layer.close()
             raise box_files.no_more_descriptors(error) from None
         ours.setblocking(False)
         sandbox = LinuxSandbox(
@@ -671,21 +810,32 @@ class LinuxRuntime:
             origin=template.origin,
             ports=ports,
             gateways=gateways,
+            chain=chain,
+            hold=None if template.layers is None else functools.partial(self._hold, template),
+            hides_processes=hides_processes,
         )
         created: asyncio.Future[None] = sandbox.loop.create_future()
+        number = sandbox.number
 
         def dead(oom_kills: int) -> None:
-            self._forget_sandbox(template, sandbox)
-            sandbox.died(oom_kills)
+            self._forget_sandbox(template, number)
+            has_layers.close()
+            lived = sandbox.successor_of or sandbox
+            if lived.number == number:
+                lived.died(oom_kills)
 
-        self._sandboxes[sandbox.number] = sandbox
-        link.order(Order(sandbox.number, template.number, settings, cgroup_limits, theirs, created, dead))
+        has_layers = contextlib.ExitStack()
+        self._held.hold(chain)
+        has_layers.callback(self._held.release, chain)
+        self._sandboxes[number] = sandbox
+        link.order(Order(number, template.number, settings, cgroup_limits, theirs, created, dead, layer))
         try:
             async with asyncio.timeout(START_SECONDS):
                 await created
                 await sandbox.ready
         except BaseException as error:  # cancellation too: no half-made sandbox may stay
-            self._forget_sandbox(template, sandbox)
+            self._forget_sandbox(template, number)
+            has_layers.close()
             said = sandbox.abandon()
             if isinstance(error, TimeoutError):
                 self._retire(template)
@@ -695,10 +845,10 @@ class LinuxRuntime:
             raise
         return sandbox
 
-    def _forget_sandbox(self, template: _Template, sandbox: LinuxSandbox) -> None:
-        self._sandboxes.pop(sandbox.number, None)
-        if sandbox.number in template.claimed:
-            self._let_go(template, sandbox.number)
+    def _forget_sandbox(self, template: _Template, number: int) -> None:
+        self._sandboxes.pop(number, None)
+        if number in template.claimed:
+            self._let_go(template, number)
 
 
 def _default_image(empty: Path) -> images.Image:
@@ -717,6 +867,21 @@ def _layers(image: images.Image, has_network: bool) -> launch.Layers:
         "files": [(path, content) for path, content, _ in images.network_files(has_network=has_network)],
         "mount_points": image_places.missing_mount_points(image.layers),
         "directories": image_places.missing_directories(image.layers, image.workdir, for_all_users=bool(image.user)),
+        "held": [],
+        "root_mode": 0o755,
+    }
+
+
+def _layers_with(layers: launch.Layers, chain: Chain, *, goes_on: bool) -> launch.Layers:
+    """The root of a sandbox that has held layers, too. What an image lacks is there, or was removed; `goes_on`: it has
+    every file of the sandbox that has written the uppermost one."""
+    return {
+        **layers,
+        "files": [] if goes_on else layers["files"],
+        "mount_points": [],
+        "directories": [],
+        "held": [layer.place for layer in chain],
+        "root_mode": chain[0].root_mode,
     }
 
 
@@ -730,7 +895,13 @@ def _has_succeeded(task: asyncio.Task[_Template]) -> bool:
 
 
 def _settings(
-    limits: Limits, template: _Template, *, hides_processes: bool, listeners: list[tuple[int, bytes, int]]
+    limits: Limits,
+    template: _Template,
+    *,
+    hides_processes: bool,
+    listeners: list[tuple[int, bytes, int]],
+    chain: Chain = (),
+    goes_on: bool = False,
 ) -> tuple[bytes, CgroupLimits]:
     """(what the template's fork is told, what its cgroups are given)."""
     unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
@@ -746,12 +917,16 @@ def _settings(
     options = f"size={limits.disk_bytes},nr_inodes={limits.inodes},mode=755"
     hard = {which: resource.getrlimit(which)[1] for which, _ in rlimits}
     rlimits = [(which, value if hard[which] < 0 else min(value, hard[which])) for which, value in rlimits]
+    layers = template.layers
+    if layers is not None and chain:
+        layers = _layers_with(layers, chain, goes_on=goes_on)
     settings: dict[str, object] = {
         "tmpfs": options.encode(),
         "hostname": _HOSTNAME,
         "rlimits": rlimits,
         "own_users": own_users,
-        "layers": template.layers,
+        "layers": layers,
+        "attach": goes_on,
         "hides_processes": hides_processes,
         "rights": _rights(template),
         "listeners": listeners,

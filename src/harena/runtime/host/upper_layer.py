@@ -12,12 +12,19 @@ class UpperLayer:
         """`close` closes a descriptor where that takes as long as it takes."""
         self.image = image
         self.folder = self.users = -1
+        self.below: list[int] = []
         self._close = close
+
+    def take_folder(self) -> int:
+        """The descriptor of the folder, which is the caller's from now on."""
+        folder, self.folder = self.folder, -1
+        return folder
 
     async def close(self) -> None:
         """See `harena.core.ports.UpperLayer`."""
-        descriptors = self.folder, self.users
+        descriptors = self.folder, self.users, *self.below
         self.folder = self.users = -1
+        self.below = []
         for descriptor in descriptors:
             if descriptor >= 0:
                 await self._close(descriptor)

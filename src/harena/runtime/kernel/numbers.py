@@ -20,5 +20,6 @@ _AARCH64 = {
 
 NUMBERS: dict[str, int] = {
     "close_range": 436,
+    "open_tree": 428,
     **{"x86_64": _X86_64, "aarch64": _AARCH64}.get(os.uname().machine, {}),
 }

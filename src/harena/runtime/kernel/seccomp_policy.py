@@ -338,7 +338,8 @@ _LAUNCH_CALLS = {
     "aarch64": {"mount": 40, "umount2": 39, "sethostname": 161, "capset": 91, "clone3": 435},
 }
 """what a template needs beside what its sandboxes may do: see launch.SandboxLaunch"""
-_OWN_ROOT_CALLS = {"x86_64": {"pivot_root": 155}, "aarch64": {"pivot_root": 41}}
+_MOUNT_CALLS = {"open_tree": 428, "move_mount": 429}
+_OWN_ROOT_CALLS = {"x86_64": {"pivot_root": 155, **_MOUNT_CALLS}, "aarch64": {"pivot_root": 41, **_MOUNT_CALLS}}
 """and where each sandbox goes into a root of its own, made of an image's layers"""
 _MACHINE_CALLS = {"x86_64": {"chroot": 161}, "aarch64": {"chroot": 51}}
 """what sandboxes of the profile `machine` may do beside those of `strict`"""

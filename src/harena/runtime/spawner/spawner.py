@@ -10,9 +10,10 @@ by the end of its socket, and takes its sandboxes along, being pid 1 of the pid 
 
     client -> spawner                                       spawner -> client
     ("template", t, plan, configuration)                    ("template", t, error or "", limits' enforcement)
-    ("create", [(s, t, settings, limits)...]) + channels    ("created", s, error or "")        one for each
+    ("create", [(s, t, settings, limits, has layer)...])    ("created", s, error or "")        one for each
+        + channels, each with the layer that comes with it
     ("kill", [s...])                                        ("dead", s, oom kills)   whatever the reason
-    ("drop", t)                                             ("template_dead", t)
+    ("drop", t) / ("let_go", t, place)                      ("template_dead", t)
     ("time", q, s) / ("oom", q, s)                          ("answer", q, value)
 """
 
@@ -89,6 +90,8 @@ class _Template:
     """told to be forked, and not answered yet"""
     unsent: deque[tuple[_Sandbox, bytes, int]] = field(default_factory=deque)
     """orders that wait for their turn: (sandbox, settings, its channel, which is this process's to close)"""
+    released: bytes = b""
+    """places of layers that it need not hold any more, and has not been told of"""
     listens_to_writes: bool = False
     ended_by: str = ""
     """what it did against the protocol, if it was ended for that"""
@@ -104,6 +107,8 @@ class _Sandbox:
     enters: bool = False
     """it was given the files of its cgroups, and goes into them itself"""
     over_memory: bool = False
+    layer: int = -1
+    """the folder of an upper layer that its template is to hold from now on; until the template has been told"""
 
 
 class Spawner:
@@ -203,8 +208,9 @@ class Spawner:
         kind, *arguments = marshal.loads(message)  # noqa: S302 (from the process that started this one)
         if kind == "create":
             channels = struct.unpack(f"{len(ancillary[0][2]) // 4}i", ancillary[0][2])
-            for (number, made, settings, limits), channel in zip(arguments[0], channels, strict=True):
-                self._create(number, made, settings, limits, channel)
+            given = iter(channels)
+            for number, made, settings, limits, has_layer in arguments[0]:
+                self._create(number, made, settings, limits, next(given), next(given) if has_layer else -1)
         elif kind == "kill":
             for number in arguments[0]:
                 sandbox = self.sandboxes.get(number)
@@ -215,6 +221,8 @@ class Spawner:
         elif kind == "drop":
             if arguments[0] in self.templates:
                 _end_template(self.templates[arguments[0]])
+        elif kind == "let_go":
+            self._let_go(*arguments)
         elif kind == "time":
             self._begin_look(*arguments)
         elif kind == "oom":
@@ -432,7 +440,7 @@ class Spawner:
         os.waitpid(made.pid, 0)
         del self.templates[made.number]
         for sandbox, _settings, channel in made.unsent:
-            os.close(channel)
+            _close_given(sandbox, channel)
             self._failed(sandbox, TEMPLATE_GONE)
         for sandbox in made.waiting.values():
             self._failed(sandbox, TEMPLATE_GONE)
@@ -458,38 +466,46 @@ class Spawner:
         settings: bytes,
         limits: tuple[int | None, int | None, float | None],
         channel: int,
+        layer: int,
     ) -> None:
-        """`channel` is this process's, to be sent and closed."""
+        """`channel` and `layer` (-1 = none) are this process's, to be sent and closed."""
         made = self.templates.get(template_number)
         if made is None or made.ended_by:
             os.close(channel)
+            if layer >= 0:
+                os.close(layer)
             self._say("created", number, TEMPLATE_GONE)
             return
         try:
             group = self.pool.acquire(memory_bytes=limits[0], pids=limits[1], cpu=limits[2], share=made.workspace)
         except OSError as error:
             os.close(channel)
+            if layer >= 0:
+                os.close(layer)
             self._say("created", number, f"cgroup: {_reason(error)}")
             return
-        sandbox = _Sandbox(number, group, limits[0])
+        sandbox = _Sandbox(number, group, limits[0], layer=layer)
         self.sandboxes[number] = sandbox
         made.unsent.append((sandbox, forker.order(settings) if made.imports else settings, channel))
         self._tell(made)
 
     def _tell(self, made: _Template) -> None:
         """Send a template what waits for it, as much as it takes. Never blocks: it may have stopped reading."""
+        if made.released and not self._tell_released(made):
+            return
         while made.unsent and len(made.waiting) < _MOST_UNANSWERED:
             sandbox, settings, channel = made.unsent[0]
             try:
                 entries = sandbox.group.open_entries()
             except OSError as error:
                 made.unsent.popleft()
-                os.close(channel)
+                _close_given(sandbox, channel)
                 self._failed(sandbox, f"cgroup: {_reason(error)}")
                 continue
             sandbox.enters = bool(entries)
+            layers = [sandbox.layer] if sandbox.layer >= 0 else []
             try:
-                _order(made, sandbox, settings, [channel, *entries])
+                _order(made, sandbox, settings, [channel, *layers, *entries])
             except BlockingIOError:
                 self._listen_to_writes(made, True)
                 return
@@ -504,8 +520,28 @@ class Spawner:
                     os.close(entry)
             made.unsent.popleft()
             made.waiting[sandbox.number] = sandbox
-            os.close(channel)
+            _close_given(sandbox, channel)
         self._listen_to_writes(made, False)
+
+    def _let_go(self, number: int, place: int) -> None:
+        """A template need not hold a layer any more."""
+        made = self.templates.get(number)
+        if made is not None and not made.ended_by:
+            made.released += bytes([place])
+            self._tell(made)
+
+    def _tell_released(self, made: _Template) -> bool:
+        """False if the template does not take it now."""
+        try:
+            made.control.send(template.LET_GO + made.released, _socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            self._listen_to_writes(made, True)
+            return False
+        except OSError as error:
+            self._misbehaved(made, f"it cannot be told anything: {error.strerror}")
+            return False
+        made.released = b""
+        return True
 
     def _listen_to_writes(self, made: _Template, wanted: bool) -> None:
         if wanted != made.listens_to_writes:
@@ -632,6 +668,14 @@ def _attach(group: cgroups.Group, pid: int) -> None:
 def _reason(error: OSError | ValueError) -> str:
     """What users are told: without the host's paths and pids."""
     return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
+
+
+def _close_given(sandbox: _Sandbox, channel: int) -> None:
+    """What came with the request for it."""
+    os.close(channel)
+    if sandbox.layer >= 0:
+        os.close(sandbox.layer)
+        sandbox.layer = -1
 
 
 def _kill(pidfd: int) -> None:
