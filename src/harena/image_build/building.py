@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
+import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,6 +36,7 @@ from harena.image_build.planning import (
     plan_stage,
 )
 from harena.image_build.source_trees import Budget, ImageTree, SourceTree, search_budget
+from harena.image_build.work_files import WorkFiles
 
 T = TypeVar("T")
 _MIB = 1024 * 1024
@@ -51,6 +52,13 @@ class BuildLimits:
 
     bytes: int
     files: int
+    room: int
+    """bytes that the images of the workspace may take"""
+
+    @property
+    def largest(self) -> int:
+        """Bytes that anything may have which the build writes: more would never fit."""
+        return min(self.bytes, self.room)
 
 
 @dataclass(slots=True)
@@ -85,6 +93,7 @@ class Builder:
     _plans: dict[int, StagePlan] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
     _budget: Budget = field(default_factory=search_budget)
+    _work: WorkFiles = field(init=False)
 
     async def pull(self) -> None:
         """Have the images that stages begin with. Raises as `BuildRoom.base`."""
@@ -93,6 +102,7 @@ class Builder:
 
     async def build(self) -> BuiltImage:
         """The image of the target. Raises DockerfileError, ValidationError, HarenaError."""
+        self._work = WorkFiles(self.room.path, self.limits.largest)
         self._budget.stop = self.received.context.stop = self._stop.is_set
         self.received.context.budget = self._budget
         await self._thread(self._plan_all)
@@ -115,7 +125,8 @@ class Builder:
                     await asyncio.wait([work])
             raise
         except LayerTooLargeError as error:
-            raise ValidationError(f"the layer is too large: {error}", reason="IMAGE_TOO_LARGE") from None
+            reason = "IMAGE_TOO_LARGE" if self.limits.largest == self.limits.bytes else "IMAGE_SPACE"
+            raise ValidationError(f"the layer is too large: {error}", reason=reason) from None
         except OSError as error:
             raise _disk(error) from error
 
@@ -178,16 +189,24 @@ class Builder:
             selection = await self._selected(step)
             contents = [await self._thread(selection.digest)]
         key = step_key(parent, step, config, contents)
-        if (found := await self._cached(key)) is not None:
+        found = await self._cached(key)
+        layer = None
+        if found is None:
+            layer = await self._thread(partial(self._write, step, selection, files))
+        if selection is not None:
+            await self._remove(selection.archives)
+        if found is not None:
             return found, key, True
-        layer = await self._thread(partial(self._write, step, selection, files))
         if layer is None:
             return image, key, True
         return await self.room.commit(image, layer, config, key), key, False
 
+    async def _remove(self, files: Iterable[Path]) -> None:
+        await self._thread(partial(self._work.remove, files))
+
     async def _selected(self, step: CopyStep) -> Selection:
         tree, where = await self._tree(step.from_)
-        return await self._thread(partial(select, step, tree, where, self.room.path, most_bytes=self.limits.bytes))
+        return await self._thread(partial(select, step, tree, where, self._work))
 
     async def _tree(self, source: ImageSource | None) -> tuple[SourceTree, str]:
         """What a step copies from, and its name for people."""
@@ -208,9 +227,9 @@ class Builder:
 
     def _write(self, step: CopyStep | FolderStep, selection: Selection | None, files: ImageFiles) -> Path | None:
         """The layer as a tar file; None = there is nothing to change."""
-        descriptor, name = tempfile.mkstemp(dir=self.room.path, prefix="layer-")
+        descriptor, path = self._work.new("layer-")
         with open(descriptor, "wb") as file:
-            layer = LayerTar(file, most_bytes=self.limits.bytes, most_files=self.limits.files)
+            layer = LayerTar(file, most_bytes=self._work.left, most_files=self.limits.files)
             if isinstance(step, FolderStep):
                 write_folder(step, files, layer)
             else:
@@ -218,9 +237,9 @@ class Builder:
                 write_copy(step, selection, files, layer)
             layer.close()
         if not layer.entries:
-            Path(name).unlink()
+            self._work.remove([path])
             return None
-        return Path(name)
+        return self._work.let_go(path)
 
     # -- RUN --
 
@@ -247,9 +266,11 @@ class Builder:
                 raise fault(step.line, "RUN", ended.why, "What it said stands in the build's log.")
             without = [*targets.values(), *ended.empty, *_MOUNTED]
             made = await self.room.commit(image, ended.layer, config, key, without=without)
+        await self._remove([file for _, file in command.trees if file is not None])
         for name, file in caches:
             with suppress(HarenaError):  # the step is made, and a cache may be lost at any time
                 await self.room.commit(None, file, ImageConfig(), cache_key(name))
+            await self._remove([file])  # where it was kept, it is no more here
         return made, key, False
 
     async def _command(
@@ -274,7 +295,7 @@ class Builder:
                 trees.append((targets[mount.target], None))
             elif mount.kind == "cache":
                 image = await self.room.cached(cache_key(mount.id))
-                file = Path(await self._thread(partial(tempfile.mktemp, dir=self.room.path, prefix="cache-")))
+                file = await self._thread(self._empty_file)
                 trees.append((targets[mount.target], self.room.layer_archive(image) if image is not None else None))
                 kept.append((targets[mount.target], file))
                 caches.append((mount.id, file))
@@ -291,6 +312,7 @@ class Builder:
             files=laid,
             trees=trees,
             kept=kept,
+            kept_bytes=min(self._work.left, 2 * self.received.request.memory_mb * _MIB),
             network=policy_in_words(self.received.request.network) if step.has_network else NO_NETWORK,
         )
         return command, caches
@@ -300,12 +322,18 @@ class Builder:
 
     def _write_tree(self, step: RunStep, mount: MountStep, selection: Selection) -> Path:
         """A tar file of what is mounted, with paths below the target."""
-        descriptor, name = tempfile.mkstemp(dir=self.room.path, prefix="mount-")
+        descriptor, path = self._work.new("mount-")
         with open(descriptor, "wb") as file:
-            layer = LayerTar(file, most_bytes=self.limits.bytes, most_files=self.limits.files)
+            layer = LayerTar(file, most_bytes=self._work.left, most_files=self.limits.files)
             write_copy(_as_copy(step, mount), selection, ImageFiles((), keeps_owners=False), layer)
             layer.close()
-        return Path(name)
+            self._work.grow(path, layer.bytes)
+        return path
+
+    def _empty_file(self) -> Path:
+        descriptor, path = self._work.new("cache-")
+        os.close(descriptor)
+        return path
 
 
 def _as_copy(step: RunStep, mount: MountStep) -> CopyStep:

@@ -276,7 +276,9 @@ class Builds:
             build.steps_cached += was_here
             build.change("step", "it was here already" if was_here else "done")
 
-        limits = BuildLimits(_number(settings.IMAGE_MOST_BYTES), _number(settings.IMAGE_MOST_FILES))
+        limits = BuildLimits(
+            *map(_number, (settings.IMAGE_MOST_BYTES, settings.IMAGE_MOST_FILES, settings.IMAGE_BYTES))
+        )
         reports = Reports(planned, began, ended, lambda said: build.say(said, self._clock))
         deadline = self._clock.now() + received.request.timeout_seconds
         builder = Builder(

@@ -33,6 +33,7 @@ from harena.image_build.source_trees import (
     search_budget,
 )
 from harena.image_build.unpacking import unpacked_tar
+from harena.image_build.work_files import WorkFiles
 
 _IMPLICIT_MODE = 0o755
 Parts = tuple[str, ...]
@@ -55,6 +56,8 @@ class Selection:
     items: Sequence[Item]
     into_folder: bool
     """the destination is a directory, whatever lies there"""
+    archives: Sequence[Path] = ()
+    """files that archives of ADD were unpacked to"""
 
     def digest(self) -> str:
         """Changes with names, kinds, modes, owners, links and contents; not with times. Reads every file. Raises
@@ -68,18 +71,20 @@ class Selection:
         return whole.hexdigest()
 
 
-def select(step: CopyStep, tree: SourceTree, where: str, work: Path, *, most_bytes: int) -> Selection:
-    """The entries that a step copies. `where`: the tree, for people; `work`: where archives of ADD are unpacked for the
-    time of the build. Raises DockerfileError, ValidationError, OSError."""
+def select(step: CopyStep, tree: SourceTree, where: str, work: WorkFiles) -> Selection:
+    """The entries that a step copies. `where`: the tree, for people; `work`: what archives of ADD are unpacked to until
+    the step is made. Raises DockerfileError, ValidationError, OSError."""
     try:
         rules = PathRules.of(step.excludes)
     except PathPatternError as error:
         raise _fault(step, f"--exclude: {error}", "Correct the pattern.") from None
     items: list[Item] = []
+    archives: list[Path] = []
     into_folder = step.destination.endswith("/")
     for source in step.sources:
         for path, node in _found(step, source, tree, where):
-            if step.unpacks and node.kind == FILE and (file := unpacked_tar(tree, node, work, most_bytes)) is not None:
+            if step.unpacks and node.kind == FILE and (file := unpacked_tar(tree, node, work)) is not None:
+                archives.append(file)
                 archive = TarTree.read(file, f"line {step.line}: the archive {path}", keeps_owners=True)
                 archive.stop, archive.budget = tree.stop, tree.budget
                 items += (Item(parts, one, archive) for parts, one in _below(archive, archive.root(), ()))
@@ -105,7 +110,7 @@ def select(step: CopyStep, tree: SourceTree, where: str, work: Path, *, most_byt
     inline = _InlineTree()
     for one in step.files:
         items.append(Item((one.name,), inline.add(one.name, one.content.encode("utf-8", "surrogateescape")), inline))
-    return Selection(items, into_folder or len(step.sources) + len(step.files) > 1)
+    return Selection(items, into_folder or len(step.sources) + len(step.files) > 1, archives)
 
 
 def check_sources(step: CopyStep, tree: SourceTree) -> None:

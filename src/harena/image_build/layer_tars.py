@@ -58,6 +58,11 @@ class LayerTar:
             raise OSError(f"/{'/'.join(parts)} has changed its size while it was copied")
         self._file.write(b"\0" * (-size % tarfile.BLOCKSIZE))
 
+    @property
+    def bytes(self) -> int:
+        """Bytes that its entries take at most."""
+        return self._most_bytes - self._left
+
     def close(self) -> None:
         """Write the end."""
         self._file.write(b"\0" * (2 * tarfile.BLOCKSIZE))

@@ -60,6 +60,7 @@ _OTHER_NAMES = {
 _TRUE, _FALSE = ("", "1", "t", "true"), ("0", "f", "false")
 _NOT_IN_ONBUILD = ("FROM", "MAINTAINER", "ONBUILD")
 _MOST_STAGES = 100
+_MOST_MOUNTS = 100
 _MOST_TEXT = 1000
 
 Flags = Mapping[str, Sequence[str]]
@@ -283,6 +284,8 @@ def _run(one: Instruction, flags: Flags, rest: str, escape: str) -> Written:
     network = _flag(flags, "network") or "default"
     if network not in ("default", "none"):
         _wrong(one, f"--network={shown(network)} is not possible here", "Write default or none.")
+    if len(flags.get("mount", ())) > _MOST_MOUNTS:
+        _wrong(one, f"it has more than {_MOST_MOUNTS} mounts", "Mount a directory that holds several.")
     mounts = tuple(_mount(one, text) for text in flags.get("mount", ()))
     documents = one.here_documents
     names = here_document_names(rest, escape) if documents else ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import lzma
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Protocol
 
 from harena.core.errors import ValidationError
 from harena.image_build.source_trees import Node, SourceTree, StoppedError
+from harena.image_build.work_files import WorkFiles
 
 _CHUNK_BYTES = 1024 * 1024
 _USTAR = slice(257, 262)
@@ -50,28 +50,25 @@ _FORMATS: tuple[tuple[bytes, Callable[[], _Decompressor]], ...] = (
 )
 
 
-def unpacked_tar(tree: SourceTree, node: Node, work: Path, most_bytes: int) -> Path | None:
-    """A plain tar file of an archive, below `work`; None = the file is no archive. Raises ValidationError, OSError."""
+def unpacked_tar(tree: SourceTree, node: Node, work: WorkFiles) -> Path | None:
+    """A plain tar file of an archive, one of `work`; None = the file is no archive. Raises ValidationError, OSError."""
     pieces = tree.content(node)
     first = next(pieces, b"")
     kind = next((kind for magic, kind in _FORMATS if first.startswith(magic)), None)
     if kind is None and first[_USTAR] != b"ustar":
         return None
-    descriptor, name = tempfile.mkstemp(dir=work, prefix="archive-")
-    size = 0
+    descriptor, file = work.new("archive-")
+    is_begun = False
     with open(descriptor, "wb") as out:
         try:
             for piece in _plain(first, pieces, kind):
-                if not size and piece[_USTAR] != b"ustar":
+                if not is_begun and piece[_USTAR] != b"ustar":
+                    work.remove([file])
                     return None  # compressed, and no archive: it is copied as it is
-                size += len(piece)
+                is_begun = True
                 if tree.stop():
                     raise StoppedError
-                if size > most_bytes:
-                    raise ValidationError(
-                        f"the archive {node.name!r:.200} unpacks to more than {most_bytes} bytes",
-                        reason="IMAGE_TOO_LARGE",
-                    )
+                work.grow(file, len(piece))
                 out.write(piece)
         except (zlib.error, lzma.LZMAError, EOFError) as error:
             raise ValidationError(f"the archive {node.name!r:.200} is damaged: {error}", reason="CONTEXT") from None
@@ -79,7 +76,7 @@ def unpacked_tar(tree: SourceTree, node: Node, work: Path, most_bytes: int) -> P
             if error.errno is None:  # what bz2 raises for damaged data
                 raise ValidationError(f"the archive {node.name!r:.200} is damaged", reason="CONTEXT") from None
             raise
-    return Path(name)
+    return file
 
 
 def _plain(first: bytes, more: Iterator[bytes], kind: Callable[[], _Decompressor] | None) -> Iterator[bytes]:

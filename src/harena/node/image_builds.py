@@ -70,8 +70,9 @@ class SandboxRunner:
             if why:
                 yield BuildOutcome(why=why)
                 return
+            left = command.kept_bytes
             for path, file in command.kept:
-                await _keep(sandbox, path, file)
+                left -= await _keep(sandbox, path, file, min(left, _MOST_CACHE_BYTES))
             empty = [path for path in command.places if await _is_empty(sandbox, path)]
             if not isinstance(sandbox, HasUpperLayer):
                 raise PlatformError("this runtime cannot tell what a sandbox has written", step="build")
@@ -158,23 +159,25 @@ def _why(result: ExecResult) -> str:
     return f"the command has ended with exit code {result.returncode}" if result.returncode else ""
 
 
-async def _keep(sandbox: SandboxPort, path: str, file: Path) -> None:
-    """Write what a directory holds into a tar file; without one where that is too much, or where it has gone."""
-    out: BinaryIO = await IMAGES.run(file.open, "xb")
+async def _keep(sandbox: SandboxPort, path: str, file: Path, most: int) -> int:
+    """Write what a directory holds into a tar file; nothing where that is too much, or where it has gone. Gives the
+    bytes that it has."""
+    out: BinaryIO = await IMAGES.run(file.open, "wb")
+    size = 0
     try:
-        size = 0
         async with aclosing(sandbox.create_archive(path)) as pieces:
             async for piece in pieces:
                 size += len(piece)
-                if size > _MOST_CACHE_BYTES:
-                    raise SandboxFileError(f"{path} has more than {_MOST_CACHE_BYTES} bytes")
+                if size > most:
+                    raise SandboxFileError(f"{path} has more than {most} bytes")
                 await IMAGES.run(out.write, piece)
     except SandboxFileError:
         await IMAGES.run(out.seek, 0)
         await IMAGES.run(out.truncate)
-        await IMAGES.run(out.write, bytes(2 * tarfile.BLOCKSIZE))  # the cache is empty from now on
+        size = await IMAGES.run(out.write, bytes(2 * tarfile.BLOCKSIZE))  # the cache is empty from now on
     finally:
         await IMAGES.run(out.close)
+    return size
 
 
 async def _pieces(file: Path) -> AsyncIterator[bytes]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import bz2
+import io
 import os
 import sys
+import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -18,6 +21,7 @@ from harena.image_build import builds as builds_module
 from harena.image_build.builds import Builds
 from harena.image_store.images import Images
 from harena.image_store.manifests import this_platform
+from harena.node import image_builds
 from harena.node.image_builds import user_of
 
 BUILDER = Path(__file__).with_name("image_builder.py")
@@ -82,6 +86,48 @@ async def test_without_room_a_build_fails_and_leaves_nothing(
     place = tmp_path / "images"
     assert [left(place), os.listdir(place / "images"), os.listdir(place / "layers")] == [[], [], []]
     assert os.listdir(place / "blobs/sha256") == []
+
+
+def bomb(size: int) -> bytes:
+    """An archive with one empty file, and much behind its end."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("f"))
+    return bz2.compress(made.getvalue() + bytes(size))
+
+
+async def test_what_add_unpacks_goes_with_its_step(
+    images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there are: their layers may be empty, so that no budget of images counts them."""
+    monkeypatch.setenv("HARENA_IMAGE_BYTES", str(4 << 20))
+    builds, runner = builds_over(images)
+    steps = "".join(f"ADD b /{number}/\n" for number in range(4))
+    begun = await builds.begin(WORKSPACE, archive(f"FROM scratch\n{steps}RUN wait", ("b", bomb(3 << 20))))
+    await runner.begun.wait()
+    lies = sum(file.stat().st_size for file in (tmp_path / "images").rglob("*") if file.is_file())
+    assert lies < 1 << 20
+    await builds.cancel(WORKSPACE, begun.id)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "ADD b b /x/",
+        "COPY a a/../a /x/\nADD b c /x/",
+        "COPY d /d\nRUN " + "".join(f"--mount=type=bind,source=d,target=/{name} " for name in "mno") + "wait",
+    ],
+)
+async def test_what_a_build_lays_aside_has_one_bound(
+    images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: str
+) -> None:
+    monkeypatch.setenv("HARENA_IMAGE_BYTES", str(5 << 20))
+    builds, _ = builds_over(images)
+    files = [("a", b"1"), ("b", bomb(3 << 20)), ("c", bomb(3 << 20)), ("d", bytes(2 << 20))]
+    told = await built(builds, f"FROM scratch\n{steps}", *files)
+    assert told.state is BuildState.FAILED
+    assert told.reason in ("IMAGE_TOO_LARGE", "IMAGE_SPACE")
+    assert left(tmp_path / "images") == []
 
 
 async def test_steps_go_before_images_that_have_names(
@@ -235,3 +281,20 @@ async def test_a_build_that_is_killed_leaves_whole_steps(tmp_path: Path) -> None
     fresh = await built(builds, STEPS, *files)
     assert {fresh.image} == {digest.decode() for digest in digests}
     await whole.close()
+
+
+async def test_caches_of_a_command_have_one_bound(tmp_path: Path) -> None:
+    """A file without content may be of any length in a sandbox; what is more than all may have is kept empty."""
+
+    class Sandbox:
+        async def create_archive(self, path: str) -> AsyncIterator[bytes]:
+            for _ in range(3):
+                yield bytes(1 << 20)
+
+    files = [tmp_path / name for name in "abc"]
+    spent, room = 0, 5 << 20
+    for file in files:
+        file.touch()
+        spent += await image_builds._keep(Sandbox(), "/c", file, room - spent)  # type: ignore[arg-type]
+    assert [file.stat().st_size for file in files] == [3 << 20, 1024, 1024]
+    assert spent == (3 << 20) + 2048

@@ -28,6 +28,7 @@ from harena.image_build.layer_tars import LayerTar, LayerTooLargeError
 from harena.image_build.owners import UnknownOwnerError, owner_of
 from harena.image_build.planning import CopyStep, FolderStep, InlineFile
 from harena.image_build.source_trees import Budget, ImageTree, SourceTree, StoppedError, TarTree, find
+from harena.image_build.work_files import WorkFiles
 
 MIB = 1024 * 1024
 STEP = CopyStep(
@@ -102,7 +103,7 @@ def layer_of(step: CopyStep, tree: SourceTree, image: ImageFiles, work: Path) ->
     """The entries of the layer that a step makes, by their names."""
     made = io.BytesIO()
     layer = LayerTar(made, most_bytes=MIB, most_files=100)
-    write_copy(step, select(step, tree, "the context", work, most_bytes=MIB), image, layer)
+    write_copy(step, select(step, tree, "the context", WorkFiles(work, MIB)), image, layer)
     layer.close()
     made.seek(0)
     with tarfile.open(fileobj=made, encoding="utf-8", errors="surrogateescape") as archive:
@@ -295,7 +296,7 @@ def test_a_layer_is_bounded(context: Callable[..., ContextTree], image: ImageFil
 
 def test_the_digest_changes_with_what_counts(context: Callable[..., ContextTree], tmp_path: Path) -> None:
     def digest(*members: tuple[str, bytes | str | None]) -> str:
-        return select(STEP, context(*members), "the context", tmp_path, most_bytes=MIB).digest()
+        return select(STEP, context(*members), "the context", WorkFiles(tmp_path, MIB)).digest()
 
     same = digest(("x/a", b"1"), ("x/l", "a"))
     assert digest(("x/a", b"1"), ("x/l", "a"), ("other", b"")) == same
@@ -359,7 +360,7 @@ def test_wildcards_walk_a_tree_without_its_links(context: Callable[..., ContextT
     with pytest.raises(DockerfileError, match="matches nothing"):
         check_sources(replace(STEP, sources=("*/*/*/*",)), tree)
     step = replace(STEP, sources=("to/*.txt", "*/f.txt", "d/../to/*"), destination="/y/")
-    found = select(step, tree, "it", Path(), most_bytes=MIB)
+    found = select(step, tree, "it", WorkFiles(Path(), MIB))
     assert [item.parts for item in found.items] == [("f.txt",)] * 3
 
 
@@ -370,11 +371,11 @@ def test_what_one_build_looks_for_has_a_bound_and_can_be_stopped(context: Callab
         step = replace(STEP, sources=sources, destination="/y/", excludes=("**x*",))
         tree.budget = Budget(1_500, "it")
         with pytest.raises(ValidationError, match="takes too long"):
-            select(step, tree, "it", Path(), most_bytes=MIB)
+            select(step, tree, "it", WorkFiles(Path(), MIB))
         tree.budget = Budget(10**9, "it")
         tree.budget.stop = lambda: True
         with pytest.raises(StoppedError):
-            select(step, tree, "it", Path(), most_bytes=MIB)
+            select(step, tree, "it", WorkFiles(Path(), MIB))
 
 
 async def test_a_build_that_is_cancelled_again_and_again_waits_for_its_thread() -> None:

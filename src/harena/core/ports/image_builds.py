@@ -34,7 +34,9 @@ class BuildCommand:
     trees: Sequence[tuple[str, Path | None]] = ()
     """directories, each with a tar file of what it holds; None = nothing"""
     kept: Sequence[tuple[str, Path]] = ()
-    """directories that are written as tar files when the command has ended well"""
+    """directories that are written as tar files, which are there and empty, when the command has ended well"""
+    kept_bytes: int = 0
+    """what these files may have together; of what is more nothing is kept"""
     places: Sequence[str] = ()
     """directories that every sandbox has and the image lacks"""
     network: NetworkPolicy = NO_NETWORK
