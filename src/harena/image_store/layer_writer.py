@@ -74,7 +74,7 @@ class LayerWriter:
     content_bytes: int = 0
     """size of the contents of files"""
     disk_bytes: int = 0
-    """space that they take, each with whole blocks"""
+    """space that they take, each with whole blocks, and a block for each file, folder and link"""
     dropped: dict[str, int] = field(default_factory=dict)
     """what was left out -> how often"""
     _folders: dict[Parts, int] = field(default_factory=dict)
@@ -127,7 +127,9 @@ class LayerWriter:
         self.content_bytes += entry.size
         if self.content_bytes > self.most_bytes:
             raise TooLargeError(f"it has more than {self.most_bytes} bytes")
-        self.disk_bytes += entry.size + -entry.size % _BLOCK_BYTES + (_BLOCK_BYTES if entry.kind == FOLDER else 0)
+        self.disk_bytes += entry.size + -entry.size % _BLOCK_BYTES
+        if entry.kind != HARD_LINK:  # a disk ends at its inodes, too: empty files must not be free
+            self.disk_bytes += _BLOCK_BYTES
 
     def _write_file(self, above: Parts, name: bytes, entry: Entry, stream: ByteStream) -> None:
         folder = self._folder(above)

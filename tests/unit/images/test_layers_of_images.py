@@ -303,6 +303,12 @@ class TestDamagedArchives:
 class TestCost:
     """What a small layer makes its unpacking do."""
 
+    def test_each_file_takes_a_block_of_the_budget(self, tmp_path: Path) -> None:
+        """Empty files and links, too, since a disk ends at its inodes; another name of a file takes none."""
+        whole = [member("empty", b""), link("l", "empty"), member("one", b"1"), link("again", "one", hard=True)]
+        made = unpacked(tmp_path / "l", tar(member("d"), member("d/f", bytes(5000)), *whole))
+        assert made.disk_bytes == 4096 * (5 + 2 + 1)
+
     def test_files_that_replace_each_other_are_looked_for_nowhere(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
