@@ -51,8 +51,8 @@ class Served:
     own: OwnAddresses
     turns: Turns
     times: Times
-    may_open: Callable[[int], bool]
-    """whether a gate with so many connections may open one more"""
+    may_open: Callable[[str, int], bool]
+    """whether a gate of this workspace with so many connections may open one more"""
     room_made: Callable[[], None]
     """a connection has ended"""
     permitted: Sequence[Network] | None = None
@@ -95,6 +95,8 @@ class Gate:
     _listening: dict[socket.socket, tuple[Handler, int]] = field(default_factory=dict)
     _waiting: set[socket.socket] = field(default_factory=set)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _answering: set[asyncio.Task[None]] = field(default_factory=set)
+    """who takes datagrams"""
     _live: dict[asyncio.Task[Any], _Live] = field(default_factory=dict)
 
     def listen(self, listener: socket.socket, handler: Handler, port: int) -> None:
@@ -109,11 +111,15 @@ class Gate:
         self._accept_from(listener)
 
     def receive(self, datagrams: socket.socket, handler: Callable[[Gate, socket.socket], None]) -> None:
-        """Have `handler` called whenever this socket has a datagram. Raises OSError, ValueError."""
+        """Have `handler` called for each datagram of this socket, in turns. Raises OSError, ValueError."""
         if datagrams.family is not socket.AF_INET or datagrams.type is not socket.SOCK_DGRAM:
             raise ValueError("no socket for datagrams")
         self._add(datagrams)
-        asyncio.get_running_loop().add_reader(datagrams.fileno(), handler, self, datagrams)
+        self._answering.add(asyncio.get_running_loop().create_task(self._answer(datagrams, handler)))
+
+    async def turn(self) -> None:
+        """Returns when it is this sandbox's turn."""
+        await self.served.turns.take(self.workspace, self.sandbox_id)
 
     def change(self, policy: NetworkPolicy) -> None:
         """Another policy; what it does not allow ends."""
@@ -125,7 +131,7 @@ class Gate:
     def resume(self) -> None:
         """There may be room for connections that wait."""
         for listener in list(self._waiting):
-            if not self.served.may_open(len(self._tasks)):
+            if not self.served.may_open(self.workspace, len(self._tasks)):
                 return
             self._accept_from(listener)
 
@@ -138,7 +144,7 @@ class Gate:
         self._sockets.clear()
         self._listening.clear()
         self._waiting.clear()
-        tasks = list(self._tasks)
+        tasks = [*self._tasks, *self._answering]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -240,7 +246,7 @@ class Gate:
     def _accept(self, listener: socket.socket) -> None:
         """One connection in each turn of the loop. Where there is no room for it, it waits in the kernel's queue."""
         loop = asyncio.get_running_loop()
-        if not self.served.may_open(len(self._tasks)):
+        if not self.served.may_open(self.workspace, len(self._tasks)):
             loop.remove_reader(listener.fileno())
             self._waiting.add(listener)
             return
@@ -259,10 +265,26 @@ class Gate:
         self._tasks.add(task)
         task.add_done_callback(self._served)
 
+    async def _answer(self, datagrams: socket.socket, handler: Callable[[Gate, socket.socket], None]) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            has_one: asyncio.Future[None] = loop.create_future()
+            loop.add_reader(datagrams.fileno(), _come, has_one)
+            try:
+                await has_one
+            finally:
+                if datagrams.fileno() >= 0:  # else its number may be another socket's by now
+                    loop.remove_reader(datagrams.fileno())
+            await self.turn()
+            try:
+                handler(self, datagrams)
+            except Exception as error:  # noqa: BLE001 - a fault of its own, which is told; the next datagram is answered
+                loop.call_exception_handler({"message": "a datagram could not be answered", "exception": error})
+
     async def _serve(self, handler: Handler, connection: socket.socket, port: int) -> None:
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            await self.served.turns.take(self.sandbox_id)
+            await self.turn()
             await handler(self, connection, port)
         except (OSError, TimeoutError):
             return  # one of the two sides has gone, or does nothing
@@ -276,3 +298,8 @@ class Gate:
             context = {"message": "a connection of a sandbox has failed", "exception": error}
             asyncio.get_running_loop().call_exception_handler(context)
         self.served.room_made()
+
+
+def _come(waited_for: asyncio.Future[None]) -> None:
+    if not waited_for.done():
+        waited_for.set_result(None)

@@ -162,7 +162,7 @@ class GatewayServer:
             try:
                 if len(self._tasks) <= 2 * MOST_CONNECTIONS:
                     full = not has_room
-                    pieces = Pieces(self._turns, self._sandbox_id)
+                    pieces = Pieces(self._turns, self._workspace, self._sandbox_id)
                     await _Connection(side, reader, writer, self._times, pieces, full=full).serve()
             except asyncio.CancelledError:
                 return  # `close` has ended it: asyncio would report it as an error

@@ -95,7 +95,7 @@ class _HttpSide:
         self.way = way
         self.fixed = fixed
         self.inner = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD)
-        self._pieces = Pieces(gate.served.turns, gate.sandbox_id)
+        self._pieces = Pieces(gate.served.turns, gate.workspace, gate.sandbox_id)
 
     async def serve(self) -> None:
         """One request after the other."""
@@ -223,7 +223,7 @@ class _HttpSide:
 
     async def _pass_answer(self, outer: h11.Connection, upstream: socket.socket, line: Line) -> None:
         begun = False
-        pieces = Pieces(self.gate.served.turns, self.gate.sandbox_id)
+        pieces = Pieces(self.gate.served.turns, self.gate.workspace, self.gate.sandbox_id)
         try:
             while True:
                 await pieces.next()

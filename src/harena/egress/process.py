@@ -50,9 +50,13 @@ class EgressProcess:
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._receive)
         await self._ended.wait()
 
-    def may_open(self, of_one: int) -> bool:
+    def may_open(self, workspace: str, of_one: int) -> bool:
         """See `shares.may_open`."""
-        return may_open(of_one, sum(gate.connections for gate in self._gates.values()), len(self._gates))
+        of_all = of_workspace = 0
+        for gate in self._gates.values():
+            of_all += gate.connections
+            of_workspace += gate.connections if gate.workspace == workspace else 0
+        return may_open(of_one, of_workspace, of_all, len(self._gates))
 
     def room_made(self) -> None:
         """A connection has ended: others may come."""

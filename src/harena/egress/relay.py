@@ -23,7 +23,7 @@ async def received(gate: Gate, connection: socket.socket, seconds: float) -> byt
     """The next bytes of a connection, when it is the sandbox's turn; b"" at their end. Raises OSError, TimeoutError."""
     async with asyncio.timeout(seconds):
         content = await asyncio.get_running_loop().sock_recv(connection, PIECE_BYTES)
-    await gate.served.turns.take(gate.sandbox_id)
+    await gate.turn()
     return content
 
 
@@ -113,7 +113,7 @@ async def tunnel(
             if client_hello.looks_like_tls(content):
                 content = await hello(gate, client, way, host, line.port, content)
         while content:
-            await gate.served.turns.take(gate.sandbox_id)
+            await gate.turn()
             await loop.sock_sendall(upstream, content)
             await moved(len(content), 0)
             content = await loop.sock_recv(client, PIECE_BYTES)
@@ -121,7 +121,7 @@ async def tunnel(
 
     async def inwards() -> None:
         while content := await loop.sock_recv(upstream, PIECE_BYTES):
-            await gate.served.turns.take(gate.sandbox_id)
+            await gate.turn()
             await loop.sock_sendall(client, content)
             await moved(0, len(content))
         client.shutdown(socket.SHUT_WR)

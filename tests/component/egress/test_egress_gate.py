@@ -43,7 +43,7 @@ async def dials(monkeypatch: pytest.MonkeyPatch) -> Dials:
 
 @pytest.fixture
 def gate() -> Gate:
-    served = Served(TableResolver({"a.test": [TWO]}), OwnAddresses(), Turns(), Times(), lambda _: True, lambda: None)
+    served = Served(TableResolver({"a.test": [TWO]}), OwnAddresses(), Turns(), Times(), lambda *_: True, lambda: None)
     return Gate("sb", "w", read_policy(ALLOWED), served)
 
 

@@ -6,12 +6,14 @@ import asyncio
 import socket
 from pathlib import Path
 
+import dns.message
 import pytest
 from aiohttp import web
 from egress_world import speaking
 from gateway_world import TOKEN, gateway_world
 
 from harena.core.network_policy import read_policy
+from harena.egress.dns_side import serve_datagram, serve_stream
 from harena.egress.gate import Gate, Served, Times
 from harena.egress.http_side import serve_proxy
 from harena.egress.resolving import OwnAddresses, SystemResolver
@@ -26,15 +28,15 @@ class CountedTurns(Turns):
 
     count = 0
 
-    async def take(self, sandbox_id: str) -> None:
+    async def take(self, workspace: str, sandbox_id: str) -> None:
         self.count += 1
-        await super().take(sandbox_id)
+        await super().take(workspace, sandbox_id)
 
 
 async def proxied(turns: Turns, port: int, request: bytes) -> bytes:
     """The answer to a request that a gate serves."""
     policy = read_policy({"allow": [f"127.0.0.1:{port}"]})
-    served = Served(SystemResolver(), OwnAddresses(), turns, Times(), lambda _: True, lambda: None)
+    served = Served(SystemResolver(), OwnAddresses(), turns, Times(), lambda *_: True, lambda: None)
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     with ours, theirs:
@@ -79,3 +81,34 @@ async def test_a_gateway_takes_turns_for_chunks_of_one_byte(tmp_path: Path) -> N
         answered = await world.raw(head + b"Transfer-Encoding: chunked\r\n\r\n" + CHUNKS)
     assert answered.endswith(str(COUNT).encode())
     assert turns.count > COUNT / (2 * 32)
+
+
+@pytest.mark.parametrize("way", ["stream", "datagrams"])
+async def test_each_question_of_dns_takes_a_turn(way: str) -> None:
+    """Hundreds of them come in one piece."""
+    turns = CountedTurns()
+    served = Served(SystemResolver(), OwnAddresses(), turns, Times(), lambda *_: True, lambda: None)
+    gate = Gate("sb", "w", read_policy({"allow": []}), served)
+    question = dns.message.make_query("a.org", "A").to_wire()
+    count = 40
+    if way == "stream":
+        ours, theirs = socket.socketpair()
+        theirs.setblocking(False)
+        with ours, theirs:
+            ours.sendall((len(question).to_bytes(2, "big") + question) * count)
+            ours.shutdown(socket.SHUT_WR)
+            await serve_stream(gate, theirs, 0)
+            assert len(ours.recv(65536)) == count * (len(question) + 2)
+    else:
+        ours, theirs = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+        with ours:
+            for each in (ours, theirs):
+                each.bind(("127.0.0.1", 0))
+            ours.settimeout(30)
+            gate.receive(theirs, serve_datagram)
+            for _ in range(count):
+                ours.sendto(question, theirs.getsockname())
+            for _ in range(count):
+                await asyncio.to_thread(ours.recv, 1000)
+            await gate.close()
+    assert turns.count >= count

@@ -16,7 +16,7 @@ from harena.egress import dns_side
 from harena.egress.gate import Gate, Served
 from harena.egress.ledger import Ledger
 from harena.egress.local_names import LocalNames
-from harena.egress.shares import Rate, Turns, may_open
+from harena.egress.shares import MOST_OF_A_ROUND, Rate, Turns, may_open
 
 
 def gate(written: Any) -> Gate:
@@ -65,14 +65,24 @@ def test_equal_refusals_are_one_line() -> None:
 
 
 def test_connections_are_shared_when_they_run_short() -> None:
-    assert may_open(0, 0, 1)
-    assert may_open(127, 127, 1)
-    assert not may_open(128, 128, 1)
-    assert may_open(100, 700, 10)
-    assert not may_open(102, 900, 10)
-    assert may_open(50, 900, 10)
-    assert may_open(0, 1023, 5000)
-    assert not may_open(0, 1024, 5000)
+    assert may_open(0, 0, 0, 1)
+    assert may_open(127, 127, 127, 1)
+    assert not may_open(128, 128, 128, 1)
+    assert may_open(100, 100, 1400, 20)
+    assert not may_open(102, 102, 1800, 20)
+    assert may_open(50, 50, 1800, 20)
+    assert may_open(0, 0, 2047, 5000)
+    assert not may_open(0, 0, 2048, 5000)
+
+
+def test_no_workspace_has_all_connections_of_networks() -> None:
+    """However many sandboxes it has, and whichever of them asks first."""
+    held = [0] * 100
+    for number in range(len(held)):
+        while may_open(held[number], sum(held), sum(held), len(held) + 1):
+            held[number] += 1
+    assert sum(held) == 1024
+    assert may_open(0, 0, sum(held), len(held) + 1)
 
 
 async def test_each_round_of_turns_lets_every_sandbox_do_one_thing() -> None:
@@ -80,12 +90,29 @@ async def test_each_round_of_turns_lets_every_sandbox_do_one_thing() -> None:
 
     async def work(name: str, times: int) -> None:
         for _ in range(times):
-            await turns.take(name)
+            await turns.take("w", name)
             order.append(name)
 
     await asyncio.gather(*(work("many", 1) for _ in range(100)), work("one", 3))
     assert order.index("one") <= 2
     assert len(order[: len(order) - order[::-1].index("one")]) <= 8
+
+
+async def test_a_workspace_of_many_sandboxes_has_no_more_turns() -> None:
+    """They have theirs one after the other, and nobody's of them is forgotten."""
+    turns, order = Turns(), list[str]()
+
+    async def work(workspace: str, name: str, times: int) -> None:
+        for _ in range(times):
+            await turns.take(workspace, name)
+            order.append(name)
+
+    await asyncio.gather(*(work("w", f"{number}", 3) for number in range(100)), work("other", "one", 3))
+    assert len(order[: len(order) - order[::-1].index("one")]) <= 3 * (MOST_OF_A_ROUND + 1)
+    assert sorted(order[: len(order) - order[::-1].index("one")]) != ["one"] * 3
+    assert {order.count(f"{number}") for number in range(100)} == {3}
+    first = [name for name in order if name != "one"][:100]
+    assert len(set(first)) == 100
 
 
 async def test_who_sends_more_than_its_share_waits() -> None:
