@@ -98,6 +98,84 @@ def test_a_sample_is_built_once(said: dict[str, Any], name: str) -> None:
     assert said[name]["same"]
 
 
+RECIPE = """
+name: agent
+version: 1.2
+base: debian:12
+files:
+  /etc/app.conf: {from: app.conf, mode: "0640"}
+  /etc/motd: "of $HOME\\n"
+env: {GREETING: 'hi $USER "q"'}
+build:
+  commands: ['echo "$GREETING" >/greeting; wc -c </run/secrets/token >/count']
+  secrets: [token]
+workdir: /work
+network: {allow: [pypi]}
+"""
+BLUEPRINTS = """
+import json, sys
+from pathlib import Path
+import harena
+from harena import HarenaError, Sandbox
+
+place, secret = Path(sys.argv[1]), {"token": sys.argv[2]}
+made = harena.blueprints.build(place / "blueprint.yaml", secrets=secret)
+said = {"again": harena.blueprints.build(place / "blueprint.yaml", secrets=secret).id == made.id}
+with Sandbox.run(blueprint="agent") as sandbox:
+    looks = "pwd; cat /etc/motd /greeting /count; ls -a /run/secrets"
+    said["inside"] = sandbox.exec(["sh", "-c", looks]).result().stdout
+    said["policy"] = sandbox.network_log().result().policy
+    said["digest"] = sandbox.info.blueprint_digest == made.digest
+    sandbox.exec(["sh", "-c", "echo kept >/work/x"]).result()
+    sandbox.snapshot(name="kept").result()
+derived = {"name": "derived", "base": {"blueprint": "agent"}, "build": {"commands": ["cat /greeting >y"]}}
+of_snapshot = {"name": "of-snapshot", "base": {"snapshot": "kept"}, "files": {"/etc/more": "more"}}
+for recipe, asks in ((derived, "cat /work/y"), (of_snapshot, "cat /work/x /etc/more")):
+    with Sandbox.run(blueprint=harena.blueprints.build(recipe)) as sandbox:
+        said[recipe["name"]] = sandbox.exec(["sh", "-c", asks]).result().stdout
+harena.blueprints.create("plain", image="debian:12", env={"A": "x y"}, files={"/etc/q": b"text"})
+harena.blueprints.export_archive("plain", place / "plain.tar")
+harena.images.import_archive("localhost/back:1", place / "plain.tar")
+with Sandbox.run(container_image="localhost/back:1") as sandbox:
+    said["back"] = sandbox.exec(["sh", "-c", "echo $A; cat /etc/q"]).result().stdout
+for name, recipe in {
+    "fails": {"name": "f", "base": "debian:12", "build": {"commands": ["true", "exit 3"]}},
+    "no secret": {"name": "f", "base": "debian:12", "build": {"secrets": ["token"]}},
+    "no file": {"name": "f", "base": "debian:12", "files": {"/x": {"from": "is-not-there"}}},
+    "on the host": {"name": "f", "base": {"blueprint": "python-warm"}},
+}.items():
+    try:
+        harena.blueprints.build(recipe, context=place)
+    except HarenaError as error:
+        said[name] = str(error)
+print(json.dumps(said))
+"""
+
+
+def test_a_blueprint_of_a_file(said: dict[str, Any], home: Path, tmp_path: Path) -> None:
+    """Built once, and begun with by others; its image goes out and comes back; what is wrong makes no blueprint."""
+    assert said  # the image that it begins with is here
+    (tmp_path / "blueprint.yaml").write_text(RECIPE)
+    (tmp_path / "app.conf").write_text("conf\n")
+    ended = subprocess.run(
+        [sys.executable, "-c", BLUEPRINTS, str(tmp_path), SECRET],
+        env={**os.environ, "HARENA_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert told["inside"].split("\n")[:4] == ["/work", "of $HOME", 'hi $USER "q"', str(len(SECRET))]
+    assert "token" not in told["inside"]
+    assert (told["again"], told["digest"], told["policy"]) == (True, True, {"allow": ["pypi"]})
+    assert (told["derived"], told["of-snapshot"], told["back"]) == ('hi $USER "q"\n', "kept\nmore", "x y\ntext")
+    assert "exit code 3" in told["fails"]
+    assert "build.secrets: token has no value" in told["no secret"]
+    assert "is-not-there is not beside the recipe" in told["no file"]
+    assert "this machine's own /usr" in told["on the host"]
+
+
 def test_a_secret_is_in_no_layer_and_in_no_record(said: dict[str, Any], home: Path) -> None:
     """Nothing that the node keeps on its disk holds it."""
     looked = 0

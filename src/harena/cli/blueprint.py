@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from difflib import unified_diff
+from hashlib import sha256
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from harena.cli import face
 from harena.cli.gateways import HELP, METAVAR, gateways_in_words
+from harena.cli.image_words import ArchiveForm, build_log, size
 from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.core.errors import ValidationError
 from harena.core.network_policy import policy_in_words
 
 app = typer.Typer(no_args_is_help=True, help="Blueprints: what is installed in a sandbox, and what is kept warm.")
+_NOT_COMPARED = ("id", "name", "created_at", "digest")
 
 
 @app.command()
@@ -33,12 +38,12 @@ def create(
         str, typer.Option(help="strict, or for an image machine: packages can be installed.")
     ] = "strict",
     network: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="none|open|ENTRY,...",
             help="What its sandboxes may reach: hosts, *.hosts, CIDRs, host:port and presets (pypi, npm, apt).",
         ),
-    ] = "none",
+    ] = None,
     gateway: Annotated[list[str] | None, typer.Option(metavar=METAVAR, help=HELP)] = None,
     bare_warm: Annotated[bool, typer.Option("--warm-interpreter", help="Keep a bare interpreter warm.")] = False,
 ) -> None:
@@ -48,21 +53,80 @@ def create(
             "the blueprint's name is missing: it comes before the options, as in "
             "`harena blueprint create NAME --packages numpy` (every word after --packages is a package)"
         )
+    reach = {"network": None if network is None else policy_in_words(network), "gateways": gateways_in_words(gateway)}
     warm_modules = warm if warm else ([] if bare_warm else None)
     blueprint = face.load().blueprints.create(
         name,
         image=image,
         profile=profile,
         packages=packages or [],
-        files={path: _content(local) for path, local in pairs(file, "--file")},
+        files={path: _content(local, "--file") for path, local in pairs(file, "--file")},
         env=dict(pairs(env, "--env")),
         warm=warm_modules,
-        network=policy_in_words(network),
-        gateways=gateways_in_words(gateway),
+        **{name: value for name, value in reach.items() if value is not None},
     )
     described = face.plain(blueprint)
     pinned = [f"{package['name']}=={package['version']}" for package in described.get("packages", [])]
     sys.stdout.write(f"{described['name']} ({described['id']}): {', '.join(pinned) or 'no packages'}\n")
+
+
+@app.command()
+def build(
+    file: Annotated[Path, typer.Argument(help="A blueprint.yaml, or a directory with one.")] = Path("blueprint.yaml"),
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID=FILE", help="A file below /run/secrets of the build's commands; several may follow."),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option(help="Make each step anew.")] = False,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds for the whole build.")] = 3600.0,
+    memory_mb: Annotated[int, typer.Option(min=16, help="Memory of each command, its files among it.")] = 2048,
+) -> None:
+    """Make the blueprint that a file says: its image is built, and its steps are kept for the next build."""
+    with build_log() as told:
+        made = face.load().blueprints.build(
+            file / "blueprint.yaml" if file.is_dir() else file,
+            secrets={name: _content(path, "--secret") for name, path in pairs(secret, "--secret")},
+            use_cache=not no_cache,
+            timeout_seconds=timeout,
+            memory_mb=memory_mb,
+            on_event=told,
+        )
+    described = face.plain(made)
+    sys.stdout.write(f"{described['name']} ({described['id']}): {described['image']}\n")
+
+
+@app.command()
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help="Name or id.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="Name or id.")],
+) -> None:
+    """Print what is different in two blueprints, as diff does. Exit code: 0 where nothing is."""
+    blueprints = face.load().blueprints
+    a, b = blueprints.get(before), blueprints.get(after)
+    names = [f"{blueprint.name} ({blueprint.id})" for blueprint in (a, b)]
+    told = [*unified_diff(_lines(a), _lines(b), names[0], names[1], n=0, lineterm="")]
+    sys.stdout.writelines(f"{line}\n" for line in told)
+    raise typer.Exit(1 if told else 0)
+
+
+def _lines(blueprint: Any) -> list[str]:
+    """What decides what its sandboxes are, each on a line of its own."""
+    told = {name: value for name, value in face.plain(blueprint).items() if name not in _NOT_COMPARED}
+    told["files"] = {path: f"sha256:{sha256(content).hexdigest()}" for path, content in blueprint.files.items()}
+    return json.dumps(told, indent=1, sort_keys=True).splitlines()
+
+
+@app.command("export")
+def export_archive(
+    name: Annotated[str, typer.Argument(help="Name or id.")],
+    path: Annotated[Path, typer.Argument(help="A new file.")],
+    form: Annotated[ArchiveForm, typer.Option("--form", help="An OCI layout, or what `docker load` reads.")] = (
+        ArchiveForm.OCI
+    ),
+) -> None:
+    """Write the image of a blueprint, its files and variables included, into a file."""
+    face.load().blueprints.export_archive(name, path, form=form.value)
+    sys.stdout.write(f"{name}: {size(path.stat().st_size)} in {path}\n")
 
 
 @app.command()
@@ -101,8 +165,8 @@ def pairs(values: list[str] | None, option: str) -> list[tuple[str, str]]:
     return split
 
 
-def _content(local: str) -> bytes:
+def _content(local: str, option: str) -> bytes:
     try:
         return Path(local).read_bytes()
     except OSError as error:
-        raise ValidationError(f"--file: {local} cannot be read: {error.strerror}") from None
+        raise ValidationError(f"{option}: {local} cannot be read: {error.strerror}") from None

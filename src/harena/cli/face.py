@@ -3,7 +3,8 @@
 This is the only place where the command line takes hold of the package; it uses
 
     benchmark_jobs.create/events/results_pages/summary/save_results/diff/get/list/cancel/delete,
-    benchmark_job_defs.create/run/get/list/archive/delete, blueprints.create/get/list, Sandbox, doctor(),
+    benchmark_job_defs.create/run/get/list/archive/delete, blueprints.build/create/get/list/export_archive, Sandbox,
+    doctor(),
     training_jobs.create/events/logs/metrics/artifacts/download/wait/get/list/cancel/retry/delete,
     images.pull/prefetch/list/delete/collect/import_archive/export_archive, secrets.set/list/delete,
     snapshots.list/delete/lines_of_tree,
@@ -18,6 +19,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
 from typing import Any
+
+from harena.core.network_policy import NetworkPolicy
 
 
 def load() -> Any:
@@ -35,6 +38,8 @@ def plain(value: Any) -> Any:
         return f"<{len(value)} bytes>"
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, NetworkPolicy):
+        return value.to_json()
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ import typer
 
 from harena.cli import face
 from harena.cli.blueprint import pairs
+from harena.cli.image_words import ArchiveForm, build_log, size
 from harena.cli.report import Format, ListFormat, write_list
 from harena.core.errors import ValidationError
 
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Images: pulled once, kept and unpacked on the machine of the node.")
 _DAY = 86_400
-_STEPS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
-
-
-class ArchiveForm(Enum):
-    """What an export writes."""
-
-    OCI = "oci"
-    DOCKER = "docker"
 
 
 OneImage = Annotated[str, typer.Argument(metavar="IMAGE", help="Reference, id or digest.")]
@@ -83,7 +75,7 @@ def build(
     ] = "none",
 ) -> None:
     """Build an image from a Dockerfile, without Docker: each RUN works in a sandbox."""
-    with _build_log() as told:
+    with build_log() as told:
         made = face.load().images.build(
             context,
             tags=tag or [],
@@ -108,42 +100,6 @@ def _secret(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise ValidationError(f"--secret: {path} cannot be read: {error.strerror or error}") from None
-
-
-@contextmanager
-def _build_log() -> Iterator[Callable[[Any], None]]:
-    """Steps and what their commands say, on standard error; in a terminal with the present step below."""
-    if not sys.stderr.isatty():
-        yield _say_event
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=sys.stderr)
-    with console.status("starting") as status:
-
-        def told(event: Any) -> None:
-            described = face.plain(event)
-            if described["kind"] == "output":
-                console.print(Text.from_ansi(described["text"]), end="")
-            elif described["kind"] == "step":
-                first = described["text"].split("\n")[0]
-                console.print(Text(first, style="bold" if first.startswith("[") else "dim"))
-                status.update(Text(first))
-            else:
-                status.update(described["kind"])
-
-        yield told
-
-
-def _say_event(event: Any) -> None:
-    described = face.plain(event)
-    if described["kind"] == "output":
-        sys.stderr.write(described["text"])
-    elif described["kind"] == "step":
-        sys.stderr.write(f"{described['text']}\n")
-    else:
-        sys.stderr.write(f"{described['kind']}\n")
 
 
 @app.command("ls")
@@ -199,14 +155,6 @@ def export_archive(
     """Write an image into a file."""
     face.load().images.export_archive(image, path, form=form.value)
     sys.stdout.write(f"{image}: {size(path.stat().st_size)} in {path}\n")
-
-
-def size(count: int) -> str:
-    """Bytes for people."""
-    for unit, step in _STEPS:
-        if count >= step:
-            return f"{count / step:.1f} {unit}"
-    return f"{count} B"
 
 
 def _say(image: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from harena.cli import face
-from harena.cli.image import size
+from harena.cli.image_words import size
 from harena.cli.report import Format, ListFormat, write_list
 
 app = typer.Typer(no_args_is_help=True, help="Snapshots: the files of sandboxes as they were at one time.")

@@ -14,14 +14,14 @@ from typing import TypeVar
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.core.image_configs import BuiltImage, ImageConfig
-from harena.core.network_policy import NO_NETWORK, policy_in_words
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy, policy_in_words
 from harena.core.ports.image_builds import BuildCommand, BuildRoom, BuildRunner
 from harena.core.threads import IMAGES
 from harena.image_build.contexts import Received
 from harena.image_build.copying import Selection, check_sources, select, write_copy, write_folder
 from harena.image_build.faults import DockerfileError, fault, shown
 from harena.image_build.image_files import ImageFiles
-from harena.image_build.keys import cache_key, end_key, step_key
+from harena.image_build.keys import cache_key, end_key, network_words, step_key
 from harena.image_build.layer_tars import LayerTar, LayerTooLargeError
 from harena.image_build.planning import (
     SCRIPT,
@@ -250,7 +250,8 @@ class Builder:
             raise fault(step.line, "RUN", "there is no program in scratch", "COPY one, or begin with another image.")
         mounted = [(mount, await self._mounted(step, mount)) for mount in step.mounts if mount.kind == "bind"]
         contents = [await self._thread(selection.digest) for _, selection in mounted]
-        key = step_key(parent, step, config, contents)
+        network = policy_in_words(self.received.request.network) if step.has_network else NO_NETWORK
+        key = step_key(parent, step, config, [*contents, *network_words(network)])
         if (found := await self._cached(key)) is not None:
             return found, key, True
         files = _files(image)
@@ -259,7 +260,7 @@ class Builder:
             for mount in step.mounts
             if mount.target
         }
-        command, caches = await self._command(step, mounted, targets)
+        command, caches = await self._command(step, mounted, targets, network)
         command = replace(command, places=await self._thread(partial(_lacking, files)))
         async with self.runner.run(self.workspace, image, command, self.reports.said) as ended:
             if ended.why or ended.layer is None:
@@ -274,7 +275,11 @@ class Builder:
         return made, key, False
 
     async def _command(
-        self, step: RunStep, mounted: Sequence[tuple[MountStep, Selection]], targets: Mapping[str, str]
+        self,
+        step: RunStep,
+        mounted: Sequence[tuple[MountStep, Selection]],
+        targets: Mapping[str, str],
+        network: NetworkPolicy,
     ) -> tuple[BuildCommand, Sequence[tuple[str, Path]]]:
         """The command, and the caches that it may change, with the files that they come in."""
         environment = {**step.hidden, **step.environment}
@@ -313,7 +318,7 @@ class Builder:
             trees=trees,
             kept=kept,
             kept_bytes=min(self._work.left, 2 * self.received.request.memory_mb * _MIB),
-            network=policy_in_words(self.received.request.network) if step.has_network else NO_NETWORK,
+            network=network,
         )
         return command, caches
 

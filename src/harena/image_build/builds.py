@@ -19,6 +19,7 @@ from harena.core import settings
 from harena.core.clock import Clock, Timer
 from harena.core.errors import HarenaError, LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.images import parse_reference
+from harena.core.network_policy import NetworkPolicy, policy_in_words
 from harena.core.ports.image_builds import BuildRoom, BuildRunner
 from harena.core.records.image_builds import MOST_LOG_BYTES, BuildState, ImageBuild, ImageBuildEvent
 from harena.core.threads import IMAGES, node_task
@@ -127,8 +128,18 @@ class _Build:
 class Builds:
     """Implements `ImageBuildOperations` with the workspace as the first argument. Used from one event loop."""
 
-    def __init__(self, rooms: Rooms, runner: BuildRunner, clock: Clock, *, platform: str) -> None:
-        """`platform`: what runs here, as linux/amd64."""
+    def __init__(
+        self,
+        rooms: Rooms,
+        runner: BuildRunner,
+        clock: Clock,
+        *,
+        platform: str,
+        check_network: Callable[[NetworkPolicy], None] | None = None,
+    ) -> None:
+        """`platform`: what runs here, as linux/amd64. `check_network` raises SandboxValidationError for a policy that
+        this node does not serve; None = it serves all."""
+        self._check_network = check_network
         self._rooms = rooms
         self._runner = runner
         self._clock = clock
@@ -236,6 +247,8 @@ class Builds:
         except OSError as error:
             raise _disk(error) from error
         request = received.request
+        if self._check_network is not None:
+            self._check_network(policy_in_words(request.network))
         asked = Asked(request.arguments, request.target, self._platform)
         return received, plan_build(read_dockerfile(request.dockerfile), asked)
 

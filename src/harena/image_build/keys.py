@@ -2,7 +2,7 @@
 
 That is the image before it, the step with its variables, working directory and user, all that the image says of its
 programs by then, and the names, modes and contents of the files that it copies. Times of files do not count, and the
-contents of secrets and caches do not either.
+contents of secrets and caches do not either. What a command may reach counts.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from harena.core.image_configs import ImageConfig
+from harena.core.network_policy import NetworkPolicy
 from harena.image_build.planning import LayerStep
 
 _VERSION = 1
@@ -26,6 +27,15 @@ def step_key(parent: str, step: LayerStep, config: ImageConfig, contents: Sequen
     if "from_" in told:
         told["from_"] = None  # the same content may come from another stage
     return _digest([_VERSION, parent, type(step).__name__, told, config.to_dict(), list(contents)])
+
+
+def network_words(policy: NetworkPolicy) -> Sequence[str]:
+    """What a command could reach, as a part of its key: what it has made depends on that. None where there was no
+    network."""
+    if not policy.is_on:
+        return []
+    told = {"allow": sorted(policy.allow), "deny": sorted(policy.deny), "proxy_only": policy.proxy_only}
+    return [f"network {json.dumps(told)}"]
 
 
 def end_key(parent: str, config: ImageConfig) -> str:

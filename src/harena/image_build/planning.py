@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from harena.core.errors import ValidationError
 from harena.core.image_configs import HealthCheck, ImageConfig
-from harena.core.images import parse_reference
+from harena.core.images import DIGEST_PATTERN, parse_reference
+from harena.core.snapshots import SCHEME, checked_snapshot, snapshot_in
 from harena.image_build.faults import DockerfileError, fault, shown
 from harena.image_build.instructions import (
     Arg,
@@ -302,7 +303,11 @@ def _source(
         return ImageSource(stage=int(image))
     if image == SCRATCH:
         return ImageSource()
+    if re.fullmatch(DIGEST_PATTERN, image):
+        return ImageSource(reference=image)
     try:
+        if (snapshot := snapshot_in(image)) is not None:
+            return ImageSource(reference=f"{SCHEME}{checked_snapshot(snapshot)}")
         return ImageSource(reference=str(parse_reference(image)))
     except ValidationError as error:
         raise fault(one.line, _name_of(one), str(error), "Correct the name.") from None

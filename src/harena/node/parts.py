@@ -146,6 +146,7 @@ class NodeParts:
                 SandboxRunner(self.sandboxes),
                 self._clock,
                 platform=this_platform(),
+                check_network=self.check_network,
             )
         return self._image_builds
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from harena.core.checked import checked_text, checked_texts, content_bytes, shown
 from harena.core.errors import ValidationError
 from harena.core.gateways import read_gateways
+from harena.core.images import ArchiveFormat
 from harena.core.models import Blueprint, BlueprintSummary
 from harena.core.network_policy import NetworkPolicy, read_policy
 from harena.core.profiles import Profile, checked_profile
+from harena.core.records.image_builds import ImageBuildEvent
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
 
-__all__ = ["Blueprint", "BlueprintSummary", "aio", "create", "delete", "get", "list"]
+__all__ = ["Blueprint", "BlueprintSummary", "aio", "build", "create", "delete", "export_archive", "get", "list"]
 
 PAGE = 500
 """blueprints that are asked for at one time"""
@@ -71,6 +74,48 @@ async def _create(
     )
 
 
+async def _build(
+    recipe: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    context: str | os.PathLike[str] | None = None,
+    secrets: Mapping[str, str | bytes] | None = None,
+    use_cache: bool = True,
+    timeout_seconds: float = 3600.0,
+    memory_mb: int = 2048,
+    on_event: Callable[[ImageBuildEvent], object] | None = None,
+) -> Blueprint:
+    """Make the blueprint that a recipe says: a `blueprint.yaml`, or what it holds as a mapping. Its image is built as
+    one of a Dockerfile is, each step cached; the same recipe over the same files gives the version that there is.
+
+    `context`: the directory of the files that it copies, which is the recipe's own unless it is said; `secrets`: what
+    its build commands find below /run/secrets, by their ids; `memory_mb`: for each command with the files that it
+    writes; `on_event` is called with each step and with what commands say, from another thread. Raises ValidationError
+    before anything is built, ImageBuildError, NotFoundError.
+    """
+    from harena.sdk.blueprint_builds import build_recipe  # not for those who build nothing
+
+    return await build_recipe(
+        recipe,
+        context=context,
+        secrets=secrets,
+        use_cache=use_cache,
+        timeout_seconds=timeout_seconds,
+        memory_mb=memory_mb,
+        on_event=on_event,
+    )
+
+
+async def _export_archive(name_or_id: str, path: str | os.PathLike[str], *, form: ArchiveFormat = "oci") -> None:
+    """Write the image that a blueprint's sandboxes begin with, its files and variables included, into a new file: an
+    OCI layout as a tar archive, or ("docker") what `docker load` reads. Raises NotFoundError, ValidationError (it is of
+    no image; the file is there), ImageBuildError."""
+    from harena.sdk.blueprint_builds import exported_image
+    from harena.sdk.images import export_archive as export_image
+
+    image = await exported_image(checked_text(name_or_id, "the blueprint's name or id"))
+    await export_image.aio(image, path, form=form)
+
+
 async def _get(name_or_id: str) -> Blueprint:
     """The blueprint with this name or id. Raises NotFoundError."""
     checked_text(name_or_id, "the blueprint's name or id")
@@ -100,6 +145,8 @@ async def _list() -> _Summaries:
 
 
 create = Twin(_create)
+build = Twin(_build)
+export_archive = Twin(_export_archive)
 get = Twin(_get)
 delete = Twin(_delete)
 list = Twin(_list)  # noqa: A001 - the verb's name, as in `blueprints.list()`
@@ -109,6 +156,8 @@ class _Awaitable:
     """Asynchronous versions of this module's functions."""
 
     create = create.aio
+    build = build.aio
+    export_archive = export_archive.aio
     get = get.aio
     delete = delete.aio
     list = list.aio

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +18,19 @@ _PIECE_BYTES = 1024 * 1024
 _IGNORE = ".dockerignore"
 
 
-def packed_context(context: Path, request: BuildRequest, dockerfile: Path | None) -> Iterator[bytes]:
+def packed_context(
+    context: Path,
+    request: BuildRequest,
+    dockerfile: Path | None,
+    *,
+    only: Sequence[str] | None = None,
+    more: Mapping[str, bytes] | None = None,
+) -> Iterator[bytes]:
     """A tar stream; no file is open while nobody asks for the next piece. `dockerfile`: the file that the request has
-    the text of; rules that lie beside it take the place of the context's. Raises ValidationError, OSError."""
-    text = _rules_text(context, dockerfile)
+    the text of; rules that lie beside it take the place of the context's. `only`: paths of the context that are sent,
+    whatever its rules say; None = all that these do not leave out. `more`: files that do not lie there, by their
+    paths. Raises ValidationError, OSError."""
+    text = _rules_text(context, dockerfile) if only is None else _rules_for([*only, *(more or {})])
     try:
         rules = rules_of_file(text)
     except PathPatternError as error:
@@ -30,6 +39,8 @@ def packed_context(context: Path, request: BuildRequest, dockerfile: Path | None
     first = tarfile.TarInfo("build.json")
     first.size = len(content)
     gathered = [first.tobuf(tarfile.GNU_FORMAT), content, bytes(-len(content) % tarfile.BLOCKSIZE)]
+    for path, given in (more or {}).items():
+        gathered += _member(path, given)
     size = 0
     for piece in _entries(str(context), rules):
         gathered.append(piece)
@@ -38,6 +49,16 @@ def packed_context(context: Path, request: BuildRequest, dockerfile: Path | None
             yield b"".join(gathered)
             gathered, size = [], 0
     yield b"".join([*gathered, bytes(2 * tarfile.BLOCKSIZE)])
+
+
+def _rules_for(only: Sequence[str]) -> str:
+    return "\n".join(["**", *(f"!{path}" for path in only)])
+
+
+def _member(path: str, content: bytes) -> list[bytes]:
+    member = tarfile.TarInfo(f"context/{path}")
+    member.size, member.mode = len(content), 0o644
+    return [member.tobuf(tarfile.GNU_FORMAT), content, bytes(-len(content) % tarfile.BLOCKSIZE)]
 
 
 def _rules_text(context: Path, dockerfile: Path | None) -> str:

@@ -114,15 +114,23 @@ async def _build(
         references=[str(parse_reference(checked_text(name, "tags"))) for name in names],
         arguments={checked_text(name, "build_args"): str(value) for name, value in (build_args or {}).items()},
         target=target,
-        secrets={name: _in_base64(content) for name, content in (secrets or {}).items()},
+        secrets={name: in_base64(content) for name, content in (secrets or {}).items()},
         use_cache=use_cache,
         timeout_seconds=timeout_seconds,
         memory_mb=memory_mb,
         network=checked_text(network, "network"),
     )
+    return await built(packed_context(place, request, file), place, on_event)
+
+
+async def built(
+    context: Iterator[bytes], place: Path, on_event: Callable[[ImageBuildEvent], object] | None
+) -> ImageBuild:
+    """Have an image built, and wait for it; the build is cancelled with whoever waits. `place`: where the context's
+    files are. Raises ValidationError, ImageBuildError."""
     operations = await current_portal().operations()
     try:
-        build = await operations.build_image(pieces_of(packed_context(place, request, file)))
+        build = await operations.build_image(pieces_of(context))
     except OSError as error:
         raise PlatformError(f"{place} cannot be read: {error.strerror or error}", step="build") from error
     try:
@@ -139,7 +147,8 @@ async def _build(
     return build
 
 
-def _in_base64(content: str | bytes) -> str:
+def in_base64(content: str | bytes) -> str:
+    """Content as a request has it."""
     return base64.b64encode(content.encode() if isinstance(content, str) else content).decode()
 
 

@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harena.core.image_configs import HealthCheck, ImageConfig
+from harena.core.network_policy import NO_NETWORK, OPEN_NETWORK, read_policy
 from harena.image_build.faults import DockerfileError
-from harena.image_build.keys import end_key, step_key
+from harena.image_build.keys import end_key, network_words, step_key
 from harena.image_build.planning import (
     Asked,
     BuildPlan,
@@ -54,6 +55,25 @@ def test_an_image_of_a_stage_is_the_stage() -> None:
     assert plan.bases[0].reference == "docker.io/library/debian:12"
     assert plan.bases[1].stage == 0
     assert plan.bases[2].is_scratch
+
+
+def test_digests_and_snapshots_are_images_of_this_node() -> None:
+    """No registry is asked for them."""
+    digest = "sha256:" + "a" * 64
+    plan = planned(
+        f"FROM {digest}\nFROM snapshot://nightly AS two\nCOPY --from={digest} x y\nFROM two\nCOPY --from=0 x y"
+    )
+    assert (plan.bases[0].reference, plan.bases[1].reference) == (digest, "snapshot://nightly")
+    with pytest.raises(DockerfileError, match="no name of a snapshot"):
+        planned("FROM snapshot://a/b")
+
+
+def test_a_key_says_what_a_command_could_reach() -> None:
+    """In whatever order; without a network it says nothing, so that steps of before are still found."""
+    assert network_words(NO_NETWORK) == []
+    one, same, other = (read_policy({"allow": allow}) for allow in (["pypi", "apt"], ["apt", "pypi"], ["apt"]))
+    assert network_words(one) == network_words(same) != network_words(other)
+    assert len({*map(str, map(network_words, (NO_NETWORK, OPEN_NETWORK, one, other)))}) == 4
 
 
 def test_arguments_hold_where_docker_has_them() -> None:

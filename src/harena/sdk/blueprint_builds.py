@@ -1,0 +1,200 @@
+"""Blueprints of files: `blueprints.build` reads a recipe, has its image built, and records the blueprint."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets as random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harena.core.blueprint_recipes import (
+    MOST_RECIPE_BYTES,
+    BlueprintRecipe,
+    RecipeFile,
+    check_lock,
+    check_npm_lock,
+    contents_of,
+    dockerfile_of,
+    read_recipe,
+)
+from harena.core.errors import NotFoundError, ValidationError
+from harena.core.models import DEFAULT_BLUEPRINT, Blueprint
+from harena.core.ports import Operations
+from harena.core.records.image_builds import BuildRequest, ImageBuildEvent
+from harena.core.snapshots import SCHEME
+from harena.sdk.images import built, in_base64
+from harena.sdk.portal import current_portal
+
+REPOSITORY = "localhost/harena-blueprints"
+"""the images of blueprints have tags of this name, one for each build"""
+OnEvent = Callable[[ImageBuildEvent], object]
+
+
+async def build_recipe(
+    recipe: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    context: str | os.PathLike[str] | None = None,
+    secrets: Mapping[str, str | bytes] | None = None,
+    use_cache: bool = True,
+    timeout_seconds: float = 3600.0,
+    memory_mb: int = 2048,
+    on_event: OnEvent | None = None,
+) -> Blueprint:
+    """See `blueprints.build`."""
+    place = Path(context) if context is not None else Path() if isinstance(recipe, Mapping) else Path(recipe).parent
+    asked = read_recipe(recipe if isinstance(recipe, Mapping) else await asyncio.to_thread(_read, Path(recipe)))
+    given = dict(secrets or {})
+    if missing := [name for name in asked.build_secrets if name not in given]:
+        raise ValidationError(f"build.secrets: {missing[0]} has no value; give one, as --secret {missing[0]}=FILE")
+    await asyncio.to_thread(_check_files, asked, place)
+    operations = await current_portal().operations()
+    if not asked.needs_build:
+        return await operations.create_blueprint(
+            asked.name,
+            packages=asked.pip,
+            files={path: await asyncio.to_thread(_content, place, file) for path, file in asked.files.items()},
+            env=asked.env,
+            warm=asked.warm,
+            network=asked.network,
+            gateways=asked.gateways,
+        )
+    base, env, files = await _base(operations, asked)
+    whole = replace(asked, files={**files, **asked.files})
+    request = BuildRequest(
+        dockerfile=dockerfile_of(whole, base, env=env),
+        references=[f"{REPOSITORY}:{random.token_hex(8)}"],
+        secrets={name: in_base64(given[name]) for name in asked.build_secrets},
+        use_cache=use_cache,
+        timeout_seconds=timeout_seconds,
+        memory_mb=memory_mb,
+        network=asked.build_network,
+    )
+    from harena.sdk.build_contexts import packed_context  # not for those who build nothing
+
+    sent = packed_context(place, request, None, only=_sources(asked), more=contents_of(whole))
+    made = await built(sent, place, on_event)
+    image = made.image or ""
+    if (same := await _newest(operations, asked, image)) is not None:
+        for reference in request.references:
+            await operations.remove_image(reference)
+        return same
+    return await operations.create_blueprint(
+        asked.name, image=image, profile=asked.profile, network=asked.network, gateways=asked.gateways
+    )
+
+
+async def exported_image(name_or_id: str) -> str:
+    """The image that a blueprint's sandboxes begin with, its files and variables included, by its digest. Raises
+    NotFoundError, ValidationError."""
+    operations = await current_portal().operations()
+    blueprint = await operations.get_blueprint(name_or_id)
+    if blueprint.image == "default":
+        raise ValidationError(
+            f"blueprint {blueprint.name!r} is of this machine's own /usr, which is no image: make one of an image "
+            "(base: in blueprint.yaml) to export it"
+        )
+    if not blueprint.files and not blueprint.env:
+        return blueprint.image
+    recipe = BlueprintRecipe(name=blueprint.name, base_kind="blueprint", base=blueprint.id)
+    base, env, files = await _base(operations, recipe)
+    recipe = replace(recipe, files=files)
+    from harena.sdk.build_contexts import packed_context
+
+    request = BuildRequest(
+        dockerfile=dockerfile_of(recipe, base, env=env),
+        references=[f"{REPOSITORY}:{random.token_hex(8)}"],
+    )
+    made = await built(packed_context(Path(), request, None, only=[], more=contents_of(recipe)), Path(), None)
+    return made.image or ""
+
+
+async def _base(
+    operations: Operations, recipe: BlueprintRecipe
+) -> tuple[str, Mapping[str, str], Mapping[str, RecipeFile]]:
+    """(the image that it begins with, variables and files that its blueprint adds)."""
+    if recipe.base_kind == "image":
+        return recipe.base, {}, {}
+    if recipe.base_kind == "snapshot":
+        return f"{SCHEME}{recipe.base}", {}, {}
+    blueprint = await operations.get_blueprint(recipe.base)
+    if blueprint.image == "default":
+        raise ValidationError(
+            f"base: blueprint {recipe.base!r} is of this machine's own /usr, into which nothing is built; name one of "
+            "an image"
+        )
+    files = {
+        path: RecipeFile(content=content) for path, content in (await asyncio.to_thread(dict, blueprint.files)).items()
+    }
+    return blueprint.image, blueprint.env, files
+
+
+async def _newest(operations: Operations, recipe: BlueprintRecipe, image: str) -> Blueprint | None:
+    """The newest version of the name, where it is what the recipe says."""
+    try:
+        newest = await operations.get_blueprint(recipe.name)
+    except NotFoundError:
+        return None
+    is_same = (newest.image, newest.profile, newest.network, newest.gateways) == (
+        *(image, recipe.profile, recipe.network, recipe.gateways),
+    )
+    return newest if is_same and not newest.files and not newest.env and newest.name != DEFAULT_BLUEPRINT else None
+
+
+def _sources(recipe: BlueprintRecipe) -> Sequence[str]:
+    """What of the context the build needs."""
+    found = [file.source for file in recipe.files.values() if file.content is None]
+    if recipe.pip_lock:
+        found.append(recipe.pip_lock)
+    if recipe.npm_lock:
+        found += [recipe.npm_lock, _beside(recipe.npm_lock)]
+    return found
+
+
+def _beside(npm_lock: str) -> str:
+    folder, slash, _ = npm_lock.rpartition("/")
+    return f"{folder}{slash}package.json"
+
+
+def _check_files(recipe: BlueprintRecipe, place: Path) -> None:
+    """What is copied is there, and locks are locks, before anything is sent."""
+    for source in _sources(recipe):
+        if not os.path.lexists(place / source):
+            raise ValidationError(f"{source} is not beside the recipe, in {place.resolve()}")
+    if recipe.pip_lock:
+        check_lock(_text(place / recipe.pip_lock), recipe.pip_lock)
+    if recipe.npm_lock:
+        check_npm_lock(_text(place / recipe.npm_lock), recipe.npm_lock)
+
+
+def _content(place: Path, file: RecipeFile) -> bytes:
+    if file.content is not None:
+        return file.content
+    if file.mode:
+        raise ValidationError(f"files: on the base `host` the mode of {file.source} cannot be said; leave it out")
+    try:
+        return (place / file.source).read_bytes()
+    except OSError as error:
+        raise ValidationError(f"{file.source} cannot be read: {error.strerror or error}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError as error:
+        raise ValidationError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _read(path: Path) -> object:
+    import yaml
+
+    try:
+        if path.stat().st_size > MOST_RECIPE_BYTES:
+            raise ValidationError(f"{path} has more than {MOST_RECIPE_BYTES} bytes; put large files beside it")
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValidationError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ValidationError(f"{path} is no YAML: {error}") from None
