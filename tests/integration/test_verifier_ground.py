@@ -228,6 +228,11 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "a module beside a script that the verifier writes": (
         f'echo "{DONE}" > json.py; touch -d 2040-01-01 json.py', f"cat > /app/judge.py <<'EOF'\n{JUDGES}EOF\ncd /app; r=0; python3 judge.py && r=1{END}", {}, {},
     ),
+    "what make makes rules of": ("printf 'check:\\n\\ttrue\\n' > Makefile.sh", MAKES, {}, MAKE),
+    "what make makes the verifier's rules of": (
+        "printf 'check:\\n\\ttrue\\n' > Makefile.sh; touch -d '+4 seconds' Makefile.sh", "cp /tests/Makefile /app; " + MAKES,
+        {"Makefile": "check:\n\ttest \"$$(cat out.txt)\" = 42\n"}, {},
+    ),
     "a program that writes on and on": (DAEMON, f"cd /app; r=0; [ \"$(./prog)\" = 5 ] && r=1{END}sleep 0.3\n", {}, {}),
 }  # fmt: skip
 SERVER = "printf 'import time\\ntime.sleep(60)\\n' > server.py; echo 42 > out.txt"

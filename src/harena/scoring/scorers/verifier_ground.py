@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 _WRITES_TO = re.compile(
@@ -39,7 +40,12 @@ MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """in the order in which `make` looks for them"""
 STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg",
             "pyproject.toml", *MAKEFILES)  # fmt: skip
-_NAMED = " -o ".join(f"-name {name}" for name in STEERING)
+_REMAKES = (*(f"*{name}.{ending}" for name in ("akefile", ".mk") for ending in
+            ("sh", "c", "cc", "cpp", "C", "o", "s", "S", "p", "f", "F", "r", "m", "mod", "l", "y", "ln", "w", "web",
+             "cweb", "tex", "texinfo", "texi", "txinfo", "elc", "el", "sym", "def", "h", "info", "dvi", "a")),
+            "*akefile,v", "*.mk,v", "s.*akefile", "s.*.mk")  # fmt: skip
+"""files of which `make` makes its own rules anew by itself, by rules that are built in (`Makefile` of `Makefile.sh`)"""
+_NAMED = " -o ".join(f"-name '{name}'" for name in (*STEERING, *_REMAKES))
 _ABOVE = (
     ".npmrc", ".yarnrc", ".yarnrc.yml", "package.json", "node_modules", "tsconfig.json", ".babelrc", ".babelrc.json",
     "babel.config.js", "babel.config.json", "jest.config.js", "jest.config.json", "vitest.config.js", ".mocharc.json",
@@ -335,13 +341,21 @@ def steering_above(left: Iterable[str], real: str, workdir: str) -> list[str]:
     return [path for path in left if str(PurePosixPath(path).parent) in above]
 
 
+def is_remaking(name: str) -> bool:
+    """A file of which `make` would make a file of rules."""
+    return any(fnmatchcase(name, pattern) for pattern in _REMAKES)
+
+
 def hiding_makefiles(before: Mapping[str, str], left: Iterable[str], tests: Iterable[str]) -> list[str]:
-    """The files with rules of `make` that the candidate has left and that hide the environment's or the verifier's."""
+    """The files with rules of `make` that the candidate has left and that hide the environment's or the verifier's, or
+    that `make` would make these of."""
     own = {PurePosixPath(path).name for path in tests} & set(MAKEFILES)
     found = []
     for path in left:
         folder, name = PurePosixPath(path).parent, PurePosixPath(path).name
-        if name in MAKEFILES and str(path) not in before:
+        if is_remaking(name):
+            found.append(path)
+        elif name in MAKEFILES and str(path) not in before:
             later = MAKEFILES[MAKEFILES.index(name) + 1 :]
             if own & set(later) or any(str(folder / other) in before for other in later):
                 found.append(path)
