@@ -46,7 +46,8 @@ _BESIDE_PROGRAMS = ("lib", "lib32", "lib64", "libexec", "share", "node_modules",
 _MOST_INSTALLED = 10_000
 _HOME_TOOLS = (
     ".local", ".cargo", ".nvm", ".rustup", ".rbenv", ".sdkman", ".asdf", ".deno", ".bun", ".opam", ".ghcup", ".poetry",
-    ".julia", "go", "miniconda3", "anaconda3", "miniforge3",
+    ".julia", "go", "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".pixi", ".volta",
+    ".linuxbrew", ".npm", ".phpbrew", ".pyenv", ".jenv",
 )  # fmt: skip
 """folders of a home folder in which installers put programs"""
 _LOOK = """\

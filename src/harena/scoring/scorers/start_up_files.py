@@ -21,7 +21,7 @@ from harena.core.models import FileInfo
 from harena.scoring.guest import sitecustomize as guest_sitecustomize
 from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.shell_code import code_mask, is_data
-from harena.scoring.scorers.start_up_names import FILES, FOLDERS, Named, named_by, variables_assigned
+from harena.scoring.scorers.start_up_names import FILES, FOLDERS, PROGRAMS, Named, named_by, variables_assigned
 from harena.scoring.scorers.verifier_ground import STEERING
 from harena.scoring.scorers.watched_files import ReadsFiles, content_of
 from harena.scoring.slices import aside
@@ -69,6 +69,13 @@ MOST_KEPT_BYTES = 16 * 1024 * 1024
 _MOST_ADDED_BYTES = 64 * 1024
 _MOST_ADDED_LINES = 1000
 """what a candidate may add to a profile: one to which more was added is removed"""
+
+_PROGRAMS_OF_SYSTEM = (
+    "/opt/python/bin", "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin",
+)  # fmt: skip
+_PYTHONS = re.compile(r"(?:python|pip|pypy)[\d.]*")
+_INSTALLS_UV = "astral.sh/uv"
+"""how a verifier says that it brings its own"""
 
 _NO_FOLDER = ("NOT_FOUND", "NOT_A_DIRECTORY")
 """reasons of file errors where no folder is"""
@@ -152,6 +159,8 @@ class StartUpFiles:
             is_file = entry.kind == "file"
             if path == ".config" and path in named.known - self.folders and entry.kind == "directory":
                 await _keep_in_config(sandbox, listed, place, named, most, closed)
+            if path in PROGRAMS and entry.kind == "directory" and path in named.known - self.folders:
+                await _remove_programs(sandbox, listed, place, texts, most, closed)
             if path in named.known or path in self.folders or (is_file and self.large.get(path) == entry.size_bytes):
                 continue
             before = self.files.get(path)
@@ -168,6 +177,25 @@ class StartUpFiles:
         for path, content in self.files.items():
             if path not in named.known | kept and path not in named.hidden:
                 await sandbox.write_file(f"{self.home}/{path}", content)
+
+
+async def _remove_programs(
+    sandbox: Files, listed: Listed, place: str, texts: Collection[str], most: int, closed: set[str]
+) -> None:
+    """Remove from a folder of programs, which a verifier names since it puts it on PATH, those that hide the system's,
+    and those by which a verifier judges."""
+    theirs = await _entries(listed, place, closed)
+    hidden: set[str] = set()
+    for folder in _PROGRAMS_OF_SYSTEM if theirs else ():
+        hidden |= theirs.keys() & (await _entries(listed, folder, set())).keys()
+    hidden |= theirs.keys() & {"pytest", "py.test"}
+    hidden |= {name for name in theirs if _PYTHONS.fullmatch(name)}
+    if any(_INSTALLS_UV in text for text in texts):
+        hidden |= theirs.keys() & {"uv", "uvx"}
+    if len(hidden) > most:
+        raise StartUpFilesError("the candidate leaves too many programs")
+    for name in hidden:
+        await sandbox.remove(f"{place}/{name}", recursive=True, missing_ok=True)
 
 
 async def _keep_in_config(
@@ -188,8 +216,11 @@ async def _found(listed: Listed, home: str, closed: set[str], *, holds_project: 
     that cannot be listed: a program opens by name what is in them."""
     places = {"": await _entries(listed, home or "/", closed)}
     wanted = [path for path in (*FILES, *FOLDERS) if not (holds_project and path in _OF_PROJECTS)]
-    for folder in {path.partition("/")[0] for path in wanted if "/" in path} & places[""].keys():
-        places[folder] = await _entries(listed, f"{home}/{folder}", closed)
+    above = {str(folder) for path in wanted for folder in PurePosixPath(path).parents if str(folder) != "."}
+    for folder in sorted(above):  # a folder comes before those in it
+        parent, _, name = folder.rpartition("/")
+        if name in places.get(parent, {}):
+            places[folder] = await _entries(listed, f"{home}/{folder}", closed)
     return await aside(_ENTRY_BYTES * len(places[""]), _chosen, places, wanted, holds_project=holds_project)
 
 

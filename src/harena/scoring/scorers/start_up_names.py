@@ -21,7 +21,15 @@ FOLDERS = (
     ".local/lib", ".local/bin", ".config",
     ".jq", ".gnupg", ".vim", ".ipython", ".jupyter", ".docker",
     ".pip", ".node_modules", ".node_libraries", ".pyenv", ".cargo/bin", "bin",
+    ".cargo/config", ".cargo/config.toml", ".m2", ".gradle", ".ivy2", ".sbt", ".npm/_npx", ".bundle", ".gem", ".cpan",
+    ".perl5", ".composer", ".nuget", ".dotnet", ".julia", ".stack", ".cabal", ".mix", ".hex", ".lein", ".clojure",
+    ".R", ".terminfo", ".fonts", ".cache/uv", ".cache/pip", ".cache/pypoetry", ".cache/pre-commit", ".cache/go-build",
+    ".cache/node", ".cache/yarn", ".cache/bazel", ".cache/zig", ".cache/deno", ".cache/pytest", ".ccache",
+    ".local/share/uv", ".local/share/pipx", ".local/share/virtualenv", ".local/share/virtualenvs", ".local/share/pnpm",
+    ".local/share/mise", ".local/pipx", ".local/share/bash-completion", ".local/state/uv",
 )  # fmt: skip
+PROGRAMS = (".local/bin", ".cargo/bin", "bin")
+"""names of folders that are put on PATH"""
 _NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
 """what an installer of tools leaves, which verifiers read after they have run it"""
 _BIN = re.compile(r"(?:~|\$HOME|\$\{HOME\}|/root|/home/\w+|\.home\(\) / [\"'])/?bin\b")
