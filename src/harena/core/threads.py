@@ -33,10 +33,11 @@ work_for: ContextVar[str] = ContextVar("harena_work_for", default="")
 """the workspace for which the present task works; what it starts works for the same one. "" = the node itself"""
 
 
-def node_task(work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
-    """A task of the node itself, which works for all, whoever's request has begun it."""
+def node_task(work: Coroutine[Any, Any, T], name: str, *, workspace: str = "") -> asyncio.Task[T]:
+    """A task of the node itself, whoever's request has begun it. It works for all, or for a workspace, whose threads it
+    has then."""
     context = contextvars.copy_context()
-    context.run(work_for.set, "")
+    context.run(work_for.set, workspace)
     return asyncio.create_task(work, name=name, context=context)
 
 

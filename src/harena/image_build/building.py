@@ -123,6 +123,8 @@ class Builder:
             while not work.done():  # it writes where nothing may be left behind, however often this is cancelled
                 with suppress(asyncio.CancelledError):
                     await asyncio.wait([work])
+            if not work.cancelled():
+                work.exception()  # it was stopped, which nobody need be told
             raise
         except LayerTooLargeError as error:
             reason = "IMAGE_TOO_LARGE" if self.limits.largest == self.limits.bytes else "IMAGE_SPACE"

@@ -40,6 +40,7 @@ _AT_ONCE, _AT_ONCE_OF_ONE = 32, 2
 count as its workspace's: the number of all is for what nobody counts, as plans."""
 _RETRY_SECONDS = 5.0
 _PIECE = 64 * 1024
+_OWN_FAULT = "the build ended by a fault of harena's own, which the log of the node has: tell its operator"
 _UNSAID_SECONDS = 0.1
 """for which what a command says is gathered"""
 _EVENT_BYTES = 300
@@ -163,7 +164,7 @@ class Builds:
                 build = _Build(f"build_{secrets.token_hex(8)}", workspace, references)
                 self._keep(build)
                 work = self._run(build, received, plan, room, stack.pop_all())
-                build.task = node_task(work, f"build {build.id}")
+                build.task = node_task(work, f"build {build.id}", workspace=workspace)
                 await asyncio.sleep(0)  # it has begun: one that is cancelled before would never let its room go
                 return build.told()
         finally:
@@ -255,19 +256,24 @@ class Builds:
     async def _run(
         self, build: _Build, received: Received, plan: BuildPlan, room: BuildRoom, held: AsyncExitStack
     ) -> None:
-        state, image = BuildState.CANCELLED, None
+        state, image = BuildState.FAILED, None
+        why: str | None = _OWN_FAULT
         try:
             async with held:
                 image = await self._made(build, received, plan, room)
-            state = BuildState.DONE
+            state, why = BuildState.DONE, None
+        except asyncio.CancelledError:
+            state, why = BuildState.CANCELLED, None
+            raise
         except TimeoutError:
-            build.error = f"the build took longer than its {received.request.timeout_seconds:g} seconds: allow it more"
-            state, build.reason = BuildState.FAILED, "BUILD_TIME"
+            why = f"the build took longer than its {received.request.timeout_seconds:g} seconds: allow it more"
+            build.reason = "BUILD_TIME"
         except HarenaError as error:
-            state, build.error, build.reason = BuildState.FAILED, str(error), error.reason
+            why, build.reason = str(error), error.reason
         except OSError as error:
-            state, build.error = BuildState.FAILED, str(_disk(error))
+            why = str(_disk(error))
         finally:
+            build.error = why
             build.state, build.image, build.step = state, image if state is BuildState.DONE else None, None
             build.change()
             self._clock.call_later(KEPT_SECONDS, lambda: self._builds.pop(build.id, None))

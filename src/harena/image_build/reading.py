@@ -35,7 +35,7 @@ from harena.image_build.lines import Instruction, here_document_names, read_line
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _STAGE = re.compile(r"[a-z][a-z0-9_.-]*")
-_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|ms|s|m|h))+")
+_DURATION = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ns|us|ms|s|m|h)){1,6}")
 _FLAGS = {
     "ADD": ("chown", "chmod", "link", "keep-git-dir", "checksum", "exclude", "unpack"),
     "COPY": ("from", "chown", "chmod", "link", "parents", "exclude"),

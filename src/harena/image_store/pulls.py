@@ -106,7 +106,7 @@ class Pulls:
                 reason="BUSY",
                 retry_delay=timedelta(seconds=_RETRY_SECONDS),
             )
-        job = self._jobs.get(str(reference)) or self._started(reference)
+        job = self._jobs.get(str(reference)) or self._started(workspace, reference)
         ticket = Ticket(f"pull_{secrets.token_hex(8)}", workspace, named, job)
         job.tickets.add(ticket)
         self._keep(ticket)
@@ -173,14 +173,14 @@ class Pulls:
         if self._tasks:
             await asyncio.wait([*self._tasks])
 
-    def _started(self, reference: ImageReference) -> _Job:
+    def _started(self, workspace: str, reference: ImageReference) -> _Job:
         def changed() -> None:
             for ticket in job.tickets:
                 ticket.change()
 
         job = _Job(reference, Progress(changed))
         self._jobs[str(reference)] = job
-        job.task = node_task(self._run(job), f"pull {reference}")
+        job.task = node_task(self._run(job), f"pull {reference}", workspace=workspace)
         self._tasks.add(job.task)
         job.task.add_done_callback(self._tasks.discard)
         return job

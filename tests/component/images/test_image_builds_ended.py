@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import bz2
+import contextvars
 import io
 import os
 import sys
 import tarfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from build_world import WORKSPACE, NoSandboxes, archive, builds_over, is_whole
@@ -17,7 +19,9 @@ from build_world import WORKSPACE, NoSandboxes, archive, builds_over, is_whole
 from harena.core.clock import SystemClock
 from harena.core.errors import LimitExceededError, NotFoundError, ValidationError
 from harena.core.records.image_builds import BuildState, ImageBuild
+from harena.core.threads import IMAGES, work_for
 from harena.image_build import builds as builds_module
+from harena.image_build.building import Builder
 from harena.image_build.builds import Builds
 from harena.image_store.images import Images
 from harena.image_store.manifests import this_platform
@@ -298,3 +302,37 @@ async def test_caches_of_a_command_have_one_bound(tmp_path: Path) -> None:
         spent += await image_builds._keep(Sandbox(), "/c", file, room - spent)  # type: ignore[arg-type]
     assert [file.stat().st_size for file in files] == [3 << 20, 1024, 1024]
     assert spent == (3 << 20) + 2048
+
+
+async def test_a_build_has_threads_of_its_workspace(images: Images, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node's own would be all workspaces', and who removes a large tree has one for minutes."""
+    owners = set[str]()
+    run_for = IMAGES.run_for
+
+    async def noted(owner: str, function: Callable[[], Any]) -> Any:
+        owners.add(owner)
+        return await run_for(owner, function)
+
+    builds, _ = builds_over(images)
+    context = contextvars.copy_context()
+    context.run(work_for.set, WORKSPACE)
+    monkeypatch.setattr(IMAGES, "run_for", noted)
+    work = built(builds, "FROM scratch\nCOPY a /\nWORKDIR /w", ("a", b"1"))
+    told = await asyncio.create_task(work, context=context)
+    assert told.state is BuildState.DONE
+    assert owners == {WORKSPACE}
+
+
+async def test_a_fault_of_its_own_is_no_cancellation(images: Images, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def faulty(builder: Builder) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Builder, "build", faulty)
+    builds, _ = builds_over(images)
+    begun = await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b"1")))
+    told = await builds.wait(WORKSPACE, begun.id)
+    assert (told.state, told.error) == (BuildState.FAILED, builds_module._OWN_FAULT)
+    task = builds._builds[begun.id].task
+    assert task is not None
+    with pytest.raises(ZeroDivisionError):
+        await task

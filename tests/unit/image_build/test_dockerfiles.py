@@ -120,6 +120,7 @@ def plan_all(text: str) -> None:
         ("FROM a\nUSER a b", "line 2: USER"),
         ("FROM a\nHEALTHCHECK x", "line 2: HEALTHCHECK"),
         ("FROM a\nHEALTHCHECK --interval=x CMD y", "line 2: HEALTHCHECK: --interval='x' is no time"),
+        (f"FROM a\nHEALTHCHECK --interval={'9' * 400}h CMD y", "is no time"),
         ("FROM a\nONBUILD FROM b", "line 2: ONBUILD: it cannot have 'FROM'"),
         ("FROM a AS b c", "line 1: FROM"),
         ("FROM A*B", "line 1: FROM: 'A*B' names no image"),
