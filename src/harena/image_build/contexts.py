@@ -46,7 +46,8 @@ class ContextTree(TarTree):
 
 
 def read_archive(file: Path) -> Received:
-    """Raises ValidationError, OSError. Blocking."""
+    """Read what was sent, and wipe the request out of the file, which stays for as long as the build: it has secrets.
+    Raises ValidationError, OSError. Blocking."""
     request = _request(file)
     secrets = {name: _secret(name, content) for name, content in request.secrets.items()}
     try:
@@ -83,7 +84,7 @@ def _below(rules: PathRules) -> PathRules:
 
 
 def _request(file: Path) -> BuildRequest:
-    with file.open("rb") as stream:
+    with file.open("r+b") as stream:
         try:
             reader = TarReader(stream)
             first = next(iter(reader), None)
@@ -92,9 +93,11 @@ def _request(file: Path) -> BuildRequest:
                     f"the archive must begin with a file {REQUEST} of at most {MOST_REQUEST_BYTES} bytes",
                     reason="CONTEXT",
                 )
-            content = io.BytesIO()
+            content, begin = io.BytesIO(), stream.tell()
             while piece := reader.read(1024 * 1024):
                 content.write(piece)
+            stream.seek(begin)
+            stream.write(bytes(first.size))
         except TarStreamError as error:
             raise ValidationError(f"what was sent is no whole tar archive: {error}", reason="CONTEXT") from None
     try:

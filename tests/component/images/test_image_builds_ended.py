@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import bz2
 import contextvars
 import io
@@ -336,3 +337,18 @@ async def test_a_fault_of_its_own_is_no_cancellation(images: Images, monkeypatch
     assert task is not None
     with pytest.raises(ZeroDivisionError):
         await task
+
+
+async def test_a_secret_lies_nowhere_while_a_build_runs(images: Images, tmp_path: Path) -> None:
+    """Neither as it is nor as it was sent; what a build has for its context stays as long as it runs."""
+    secret = b"never to be found"
+    sent = base64.b64encode(secret)
+    builds, runner = builds_over(images)
+    mount = "--mount=type=secret,id=token,required=true"
+    request = archive(f"FROM scratch\nCOPY a /\nRUN {mount} wait", ("a", b"1"), secrets={"token": sent.decode()})
+    begun = await builds.begin(WORKSPACE, request)
+    await runner.begun.wait()
+    files = [file.read_bytes() for file in (tmp_path / "images").rglob("*") if file.is_file()]
+    assert any(b"context/a" in content for content in files)
+    assert not [content for content in files if secret in content or sent in content]
+    await builds.cancel(WORKSPACE, begun.id)
