@@ -38,6 +38,9 @@ _MOST_KEPT = 20
 _AT_ONCE, _AT_ONCE_OF_ONE = 32, 2
 """Builds that run at one time, of the node and of one workspace. A build may last a day; its threads and sandboxes
 count as its workspace's: the number of all is for what nobody counts, as plans."""
+_MOST_INDEXED_BYTES = 512 * 1024 * 1024
+"""memory for contexts of one workspace's builds that have not ended; some 200 KiB are usual, and 360 MiB the most of
+one"""
 _RETRY_SECONDS = 5.0
 _PIECE = 64 * 1024
 _OWN_FAULT = "the build ended by a fault of harena's own, which the log of the node has: tell its operator"
@@ -55,6 +58,8 @@ class _Build:
     id: str
     workspace: str
     references: list[str]
+    indexed_bytes: int = 0
+    """memory that its context takes until its end"""
     state: BuildState = BuildState.WAITING
     steps: int | None = None
     steps_done: int = 0
@@ -161,7 +166,8 @@ class Builds:
                 await self._receive(tree, file)
                 received, plan = await IMAGES.run_for(workspace, partial(self._read, file))
                 references = [str(parse_reference(one)) for one in received.request.references]
-                build = _Build(f"build_{secrets.token_hex(8)}", workspace, references)
+                build = _Build(f"build_{secrets.token_hex(8)}", workspace, references, received.context.memory_bytes)
+                self._check_memory(build)
                 self._keep(build)
                 work = self._run(build, received, plan, room, stack.pop_all())
                 build.task = node_task(work, f"build {build.id}", workspace=workspace)
@@ -219,6 +225,16 @@ class Builds:
         if len(own) + self._arriving.get(workspace, 0) >= _MOST_OPEN:
             raise LimitExceededError(
                 f"{_MOST_OPEN} builds of this workspace have not ended: wait for some of them",
+                reason="BUSY",
+                retry_delay=timedelta(seconds=_RETRY_SECONDS),
+            )
+
+    def _check_memory(self, build: _Build) -> None:
+        own = [one for one in self._builds.values() if one.workspace == build.workspace and not one.state.is_over]
+        if sum(one.indexed_bytes for one in (*own, build)) > _MOST_INDEXED_BYTES:
+            raise LimitExceededError(
+                "builds of this workspace that have not ended have too many files in their contexts, all together: "
+                "wait for some of them",
                 reason="BUSY",
                 retry_delay=timedelta(seconds=_RETRY_SECONDS),
             )

@@ -30,6 +30,8 @@ _MOST_COMPARED = 40_000_000
 """steps of comparing names with patterns: some 20 seconds of processor time"""
 _MOST_SEARCHED = 20_000_000
 """names that are looked at, and steps of comparing them, for all that one build copies"""
+_NODE_BYTES = 512
+"""memory of an entry in an index, without its name"""
 _PIECE_BYTES = 1024 * 1024
 IGNORE = ".dockerignore"
 FILE, FOLDER, LINK = "file", "folder", "link"
@@ -169,6 +171,11 @@ class TarTree:
             except TarStreamError as error:
                 raise ValidationError(f"{what} is no whole tar archive: {error}", reason="CONTEXT") from None
         return tree
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory that the index takes at most."""
+        return _NODE_BYTES * self._entries + 4 * self._names
 
     def root(self) -> Node:
         """See `SourceTree`."""

@@ -202,6 +202,24 @@ async def test_builds_of_a_workspace_are_counted_and_its_own(images: Images, mon
     assert {(await builds.get(WORKSPACE, one.id)).state for one in begun} == {BuildState.CANCELLED}
 
 
+async def test_contexts_of_builds_that_wait_have_a_bound_of_memory(
+    images: Images, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index of a context is there until its build ends; another workspace has its own room."""
+    monkeypatch.setattr(builds_module, "_MOST_INDEXED_BYTES", 90 * 1024)
+    builds, _ = builds_over(images)
+    files = [(f"{number}", b"") for number in range(90)]
+    waits = "FROM scratch\nCOPY 0 /\nRUN wait"
+    begun = await builds.begin(WORKSPACE, archive(waits, *files))
+    await builds.begin("other", archive(waits, ("0", b"")))
+    with pytest.raises(LimitExceededError, match="too many files"):
+        await builds.begin(WORKSPACE, archive(waits, *files))
+    await builds.begin("other", archive(waits, *files))
+    await builds.cancel(WORKSPACE, begun.id)
+    await builds.begin(WORKSPACE, archive(waits, *files))
+    await builds.close()
+
+
 class AheadClock(SystemClock):
     """It may be later than it is."""
 
