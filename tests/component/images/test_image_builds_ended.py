@@ -247,7 +247,7 @@ async def test_a_builds_time_stands_still_while_it_waits_for_its_turn(images: Im
     first, _ = [await builds.begin(WORKSPACE, archive(waits, ("a", b""))) for _ in range(2)]
     last = await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /\nRUN said", ("a", b"1"), timeout_seconds=600))
     for _ in range(1_000_000):
-        if builds._turns._waiting:
+        if builds._turns._waiting and len(runner.seconds) == 2:  # the other two are at their commands
             break
         await asyncio.sleep(0)
     clock.ahead = 100_000.0
