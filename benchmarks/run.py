@@ -24,6 +24,7 @@ from benchmarks.measures import (
     orchestration,
     pages,
     server_memory,
+    snapshots,
     submit,
     throughput,
     training_latency,
@@ -72,6 +73,7 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
     "first": lambda asked: ("first", first.measure(count=asked.count)),
     "idle": lambda asked: ("idle", idle.measure(counts=tuple(asked.counts))),
     "held": lambda asked: ("held", held.measure(up_to=asked.up_to, step=asked.step)),
+    "snapshots": lambda asked: ("snapshots", snapshots.measure(rounds=asked.rounds)),
     "life": lambda asked: ("life", life.measure(count=asked.count)),
     "orchestration": lambda asked: (
         "orchestration",
@@ -115,6 +117,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("first",),
     ("idle",),
     ("held",),
+    ("snapshots",),
     ("life",),
     ("ablations",),
     ("orchestration",),
@@ -192,6 +195,9 @@ def _parser() -> argparse.ArgumentParser:
     one = measures.add_parser("held", parents=[saving], help="create time as the number held grows")
     one.add_argument("--up-to", type=_positive, default=2000)
     one.add_argument("--step", type=_positive, default=500)
+
+    one = measures.add_parser("snapshots", parents=[saving], help="snapshots and forks beside new sandboxes")
+    one.add_argument("--rounds", type=_positive, default=10)
 
     _add_jobs(measures, saving)
     _add_learning(measures, saving)

@@ -14,7 +14,7 @@ import pytest
 from image_trees import archive_of, put_programs, put_python
 
 USES = """
-import json, os, sys
+import asyncio, json, os, sys
 import harena
 from harena import HarenaError, Limits, Sandbox, snapshots
 
@@ -64,6 +64,37 @@ with Sandbox.run(snapshot=child) as third:
     harena.snapshots.delete("two")
     said["deleted under its sandbox"] = tells(third, "cat /data/two")
     said["in use"] = [[one.name, one.in_use] for one in snapshots.list()]
+with Sandbox.run(snapshot="one", limits={"pids": 40}) as quiet:
+    tells(quiet, "echo kept > /data/kept; echo changed > /data/one")
+    moment = quiet.snapshot(in_memory=True).result()
+    tells(quiet, "echo later > /data/later; echo later > /data/one")
+    with Sandbox.run(snapshot=moment) as begun:
+        said["moment"] = [tells(begun, "cat /data/one; ls /data"), tells(quiet, "cat /data/one"), moment.digest]
+    said["in no list"] = moment.id in [one.id for one in snapshots.list()]
+    snapshots.delete(moment.id)
+    said["gone"] = refused(lambda: Sandbox.run(snapshot=moment).wait())
+    said["moment with a name"] = refused(lambda: quiet.snapshot(name="x", in_memory=True).result())
+    forks = quiet.fork(2).result()
+    said["forks of the quiet"] = [tells(fork, "cat /data/one") for fork in forks]
+    for fork in forks: fork.stop().result()
+
+async def branches():
+    from harena.training.data.prompts import PromptRow
+    from harena.training.environments.sandbox import SandboxEnvironment
+    def call(name, **given):
+        return "<tool_call>" + json.dumps({"name": name, "arguments": given}) + "</tool_call>"
+    first = SandboxEnvironment(container_image=IMAGE, answer_files=["a"], files={"a": "begin"})
+    await first.reset(PromptRow(id="row", prompt="p"))
+    await first.step(call("write_file", path="a", content="turn one"))
+    forks = await first.fork(2)
+    for number, fork in enumerate(forks):
+        await fork.step(call("write_file", path="a", content=f"branch {number}"))
+    answers = [(await one.answer())["files"]["a"] for one in (first, *forks)]
+    for one in (first, *forks):
+        await one.close()
+    return answers
+
+said["branches"] = asyncio.run(branches())
 said["tree"] = [before + (one.name or "-" if one else "") for before, one in snapshots.lines_of_tree(snapshots.list())]
 said["unknown"] = refused(lambda: Sandbox.run(snapshot="nobody").wait())
 said["both"] = refused(lambda: Sandbox.run(snapshot="one", container_image=IMAGE))
@@ -131,6 +162,18 @@ def test_forks_have_the_files_and_write_for_themselves(said: dict[str, Any]) -> 
     assert said["left after a fork"] == ["one"]
 
 
+def test_a_sandbox_begins_with_a_moment_of_another_one(said: dict[str, Any]) -> None:
+    """A snapshot in memory is what was there when it was taken, is in no list, and goes when it is removed."""
+    assert said["moment"] == ["changed\nkept\none\nticks\n", "later\n", ""]
+    assert said["in no list"] is False
+    assert said["forks of the quiet"] == ["later\n", "later\n"]
+
+
+def test_rollouts_branch(said: dict[str, Any]) -> None:
+    """Environments in forks of a sandbox go on from one turn, each for itself."""
+    assert said["branches"] == ["turn one", "branch 0", "branch 1"]
+
+
 def test_what_is_removed_stays_while_a_sandbox_has_it(said: dict[str, Any]) -> None:
     assert said["deleted under its sandbox"] == "two\n"
     assert dict(said["in use"])["end"] is False
@@ -152,6 +195,8 @@ def test_a_snapshot_at_the_end(said: dict[str, Any]) -> None:
         ("wrong name", "ValidationError", None, "is no name of a snapshot"),
         ("dead", "SandboxTerminatedError", "SANDBOX_TERMINATED", "create a new one"),
         ("unknown", "NotFoundError", "SNAPSHOT_NOT_FOUND", "has no snapshot 'nobody'"),
+        ("gone", "NotFoundError", "SNAPSHOT_NOT_FOUND", "has no snapshot 'snap_"),
+        ("moment with a name", "ValidationError", None, "in no list, so it has no name"),
         ("both", "SandboxValidationError", None, "begins with one of them"),
         ("default", "SandboxValidationError", None, "no layer of its own"),
         ("default fork", "SandboxValidationError", None, "no layer of its own"),

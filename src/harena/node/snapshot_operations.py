@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from harena.core.errors import SandboxValidationError
+from harena.core.errors import SandboxValidationError, ValidationError
 from harena.core.models import SandboxInfo
 from harena.core.ports import HasUpperLayer, HoldsFiles
 from harena.core.records.snapshots import Snapshot, SnapshotsPage
@@ -46,8 +46,13 @@ class SnapshotOperations:
         port = record.port
         if not isinstance(port, HasUpperLayer):
             raise SandboxValidationError("this node's sandboxes have no layer of their own that a snapshot could be")
-        if in_memory and name is None and not ends and isinstance(port, HoldsFiles):
-            held = await self._held(record.info, port, ttl_seconds or _IN_MEMORY_SECONDS)
+        if in_memory:
+            if name is not None or ends:
+                raise ValidationError(
+                    "a snapshot in memory has no name, and its sandbox goes on: leave name and ends out"
+                )
+            ttl_seconds = ttl_seconds or _IN_MEMORY_SECONDS
+            held = await self._held(record.info, port, ttl_seconds) if isinstance(port, HoldsFiles) else None
             if held is not None:
                 return held
         layer = await port.upper_layer()

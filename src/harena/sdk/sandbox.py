@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextlib
+import functools
 import math
 import signal as signals
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -29,6 +30,7 @@ from harena.core.errors import (
     SandboxNotRunningError,
     SandboxTimeoutError,
     SandboxValidationError,
+    ValidationError,
 )
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
 from harena.core.network_policy import MOST_PAGE, NetworkPolicy, read_policy
@@ -233,18 +235,27 @@ class Sandbox(FileVerbs):
     # -- snapshots --
 
     @hinting
-    def snapshot(self, *, name: str | None = None, ttl_seconds: float | None = None) -> OperationRef[Snapshot]:
+    def snapshot(
+        self, *, name: str | None = None, ttl_seconds: float | None = None, in_memory: bool = False
+    ) -> OperationRef[Snapshot]:
         """Take a snapshot of its files, which `Sandbox.run(snapshot=...)` begins with. Its programs stand still
         meanwhile, and go on; they, their memory and connections are no part of it. Only sandboxes of images have
         layers of their own, and so can be snapshots: not those of the default image.
 
-        `name` must be free; after `ttl_seconds` the snapshot is removed. Raises SandboxValidationError,
+        `name` must be free; after `ttl_seconds` the snapshot is removed. With `in_memory` it is a branching point, for
+        sandboxes that begin with it soon: where nothing runs in this one, it is made in a moment, whatever its size, is
+        in no list, and goes after `ttl_seconds` (600) or with the node; else it goes over the disk. Such a one has no
+        name. Raises SandboxValidationError,
         ValidationError, LimitExceededError.
         """
         if name is not None:
             checked_text(name, "name")
+        if in_memory and name is not None:
+            raise ValidationError("a snapshot in memory is in no list, so it has no name: leave name or in_memory out")
         seconds = None if ttl_seconds is None else math.ceil(checked_seconds(ttl_seconds, "ttl_seconds"))
-        return self._lifecycle.portal.submit(self._snapshot, name, seconds, cancellable=False)
+        return self._lifecycle.portal.submit(
+            functools.partial(self._snapshot, in_memory=in_memory), name, seconds, cancellable=False
+        )
 
     def fork(self, count: int) -> OperationRef[builtins.list[Self]]:
         """Make `count` sandboxes that begin with its files as they are now, with its limits, environment, working

@@ -17,11 +17,12 @@ What a tool cannot do is told to the policy ("error: ..."); what the platform ca
 
 from __future__ import annotations
 
+import copy
 import inspect
 import posixpath
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 from harena.core.errors import SandboxCommandTimeoutError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome, ProcessResult
@@ -233,6 +234,17 @@ class SandboxEnvironment:
         """End the sandbox."""
         if self._opened is not None:
             await self._opened.sandbox.stop(missing_ok=True)
+
+    async def fork(self, count: int) -> list[Self]:
+        """Environments that go on from where this one is, each in a fork of its sandbox, for rollouts that branch. This
+        one goes on, too; whoever has asked closes them. Its sandbox must be one of an image (`container_image`, or a
+        blueprint of one); no program of it is forked."""
+        forks: list[Self] = []
+        for sandbox in await self.at.sandbox.fork(count):
+            one = copy.copy(self)
+            one._opened = replace(self.at, sandbox=sandbox)
+            forks.append(one)
+        return forks
 
     def files_for(self, row: PromptRow) -> Mapping[str, str]:
         """Files that the row brings."""

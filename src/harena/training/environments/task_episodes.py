@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
@@ -64,6 +64,13 @@ class TaskEnvironment(SandboxEnvironment):
         self._begun = False
         self._image_script = ""
         self._start_up: StartUpFiles | None = None
+
+    async def fork(self, count: int) -> list[Self]:
+        """See `SandboxEnvironment`; what was said in each from then on is its own."""
+        forks = await super().fork(count)
+        for one in forks:
+            one._told = [*self._told]
+        return forks
 
     def options_for(self, row: PromptRow) -> Mapping[str, Any]:
         """The task's inputs are variables of every command."""
