@@ -121,6 +121,7 @@ import harena
 
 harena.images.import_archive("localhost/tools:1", sys.argv[1])
 harena.blueprints.create("of-image", image="localhost/tools:1", env={"MARK": "blueprint"})
+harena.blueprints.create("reaches", network={"allow": ["pypi"]})
 says = "import os; print(os.path.exists('/etc/motd') and open('/etc/motd').read().strip(), os.environ.get('MARK'))"
 prints = lambda said: {"type": "stdio", "cases": [{"stdout": f"{said}\\n"}]}
 rows = [
@@ -130,6 +131,17 @@ rows = [
         ("image", "image None", {"image": "localhost/tools:1"}),
         ("blueprint", "image blueprint", {"blueprint": "of-image"}),
         ("job", "False None", {}),
+    )
+]
+looks = "import os; print(os.environ.get('http_proxy', 'nothing'))"
+proxy = "http://127.0.0.1:3128"
+rows += [
+    {"id": name, "candidate": looks, "scoring": prints(said), **where}
+    for name, said, where in (
+        ("reach-blueprint", proxy, {"blueprint": "reaches"}),
+        ("reach-none", "nothing", {"blueprint": "reaches", "network": "none"}),
+        ("reach-own", proxy, {"network": {"allow": ["pypi"]}}),
+        ("reach-verifier", "nothing", {"problem": {"network": {"verifier": {"allow": ["pypi"]}}}}),
     )
 ]
 job = harena.benchmark_jobs.create(scenarios=rows, name="mixed")
@@ -178,7 +190,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_one_job_mixes_images_blueprints_and_its_own(said: dict[str, Any]) -> None:
-    assert len(said["scores"]) == 6
+    assert len(said["scores"]) == 10
     assert set(said["scores"].values()) == {1.0}, said["scores"]
     assert said["direct"] == 1.0
 

@@ -13,6 +13,7 @@ from typing import Any, overload
 
 from harena.core.catalog import Lineage
 from harena.core.json_steps import parse
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.scoring.scenario import Scenario
 
 KEPT = 1000
@@ -22,6 +23,12 @@ KEPT = 1000
 def metadata_bytes(metadata: Mapping[str, Any]) -> int:
     """Size of a scenario's metadata as JSON."""
     return len(json.dumps(dict(metadata), default=str)) if metadata else 0
+
+
+def policies_of(scenario: Scenario) -> set[NetworkPolicy]:
+    """What a scenario says that its sandboxes may reach."""
+    said = {scenario.verifier_network} if scenario.network is None else {scenario.network, scenario.verifier_network}
+    return said - {NO_NETWORK}
 
 
 class CompactScenarios(Sequence[Scenario]):
@@ -34,6 +41,8 @@ class CompactScenarios(Sequence[Scenario]):
         """lineages of all scenarios"""
         self.metadata_bytes = 0
         """size of all their metadata, as JSON"""
+        self.policies: set[NetworkPolicy] = set()
+        """what scenarios say that their sandboxes may reach"""
         self._placed: list[int] = []
         self._rows: list[bytes | Scenario] = []
         self._again = again
@@ -45,6 +54,7 @@ class CompactScenarios(Sequence[Scenario]):
         self.ids.append(scenario.id)
         self.lineages.add(scenario.lineage)
         self.metadata_bytes += metadata_bytes(scenario.metadata)
+        self.policies |= policies_of(scenario)
         if scenario.place:
             self._placed.append(len(self._rows))
         is_whole = scenario.lineage.contract is None

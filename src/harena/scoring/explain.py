@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 
 from harena.core.near_names import cut, nearest_name
-from harena.scoring import scenario
+from harena.scoring import reach, scenario
 from harena.scoring.contracts import contract as contracts
 from harena.scoring.contracts.contract import Strict
 
@@ -46,6 +46,10 @@ _MODELS_BELOW: dict[str, type[Strict]] = {
     "sampling_params": contracts.SamplingParams,
     "harbor": contracts.HarborContract,
     "weighted": contracts.WeightedContract,
+    "policy": reach.WrittenPolicy,
+    "phases": reach.NetworkPhases,
+    "gateways": reach.WrittenGateway,
+    "rules": reach.WrittenRule,
 }
 """whose fields stand below a step of an error's path; "tests" to "weighted" are the tags of the contracts"""
 
@@ -53,6 +57,9 @@ _TYPES = (
     "tests", "reference", "stdio", "command", "numeric", "python", "string_check", "text_similarity", "regex",
     "score_model", "label_model", "harbor", "weighted",
 )  # fmt: skip
+
+_REACH = ("network", "agent", "verifier")
+"""fields whose value has one of several forms, told apart by `reach.REACH_TAGS`"""
 
 _MESSAGES = {
     "missing": "is required",
@@ -166,6 +173,11 @@ def _place(location: tuple[str | int, ...], row: Any) -> tuple[Place, bool]:
     tags = {1} if location[:1] in (("scoring",), ("problem",)) else set()
     tags |= {
         index for index in range(1, len(location)) if location[index - 1] == "scoring" and location[index] in _TYPES
+    }
+    tags |= {
+        index
+        for index in range(1, len(location))
+        if location[index - 1] in _REACH and location[index] in reach.REACH_TAGS
     }
     place: list[str | int] = []
     here = row

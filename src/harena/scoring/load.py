@@ -29,6 +29,7 @@ from harena.scoring.contracts.stored import (
     looked_up,
 )
 from harena.scoring.explain import explanations, guess, unknown_field
+from harena.scoring.reach import gateways_of, phases_of
 from harena.scoring.reading import (
     MOST_MISTAKES,
     Document,
@@ -297,10 +298,16 @@ class _Loader:
         if resolved is None:
             return None
         placed = row if row.image is not None or row.blueprint is not None or problem is None else problem
+        network = row.network if row.network is not None or problem is None else problem.network
+        gateways = row.gateways if row.gateways is not None or problem is None else problem.gateways
+        reached, verifier = phases_of(network)
         return Scenario(
             id=row.id,
             candidate=row.candidate,
             scoring=resolved,
+            network=reached,
+            verifier_network=verifier,
+            gateways=None if gateways is None else gateways_of(gateways),
             limits=_merged(problem.limits if problem else None, row.limits),
             image=placed.image,
             blueprint=placed.blueprint,

@@ -21,8 +21,10 @@ from pydantic_core import PydanticCustomError
 
 from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.checked import LEAST_CORES, MOST_BYTES, MOST_CORES, shown
+from harena.core.gateways import Gateway, gateways_to_json
 from harena.core.images import MOST_REFERENCE
 from harena.core.models import MIB, Limits
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.results import Reason, RunResult
 from harena.core.rows import MOST_LEVELS
 from harena.scoring.contracts.contract import AnyContract
@@ -40,6 +42,7 @@ from harena.scoring.contracts.parts import (
     relative_path,
 )
 from harena.scoring.digests import digest_of
+from harena.scoring.reach import WrittenGateways, WrittenNetwork
 
 DEFAULT_ENTRY = "solution.py"
 MOST_MB = MOST_BYTES // MIB
@@ -262,6 +265,10 @@ class InlineProblem(Strict):
     docs/how-to/scenarios-in-images.md"""
     blueprint: Identifier | None = None
     """blueprint that its candidates run in, in place of the job's; not beside `image`"""
+    network: WrittenNetwork | None = None
+    """what its candidates may reach, in place of what their blueprint says; or {agent, verifier}"""
+    gateways: WrittenGateways | None = None
+    """gateways of its candidates' sandboxes, in place of their blueprint's"""
     honeypot: bool = False
     """no honest candidate can pass it: whoever does has cheated"""
     metadata: Metadata = {}
@@ -300,6 +307,10 @@ class ScenarioRow(Strict):
     """in place of the problem's image or blueprint"""
     blueprint: Identifier | None = None
     """likewise"""
+    network: WrittenNetwork | None = None
+    """in place of the problem's"""
+    gateways: WrittenGateways | None = None
+    """in place of the problem's"""
     expected: Expected | None = None
     honeypot: bool = False
     """no honest candidate can pass it; also if its problem says so"""
@@ -349,6 +360,12 @@ class Scenario:
     """image that the candidate runs in; None = the job's, or that of `blueprint`"""
     blueprint: str | None = None
     """blueprint that the candidate runs in; None = the job's, or none where `image` is given"""
+    network: NetworkPolicy | None = None
+    """what the candidate may reach; None = what its place says"""
+    verifier_network: NetworkPolicy = NO_NETWORK
+    """what trusted programs may reach in sandboxes apart from the candidate's"""
+    gateways: tuple[Gateway, ...] | None = None
+    """gateways of the candidate's sandboxes; None = what its place says"""
     yields_place: bool = False
     """a blueprint that the job names comes in place of its image: a task directory's own"""
 
@@ -369,6 +386,9 @@ class Scenario:
             "statement": self.statement,
             "honeypot": self.honeypot,
             **self.place,
+            **({} if self.network is None else {"network": str(self.network.to_json())}),
+            **({"verifier_network": str(self.verifier_network.to_json())} if self.verifier_network.is_on else {}),
+            **({} if self.gateways is None else {"gateways": str(gateways_to_json(self.gateways))}),
         }
         return digest_of(named)
 

@@ -129,6 +129,7 @@ class BenchmarkJobs:
             durable=durable,
             hides_warm_starts=hides_warm_starts,
             webhook_networks=config.webhook_networks,
+            sandbox_networks=config.sandbox_networks,
             reader=self.catalog.reader,
         )
         self.direct_scores = DirectScores(

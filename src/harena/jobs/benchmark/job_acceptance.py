@@ -34,6 +34,7 @@ from harena.jobs.benchmark.job_places import (
     PreparesPlaces,
     base_spec,
     check_contracts,
+    check_networks,
     names_own,
     place_named,
     placed,
@@ -148,6 +149,8 @@ class Acceptance:
     """whether a Python program cannot tell a warm start from a real one here"""
     webhook_networks: Sequence[Network] | None = None
     """where webhooks may go beside the public internet; None = anywhere"""
+    sandbox_networks: Sequence[Network] | None = None
+    """which addresses that are not public networks of sandboxes may name; None = all"""
 
     async def accept(
         self,
@@ -183,6 +186,7 @@ class Acceptance:
         if not 0 < total <= MAX_RUNS:
             raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
         await SCENARIOS.run(_check_trust, scenarios, config.require_trust)
+        await SCENARIOS.run(check_networks, scenarios, self.sandbox_networks)
         elsewhere, places = await self._places(workspace, scenarios, spec, has_own=names_own(blueprint))
         await SCENARIOS.run(check_contracts, elsewhere, scenarios, spec, places)
         delivery = None

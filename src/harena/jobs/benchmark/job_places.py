@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
+from harena.core.network_policy import Network
 
 if TYPE_CHECKING:
     from harena.jobs.worker import JobScenario
@@ -115,6 +116,23 @@ async def places_of(
             made = await base_spec(blueprints, workspace, blueprint)
             found[named] = replace(job, image=made.image, blueprint=made.blueprint)
     return found
+
+
+def check_networks(scenarios: Iterable[JobScenario], permitted: Sequence[Network] | None) -> None:
+    """Raises ValidationError where a scenario's network has an entry that this node connects no sandbox to, before
+    anything runs. `permitted`: see `NetworkPolicy.why_refused`."""
+    from harena.scoring.compact import CompactScenarios, policies_of
+    from harena.scoring.scenario import Scenario
+
+    if permitted is None:
+        return
+    if isinstance(scenarios, CompactScenarios):
+        policies = scenarios.policies
+    else:
+        policies = {policy for one in scenarios if isinstance(one, Scenario) for policy in policies_of(one)}
+    for policy in policies:
+        if (why := policy.why_refused(permitted)) is not None:
+            raise ValidationError(f"a scenario's network: {why}")
 
 
 def check_contracts(

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from harena.core.errors import HarenaError, PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
-from harena.core.network_policy import NO_NETWORK
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
 from harena.scoring.contracts.parts import Contract, folders_of
 from harena.scoring.places import is_of_image
@@ -70,9 +70,14 @@ class Bench:
         self.source = sandboxes if source is None else source
         """whose sandboxes they are, also while `blame` watches their creation: what is known of it is known of this"""
         self._place = base_spec
-        self.base_spec = walled(base_spec)
+        self.base_spec = walled(base_spec, scenario.verifier_network)
         """where trusted programs run that need the candidate's image; what it may reach is the candidate's alone"""
-        self.spec = replace(base_spec, limits=scenario.limits.applied_to(base_spec.limits))
+        self.spec = replace(
+            base_spec,
+            limits=scenario.limits.applied_to(base_spec.limits),
+            network=base_spec.network if scenario.network is None else scenario.network,
+            gateways=base_spec.gateways if scenario.gateways is None else scenario.gateways,
+        )
         self._most_seconds = timeout_seconds
         own = scenario.scoring.timeout_seconds or scenario.limits.timeout_seconds
         self.timeout_seconds = min(own, timeout_seconds) if own else timeout_seconds
@@ -233,11 +238,11 @@ class Bench:
         return result
 
 
-def walled(spec: SandboxSpec) -> SandboxSpec:
-    """The sandbox without a network and gateways, whatever its blueprint says."""
-    if spec.blueprint is None and not spec.policy.is_on and not spec.gateways:
+def walled(spec: SandboxSpec, network: NetworkPolicy = NO_NETWORK) -> SandboxSpec:
+    """The sandbox with this network alone, and without gateways, whatever its blueprint says."""
+    if spec.blueprint is None and spec.policy == network and not spec.gateways:
         return spec
-    return replace(spec, network=NO_NETWORK, gateways=())
+    return replace(spec, network=network, gateways=())
 
 
 async def died_of_memory(sandbox: SandboxPort) -> bool:
