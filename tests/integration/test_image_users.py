@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import tarfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -285,6 +286,88 @@ async def test_a_link_in_the_place_of_a_working_directory_leads_to_nothing_of_in
         if other is not None:
             other.kill()
     await sandbox.destroy()
+
+
+LINKS = {
+    "file": "/etc/victim/file",
+    "away": "/etc/victim",
+    "new": "/etc/victim/new",
+    "closed": "/srv/secrets",
+    "by": "away/../victim/file",
+    "own": "real",
+    "root": "/srv",
+    "self": "/proc/self/root/etc/victim/file",
+}
+
+
+@pytest.mark.parametrize("operation", ["write", "read", "make", "remove", "list", "stat", "archive", "tree"])
+async def test_no_link_of_a_user_leads_further_than_the_user_could_go(runtime: LinuxRuntime, operation: str) -> None:
+    """Init has rights over all users: what a user may not do, no link of that user's does for it. A link to what the
+    user may use leads there, and so does one of root's."""
+    sandbox = await runtime.create(SandboxSpec(image="one"))
+    await run(
+        sandbox,
+        "mkdir /etc/victim /srv/secrets; echo kept > /etc/victim/file; chmod 600 /etc/victim/file; "
+        "echo kept > /srv/secrets/file; chmod 700 /srv/secrets; ln -s /etc/victim/file /srv/roots",
+    )
+    made = "; ".join(f"ln -s {target} {name}" for name, target in LINKS.items())
+    await run(sandbox, f"cd /home/app; mkdir real; echo mine > real/file; {made}", user="1000")
+
+    async def does(path: str) -> object:
+        path = path if path.startswith("/") else f"/home/app/{path}"
+        if operation == "write":
+            return await sandbox.write_file(path, b"new")
+        if operation == "read":
+            return await sandbox.read_file(path, max_bytes=100)
+        if operation == "make":
+            return await sandbox.make_dir(f"{path}/made/deep", parents=True)
+        if operation == "remove":
+            return await sandbox.remove(path)
+        if operation == "stat":
+            return await sandbox.stat(path)
+        if operation == "list":
+            return await sandbox.list_dir(path)
+        if operation == "archive":
+            return [piece async for piece in sandbox.create_archive(path)]
+        async with aclosing(tree_of_one_file()) as pieces:
+            return await sandbox.extract_archive(path, pieces)
+
+    refused = {
+        "write": ("file", "new", "away/file", "away/made", "closed/file", "by", "self"),
+        "read": ("file", "away/file", "closed/file", "by", "self"),
+        "make": ("away", "new", "closed", "root"),
+        "remove": ("away/file", "closed/file", "root/web"),
+        "stat": ("closed/file",),
+        "list": ("closed",),
+        "archive": ("closed",),
+        "tree": ("away", "new", "closed", "root"),
+    }[operation]
+    for path in refused:
+        with pytest.raises(SandboxFileError) as caught:
+            await does(path)
+        assert caught.value.reason == "PERMISSION_DENIED", path
+    allowed = {
+        "write": ("own/file", "own/new/file", "/srv/roots"),
+        "read": ("own/file", "root/web", "/srv/roots"),
+        "make": ("own",),
+        "remove": ("own/file", "file"),
+        "stat": ("file", "own/file", "root/web", "away/file"),
+        "list": ("own", "root"),
+        "archive": ("own", "root"),
+        "tree": ("own",),
+    }[operation]
+    for path in allowed:
+        await does(path)
+    kept = await run(sandbox, "ls /etc/victim /srv/secrets; cat /srv/secrets/file")
+    assert kept == "/etc/victim:\nfile\n\n/srv/secrets:\nfile\nkept\n"
+    await sandbox.destroy()
+
+
+async def tree_of_one_file() -> AsyncGenerator[bytes, None]:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("put"))
+    yield made.getvalue()
 
 
 async def test_an_archive_is_written_through_no_link_of_a_user(runtime: LinuxRuntime) -> None:

@@ -1,4 +1,5 @@
-"""File operations, inside the sandbox: with its programs' own rights, in its own root. Nothing is resolved outside.
+"""File operations, inside the sandbox and in its own root. Nothing is resolved outside. Where all files are root's they
+have its programs' own rights; where there are several users, root's over all, but behind no link of a user's (`links`).
 
 Regular files are opened by init itself and handed to the owner as descriptors, so that data never passes through
 init. `openat2` refuses magic links (/proc/*/fd and the like) on the way, O_NONBLOCK keeps a FIFO or a lease from
@@ -10,13 +11,12 @@ its own, an ordinary process, whose answer comes through a pipe as NUL-terminate
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import stat
-import struct
 
-from harena.runtime.kernel.syscalls import OPENAT2, syscall
+from harena.runtime.guest import links
+from harena.runtime.guest.links import READ, SEARCH, WRITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import IO
 
-_NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
-_AT_FDCWD = -100
 _BLOCK_BYTES = 512  # of which a tar archive is made
 _TAR_FILE, _TAR_LINK, _TAR_DIRECTORY = b"0", b"2", b"5"
 _GATHERED_BYTES = 1 << 16
@@ -54,18 +52,19 @@ def open_regular(path: str, flags: int, mode: int) -> tuple[int, int, int]:
     flags |= os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     wants_empty = flags & os.O_TRUNC
     flags &= ~os.O_TRUNC  # only after it is known what it is
+    need = {os.O_RDONLY: READ, os.O_WRONLY: WRITE}.get(flags & os.O_ACCMODE, READ | WRITE)
     try:
-        descriptor = _openat2(path, flags, mode)
+        descriptor = links.opened(path, flags, mode, need)
     except FileNotFoundError:
         if not flags & os.O_CREAT:
             raise
-        _make_folders(os.path.dirname(os.path.abspath(path)))
-        descriptor = _openat2(path, flags, mode)
+        links.make_folders(os.path.dirname(os.path.abspath(path)))
+        descriptor = links.opened(path, flags, mode, need)
     except PermissionError:  # somebody else's file in /tmp may not be opened as one to be made (fs.protected_regular)
         if not flags & os.O_CREAT or flags & os.O_EXCL:
             raise
         try:
-            descriptor = _openat2(path, flags & ~os.O_CREAT, mode)
+            descriptor = links.opened(path, flags & ~os.O_CREAT, mode, need)
         except FileNotFoundError:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from None
     try:
@@ -98,46 +97,11 @@ def open_nameless() -> tuple[int, int, int]:
 def enter(path: str) -> None:
     """Make a folder this process's working directory. No magic link is followed: this process may still have
     descriptors that are no program's. Raises OSError."""
-    descriptor = _openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0)
+    descriptor = links.openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0)
     try:
         os.fchdir(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _make_folders(path: str) -> None:
-    """Make a folder and those above it, where they are missing; no magic link is followed, either."""
-    above, name = os.path.split(path)
-    if not name:
-        return
-    flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
-    try:
-        folder = _openat2(above, flags, 0)
-    except FileNotFoundError:
-        _make_folders(above)
-        folder = _openat2(above, flags, 0)
-    try:
-        os.mkdir(name, dir_fd=folder)
-    except FileExistsError:
-        pass
-    finally:
-        os.close(folder)
-
-
-def _openat2(path: str, flags: int, mode: int, folder: int = _AT_FDCWD, resolve: int = _NO_MAGICLINKS) -> int:
-    how = struct.pack("<3Q", flags, mode if flags & os.O_CREAT else 0, resolve)
-    encoded = os.fsencode(path)
-    try:
-        return syscall(
-            "open",
-            OPENAT2,
-            ctypes.c_int(folder),
-            ctypes.c_char_p(encoded),
-            ctypes.c_char_p(how),
-            ctypes.c_size_t(24),
-        )
-    except OSError as error:
-        raise OSError(error.errno or errno.EIO, os.strerror(error.errno or errno.EIO), path) from None
 
 
 def operate(operation: str, arguments: tuple[object, ...], answer: int, extra: int) -> None:
@@ -168,28 +132,47 @@ def _describe(path: str) -> list[str]:
 
 
 def _stat(_: int, path: str) -> list[str]:
-    return _describe(path)
+    return [path, *_describe(_go_above(path, SEARCH))[1:]]
 
 
 def _list(_: int, path: str) -> list[str]:
     fields: list[str] = []
-    for name in sorted(os.listdir(path)):
+    _go_into(path, READ | SEARCH)
+    for name in sorted(os.listdir(".")):
         try:
-            fields += _describe(os.path.join(path, name))
+            fields += [os.path.join(path, name), *_describe(name)[1:]]
         except FileNotFoundError:
             continue  # removed meanwhile
     return fields
 
 
+def _go_into(path: str, need: int) -> None:
+    """Make the folder to which a path leads the working directory, so that it is that one, whatever becomes of its
+    name."""
+    os.fchdir(links.opened(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0, need))
+
+
+def _go_above(path: str, need: int) -> str:
+    """Make the folder in which a path ends the working directory. Gives its last part, which is not followed."""
+    if not links.has_users():
+        return path
+    folder, name, user = links.reached(path, follows=False)
+    if user:
+        links.check(folder, user, need)
+    os.fchdir(folder)
+    return name
+
+
 def _make(_: int, path: str, parents: bool) -> list[str]:
     if parents:
-        os.makedirs(path, exist_ok=True)
+        links.make_folders(path)
     else:
-        os.mkdir(path)
+        os.mkdir(_go_above(path, WRITE | SEARCH))
     return []
 
 
 def _remove(_: int, path: str, recursive: bool) -> list[str]:
+    path = _go_above(path, WRITE | SEARCH)
     if not stat.S_ISDIR(os.lstat(path).st_mode):
         os.unlink(path)
     elif recursive:
@@ -202,11 +185,10 @@ def _remove(_: int, path: str, recursive: bool) -> list[str]:
 
 
 def _pack(extra: int, path: str, with_links: bool = False) -> list[str]:
-    checked = _openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0)  # no magic link, such as /proc/self/root
-    start = os.fstat(checked).st_dev
+    _go_into(path, READ | SEARCH)  # no magic link, such as /proc/self/root; what is packed is what is checked
+    start = os.stat(".").st_dev
     if start == os.stat("/proc/self").st_dev:
         raise OSError(errno.EACCES, "lies in /proc")
-    os.fchdir(checked)  # what is packed is what was checked, wherever its name leads by now
     own = tuple(os.stat(place).st_dev for place in ("/", "/tmp") if os.path.isdir(place))
     archive = _Archive(extra, own if start in own else (), with_links=with_links)
     waiting = ["."]
@@ -402,8 +384,9 @@ def _unpack(extra: int, path: str) -> list[str]:
     not written to: whoever has put it there may not be who writes."""
     import tarfile
 
-    os.makedirs(path, exist_ok=True)
-    below = _Below(path)
+    links.make_folders(path)
+    _go_into(path, READ | WRITE | SEARCH)
+    below = _Below()
     with os.fdopen(extra, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             if not (member.isreg() or member.isdir()):
@@ -428,9 +411,10 @@ class _Below:
     """Folders below one that is open: what is made in them lies there, whatever programs do to their names meanwhile.
     Links are followed that lead to a folder below it."""
 
-    def __init__(self, path: str) -> None:
-        self._top = os.path.realpath(path)
-        self._root = _openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0)
+    def __init__(self) -> None:
+        """The working directory is the one."""
+        self._top = os.getcwd()
+        self._root = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         self._last = ""
         self._folder = self._root
 
@@ -455,7 +439,7 @@ class _Below:
             return self._root
         flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
         try:
-            return _openat2(name, flags, 0, self._root, _BENEATH | _NO_MAGICLINKS | _NO_SYMLINKS)
+            return links.openat2(name, flags, 0, self._root, links.BENEATH | links.NO_MAGICLINKS | links.NO_SYMLINKS)
         except FileNotFoundError:
             pass
         above, own = os.path.split(name)
@@ -467,7 +451,7 @@ class _Below:
         finally:
             if folder != self._root:
                 os.close(folder)
-        return _openat2(name, flags, 0, self._root, _BENEATH | _NO_MAGICLINKS | _NO_SYMLINKS)
+        return links.openat2(name, flags, 0, self._root, links.BENEATH | links.NO_MAGICLINKS | links.NO_SYMLINKS)
 
 
 def _unpack_file(content: IO[bytes], folder: int, name: str, mode: int, modified: float) -> None:
@@ -488,8 +472,9 @@ def _unpack_file(content: IO[bytes], folder: int, name: str, mode: int, modified
 def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str]:
     """Make a folder what a tar stream says, but for the paths below it that are `kept`. No link is followed below it,
     and no file that is there is written to: one that is what the stream says, its time too, stays untouched."""
-    os.makedirs(path, exist_ok=True)
-    top = os.path.realpath(path)
+    links.make_folders(path)
+    _go_into(path, READ | WRITE | SEARCH)
+    top = os.getcwd()
     folders: list[tuple[str, int, float, tuple[int, int]]] = []
     seen: set[str] = set()
     above_kept = {folder for keep in kept for folder in _folders_above(keep)}
@@ -545,7 +530,8 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
 
 def _adopt_times(extra: int, path: str) -> list[str]:
     """Files below a folder that are what a tar stream says but for their time get that, too. No link is followed."""
-    top = os.path.realpath(path)
+    _go_into(path, READ | WRITE | SEARCH)
+    top = os.getcwd()
     for name, member, archive in _members(extra, ()):
         target = os.path.join(top, name)
         above = os.path.dirname(target)

@@ -26,7 +26,7 @@ import signal
 import struct
 
 from harena.runtime.fast_path import fast_path
-from harena.runtime.guest import files, launch, programs, trees, users, warm, wire
+from harena.runtime.guest import files, launch, links, programs, trees, users, warm, wire
 from harena.runtime.guest.wire import DONE, EXITED, FAILED, OPENED
 from harena.runtime.kernel import privileges
 from harena.runtime.kernel.syscalls import close_from, libc
@@ -48,6 +48,7 @@ class Base:
     def __init__(
         self, environment: dict[str, str], *, has_fork_hooks: bool, in_machine_code: bool, ids: int = 1
     ) -> None:
+        links.know(has_users=ids > 1)
         self.ids = ids
         """how many users and groups each has"""
         self.environment = environment

@@ -39,15 +39,24 @@ _REASONS = {
     errno.EPERM: "PERMISSION_DENIED",
     errno.EROFS: "PERMISSION_DENIED",
     errno.ELOOP: "PERMISSION_DENIED",
+    errno.EXDEV: "PERMISSION_DENIED",
     errno.ENOSPC: "NO_SPACE",
     errno.EDQUOT: "NO_SPACE",
     errno.ENOMEM: "NO_MEMORY",
     errno.EFBIG: "TOO_LARGE",
 }
 
+_WORDS = {
+    errno.EXDEV: (
+        "a link of a user of the sandbox leads to what that user may not use: name the place itself, or remove the link"
+    )
+}
+"""what the system's own words do not tell"""
+
 
 def file_error(path: str | None, code: int, text: str | None = None) -> SandboxFileError:
     """The error for an errno."""
+    text = text or _WORDS.get(code)
     return SandboxFileError(
         f"{path}: {text or os.strerror(code)}", filepath=path, reason=_REASONS.get(code, "IO_FAILED")
     )

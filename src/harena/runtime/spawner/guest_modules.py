@@ -37,6 +37,7 @@ MODULES = (
     "harena.runtime.fast_path.fast_path_code",
     "harena.runtime.fast_path.fast_path",
     "harena.runtime.guest.programs",
+    "harena.runtime.guest.links",
     "harena.runtime.guest.files",
     "harena.runtime.guest.users",
     "harena.runtime.guest.trees",
