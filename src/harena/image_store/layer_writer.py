@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from harena.image_store import holes
 from harena.image_store.tar_entries import (
     BLOCKS,
     CHARACTERS,
@@ -143,8 +144,8 @@ class LayerWriter:
                 if not piece:
                     raise BrokenLayerError(f"it ends within {shown(name)}")
                 left -= len(piece)
-                while piece:
-                    piece = piece[os.write(descriptor, piece) :]
+                holes.write(descriptor, piece)
+            holes.end(descriptor, entry.size)
             if self.keeps_owners and (entry.user or entry.group):
                 os.fchown(descriptor, entry.user, entry.group)
             if entry.attributes:

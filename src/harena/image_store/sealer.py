@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core import landlock
-from harena.image_store import tar_writer
+from harena.image_store import holes, tar_writer
 from harena.image_store.tar_entries import (
     FIFO,
     FILE,
@@ -140,14 +140,14 @@ class Archive:
     def finish(self) -> str:
         """The digest, when all is written."""
         self._flush()
+        holes.end(self._descriptor, self.size)
         return self._digest.hexdigest()
 
     def _flush(self) -> None:
         piece = b"".join(self._buffer)
         self._buffer, self._buffered = [], 0
         self._digest.update(piece)
-        while piece:
-            piece = piece[os.write(self._descriptor, piece) :]
+        holes.write(self._descriptor, piece)
 
 
 class LayerSealer:
