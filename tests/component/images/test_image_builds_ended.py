@@ -29,7 +29,6 @@ from harena.image_store.manifests import this_platform
 from harena.node import image_builds
 from harena.node.image_builds import user_of
 
-BUILDER = Path(__file__).with_name("image_builder.py")
 STEPS = "FROM scratch\n" + "".join(f"COPY f{number} /d/\n" for number in range(4)) + "WORKDIR /w\n"
 
 
@@ -271,39 +270,6 @@ async def test_what_a_program_says_byte_by_byte_is_gathered(images: Images) -> N
     assert sum(sys.getsizeof(event.text) for event in build.events) <= builds_module.MOST_LOG_BYTES
     (last,) = build.since(build.cursor - 1)
     assert last.cursor == build.cursor
-
-
-async def test_a_build_that_is_killed_leaves_whole_steps(tmp_path: Path) -> None:
-    """Killed at each of its events, one after the other in the same store: the next one goes on, and what there is is
-    whole each time."""
-    place = tmp_path / "images"
-    digests = set()
-    for moment in range(2, 14, 2):
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, str(BUILDER), str(place), STEPS, stdout=asyncio.subprocess.PIPE, cwd=BUILDER.parent
-        )
-        assert process.stdout is not None
-        for _ in range(moment):
-            if b"done sha256" in (line := await process.stdout.readline()):
-                digests.add(line.split()[1])
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-        if place.exists() and (place / "images").exists():
-            assert is_whole(place)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, str(BUILDER), str(place), STEPS, stdout=asyncio.subprocess.PIPE, cwd=BUILDER.parent
-    )
-    said, _ = await process.communicate()
-    digests.add(said.split()[-1])
-    assert len(digests) == 1
-    assert left(place) == []
-    whole = Images(tmp_path / "fresh", SystemClock(), for_server=False)
-    builds, _ = builds_over(whole)
-    files = [(f"f{number}", bytes([number]) * 300_000) for number in range(4)]
-    fresh = await built(builds, STEPS, *files)
-    assert {fresh.image} == {digest.decode() for digest in digests}
-    await whole.close()
 
 
 async def test_caches_of_a_command_have_one_bound(tmp_path: Path) -> None:
