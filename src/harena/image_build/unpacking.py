@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import bz2
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
 
+from harena.core.decompression import Decompressor, decompressor
 from harena.core.errors import ValidationError
 from harena.image_build.source_trees import Node, SourceTree, StoppedError
 from harena.image_build.work_files import WorkFiles
@@ -17,44 +16,12 @@ _CHUNK_BYTES = 1024 * 1024
 _USTAR = slice(257, 262)
 
 
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    def decompress(self, piece: bytes, most: int = ..., /) -> bytes: ...
-
-
-class _Gzip:
-    """zlib's decompressor, with the others' interface."""
-
-    def __init__(self) -> None:
-        self._zlib = zlib.decompressobj(zlib.MAX_WBITS | 16)
-
-    @property
-    def eof(self) -> bool:
-        return self._zlib.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._zlib.unconsumed_tail
-
-    def decompress(self, piece: bytes, most: int = 0, /) -> bytes:
-        return self._zlib.decompress(self._zlib.unconsumed_tail + piece, most)
-
-
-_FORMATS: tuple[tuple[bytes, Callable[[], _Decompressor]], ...] = (
-    (b"\x1f\x8b", _Gzip),
-    (b"BZh", bz2.BZ2Decompressor),
-    (b"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(memlimit=256 << 20)),
-)
-
-
 def unpacked_tar(tree: SourceTree, node: Node, work: WorkFiles) -> Path | None:
     """A plain tar file of an archive, one of `work`; None = the file is no archive. Raises ValidationError, OSError."""
     pieces = tree.content(node)
     first = next(pieces, b"")
-    kind = next((kind for magic, kind in _FORMATS if first.startswith(magic)), None)
+    found = decompressor(first)
+    kind = None if found is None else found[1]
     if kind is None and first[_USTAR] != b"ustar":
         return None
     descriptor, file = work.new("archive-")
@@ -79,7 +46,7 @@ def unpacked_tar(tree: SourceTree, node: Node, work: WorkFiles) -> Path | None:
     return file
 
 
-def _plain(first: bytes, more: Iterator[bytes], kind: Callable[[], _Decompressor] | None) -> Iterator[bytes]:
+def _plain(first: bytes, more: Iterator[bytes], kind: Callable[[], Decompressor] | None) -> Iterator[bytes]:
     if kind is None:
         yield first
         yield from more

@@ -7,7 +7,6 @@ directory (Landlock), as root it has no capability but those of files, and it di
 
 from __future__ import annotations
 
-import bz2
 import ctypes
 import hashlib
 import json
@@ -23,9 +22,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from harena.core import landlock
+from harena.core.decompression import Decompressor, decompressor
 from harena.image_store.layer_writer import LayerWriter, TooLargeError, UnfitFileSystemError
 from harena.image_store.tar_entries import BrokenLayerError, entries
 
@@ -162,43 +162,6 @@ class Unpacked:
             place += len(piece)
 
 
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    @property
-    def needs_input(self) -> bool: ...
-    def decompress(self, piece: bytes, most: int = ..., /) -> bytes: ...
-
-
-class _Gzip:
-    """zlib's decompressor, with the others' interface."""
-
-    def __init__(self) -> None:
-        self._zlib = zlib.decompressobj(zlib.MAX_WBITS | 16)
-
-    @property
-    def eof(self) -> bool:
-        return self._zlib.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._zlib.unused_data
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._zlib.unconsumed_tail
-
-    def decompress(self, piece: bytes, most: int = 0, /) -> bytes:
-        return self._zlib.decompress(self._zlib.unconsumed_tail + piece, most)
-
-
-_FORMATS: tuple[tuple[bytes, Callable[[], _Decompressor]], ...] = (
-    (b"\x1f\x8b", _Gzip),
-    (b"BZh", bz2.BZ2Decompressor),
-    (b"\xfd7zXZ\0", lzma.LZMADecompressor),
-)
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -211,10 +174,8 @@ def _opened(blob: int) -> tuple[Iterator[bytes], subprocess.Popen[bytes] | None]
             raise UnfitFileSystemError("it is compressed with zstd, and the program zstd is not installed") from None
         assert program.stdout is not None
         return _plain(program.stdout.fileno()), program
-    for magic, kind in _FORMATS:
-        if begin.startswith(magic):
-            return _decompressed(blob, magic, kind), None
-    return _plain(blob), None
+    found = decompressor(begin)
+    return (_plain(blob) if found is None else _decompressed(blob, *found)), None
 
 
 def _plain(descriptor: int) -> Iterator[bytes]:
@@ -222,7 +183,7 @@ def _plain(descriptor: int) -> Iterator[bytes]:
         yield piece
 
 
-def _decompressed(blob: int, magic: bytes, kind: Callable[[], _Decompressor]) -> Iterator[bytes]:
+def _decompressed(blob: int, magic: bytes, kind: Callable[[], Decompressor]) -> Iterator[bytes]:
     """Several compressed streams may follow each other; zeros and other things behind them are none."""
     one = kind()
     piece = os.read(blob, _PACKED_BYTES)
