@@ -45,6 +45,7 @@ with Sandbox.run(container_image=IMAGE, environment_variables={"WORD": "x"}, lim
     forks = first.fork(3).result()
     for number, fork in enumerate(forks):
         tells(fork, f"echo {number} > /data/mine")
+    said["too many forks"] = refused(lambda: first.fork(1001))
     said["forks"] = [tells(fork, "cat /data/one /data/mine; echo $WORD").split() for fork in forks]
     said["limits"] = [fork.info.limits.pids for fork in forks]
     said["first"] = tells(first, "ls /data")
@@ -194,6 +195,7 @@ def test_a_snapshot_at_the_end(said: dict[str, Any]) -> None:
         ("again", "ValidationError", "SNAPSHOT_NAME", "there is a snapshot called one"),
         ("wrong name", "ValidationError", None, "is no name of a snapshot"),
         ("dead", "SandboxTerminatedError", "SANDBOX_TERMINATED", "create a new one"),
+        ("too many forks", "SandboxValidationError", None, "count must be a whole number from 0 to 1000"),
         ("unknown", "NotFoundError", "SNAPSHOT_NOT_FOUND", "has no snapshot 'nobody'"),
         ("gone", "NotFoundError", "SNAPSHOT_NOT_FOUND", "has no snapshot 'snap_"),
         ("moment with a name", "ValidationError", None, "in no list, so it has no name"),

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from harena.core.records.network import NetworkLog
     from harena.core.records.snapshots import Snapshot
 
+MOST_FORKS = 1000
+"""sandboxes of one `fork`"""
 _FORK_SECONDS = 3600
 """life of the snapshot of a fork whose process is killed before all is made"""
 
@@ -261,9 +263,9 @@ class Sandbox(FileVerbs):
         """Make `count` sandboxes that begin with its files as they are now, with its limits, environment, working
         directory, tags and annotations; done when all run. Each writes without the others seeing it; no program is
         copied. They are everybody's who made them to stop, and end with the process as those of `Sandbox.run` do. Where
-        one cannot be made, none is left.
+        one cannot be made, none is left. `count` is 1,000 at most.
         """
-        checked_count(count, "count", least=0)
+        checked_count(count, "count", least=0, most=MOST_FORKS)
         return self._lifecycle.portal.submit(self._fork, count, cancellable=False)
 
     # -- commands --
