@@ -17,6 +17,7 @@ from benchmarks.measures import (
     first,
     held,
     idle,
+    images,
     latency,
     learning,
     life,
@@ -69,6 +70,10 @@ DEFAULT_CONCURRENCY = 8
 
 MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] = {
     "workload": _workload,
+    "images": lambda asked: (
+        "images",
+        images.measure(count=asked.count, first_count=asked.first_count, megabytes=asked.megabytes),
+    ),
     "latency": lambda asked: ("latency", latency.measure(count=asked.count)),
     "first": lambda asked: ("first", first.measure(count=asked.count)),
     "idle": lambda asked: ("idle", idle.measure(counts=tuple(asked.counts))),
@@ -115,6 +120,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("workload", "--suite", "mixed", "--programs", "100", "--rounds", "3"),
     ("latency",),
     ("first",),
+    ("images",),
     ("idle",),
     ("held",),
     ("snapshots",),
@@ -183,6 +189,11 @@ def _parser() -> argparse.ArgumentParser:
         ("life", 200, "where the time of a life goes"),
     ):
         measures.add_parser(name, parents=[saving], help=text).add_argument("--count", type=_positive, default=count)
+
+    one = measures.add_parser("images", parents=[saving], help="sandboxes of images beside those of the default one")
+    one.add_argument("--count", type=_positive, default=100)
+    one.add_argument("--first-count", type=_positive, default=10, help="fresh processes for each image")
+    one.add_argument("--megabytes", type=_positive, default=1000, help="size of the large image")
 
     one = measures.add_parser("ablations", parents=[saving], help="what each mechanism of a fast start earns")
     one.add_argument("--rounds", type=_positive, default=24)
