@@ -29,7 +29,7 @@ FOLDERS = (
     ".local/share/mise", ".local/pipx", ".local/share/bash-completion", ".local/state/uv",
 )  # fmt: skip
 PROGRAMS = (".local/bin", ".cargo/bin", "bin")
-"""names of folders that are put on PATH"""
+"""folders of programs, which a shell may have on PATH"""
 _NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
 """what an installer of tools leaves, which verifiers read after they have run it"""
 _BIN = re.compile(r"(?:~|\$HOME|\$\{HOME\}|/root|/home/\w+|\.home\(\) / [\"'])/?bin\b")
