@@ -279,7 +279,7 @@ def parsed_states(told: bytes, folders: bytes) -> dict[bytes, LinkState]:
 def names_brought(tests: Iterable[str], written: Iterable[str]) -> str:
     """NAMES of FIND_LEFT: of a verifier's files and folders, and of those that its lines of shell write."""
     names = {part for path in tests for part in PurePosixPath(path).parts}
-    names |= {PurePosixPath(path).name for path in written}
+    names |= {name for name in (PurePosixPath(path).name for path in written) if "*" not in name}
     return "/" + "".join(f"{name}/" for name in sorted(names - {"", "/"}))
 
 

@@ -22,6 +22,10 @@ _WRITES_TO = re.compile(
 )
 """a redirection of a shell, or an option of which it is known that it names a file that is written"""
 _ASSIGNED = re.compile(r"(?m)(?:^|[;&|({]|\b(?:export|local|readonly|then|do))[ \t]*(\w+)=[\"']?([\w./+${}-]+)")
+_LOOPS = re.compile(r"(?<![\w-])(?:for[ \t]+(\w+)[ \t]+in[ \t]+([^;\n]{0,4096})|read[ \t]+(?:-\w+[ \t]+)*(\w+))")
+"""variables that take several values, one after the other"""
+_PLAIN = re.compile(r"[\w./+-]+")
+_ANY = re.compile(r"\$\{?\w*\}?|\*+")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _MAKES = re.compile(r"\b(?:rm|mkdir|touch|trap|chmod)\b")
 _REMOVES = re.compile(r"\brm\b")
@@ -82,7 +86,26 @@ exit 0
 """(path, its number and the time of its last change) of each, and after `//` (digest, path): see `fingerprints`. It is
 a script of bash"""
 CLEAR_WRITTEN = """\
+loosely() {
+    if [ -L "$1" ]; then
+        [ -f "$1" ] && [ -w "$1" ] || rm -f -- "$1"
+    elif [ -d "$1" ]; then
+        [ "$2" = '*' ] || rm -rf -- "$1"
+    elif [ -f "$1" ]; then
+        [ -w "$1" ] || chmod u+w -- "$1"
+    elif [ -e "$1" ]; then
+        rm -f -- "$1"
+    fi
+}
 for place in "$@"; do
+    case "$place" in *'*'*)
+        folder=${place%/*}
+        [ -w "$folder" ] || chmod u+w -- "$folder" 2>/dev/null
+        IFS=
+        for match in $place; do loosely "$match" "${place##*/}"; done
+        unset IFS
+        continue;;
+    esac
     if [ -L "$place" ] || { [ -e "$place" ] && { [ ! -f "$place" ] || [ ! -w "$place" ]; }; }; then
         chmod u+w -- "${place%/*}" 2>/dev/null
         rm -rf -- "$place"
@@ -90,7 +113,9 @@ for place in "$@"; do
 done
 exit 0
 """
-"""a plain file that can be written to is emptied by the verifier itself"""
+"""a plain file that can be written to is emptied by the verifier itself. Of a name with `*` in it, which only the
+running script knows, what could not be written to is opened; links to such, pipes, and folders where the name says more
+than `*` are removed"""
 MAKE_WRITABLE = """\
 writable() {
     [ -L "$1" ] || [ -w "$1" ] || chmod u+rwX -- "$1" 2>/dev/null
@@ -98,7 +123,10 @@ writable() {
 count=$1
 shift
 while [ "$count" -gt 0 ]; do
-    if [ -e "$1" ]; then writable "$1"; fi
+    case "$1" in
+        *'*'*) IFS=; for match in $1; do if [ -f "$match" ]; then writable "$match"; fi; done; unset IFS;;
+        *) if [ -e "$1" ]; then writable "$1"; fi;;
+    esac
     folder=${1%/*}
     if [ -n "$folder" ] && [ -d "$folder" ]; then writable "$folder"; fi
     shift
@@ -155,7 +183,8 @@ def written_paths(texts: Mapping[str, str], workdir: str, *, places: tuple[str, 
                     found.update(dict.fromkeys(str(PurePosixPath(folder) / path) for folder in folders))
             if len(found) > _MOST_FOUND:
                 break
-    return [path for path in found if path.startswith(places) and ".." not in path.split("/")]
+    named = (f"{path}*" if path.endswith("/") else path for path in found)  # what follows stands in quotes
+    return [path for path in named if path.startswith(places) and ".." not in path.split("/")]
 
 
 def copied_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
@@ -210,6 +239,10 @@ def _values(shell: str) -> dict[str, list[str]]:
         held = values.setdefault(match[1], [])
         if len(held) < _MOST_VALUES and len(match[2]) <= _LONGEST_PATH:
             held.append(match[2])
+    for match in _LOOPS.finditer(shell):
+        held = values.setdefault(match[1] or match[3], [])
+        words = [word.strip("\"'") for word in (match[2] or "*").split()]
+        held += [word if _PLAIN.fullmatch(word) else "*" for word in words][: _MOST_VALUES - len(held)]
     return values
 
 
@@ -298,7 +331,7 @@ def _without_comments(text: str) -> str:
 
 
 def _resolved(target: str, values: Mapping[str, list[str]]) -> list[str]:
-    """What a word of shell may stand for, by the assignments of the same text; [] where these do not tell."""
+    """What a word of shell may stand for, by the assignments of the same text; `*` where these do not tell."""
     waiting, found = [target], []
     for _ in range(_MOST_VALUES):
         if not waiting:
@@ -308,9 +341,9 @@ def _resolved(target: str, values: Mapping[str, list[str]]) -> list[str]:
         if variable is None:
             found.append(word)
         else:
-            named = values.get(variable[1] or variable[2], ())
+            named = values.get(variable[1] or variable[2]) or ("*",)
             waiting += [word[: variable.start()] + value + word[variable.end() :] for value in named]
-    return [word for word in found if "$" not in word and "{" not in word]
+    return [_ANY.sub("*", word) for word in (*found, *waiting)]
 
 
 def parsed(told: str) -> dict[str, str]:
