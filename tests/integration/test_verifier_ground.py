@@ -52,6 +52,8 @@ COMPARED = f"r=0; cmp -s /app/out.txt /tests/expected.txt && r=1{END}"
 WRITES_BESIDE = f"r=0; echo begun > /app/out/log.txt; cmp -s /app/out/result.txt /tests/expected.txt && r=1{END}"
 ENDS = f"r=0; python3 /tests/t.py && r=1{END}"
 ENDING = {"t.py": "import sys\nsys.exit(open('/app/out.txt').read().strip() != '42')\n"}
+WANTS = {"t.py": "open('/tmp/want.txt', 'w').write(str(6 * 7) + '\\n')\n"}
+WANTED = f"r=0; python3 /tests/t.py && cmp -s /app/out.txt /tmp/want.txt && r=1{END}"
 SWAPPED = "p=$(readlink -f /app); cd /; mv $p $p.old; ln -s"
 JUDGES = "import json, sys\nsys.exit(json.load(open('/app/out.txt')) != 42)\n"
 CLOSED_USER = f"d=$(python3 -c 'import site; print(site.getusersitepackages())'); mkdir -p $d; echo \"{DONE}\" > $d/usercustomize.py"
@@ -243,6 +245,18 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "what is elsewhere by a link in a home folder": (
         f"{CLOSED_USER}; mv ~/.local /data/l; ln -s /data/l ~/.local", ENDS, ENDING, {},
     ),
+    "a link to what the verifier's Python writes": (
+        "touch /tmp/want.txt; ln -s /tmp/want.txt out.txt", WANTED, WANTS, {}
+    ),
+    "a hard link to it": (
+        "touch want.txt; ln want.txt out.txt", WANTED.replace("/tmp/", "/app/"), {"t.py": WANTS["t.py"].replace("/tmp/", "/app/")}, {}
+    ),
+    "a link to what the verifier makes and removes": (
+        "touch /tmp/want.txt; ln -s /tmp/want.txt out.txt", WANTED.replace("&& r=1", "&& r=1; rm /tmp/want.txt"), WANTS, {}
+    ),
+    "a folder that is where it writes": (
+        "mkdir /tmp/a; ln -s /tmp/a a", WANTED.replace("/app/out.txt /tmp/", "/app/a/want.txt /tmp/a/"), {"t.py": WANTS["t.py"].replace("/tmp/", "/tmp/a/")}, {}
+    ),
     "results that a loop writes": (
         "echo PASS > /tmp/t.log; chmod 444 /tmp/t.log", f"r=0; for t in t; do python3 /tests/$t.py > /tmp/$t.log; done; grep -q PASS /tmp/t.log && r=1{END}", SAYS, {}
     ),
@@ -362,6 +376,12 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     ),
     "links to folders that hold the tests": (
         "echo 42 > /data/x; ln -s /data data; ln -s / root", f"cd /app; r=0; [ -d root/usr ] && [ $(cat data/x) = 42 ] && [ ! -e data/tests/expected.txt ] && r=1{END}", EXPECTED, {},
+    ),
+    "a link to a name of the verifier's": (
+        "echo 42 > expected.txt; ln -s expected.txt out.txt", f"r=0; [ $(readlink /app/out.txt) = expected.txt ] && cmp -s /app/out.txt /tests/expected.txt && r=1{END}", EXPECTED, {},
+    ),
+    "a link to a folder that the verifier writes to": (
+        "mkdir /tmp/a; echo 42 > /tmp/a/x; ln -s /tmp/a a", f"r=0; echo begun > /tmp/a/log; [ $(cat /app/a/x) = 42 ] && r=1{END}", {}, {},
     ),
     "links to devices": (
         "ln -s /dev/null null; ln -s /dev/shm/x x; echo 42 > /dev/shm/x; ln -s /nowhere/at/all lost",

@@ -32,6 +32,7 @@ from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.left_links import (
     CLOSE_FOLDERS,
     FIND_LEFT,
+    LIVE_LINKS,
     OPEN_FOLDERS,
     OPEN_PLACES,
     PART_LINKS,
@@ -251,7 +252,7 @@ async def _run(
         for path, text in candidate.files.items():
             await _write(sandbox, f"{SOLUTION}/{path}", text)
         environment = {**contract.env, **contract.solution_env}
-        ground = None if is_sealed else await _ground(sandbox, contract)
+        ground = None if is_sealed else await _ground(sandbox, contract, all_links=not keeps_links)
         argv = ("bash", f"{SOLUTION}/{candidate.entry}")
         done = await bench.run(sandbox, _bash(contract, argv, environment, bench.timeout_seconds))
         if done.outcome is ExecOutcome.MEMORY:
@@ -261,7 +262,7 @@ async def _run(
                 await _end_processes(sandbox)
             if ground is None:
                 fresh = await stack.enter_async_context(bench.sandbox())
-                ground = await _sealed(contract, sandbox, fresh)
+                ground = await _sealed(contract, sandbox, fresh, all_links=not keeps_links)
                 sandbox = fresh
             return done, await _verified(bench, sandbox, contract, ground, keeps_links=keeps_links)
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
@@ -298,7 +299,7 @@ async def _check_root(sandbox: SandboxPort) -> None:
         )
 
 
-async def _sealed(contract: HarborContract, theirs: SandboxPort, fresh: SandboxPort) -> Ground:
+async def _sealed(contract: HarborContract, theirs: SandboxPort, fresh: SandboxPort, *, all_links: bool) -> Ground:
     """Make a fresh sandbox the verifier's: what is known of it before it takes over the candidate's working places."""
     await _prepare(fresh, contract)
     await _fresh(fresh, SOLUTION)
@@ -308,12 +309,14 @@ async def _sealed(contract: HarborContract, theirs: SandboxPort, fresh: SandboxP
         raise EnvironmentFailedError(f"the verifier cannot be sealed: {error}") from None
     if contract.environment_files or contract.environment_commands:
         await adopt_times(sealing, theirs, fresh)
-    ground = await _ground(fresh, contract, taken=sealing.places)
+    ground = await _ground(fresh, contract, taken=sealing.places, all_links=all_links)
     await take_over(sealing, theirs, fresh)
     return ground
 
 
-async def _ground(sandbox: SandboxPort, contract: HarborContract, *, taken: tuple[str, ...] = ()) -> Ground:
+async def _ground(
+    sandbox: SandboxPort, contract: HarborContract, *, taken: tuple[str, ...] = (), all_links: bool = False
+) -> Ground:
     places = (SOLUTION, TESTS, f"{LOGS}/verifier")
     told = await _command(sandbox, ("sh", "-c", _REAL, "sh", contract.workdir, *places), "/", dict(contract.env))
     home, *real = told.splitlines() or ("",)
@@ -329,7 +332,10 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract, *, taken: tupl
     emptied = tuple(real) or places
     own_home = "" if start_up is None else start_up.home
     looked = taken or await _open_places(sandbox, (contract.workdir, "/app", "/tmp", *([own_home] if own_home else [])))
-    left, steering = await _left(sandbox, contract, emptied, looked), await _steering(sandbox, contract, looked)
+    left, steering = (
+        await _left(sandbox, emptied, looked, all_links=all_links),
+        await _steering(sandbox, contract, looked),
+    )
     absent = await _absent(sandbox, await _looked(contract, _targets, contract))
     return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, looked)
 
@@ -401,15 +407,20 @@ async def _steering(sandbox: SandboxPort, contract: HarborContract, looked: tupl
     return await aside(len(told), lambda: parsed(told.decode("utf-8", "replace")))
 
 
-async def _left(
-    sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...], places: tuple[str, ...]
-) -> Left:
+async def _left(sandbox: SandboxPort, elsewhere: tuple[str, ...], places: tuple[str, ...], *, all_links: bool) -> Left:
     """What a verifier's files could be read, written or replaced through; see `left_links`."""
     argv = ("sh", "-c", FIND_LEFT, "sh", " ".join(elsewhere), *places)
-    written = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
-    environment = {"NAMES": names_brought(contract.tests, written)}
+    environment = {"ALL": "y"} if all_links else {}
     told = await _told(sandbox, argv, "/", environment, seconds=_CLEAN_SECONDS)
     return await aside(len(told), parsed_left, told)
+
+
+async def _live(sandbox: SandboxPort, ground: Ground, marker: str) -> bytes:
+    """What the candidate's links to something are, and what that is which has changed behind them."""
+    if ground.began is None:
+        return b""
+    argv = ("bash", "-c", LIVE_LINKS, "bash", marker, f"{ground.began:.9f}", " ".join(ground.emptied), *ground.places)
+    return await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
 
 
 async def _clean(
@@ -418,7 +429,7 @@ async def _clean(
     """Remove what of it the candidate has made; the links that stay, since they lead nowhere. Raises
     EnvironmentFailedError where that is too much."""
     for _ in range(_CLEAN_ROUNDS):  # a link into a folder that was removed leads nowhere
-        left = await _left(sandbox, contract, ground.emptied, ground.places)
+        left = await _left(sandbox, ground.emptied, ground.places, all_links=not keeps_links)
         if any(ground.left.barred.get(path) != why for path, why in left.barred.items()):
             raise EnvironmentFailedError("the candidate leaves folders that cannot be looked into")
         new, dangling, alike = await aside(_ENTRY_BYTES * left.count, _made, ground.left, left, keeps_links)
@@ -530,7 +541,7 @@ async def _verified(
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())
-    states = await _states(sandbox, dangling)
+    states, live = await _states(sandbox, dangling), await _live(sandbox, ground, path) if keeps_links else b""
     names = await _looked(contract, judging_scripts, contract.tests, TESTS, contract.workdir)
     scripts = await WatchedScripts.begin(sandbox, ground.emptied[1], {name: texts[name] for name in names})
     try:
@@ -553,6 +564,8 @@ async def _verified(
         size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(states)
         if await aside(size, has_led_somewhere, states, after, contract.tests):
             return replace(reward, by_links=True)
+    if reward.value and keeps_links and await _live(sandbox, ground, path) != live:
+        return replace(reward, by_links=True)
     return reward
 
 

@@ -4,8 +4,9 @@ A link into the places of a verifier's own files is removed, and one whose end d
 nowhere may be the right answer, or no matter; it may also lead to where the verifier will put something
 (`out.txt -> expected.txt`). It stays, and when the verifier has ended it is asked whether something has come to be
 there. What exists now says so. What was there for a while only cannot be excluded where its folder has changed; then
-the verifier's own text decides, by the names in it. In the place of a link to something that is there, and has the name
-of what the verifier brings, there is a copy of it.
+the verifier's own text decides, by the names in it. A link to
+something that is there stays, too; if that has changed when the verifier has ended, or the link has gone, the candidate
+is judged anew with a copy in its place.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ fi
     \\( -type d ! \\( -readable -executable \\) -printf '%p\\0!%U %m\\0' -prune \\) -o \\
     \\( -type d -name __pycache__ -printf '%p\\0\\0' -prune \\) -o -type f -links +1 -exec sh -c '
         for file do
-            case "$NAMES" in *"/${file##*/}/"*) printf "%s\\0=%s\\0" "$file" "$file"; esac
+            [ -z "$ALL" ] || printf "%s\\0=%s\\0" "$file" "$file"
         done' sh {} + -o -type l -exec sh -c '
         itself=$(readlink -m /proc/self/exe)
         lines=$(readlink -m -- "$@" | wc -l)
@@ -104,7 +105,7 @@ fi
                 case "$other/" in "${real%/}"/*) printf "%s\\0^%s\\0" "$link" "$real"; return;; esac
             done
             if [ -e "$link" ]; then
-                case "$NAMES" in *"/${real##*/}/"*) printf "%s\\0=%s\\0" "$link" "$real"; esac
+                [ -z "$ALL" ] || printf "%s\\0=%s\\0" "$link" "$real"
             else
                 printf "%s\\0%s\\0" "$link" "$real"
             fi
@@ -136,11 +137,45 @@ What is in a place with "!" before it is found in another one. It fails where `f
 nobody, deeper than any from which `..` would lead to the same, and whose files are pipes"""
 PART_LINKS = """\
 while IFS= read -r -d '' link && IFS= read -r -d '' real; do
-    new=$link.$RANDOM$RANDOM
-    cp -rp -- "$real" "$new" && rm -f -- "$link" && mv -- "$new" "$link" || rm -rf -- "$new"
+    made='' base=/tmp
+    case "/tmp/" in "${real%/}"/*) base=/var/tmp;; esac
+    [ "$real" = / ] || made=$(mktemp -d "$base/XXXXXXXXXXXX")
+    if [ -n "$made" ] && cp -rp -- "$real" "$made/copy"; then
+        rm -f -- "$link" && mv -- "$made/copy" "$link"
+    else
+        rm -f -- "$link"
+    fi
+    [ -z "$made" ] || rm -rf -- "$made"
 done
+exit 0
 """
-"""a copy in the place of each link"""
+"""a copy in the place of each link, or nothing where there can be none"""
+LIVE_LINKS = """\
+command -v find >/dev/null || exit 0
+export marker=$1 began=$2 elsewhere=$3
+shift 3
+live() {
+    for place in "$@"; do
+        case "$place" in '!'*) continue;; esac
+        [ -d "$place" ] || continue
+        find "$place/" -ignore_readdir_race -xdev \\( -type l ! -xtype l -o -type f -links +1 \\) \\
+            -newerct "@$began" ! -newercm "$marker" -print0
+    done 2>/dev/null
+}
+live "$@" | sort -zu | cksum
+live "$@" | xargs -0 -r bash -c '
+    find -L "$@" -maxdepth 0 ! -type d -newercm "$marker" -printf "%p\\n" -quit 2>/dev/null
+    for link do
+        [ -d "$link" ] || continue
+        real=$(readlink -m -- "$link") pruned=(-path /proc)
+        for other in $elsewhere; do pruned+=(-o -path "$other"); done
+        find "$real" -ignore_readdir_race -xdev \\( "${pruned[@]}" \\) -prune -o \\
+            ! -type d -newercm "$marker" -printf "%p\\n" -quit 2>/dev/null
+    done' bash
+exit 0
+"""
+"""A number for the links to something, also hard ones, that the candidate has left (changed since `began`, and not
+since the marker), and what of that to which they lead has changed since the marker. It is a script of bash"""
 SPREAD_LINKS = r"""
 elsewhere=$*
 spread() {  # what is in the folder $1, but for the verifier's places, as links in the folder $2
@@ -201,7 +236,7 @@ class Left:
     dangling: Mapping[bytes, bytes] = field(default_factory=dict)
     """a link that leads nowhere -> where it would lead"""
     alike: Mapping[bytes, bytes] = field(default_factory=dict)
-    """a link -> what it leads to, which has a name of the verifier's files"""
+    """a link -> what it leads to, where all links are asked for"""
     above: Mapping[bytes, bytes] = field(default_factory=dict)
     """a link -> the folder that it leads to, which holds places of the verifier's"""
     barred: Mapping[bytes, bytes] = field(default_factory=dict)
