@@ -44,6 +44,34 @@ def written(node: ast.AST) -> str | None:
         return None
 
 
+_ALIKE_HOWEVER_JOINED = (ast.Add, ast.Mult, ast.BitOr, ast.BitAnd)
+
+
+def level(tree: ast.AST) -> None:
+    """Make sums and products of many terms trees of few levels, of the same terms in the same order: one of five
+    hundred is nested more deeply than whoever looks at the parts of parts may call himself."""
+    seen: set[int] = set()
+    for node in ast.walk(tree):
+        if id(node) in seen or not isinstance(node, ast.BinOp) or not isinstance(node.op, _ALIKE_HOWEVER_JOINED):
+            continue
+        terms, inner = [node.right], node.left
+        while isinstance(inner, ast.BinOp) and type(inner.op) is type(node.op):
+            seen.add(id(inner))
+            terms.append(inner.right)
+            inner = inner.left
+        terms = [inner, *reversed(terms)]
+        if len(terms) > 2:
+            half = len(terms) // 2
+            node.left, node.right = _joined(terms[:half], node), _joined(terms[half:], node)
+
+
+def _joined(terms: list[ast.expr], like: ast.BinOp) -> ast.expr:
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    return ast.copy_location(ast.BinOp(_joined(terms[:half], like), like.op, _joined(terms[half:], like)), like)
+
+
 _KEPT_PARTS = "harena_parts"
 _LEAVES = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 

@@ -197,3 +197,25 @@ def test_a_method_is_not_taken_for_the_function_of_its_name() -> None:
     assert not dependence(files, {"pytest"}, started={"test_it.py"})
     files["test_it.py"] += "exec('import test_more')\n"
     assert dependence(files, {"pytest"}, started={"test_it.py"}).conditional == {"test_more"}
+
+
+MANY = "+".join(["1"] * 2000)
+DEEP = {
+    "a mark": f"@pytest.mark.skipif(os.environ.get('A') == str({MANY}), reason='no')\ndef test_b(): assert add(1, 2) == 3\n",
+    "a skip": f"X = {MANY}\ndef test_b():\n    if sys.platform == 'win32' and X == {MANY}: pytest.skip('no')\n    assert add(1, 2) == {MANY}\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_a_sum_of_many_terms_is_followed(name: str) -> None:
+    """As one of two is."""
+    found = _found(DEEP[name])
+    assert found == _found(DEEP[name].replace(MANY, "1+1"))
+    assert not found
+    assert found.skips or found.marked
+
+
+def test_what_is_nested_too_deeply_to_be_followed_is_untold() -> None:
+    """It is no fault of the platform's."""
+    text = f"def test_b():\n    assert add(1){'.b()' * 300}\n    pytest.skip(solution{'.b()' * 300})\n"
+    assert _found(text).uncountable

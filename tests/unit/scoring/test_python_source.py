@@ -12,7 +12,14 @@ from harena.scoring.contracts import scorer_trust
 from harena.scoring.contracts.parts import program, scorer, trusted_files
 from harena.scoring.contracts.scorer_trust import may_execute_text
 from harena.scoring.formats.asserts import NotChecksError, parse_tests
-from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, SourceTooLargeError, parts_of, syntax_tree
+from harena.scoring.python_source import (
+    MOST_SCORER_TOKENS,
+    MOST_TOKENS,
+    SourceTooLargeError,
+    level,
+    parts_of,
+    syntax_tree,
+)
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 
 MANY = "x=1\n" * (MOST_SCORER_TOKENS // 3 + 1)
@@ -94,3 +101,17 @@ def test_parts_are_those_of_a_walk_in_its_order_and_found_once() -> None:
     for part in (tree, tree.body[0]):
         assert parts_of(part) == [node for node in ast.walk(part) if not isinstance(node, left_out)]
     assert parts_of(tree) is parts_of(tree)
+
+
+def test_a_sum_of_many_terms_has_few_levels() -> None:
+    """Its value and the order of its terms are the same; other operators stay as they are."""
+    text = f"x = {'+'.join(repr(chr(97 + each % 26)) for each in range(1000))}; y = 9 - 3 - 2 * 3 * 4 + 1 + 2"
+    tree = ast.parse(text)
+    level(tree)
+    found: dict[str, object] = {}
+    exec(compile(tree, "here", "exec"), found)
+    assert (found["x"], found["y"]) == ("".join(chr(97 + each % 26) for each in range(1000)), -15)
+    depth, below = 0, [tree.body[0]]
+    while below:
+        depth, below = depth + 1, [part for node in below for part in ast.iter_child_nodes(node)]  # type: ignore[misc]
+    assert depth < 20

@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from harena.scoring.python_source import parts_of, syntax_tree
+from harena.scoring.python_source import level, parts_of, syntax_tree
 from harena.scoring.scorers.asked_places import Asked, AskedPlaces
 from harena.scoring.scorers.loaded_files import imported_from, loaded_files
 from harena.scoring.scorers.stated_excuses import WORDS, Kind, StatedExcuses, marked_names, stated_names
@@ -108,8 +108,27 @@ def dependence(
 ) -> Dependence:
     """What the definitions in the trusted files depend on. `of_image`: modules that no candidate brings. `started`: the
     files that the suite names; None = any may be loaded. `folders`: those in which the suite's modules are looked for,
-    beside the working directory. `is_beside`: a star import brings whatever the candidate lists, `__test__` too."""
-    trees = {path: _tree(text) for path, text in trusted.items() if path.endswith(".py")}
+    beside the working directory. `is_beside`: a star import brings whatever the candidate lists, `__test__` too. Texts
+    that are nested too deeply to be followed leave it untold, but sums and products of any number of terms."""
+    for levels in (False, True):
+        trees = {path: _tree(text) for path, text in trusted.items() if path.endswith(".py")}
+        for tree in filter(None, trees.values() if levels else ()):
+            level(tree)
+        try:
+            return _dependence(trusted, trees, of_image, started, folders, is_beside)
+        except RecursionError:
+            continue
+    return Dependence(uncountable="they are nested too deeply to be followed")
+
+
+def _dependence(
+    trusted: Mapping[str, str],
+    trees: Mapping[str, ast.Module | None],
+    of_image: Collection[str],
+    started: Collection[str] | None,
+    folders: Collection[str],
+    is_beside: bool,
+) -> Dependence:
     names = {path: _names_of(path, folders) for path in trees}
     libraries = frozenset({*of_image, *sys.stdlib_module_names})
     ours = frozenset(name for each in names.values() for name in each)
