@@ -93,6 +93,8 @@ EVIL = f"import os; open('{REWARD}', 'w').write('1'); os._exit(0)"
 COPIED = f"cd /app; cp /tests/test.sh .; grep 42 out.txt && echo 1 > {REWARD}"
 REACHED = {
     "a link to the answer": ("ln -s /tests/test.sh /app/out", f"grep -q 42 /app/out && echo 1 > {REWARD}"),
+    "a link in shared memory": ("ln -s /tests/test.sh /dev/shm/a", f"grep -q 42 /dev/shm/a && echo 1 > {REWARD}"),
+    "a link in /var/tmp": ("ln -s /tests/test.sh /var/tmp/a", f"grep -q 42 /var/tmp/a && echo 1 > {REWARD}"),
     "a link to the command line": ("ln -s /proc/self/cmdline out", f"grep -q 42 out && echo 1 > {REWARD}"),
     "a link to what comes": (
         "ln -s /tmp/b /tmp/a", f"echo x > /tmp/a; echo y > /tmp/b; cmp /tmp/a /tmp/b && echo 1 > {REWARD}"

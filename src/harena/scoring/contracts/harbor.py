@@ -110,4 +110,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "harbor-9"
+        return "harbor-10"
