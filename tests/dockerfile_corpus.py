@@ -302,14 +302,15 @@ FROM debian:12 AS files
 RUN mkdir /given && echo given > /given/file
 FROM debian:12
 RUN --mount=type=cache,target=/var/cache/tool,id=tool echo more >> /var/cache/tool/log && cp /var/cache/tool/log /log
+RUN --mount=type=bind,source=in.txt,target=/srv/one.txt grep -qx in /srv/one.txt && cp /srv/one.txt /one
 RUN --mount=type=bind,source=.,target=/ctx --mount=type=bind,from=files,source=/given,target=/given \\
     --mount=type=tmpfs,target=/scratch \\
     cat /ctx/in.txt /given/file > /scratch/both && cp /scratch/both /both
 """,
         {"in.txt": "in\n"},
         "grep -qx more /log && test ! -e /var/cache/tool/log -a ! -e /ctx/in.txt -a ! -e /given -a ! -e /scratch/both"
-        " && grep -qx in /both && grep -qx given /both",
-        3,
+        " && grep -qx in /both && grep -qx given /both && grep -qx in /one && test ! -e /srv/one.txt",
+        4,
     ),
     "links of the image are followed within it": Sample(
         """\

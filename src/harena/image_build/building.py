@@ -18,7 +18,7 @@ from harena.core.network_policy import NO_NETWORK, NetworkPolicy, policy_in_word
 from harena.core.ports.image_builds import BuildCommand, BuildRoom, BuildRunner
 from harena.core.threads import IMAGES
 from harena.image_build.contexts import Received
-from harena.image_build.copying import Selection, check_sources, select, write_copy, write_folder
+from harena.image_build.copying import Item, Selection, check_sources, select, write_copy, write_folder
 from harena.image_build.faults import DockerfileError, fault, shown
 from harena.image_build.image_files import ImageFiles
 from harena.image_build.keys import cache_key, end_key, network_words, step_key
@@ -35,7 +35,7 @@ from harena.image_build.planning import (
     StagePlan,
     plan_stage,
 )
-from harena.image_build.source_trees import Budget, ImageTree, SourceTree, search_budget
+from harena.image_build.source_trees import FILE, Budget, ImageTree, SourceTree, find, search_budget
 from harena.image_build.work_files import WorkFiles
 
 T = TypeVar("T")
@@ -43,6 +43,7 @@ _MIB = 1024 * 1024
 _PLACES = ("/data", "/root", "/tmp", "/workspace")
 """which every sandbox has, whatever its image"""
 _MOUNTED = ("/dev", "/proc")
+_MOST_MOUNTED_FILE = 64 * _MIB
 _SECRET_MODE, _SECRET_MODE_FOR_OTHERS = 0o400, 0o444
 
 
@@ -307,6 +308,9 @@ class Builder:
                 kept.append((targets[mount.target], file))
                 caches.append((mount.id, file))
         for mount, selection in mounted:
+            if (one := await self._thread(partial(_one_file, mount, selection))) is not None:
+                laid[targets[mount.target]] = await self._thread(partial(_content, step, one)), one.node.mode
+                continue
             written = partial(self._write_tree, step, mount, selection)
             trees.append((targets[mount.target], await self._thread(written)))
         command = BuildCommand(
@@ -341,6 +345,26 @@ class Builder:
         descriptor, path = self._work.new("cache-")
         os.close(descriptor)
         return path
+
+
+def _one_file(mount: MountStep, selection: Selection) -> Item | None:
+    """What is mounted, where that is a file and not a directory."""
+    if len(selection.items) != 1 or selection.items[0].node.kind != FILE:
+        return None
+    item = selection.items[0]
+    source = find(item.tree, mount.source or "/")
+    return item if source is not None and source.kind == FILE else None
+
+
+def _content(step: RunStep, item: Item) -> bytes:
+    if item.node.size > _MOST_MOUNTED_FILE:
+        raise fault(
+            step.line,
+            "RUN",
+            f"a mounted file has more than {_MOST_MOUNTED_FILE} bytes",
+            "Mount the directory that it lies in, or COPY it.",
+        )
+    return b"".join(item.tree.content(item.node))
 
 
 def _as_copy(step: RunStep, mount: MountStep) -> CopyStep:

@@ -378,7 +378,7 @@ class _StagePlanner:
 
     @property
     def _variables(self) -> Mapping[str, str]:
-        return ChainMap(self.config.environment, self._arguments)
+        return ChainMap(self.config.environment, self._arguments, {"PATH": DEFAULT_PATH})
 
     def _text(self, one: Written, text: str) -> str:
         return _expand(one, text, self._variables, self._escape, self._plan.taken)
@@ -510,7 +510,7 @@ class _StagePlanner:
 
     def run(self, one: Run) -> None:
         given = self._plan.asked.arguments
-        environment = {"PATH": DEFAULT_PATH, **self._variables}
+        environment = dict(self._variables)
         hidden = {name: given[name] for name in PREDEFINED if name in given and name not in environment}
         argv, script = self._argv(one)
         self._layer(

@@ -15,6 +15,7 @@ from harena.core.network_policy import NO_NETWORK, OPEN_NETWORK, read_policy
 from harena.image_build.faults import DockerfileError
 from harena.image_build.keys import end_key, network_words, step_key
 from harena.image_build.planning import (
+    DEFAULT_PATH,
     Asked,
     BuildPlan,
     CopyStep,
@@ -84,6 +85,14 @@ def test_arguments_hold_where_docker_has_them() -> None:
     step, _ = plan_stage(plan, 0, BASE).steps[0]
     assert isinstance(step, RunStep)
     assert step.environment == {"PATH": "/bin", "B": "base", "V": "2", "D": "2-d"}
+
+
+def test_a_path_that_no_image_has_set_is_the_usual_one() -> None:
+    """In variables, too: ENV PATH=/x:$PATH loses no program."""
+    planned_stage = last("FROM a\nENV PATH=/x:$PATH\nRUN y", ImageConfig())
+    step, config = planned_stage.steps[0]
+    assert isinstance(step, RunStep)
+    assert step.environment["PATH"] == config.environment["PATH"] == f"/x:{DEFAULT_PATH}"
 
 
 def test_an_argument_that_the_file_does_not_know_is_refused() -> None:

@@ -79,6 +79,11 @@ def rehearse(base: Base) -> None:
     The interpreter adapts its code to what it meets while it runs, by writing into it. What it has adapted already it
     does not write to again; an init that starts its first program would otherwise copy a page for most of its code.
     """
+    program = "true"
+    if not programs.find(program, base.environment.get("PATH", ""))[0]:  # an image has its programs elsewhere
+        program = programs.find(program, "/usr/bin:/bin")[0]
+    if not program:
+        return
     ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     nothing = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
     try:
@@ -87,7 +92,7 @@ def rehearse(base: Base) -> None:
         adjust = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
     actor = _Init(theirs, base)
     actor.nothing, actor.oom_adjust = nothing, adjust
-    message = wire.encode_order(1, 0, ["true"], None, "/", open_files=1024, cpu_seconds=0)
+    message = wire.encode_order(1, 0, [program], None, "/", open_files=1024, cpu_seconds=0)
     streams = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("2i", nothing, nothing))]
     for _ in range(_REHEARSALS):
         ours.sendmsg([message], streams)
