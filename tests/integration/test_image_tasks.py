@@ -279,21 +279,34 @@ async def test_a_task_in_an_image_with_a_user_runs_as_that_user(source: Source, 
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of several users are made")
 @pytest.mark.parametrize(
-    "asks",
+    ("asks", "agent", "verifier"),
     [
-        {"dockerfile": "USER root\nWORKDIR /app\n"},
-        {"toml": '[agent]\nuser = "root"\n'},
-        {"toml": '[verifier]\nuser = "root"\n'},
+        ({"dockerfile": "USER root\nWORKDIR /app\n"}, 0, 0),
+        ({"toml": '[agent]\nuser = "root"\n'}, 0, 1000),
+        ({"toml": '[verifier]\nuser = "root"\n'}, 1000, 0),
     ],
 )
-async def test_root_in_an_image_with_another_user_is_no_zero(
-    source: Source, tmp_path: Path, asks: dict[str, str]
+async def test_root_in_an_image_with_another_user_is_had(
+    source: Source, tmp_path: Path, asks: dict[str, str], agent: int, verifier: int
 ) -> None:
+    task = ImageTask(
+        image=OWNED.image,
+        verifier=f'[ "$(id -u)" = {verifier} ] && [ "$(cat /tmp/told)" = {agent} ] && ok=1{RULE}',
+        solution="id -u > /tmp/told\n",
+        **asks,  # type: ignore[arg-type]
+    )
+    result = await judged(source, scenario_of(task.written(tmp_path / "task"), "oracle"))
+    assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of several users are made")
+async def test_a_user_whom_the_image_does_not_know_is_no_zero(source: Source, tmp_path: Path) -> None:
     """What cannot be had has no score."""
-    task = ImageTask(image=OWNED.image, verifier=f'[ "$(id -u)" = 0 ] && ok=1{RULE}', solution="id -u\n", **asks)  # type: ignore[arg-type]
+    task = ImageTask(image=OWNED.image, toml='[agent]\nuser = "nemo"\n', verifier=f"ok=1{RULE}", solution="true\n")
     result = await judged(source, scenario_of(task.written(tmp_path / "task"), "oracle"))
     assert (result.score, result.reason) == (None, Reason.SCORER_ERROR), result.detail
-    assert "the task asks for root" in result.detail
+    assert "nemo" in result.detail
 
 
 async def test_root_in_an_image_of_roots_is_what_it_has(source: Source, tmp_path: Path) -> None:

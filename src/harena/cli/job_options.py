@@ -62,6 +62,20 @@ def job_request(
             help="Share of the runs that are executed and scored once more, to see whether they agree. [default: 0.0]"
         ),
     ] = None,
+    build_network: Annotated[
+        str | None,
+        typer.Option(
+            metavar="none|open|ENTRIES",
+            help="What RUN in the Dockerfiles of task directories may reach, as 'pypi,apt'. [default: open]",
+        ),
+    ] = None,
+    task_network: Annotated[
+        str | None,
+        typer.Option(
+            metavar="none|open|ENTRIES",
+            help="What candidates and verifiers of task directories may reach. [default: as each task says]",
+        ),
+    ] = None,
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave out rows of a data set that have a mistake; they are named.")
     ] = False,
@@ -85,6 +99,8 @@ def job_request(
         "priority": priority,
         "require_trust": require_trust,
         "rescore_fraction": rescore_fraction,
+        "build_network": build_network,
+        "task_network": task_network,
         "skip_bad_rows": skip_bad_rows or None,
     }
     request: dict[str, Any] = {

@@ -155,6 +155,8 @@ class SandboxSpec:
     """path -> content, written before the sandbox is handed out"""
     profile: Profile = "strict"
     """what programs may do inside: `machine`, for a sandbox of an image, has what installing packages takes"""
+    user: str | None = None
+    """in an image: whom programs run as where an exec names nobody, see `ExecRequest.user`; None = the image's USER"""
     hides_processes: bool = False
     """programs see of each other's processes, and of their command lines, only those that they may trace. Of a guarded
     command's (see `ExecRequest`) they see none"""

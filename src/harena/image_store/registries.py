@@ -16,6 +16,8 @@ PUBLIC = (
 )
 _MOST_TOLD = 400
 
+_IMPORTED = "import it: harena image import {asked} FILE"
+
 
 @dataclass(frozen=True, slots=True)
 class Registries:
@@ -84,7 +86,10 @@ _PASSING = (
 
 
 def _not_found(asked: str, told: str) -> HarenaError:
-    return NotFoundError(f"there is no image {asked}: its registry says: {told}", reason="IMAGE_NOT_FOUND")
+    return NotFoundError(
+        f"there is no image {asked} ({_IMPORTED.format(asked=asked)}): its registry says: {told}",
+        reason="IMAGE_NOT_FOUND",
+    )
 
 
 def _access(asked: str, told: str) -> HarenaError:
@@ -123,7 +128,8 @@ class _registry:  # noqa: N801 - makes errors as the functions above do
 
     def __call__(self, asked: str, told: str) -> HarenaError:
         what = self._what.format(asked=asked)
-        return ImagePullError(f"{what}: {self._advice}. It was said: {told}", step="pull", reason="REGISTRY")
+        advice = f"{self._advice}, or {_IMPORTED.format(asked=asked)}"
+        return ImagePullError(f"{what}: {advice}. It was said: {told}", step="pull", reason="REGISTRY")
 
 
 _FAULTS = (

@@ -9,7 +9,7 @@ and says what would be right.
               for a data set of Python programs "python-warm"), config: {concurrency = 8, timeout_seconds =
               120, retry_attempts = 1, attempts = 1, require_trust = None, rescore_fraction = 0, retry_on =
               ["platform"], run_timeout_seconds = None, job_timeout_seconds = None, priority = 0, skip_bad_rows =
-              False}, webhook = None: {url, secret = None}}
+              False, build_network = "open", task_network = None}, webhook = None: {url, secret = None}}
 
               With `definition` (NAME@2, or NAME: the newest) everything else may be missing and is the definition's;
              see `harena.jobs.definitions`.
@@ -24,14 +24,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
-from harena.core.errors import ValidationError
+from harena.core.errors import SandboxValidationError, ValidationError
 from harena.core.mistakes import given_in, nearest_key, reason_of
 from harena.core.models import DEFAULT_BLUEPRINT
 from harena.core.near_names import cut
+from harena.core.network_policy import policy_in_words
 from harena.core.rows import RowsFile
 from harena.core.webhook_signature import secret_bytes
 from harena.jobs.webhooks import url_mistake
@@ -44,6 +45,14 @@ RetryOn = Literal[
     "platform", "wrong_answer", "partial", "exception", "timeout", "memory_limit", "output_limit", "exited_early",
     "protocol", "scorer_rejected", "scorer_error",
 ]  # fmt: skip
+
+
+def _policy(text: str) -> str:
+    try:
+        policy_in_words(text)
+    except SandboxValidationError as error:
+        raise ValueError(str(error)) from None
+    return text
 
 
 class JobConfig(StrictShape):
@@ -72,6 +81,10 @@ class JobConfig(StrictShape):
 
     rescore_fraction: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     """share of the runs that are executed and scored once more, in fresh sandboxes; see `rescored` of the summary"""
+    build_network: Annotated[str, Field(max_length=20_000), AfterValidator(_policy)] = "open"
+    """what RUN of the Dockerfiles of task directories may reach: "none", "open", or entries with commas between them"""
+    task_network: Annotated[str, Field(max_length=20_000), AfterValidator(_policy)] | None = None
+    """what candidates and verifiers of task directories in images may reach, likewise; None = as the tasks say"""
     skip_bad_rows: bool = False
     """rows of a data set that have a mistake are left out, counted and named; False = one such row refuses the job"""
 

@@ -13,6 +13,7 @@ from harena.core.node_config import NodeConfig
 from harena.core.ports import Runtime
 from harena.core.threads import NODE
 from harena.node.database import NodeDatabase
+from harena.node.folder_builds import FolderBuilds
 from harena.node.images import NodeImages
 from harena.runtime.host import mechanisms
 from harena.runtime.host.blueprints import Blueprints
@@ -123,6 +124,7 @@ class NodeParts:
                 self._clock,
                 isolates=self._runtime.isolates,
                 hides_warm_starts=mechanisms.hides_warm_starts,
+                images=FolderBuilds(self.image_builds),
             )
         return self._jobs
 

@@ -25,9 +25,10 @@ from harena.core.gateways import Gateway, gateways_to_json
 from harena.core.images import MOST_REFERENCE
 from harena.core.models import MIB, Limits
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
+from harena.core.ports.image_builds import FolderBuild
 from harena.core.results import Reason, RunResult
 from harena.core.rows import MOST_LEVELS
-from harena.scoring.contracts.contract import AnyContract
+from harena.scoring.contracts.contract import AnyContract, HarborContract
 from harena.scoring.contracts.parts import (
     DEFINITION,
     MAX_TEXT,
@@ -243,6 +244,16 @@ class Expected(Strict):
         return tuple(Reason(name) for name in self.reason)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioBuild:
+    """An image that is built for a scenario before its candidate runs, and how that is scored there."""
+
+    image: FolderBuild
+    scoring: Contract
+    required: str = ""
+    """why the scenario cannot be had without the build; "" = its own contract scores it without"""
+
+
 def _check_one_place(image: str | None, blueprint: str | None) -> None:
     if image is not None and blueprint is not None:
         raise ValueError("`image` and `blueprint` are two places for a candidate; a blueprint has its own image")
@@ -368,6 +379,20 @@ class Scenario:
     """gateways of the candidate's sandboxes; None = what its place says"""
     yields_place: bool = False
     """a blueprint that the job names comes in place of its image: a task directory's own"""
+    build: ScenarioBuild | None = None
+    """an image that is built for it, unless a blueprint comes in its place"""
+
+    def in_built(self, image: str) -> Scenario:
+        """The scenario in the image that was built for it."""
+        assert self.build is not None
+        return replace(self, image=image, scoring=self.build.scoring, build=None)
+
+    def with_network(self, policy: str) -> Scenario:
+        """The scenario, where a task directory was read, with what its candidate and its verifier may reach."""
+        if not isinstance(self.scoring, HarborContract):
+            return self
+        changes = {"network": policy, "verifier_network": policy}
+        return replace(self, scoring=self.scoring.model_validate({**self.scoring.model_dump(), **changes}))
 
     @property
     def place(self) -> dict[str, str]:

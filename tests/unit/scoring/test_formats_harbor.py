@@ -85,7 +85,11 @@ def test_an_image_in_place_of_a_dockerfile(tmp_path: Path) -> None:
         ("[environment]\nos = 'windows'", "environment.os", "sandboxes are linux, not 'windows'"),
         ("[environment]\ngpus = 1", "environment.gpus", "no accelerators"),
         ("[[environment.mcp_servers]]\nname = 'x'", "environment.mcp_servers", "is not carried out"),
-        ("[agent]\nuser = 'me'", "agent.user", "root in a sandbox, not 'me'"),
+        ("[agent]\nuser = true", "agent.user", "must be a user's name or number, not True"),
+        ("[metadata]\nprofile = 'god'", "metadata.profile", "must be one of strict, machine, not 'god'"),
+        ("[environment]\nnetwork_mode = 'some'", "environment.network_mode", "must be one of public, no-network"),
+        ("[verifier]\nnetwork_mode = 'allowlist'\nallowed_hosts = 'a'", "verifier.allowed_hosts", "a list of hosts"),
+        ("[environment]\nbuild_timeout_sec = -1", "environment.build_timeout_sec", "must be more than 0"),
         ("[agent]\ntimeout_sec = 0", "agent.timeout_sec", "must be more than 0"),
         ("[verifier]\nenv = { KEY = '${SECRET}' }", "verifier.env.KEY", "write the value, or a default"),
         ("[solution]\nenv = { KEY = 3 }", "solution.env", "must be a table of texts"),
@@ -113,36 +117,6 @@ def test_each_wrong_setting_is_named(tmp_path: Path, toml: str, field: str, mess
         ({"tests/test.sh": None}, "", "the task has no tests/test.sh"),
         ({"environment/Dockerfile": None}, "environment.docker_image", "is required where there is no"),
         ({"solution/solve.sh": None}, "", "holds no solution of its own"),
-        ({"environment/Dockerfile": "FROM a\nFROM b"}, "environment/Dockerfile:2", "several stages"),
-        ({"environment/Dockerfile": "FROM a\nUSER me"}, "environment/Dockerfile:2", "or root in a sandbox"),
-        ({"environment/Dockerfile": "COPY ../../x /y"}, "environment/Dockerfile:1", "leads out of the task's folder"),
-        ({"environment/Dockerfile": "COPY none /y"}, "environment/Dockerfile:1", "none is not in"),
-        ({"environment/Dockerfile": "ADD https://a.b/c /y"}, "environment/Dockerfile:1", "downloaded"),
-        ({"environment/Dockerfile": "COPY --from=x a /y"}, "environment/Dockerfile:1", "several stages"),
-        ({"environment/Dockerfile": "RUN <<EOF\nls\nEOF"}, "environment/Dockerfile:1", "here-documents"),
-        ({"environment/Dockerfile": '\n# x\nSHELL ["x"]'}, "environment/Dockerfile:3", "SHELL is not carried out"),
-        (
-            {"environment/Dockerfile": "FROM a\nWORKDIR sub"},
-            "environment/Dockerfile:2",
-            "begins at the image's WORKDIR",
-        ),
-        (
-            {"environment/Dockerfile": "FROM a\nCOPY Dockerfile ../x"},
-            "environment/Dockerfile:2",
-            "begins at the image's",
-        ),
-        (
-            {"environment/Dockerfile": "FROM a\nCOPY --chown=me Dockerfile /x"},
-            "environment/Dockerfile:2",
-            "not carried out",
-        ),
-        (
-            {"environment/Dockerfile": "FROM a\nCOPY --chmod=600 Dockerfile /x"},
-            "environment/Dockerfile:2",
-            "not carried out",
-        ),
-        ({"environment/Dockerfile": "RUN [1"}, "environment/Dockerfile:1", "is not a list of words"),
-        ({"environment/Dockerfile": "ENV A='"}, "environment/Dockerfile:1", "cannot be read"),
     ],
 )
 def test_each_wrong_file_is_named(tmp_path: Path, files: dict[str, Any], field: str, message: str) -> None:
@@ -152,11 +126,212 @@ def test_each_wrong_file_is_named(tmp_path: Path, files: dict[str, Any], field: 
     assert message in said
 
 
-def test_files_that_are_no_text_are_named(tmp_path: Path) -> None:
-    """They must come from the blueprint."""
+@pytest.mark.parametrize(
+    ("dockerfile", "line", "message"),
+    [
+        ("FROM a\nFROM b", "environment/Dockerfile:2", "several stages"),
+        ("FROM a\nUSER me", "environment/Dockerfile:2", "or root in a sandbox"),
+        ("COPY ../../x /y", "environment/Dockerfile:1", "leads out of the task's folder"),
+        ("COPY none /y", "environment/Dockerfile:1", "none is not in"),
+        ("ADD https://a.b/c /y", "environment/Dockerfile:1", "downloaded"),
+        ("COPY --from=x a /y", "environment/Dockerfile:1", "several stages"),
+        ("RUN <<EOF\nls\nEOF", "environment/Dockerfile:1", "here-documents"),
+        ('\n# x\nSHELL ["x"]', "environment/Dockerfile:3", "SHELL is not carried out"),
+        (
+            "FROM a\nWORKDIR sub",
+            "environment/Dockerfile:2",
+            "begins at the image's WORKDIR",
+        ),
+        (
+            "FROM a\nCOPY Dockerfile ../x",
+            "environment/Dockerfile:2",
+            "begins at the image's",
+        ),
+        (
+            "FROM a\nCOPY --chown=me Dockerfile /x",
+            "environment/Dockerfile:2",
+            "not carried out",
+        ),
+        (
+            "FROM a\nCOPY --chmod=600 Dockerfile /x",
+            "environment/Dockerfile:2",
+            "not carried out",
+        ),
+        ("RUN [1", "environment/Dockerfile:1", "is not a list of words"),
+        ("ENV A='", "environment/Dockerfile:1", "cannot be read"),
+    ],
+)
+def test_what_no_sandbox_can_be_given_needs_a_build(tmp_path: Path, dockerfile: str, line: str, message: str) -> None:
+    """The reason stands with the build, with the line of the Dockerfile."""
+    build = only(harbor_task(tmp_path / "hello", **{"environment/Dockerfile": dockerfile})).build
+    assert build is not None
+    assert build.required.startswith(f"{line}: ")
+    assert message in build.required
+
+
+def test_files_that_are_no_text_come_in_base64(tmp_path: Path) -> None:
+    """Those of the verifier in the contract, those of the oracle with lines that unpack them."""
     folder = harbor_task(tmp_path / "hello")
-    (folder / "tests" / "more.bin").write_bytes(b"\xff\xfe\x00")
-    assert "more.bin is not UTF-8 text" in mistakes_of(folder)[0][2]
+    for name in ("tests", "solution"):
+        (folder / name / "more.bin").write_bytes(b"\xff\xfe\x00")
+    scenario = only(folder)
+    assert contract_of(folder).binary_tests == {"more.bin": "//4A"}
+    assert scenario.candidate.files["more.bin.base64"] == "//4A"
+    assert "base64 -d < /solution/more.bin.base64 > /solution/more.bin\n" in scenario.candidate.source
+    (folder / "environment" / "more.bin").write_bytes(b"\xff\xfe\x00")
+    (folder / "environment" / "Dockerfile").write_text("FROM a\nCOPY more.bin /x\n")
+    build = only(folder).build
+    assert build is not None
+    assert "more.bin is not UTF-8 text" in build.required
+
+
+def test_a_build_is_named_by_what_it_is_built_of(tmp_path: Path) -> None:
+    """Dockerfile, names, modes and contents; not by the folder's name, nor by times."""
+    dockerfile = {"environment/Dockerfile": "FROM a\nFROM b\n"}
+
+    def digest(name: str, **files: str) -> str:
+        build = only(harbor_task(tmp_path / name, **{**dockerfile, **files})).build
+        assert build is not None
+        registry, _, digest = build.image.reference.partition(":")
+        assert registry == f"localhost/harbor/{name.lower()}"
+        return digest
+
+    first = digest("One")
+    assert digest("two", **{"instruction.md": "other\n"}) == first
+    assert digest("three", **{"environment/new.txt": "x"}) != first
+    assert digest("four", **{"environment/Dockerfile": "FROM a\nFROM c\n"}) != first
+    place = harbor_task(tmp_path / "five", **dockerfile)
+    (place / "environment/start.txt").chmod(0o600)
+    build = only(place).build
+    assert build is not None
+    assert not build.image.reference.endswith(first)
+
+
+@pytest.mark.parametrize(
+    ("toml", "agent", "verifier"),
+    [
+        ("", "none", "none"),
+        ("[environment]\nallow_internet = true", "open", "open"),
+        ("[environment]\nallow_internet = false", "none", "none"),
+        ("[environment]\nnetwork_mode = 'public'\n[agent]\nnetwork_mode = 'no-network'", "none", "open"),
+        ("[verifier]\nnetwork_mode = 'allowlist'\nallowed_hosts = ['pypi.org', '*.a.org']", "none", "pypi.org,*.a.org"),
+        ("[environment]\nnetwork_mode = 'allowlist'\nallowed_hosts = ['192.0.2.0/24']", "192.0.2.0/24", "192.0.2.0/24"),
+    ],
+)
+def test_each_phase_has_the_network_that_the_task_names(tmp_path: Path, toml: str, agent: str, verifier: str) -> None:
+    files = {"task.toml": f'version = "1.0"\n{toml}\n', "environment/Dockerfile": "FROM a\nFROM b\n"}
+    contract = contract_of(harbor_task(tmp_path / "hello", **files))
+    assert (contract.network, contract.verifier_network, contract.profile) == (agent, verifier, "machine")
+
+
+def test_users_are_those_that_the_task_names(tmp_path: Path) -> None:
+    files = {"task.toml": '[agent]\nuser = "me"\n[verifier]\nuser = 1000\n'}
+    contract = contract_of(harbor_task(tmp_path / "hello", **files))
+    assert (contract.user, contract.verifier_user) == ("me", "1000")
+
+
+COMPOSE = "environment/docker-compose.yaml"
+ONE = """\
+services:
+  main:
+    build: {context: ., dockerfile: Dockerfile, args: [A=1, "B=${X:-2}"], target: last}
+    image: ${MAIN_IMAGE_NAME}
+    command: [sleep, infinity]
+    environment: {MODE: run, COUNT: 3, ON: true}
+    working_dir: /srv
+    user: "1000:1000"
+    network_mode: none
+    volumes: ["${HOST_VERIFIER_LOGS_PATH}:/logs/verifier", "named:/data"]
+"""
+
+
+def test_a_compose_file_of_one_service_is_read(tmp_path: Path) -> None:
+    """What task.toml says goes before."""
+    folder = harbor_task(tmp_path / "hello", **{COMPOSE: ONE})
+    scenario, contract = only(folder), contract_of(folder)
+    assert scenario.build is not None
+    image = scenario.build.image
+    assert (dict(image.arguments), image.target, image.context.name) == ({"A": "1", "B": "2"}, "last", "environment")
+    assert contract.env == {"MODE": "run", "COUNT": "3", "ON": "true"}
+    assert (contract.workdir, contract.user, contract.network) == ("/srv", "1000:1000", "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "message"),
+    [
+        ("services: {a: {image: x}, b: {image: y}}", "services", "a, b: a task of several containers"),
+        ("services: {a: {build: ., privileged: true}}", "a.privileged", "is not carried out"),
+        ("services: {a: {build: ., volumes: ['/etc:/x']}}", "a.volumes", "a folder of the host"),
+        ("services: {a: {build: ., volumes: ['./data:/x']}}", "a.volumes", "a folder of the host"),
+        ("services: {a: {build: https://x.y/z}}", "a.build.context", "would have to be downloaded"),
+        ("services: {a: {build: ../../..}}", "services", "leads out of the task's folder"),
+        ("services: {a: {build: {context: ., ssh: default}}}", "a.build.ssh", "is not carried out"),
+        ("services: {a: {build: {dockerfile: None}}}", "a.build.dockerfile", "is not in environment"),
+        ("services: []", "services", "must be a mapping"),
+    ],
+)
+def test_each_compose_file_that_one_sandbox_cannot_be_is_refused(
+    tmp_path: Path, text: str, field: str, message: str
+) -> None:
+    [(_, wrong, said)] = mistakes_of(harbor_task(tmp_path / "hello", **{COMPOSE: text}))
+    assert wrong == f"docker-compose.yaml: {field}"
+    assert message in said
+
+
+def first_format(folder: Path, **changes: str | None) -> Path:
+    """A directory of terminal-bench's first format."""
+    files: dict[str, str | None] = {
+        "task.yaml": "instruction: |-\n  Do it.\nparser_name: pytest\nmax_agent_timeout_sec: 90.0\n",
+        "Dockerfile": "FROM a\n",
+        "docker-compose.yaml": "services:\n  client:\n    build: {dockerfile: Dockerfile}\n    environment:\n"
+        "      - TEST_DIR=${T_BENCH_TEST_DIR}\n"
+        "    volumes:\n      - ${T_BENCH_TASK_LOGS_PATH}:${T_BENCH_CONTAINER_LOGS_PATH}\n",
+        "run-tests.sh": "pytest $TEST_DIR/test_outputs.py\n",
+        "tests/test_outputs.py": "def test_x(): pass\n",
+        "solution.sh": "echo\n",
+        **changes,
+    }
+    for path, text in files.items():
+        if text is not None:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+    return folder
+
+
+def test_the_first_format_of_terminal_bench_is_read(tmp_path: Path) -> None:
+    folder = first_format(tmp_path / "old")
+    scenario, contract = only(folder), contract_of(folder)
+    assert (scenario.id, scenario.statement, scenario.candidate.source) == ("old/oracle", "Do it.", "echo\n")
+    assert scenario.build is not None
+    assert scenario.build.image.context == folder
+    assert (contract.timeout_seconds, contract.verifier_timeout_seconds) == (90.0, 60.0)
+    assert contract.tests.keys() == {"test.sh", "run-tests.sh", "test_outputs.py"}
+    assert contract.env == {"TEST_DIR": "/tests"}
+
+
+def test_commands_of_a_solution_become_a_script(tmp_path: Path) -> None:
+    steps = "- command: cd /app\n  min_timeout_sec: 1\n- command: |-\n    cat > x <<E\n    1\n    E\n"
+    folder = first_format(tmp_path / "old", **{"solution.sh": None, "solution.yaml": steps})
+    assert only(folder).candidate.source == "cd /app\ncat > x <<E\n1\nE\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        ({"task.yaml": "instruction: x\nparser_name: swebench\n"}, "parser_name", "must be pytest"),
+        ({"task.yaml": "instruction: x\nrun_tests_in_same_shell: true\n"}, "run_tests_in_same_shell", "its own shell"),
+        ({"task.yaml": "parser_name: pytest\n"}, "instruction", "is required"),
+        ({"run-tests.sh": None}, "", "the task has no run-tests.sh"),
+        ({"Dockerfile": None, "docker-compose.yaml": None}, "", "neither a Dockerfile nor"),
+        ({"solution.sh": None, "solution.yaml": "- {command: q, append_enter: false}\n"}, "solution.yaml", "a key for"),
+    ],
+)
+def test_each_mistake_of_the_first_format_is_named(
+    tmp_path: Path, changes: dict[str, str | None], field: str, message: str
+) -> None:
+    [(_, wrong, said)] = mistakes_of(first_format(tmp_path / "old", **changes))
+    assert wrong == field
+    assert message in said
 
 
 def test_a_folder_without_tasks_is_said_to_be_one(tmp_path: Path) -> None:
@@ -230,7 +405,12 @@ def test_a_file_outside_of_the_folder_is_not_read_through_a_link(tmp_path: Path,
     assert only(task)
     (task / name).unlink()
     (task / name).symlink_to(secret)
-    [(_, _, message)] = mistakes_of(task)
+    if name in ("environment/first.txt", "environment/words/first.txt"):  # a build has it as the link that it is
+        build = only(task).build
+        assert build is not None
+        message = build.required
+    else:
+        [(_, _, message)] = mistakes_of(task)
     assert "leads out" in message
 
 

@@ -55,6 +55,31 @@ class BuildOutcome:
     """places (see `BuildCommand`) that are still empty"""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderBuild:
+    """An image that is built of a folder on this machine, which the user of this process has named."""
+
+    reference: str
+    """name that it is found by, in which a digest of the Dockerfile and of the context stands"""
+    context: Path
+    dockerfile: Path
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """values of ARG"""
+    target: str = ""
+    """name of a stage; "" = the last one"""
+    memory_mb: int = 2048
+    """memory of each RUN, with the files that it writes"""
+    timeout_seconds: float = 3600.0
+
+
+class BuildsFolders(Protocol):
+    """Builds images for a job's scenarios."""
+
+    async def build_folder(self, workspace: str, build: FolderBuild, *, network: str) -> str:
+        """The digest of the image. `network`: what RUN may reach, as `BuildRequest.network`. Raises ImageBuildError,
+        with the end of what the build has said, and what pulling a base image raises."""
+
+
 class BuildRoom(Protocol):
     """What a store of images gives to one build of a workspace, for as long as that takes."""
 

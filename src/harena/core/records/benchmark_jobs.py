@@ -119,6 +119,10 @@ class JobConfiguration(Record):
     """share of the runs that are executed and scored once more, in fresh sandboxes; see `rescored` of the summary"""
     skip_bad_rows: bool = False
     """rows of a data set that have a mistake are left out, counted and named"""
+    build_network: str = "open"
+    """what RUN of the Dockerfiles of task directories may reach: "none", "open", or entries with commas between them"""
+    task_network: str | None = None
+    """what candidates and verifiers of task directories in images may reach, likewise; null = as the tasks say"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

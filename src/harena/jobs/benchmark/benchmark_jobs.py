@@ -34,6 +34,7 @@ from harena.core.errors import (
 from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import STORE_UNAVAILABLE, JobChanges
 from harena.core.node_config import NodeConfig
+from harena.core.ports.image_builds import BuildsFolders
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
     BenchmarkJob,
@@ -99,13 +100,14 @@ class BenchmarkJobs:
         hides_warm_starts: Callable[[], bool],
         score: ScoreScenario | None = None,
         load: LoadScenarios | None = None,
+        images: BuildsFolders | None = None,
         cores: int | None = None,
         post: Post | None = None,
     ) -> None:
         """`stores` stay open until `close` has returned. `isolates`: programs run behind a wall; `hides_warm_starts`:
-        see `Acceptance`. `score`, `load`, `cores` (so many runs for each at one time, whatever
-        the machine shows) and `post` are for tests; by default the scoring room, what `harena.jobs.capacity` says, and
-        HTTP."""
+        see `Acceptance`; `images` builds those of task directories. `score`, `load`, `cores` (so many runs for each at
+        one time, whatever the machine shows) and `post` are for tests; by default the scoring room, what
+        `harena.jobs.capacity` says, and HTTP."""
         self._stores = stores
         self._clock = clock
         self._durable = durable = config.durable_jobs
@@ -131,6 +133,7 @@ class BenchmarkJobs:
             webhook_networks=config.webhook_networks,
             sandbox_networks=config.sandbox_networks,
             reader=self.catalog.reader,
+            images=images,
         )
         self.direct_scores = DirectScores(
             sandboxes, blueprints, clock, self._slots, score=score, admission=self._admission

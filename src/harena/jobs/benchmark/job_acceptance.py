@@ -23,16 +23,20 @@ from harena.core.job_store import NO_RUNS, JobCounts, NewBenchmarkJob, OpenRun, 
 from harena.core.leases import Owner
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
 from harena.core.ports import SandboxSource
+from harena.core.ports.image_builds import BuildsFolders, FolderBuild
 from harena.core.results import RunResult, Trust
 from harena.core.rows import RowsFile, written_rows
 from harena.core.spool import spool_folder
 from harena.core.threads import SCENARIOS
 from harena.core.webhook_store import NewDelivery
+from harena.jobs.benchmark.job_builds import JobBuilds, unavailable
 from harena.jobs.benchmark.job_places import (
     Place,
+    Places,
     PlacesAhead,
     PreparesPlaces,
     base_spec,
+    builds_of,
     check_contracts,
     check_networks,
     names_own,
@@ -151,6 +155,8 @@ class Acceptance:
     """where webhooks may go beside the public internet; None = anywhere"""
     sandbox_networks: Sequence[Network] | None = None
     """which addresses that are not public networks of sandboxes may name; None = all"""
+    images: BuildsFolders | None = None
+    """what builds the images of task directories; None = nobody does"""
 
     async def accept(
         self,
@@ -187,7 +193,7 @@ class Acceptance:
             raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
         await SCENARIOS.run(_check_trust, scenarios, config.require_trust)
         await SCENARIOS.run(check_networks, scenarios, self.sandbox_networks)
-        elsewhere, places = await self._places(workspace, scenarios, spec, has_own=names_own(blueprint))
+        elsewhere, places, builds = await self._places(workspace, scenarios, spec, has_own=names_own(blueprint))
         await SCENARIOS.run(check_contracts, elsewhere, scenarios, spec, places)
         delivery = None
         if parsed.webhook is not None:
@@ -199,7 +205,9 @@ class Acceptance:
             delivery_id=None if delivery is None else delivery.id,
         )
         return replace(
-            await self._assembled(new, config, scenarios, tickets(len(scenarios), config.attempts), spec, places),
+            await self._assembled(
+                new, config, scenarios, tickets(len(scenarios), config.attempts), spec, places, builds
+            ),
             request=kept,
             delivery=delivery,
             metadata_bytes=await SCENARIOS.run(metadata_bytes_of, scenarios),
@@ -239,8 +247,8 @@ class Acceptance:
         ]
         accepted = Tickets(tuple(sorted([*left.never_begun, *again], key=_first_number)), config.attempts)
         limited = replace(job, effective_concurrency=min(job.total, cores))
-        _, places = await self._places(job.workspace, scenarios, spec, has_own=names_own(job.blueprint))
-        resumed = await self._assembled(limited, config, scenarios, accepted, spec, places)
+        _, places, builds = await self._places(job.workspace, scenarios, spec, has_own=names_own(job.blueprint))
+        resumed = await self._assembled(limited, config, scenarios, accepted, spec, places, builds)
         return replace(
             resumed,
             epoch=job.lease_epoch,
@@ -260,7 +268,8 @@ class Acceptance:
         scenarios: Sequence[JobScenario],
         accepted: Tickets,
         spec: SandboxSpec,
-        places: Mapping[Place, SandboxSpec],
+        places: Places,
+        builds: Mapping[Place, FolderBuild],
     ) -> AcceptedJob:
         repeated = frozenset(config.retry_on) - {"platform"}
         chosen = sampled(config.rescore_fraction, job.total, seed=job.id)
@@ -268,10 +277,10 @@ class Acceptance:
             record=job,
             scenarios=scenarios,
             tickets=accepted,
-            score=rescoring(self._scorer(job.workspace, scenarios, spec, places, config), chosen),
+            score=rescoring(self._scorer(job.workspace, scenarios, spec, places, builds, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             priority=config.priority,
-            run_timeout_seconds=await SCENARIOS.run(run_timeout, config, scenarios),
+            run_timeout_seconds=await SCENARIOS.run(run_timeout, config, scenarios, builds.values()),
             timeout_seconds=config.job_timeout_seconds,
         )
 
@@ -330,50 +339,80 @@ class Acceptance:
 
     async def _places(
         self, workspace: str, scenarios: Sequence[JobScenario], spec: SandboxSpec, *, has_own: bool
-    ) -> tuple[Sequence[JobScenario], dict[Place, SandboxSpec]]:
-        """(scenarios that name where their candidates run, what these places are)."""
+    ) -> tuple[Sequence[JobScenario], dict[Place, SandboxSpec], dict[Place, FolderBuild]]:
+        """(scenarios that name where their candidates run, what these places are, what is built for them)."""
         named = await SCENARIOS.run(placed, scenarios)
-        return named, await places_of(self.blueprints, workspace, named, spec, has_own=has_own)
+        places = await places_of(
+            self.blueprints, workspace, named, spec, has_own=has_own, builds=self.images is not None
+        )
+        can_build = self.images is not None
+        return named, places, await SCENARIOS.run(partial(builds_of, named, can_build=can_build, has_own=has_own))
 
     def _scorer(
         self,
         workspace: str,
         scenarios: Sequence[JobScenario],
         spec: SandboxSpec,
-        places: Mapping[Place, SandboxSpec],
+        places: Places,
+        builds: Mapping[Place, FolderBuild],
         config: JobConfig,
     ) -> Score:
         score_scenario = self.score or scoring_room()
         sandboxes = self.sandboxes.source(workspace)
         require_trust = Trust(config.require_trust) if config.require_trust else None
 
-        ahead = None
-        if places and isinstance(self.sandboxes, PreparesPlaces):
-            ahead = PlacesAhead(partial(self.sandboxes.prepare_place, workspace), places)
+        made = JobBuilds(partial(self._build, workspace, config.build_network))
 
-        def score(ticket: Ticket) -> Awaitable[RunResult]:
-            scenario = scenarios[ticket.scenario_index]
+        async def prepare(place: Place, where: SandboxSpec) -> None:
+            if (build := builds.get(place)) is not None:
+                made.begin(build)
+            elif isinstance(self.sandboxes, PreparesPlaces):
+                await self.sandboxes.prepare_place(workspace, where)
+
+        ahead = PlacesAhead(prepare, places) if places else None
+
+        async def score(ticket: Ticket) -> RunResult:
+            scenario: Any = scenarios[ticket.scenario_index]
             named = place_named(scenario) if places else None
             if ahead is not None:
                 ahead.begins(named)
-            scored = score_scenario if named is None else partial(score_scenario, place=places[named])
-            return scored(
-                scenario,
-                sandboxes=sandboxes,
-                base_spec=spec,
-                timeout_seconds=config.timeout_seconds,
-                attempt=ticket.attempt,
-                require_trust=require_trust,
-                alone=ticket.alone,
-            )
+            scored = score_scenario
+            if named is not None:
+                where = places[named]
+                if (build := builds.get(named)) is not None:
+                    where = replace(where, image=await made.image_of(build))
+                    scenario = scenario.in_built(build.reference)
+                if config.task_network is not None and scenario.yields_place:
+                    scenario = scenario.with_network(config.task_network)
+                scored = partial(score_scenario, place=where)
+            try:
+                return await scored(
+                    scenario,
+                    sandboxes=sandboxes,
+                    base_spec=spec,
+                    timeout_seconds=config.timeout_seconds,
+                    attempt=ticket.attempt,
+                    require_trust=require_trust,
+                    alone=ticket.alone,
+                )
+            except NotFoundError as error:
+                if named is None or named.image is None:
+                    raise
+                raise unavailable(f"the image {named.image} cannot be had", error) from error
 
         return score
 
+    async def _build(self, workspace: str, network: str, build: FolderBuild) -> str:
+        assert self.images is not None
+        return await self.images.build_folder(workspace, build, network=network)
 
-def run_timeout(config: JobConfig, scenarios: Iterable[JobScenario] = ()) -> float | None:
-    """Never before the time of a candidate and of what judges it is over by the wall clock, however often its doing has
-    it judged again: one that waits, and then makes its judging fail or slow, could buy a fault of the platform with
-    it."""
+
+def run_timeout(
+    config: JobConfig, scenarios: Iterable[JobScenario] = (), builds: Iterable[FolderBuild] = ()
+) -> float | None:
+    """The time of the longest build is added. Never before the time of a candidate and of what judges it is over by
+    the wall clock, however often its doing has it judged again: one that waits, and then makes its judging fail or
+    slow, could buy a fault of the platform with it."""
     from harena.scoring.contracts.parts import Contract
     from harena.scoring.scorers.blame import MOST_JUDGINGS
     from harena.scoring.scorers.fair_time import SLACK_SECONDS
@@ -388,7 +427,8 @@ def run_timeout(config: JobConfig, scenarios: Iterable[JobScenario] = ()) -> flo
         (limits_of(made) * candidates + longest_trusted(made) for made in contracts if isinstance(made, Contract)),
         default=candidates,
     )
-    return max(config.run_timeout_seconds, MOST_JUDGINGS * once)
+    longest = max((build.timeout_seconds for build in builds), default=0.0)
+    return longest + max(config.run_timeout_seconds, MOST_JUDGINGS * once)
 
 
 def _packed(parts: KeptParts, blueprint: str | None) -> bytes:

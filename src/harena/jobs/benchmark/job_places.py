@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
 from harena.core.network_policy import Network
+from harena.core.ports.image_builds import FolderBuild
 
 if TYPE_CHECKING:
     from harena.jobs.worker import JobScenario
@@ -21,8 +22,19 @@ PREPARED_AHEAD = 3
 """places for which the node gets ready while runs in the place before them begin"""
 _MOST_NAMED = 10
 
-Place = tuple[str | None, str | None]
-"""image and blueprint, as a scenario names them"""
+
+class Place(NamedTuple):
+    """Where a scenario's candidate runs, as it says."""
+
+    image: str | None
+    blueprint: str | None
+    yields: bool = False
+    """a blueprint that the job names comes in its place"""
+    built: str | None = None
+    """name of the image that is built for it"""
+
+
+Places = Mapping[Place, SandboxSpec]
 
 
 @runtime_checkable
@@ -38,10 +50,10 @@ class PlacesAhead:
     """Has a node get ready for the places of a job in the order in which its scenarios name them, a few ahead of the
     runs that begin."""
 
-    def __init__(self, prepare: Callable[[SandboxSpec], Awaitable[None]], places: Mapping[Place, SandboxSpec]) -> None:
+    def __init__(self, prepare: Callable[[Place, SandboxSpec], Awaitable[None]], places: Places) -> None:
         self._prepare = prepare
         self._order = {place: number for number, place in enumerate(places)}
-        self._specs = list(places.values())
+        self._specs = list(places.items())
         self._next = 0
         self._under_way: set[asyncio.Future[None]] = set()
 
@@ -49,7 +61,7 @@ class PlacesAhead:
         """A run begins there; None = where the job says."""
         last = (-1 if place is None else self._order[place]) + PREPARED_AHEAD
         while self._next < len(self._specs) and self._next <= last:
-            preparing = asyncio.ensure_future(self._prepare(self._specs[self._next]))
+            preparing = asyncio.ensure_future(self._prepare(*self._specs[self._next]))
             self._under_way.add(preparing)
             preparing.add_done_callback(self._under_way.discard)
             self._next += 1
@@ -68,8 +80,12 @@ async def base_spec(blueprints: BlueprintSource, workspace: str, blueprint_id: s
 
 def place_named(scenario: Any) -> Place | None:
     """What a scenario names; None = nothing."""
-    place = (getattr(scenario, "image", None), getattr(scenario, "blueprint", None))
-    return None if place == (None, None) else place
+    image, blueprint = getattr(scenario, "image", None), getattr(scenario, "blueprint", None)
+    build = getattr(scenario, "build", None)
+    if image is None and blueprint is None and build is None:
+        return None
+    built = None if build is None else build.image.reference
+    return Place(image, blueprint, getattr(scenario, "yields_place", False), built)
 
 
 def names_own(blueprint: str) -> bool:
@@ -93,9 +109,11 @@ async def places_of(
     job: SandboxSpec,
     *,
     has_own: bool = False,
+    builds: bool = False,
 ) -> dict[Place, SandboxSpec]:
     """The sandboxes of each place that scenarios name, in their order. `has_own`: the job names a blueprint, see
-    `Scenario.yields_place`. Raises NotFoundError (a blueprint), ValidationError (too many)."""
+    `Scenario.yields_place`; `builds`: images can be built. Raises NotFoundError (a blueprint), ValidationError (too
+    many)."""
     from harena.scoring.places import in_image
 
     found: dict[Place, SandboxSpec] = {}
@@ -107,12 +125,16 @@ async def places_of(
             raise ValidationError(
                 f"the scenarios name more than {MOST_PLACES} images and blueprints, which is the most for one job"
             )
-        image, blueprint = named
-        if has_own and getattr(scenario, "yields_place", False):
+        image, blueprint, yields, built = named
+        if has_own and yields:
             found[named] = job
+        elif built is not None and builds:
+            found[named] = in_image(built, job)
         elif image is not None:
             found[named] = in_image(image, job)
-        elif blueprint is not None:
+        elif blueprint is None:
+            found[named] = job
+        else:
             made = await base_spec(blueprints, workspace, blueprint)
             found[named] = replace(job, image=made.image, blueprint=made.blueprint)
     return found
@@ -135,11 +157,37 @@ def check_networks(scenarios: Iterable[JobScenario], permitted: Sequence[Network
             raise ValidationError(f"a scenario's network: {why}")
 
 
+def builds_of(scenarios: Iterable[JobScenario], *, can_build: bool, has_own: bool) -> dict[Place, FolderBuild]:
+    """What is built for places that scenarios name. Raises ValidationError for what can be had by a build only, where
+    the job names a blueprint or nobody can build."""
+    found: dict[Place, FolderBuild] = {}
+    told: list[str] = []
+    count = 0
+    for scenario in scenarios:
+        build = getattr(scenario, "build", None)
+        named = place_named(scenario)
+        if build is None or named is None:
+            continue
+        if can_build and not (has_own and named.yields):
+            found[named] = build.image
+        elif build.required:
+            count += 1
+            if len(told) < _MOST_NAMED:
+                told.append(f"{scenario.id}: {build.required}")
+    if told:
+        more = f"; and {count - len(told)} more" if count > len(told) else ""
+        why = "leave the job's blueprint out" if can_build else "run them as a job of an embedded node"
+        raise ValidationError(
+            f"{count} scenarios need an image that is built of their Dockerfile: {why} ({'; '.join(told)}{more})"
+        )
+    return found
+
+
 def check_contracts(
     scenarios: Iterable[JobScenario],
     everybody: Iterable[JobScenario],
     job: SandboxSpec,
-    places: Mapping[Place, SandboxSpec],
+    places: Places,
 ) -> None:
     """Raises ValidationError where a contract cannot be scored in the image that its candidates run in, before anything
     runs. `scenarios` name their places, see `placed`; of `everybody` the rest are where the job says."""
@@ -150,7 +198,9 @@ def check_contracts(
     for scenario in everybody if is_of_image(job) else scenarios:
         named = place_named(scenario)
         where = job if named is None else places[named]
-        contract: Any = scenario.scoring
+        build: Any = getattr(scenario, "build", None)
+        is_built = build is not None and named is not None and where.image == named.built
+        contract: Any = build.scoring if is_built else scenario.scoring
         if is_of_image(where) and (why := why_not_in_image(contract)) is not None:
             count += 1
             if len(told) < _MOST_NAMED:

@@ -259,10 +259,17 @@ class LinuxSandbox:
         )
         return marshal.dumps(("a", number, user, order), 2) if user else order
 
+    def run_as(self, user: str) -> None:
+        """Have programs run as somebody else than the image says. Raises SandboxValidationError."""
+        self._user = self._known(user) if self._user is not None or not image.is_root(user) else None
+
     def _user_of(self, request: ExecRequest) -> str:
         """The user that a program runs as; "" = root. Raises SandboxValidationError."""
         user = self._user if request.user is None else request.user
-        if user is None or image.is_root(user):
+        return "" if user is None else self._known(user)
+
+    def _known(self, user: str) -> str:
+        if image.is_root(user):
             return ""
         if self._user is None:
             why = self.enforcement.get("users", "one id: only sandboxes of an image have several users")

@@ -239,6 +239,12 @@ class LinuxRuntime:
         else:
             sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
         sandbox.keeps_home = template.image.keeps_home or "HOME" in spec.env
+        if spec.user is not None:
+            try:
+                sandbox.run_as(spec.user)
+            except HarenaError:
+                await sandbox.destroy()
+                raise
         if bound is not None:
             sandbox.environment = {**sandbox.environment, **bound.environment}
         sandbox.workdir = spec.cwd or template.image.workdir

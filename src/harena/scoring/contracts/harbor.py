@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import posixpath
 import re
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from harena.core.checked import check_user
+from harena.core.errors import SandboxValidationError
+from harena.core.network_policy import policy_in_words
+from harena.core.profiles import Profile
 from harena.core.results import Trust
-from harena.scoring.contracts.parts import Contract, Files, Score, Seconds, Text
+from harena.scoring.contracts.parts import Contract, Files, RelativePath, Score, Seconds, Text, no_collisions
 
 
 def _absolute(path: str) -> str:
@@ -56,9 +62,36 @@ def _of_work(path: str) -> str:
     return path
 
 
+def _policy(text: str) -> str:
+    try:
+        policy_in_words(text)
+    except SandboxValidationError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+def _user(named: str) -> str:
+    try:
+        check_user(named)
+    except SandboxValidationError as error:
+        raise ValueError(str(error)) from None
+    return named
+
+
+def _base64(text: str) -> str:
+    try:
+        base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise ValueError("must be base64") from None
+    return text
+
+
 AbsolutePath = Annotated[str, Field(max_length=1024), AfterValidator(_absolute)]
 EnvironmentPath = Annotated[str, Field(max_length=1024), AfterValidator(_absolute_or_from_workdir)]
 WorkingPath = Annotated[AbsolutePath, AfterValidator(_of_work)]
+Policy = Annotated[str, Field(max_length=20_000), AfterValidator(_policy)]
+User = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_user)]
+Base64 = Annotated[Text, AfterValidator(_base64)]
 TEST_SCRIPT = "test.sh"
 
 
@@ -72,8 +105,16 @@ class HarborContract(Contract):
     """where the scripts run"""
     in_workdir_of_image: bool = False
     """where they run is what the image says, and `workdir` nothing"""
-    user: Literal["root"] | None = None
-    """who the scripts run as; None = whom the image says. It is refused where the image says another one"""
+    user: User | None = None
+    """in an image: whom the candidate runs as; None = whom the image says. Refused where a sandbox has root alone"""
+    verifier_user: User | None = None
+    """in an image: whom the verifier runs as; None = whom the image says"""
+    profile: Profile = "strict"
+    """in an image: what programs may do; `machine` is `strict` where a sandbox has one user"""
+    network: Policy = "none"
+    """in an image: what the candidate may reach: `none`, `open`, or entries of a policy with commas between them"""
+    verifier_network: Policy = "none"
+    """in an image: what the verifier may reach"""
     working_places: Annotated[tuple[WorkingPath, ...], Field(strict=False, max_length=100)] = ()
     """in an image: files and folders of the candidate's that the verifier sees, beside the usual ones"""
     environment_files: Annotated[dict[EnvironmentPath, Text], Field(max_length=1000)] = {}
@@ -86,6 +127,8 @@ class HarborContract(Contract):
     """further environment variables of the candidate"""
     tests: Files
     """what is put into /tests after the candidate has ended; `test.sh` among them"""
+    binary_tests: Annotated[dict[RelativePath, Base64], Field(max_length=1000)] = {}
+    """further files of /tests, which are no text, in base64"""
     verifier_env: dict[str, str] = {}
     """further environment variables of the verifier"""
     verifier_timeout_seconds: Seconds = 600.0
@@ -100,6 +143,7 @@ class HarborContract(Contract):
     def _has_script(self) -> Self:
         if TEST_SCRIPT not in self.tests:
             raise ValueError(f"`tests` must hold {TEST_SCRIPT!r}, which leaves the reward")
+        no_collisions({**self.tests, **self.binary_tests})
         return self
 
     @property

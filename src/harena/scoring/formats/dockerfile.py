@@ -22,8 +22,13 @@ _IGNORED = frozenset({"CMD", "ENTRYPOINT", "EXPOSE", "LABEL", "MAINTAINER", "HEA
 _VARIABLE = re.compile(r"\$\{(?P<braced>\w+)(?::(?P<sign>[-+])(?P<word>[^{}]*))?\}|\$(?P<name>[A-Za-z_]\w*)")
 _FOLDERS = ("/app", "/data", "/root", "/tmp", "/workspace")
 """folders that are there before any file is copied"""
+_WRITABLE = tuple(f"{folder}/" for folder in _FOLDERS)
 _WAITING = "/tmp/.copied"
 _MAX_FILE_BYTES = 8 * 1024 * 1024
+
+
+class NoTextError(FieldError):
+    """A file is no text."""
 
 
 @dataclass(slots=True)
@@ -48,6 +53,12 @@ class Environment:
     def image(self) -> str | None:
         """The image that has all that is not carried out here; None = none has, or it is not known."""
         return self.base if len(self.left_to_blueprint) == 1 else None
+
+    @property
+    def needs_more_places(self) -> bool:
+        """It has files where the default image lets nobody write."""
+        places = [*self.files, *([self.workdir] if self.workdir else [])]
+        return any(path.startswith("/") and not f"{path}/".startswith(_WRITABLE) for path in places)
 
 
 def read_dockerfile(task: Path) -> Environment:
@@ -277,6 +288,6 @@ def text_of(path: Path) -> str:
         with path.open(encoding="utf-8", newline="") as file:
             return file.read()
     except UnicodeDecodeError:
-        raise FieldError("", f"{path} is not UTF-8 text; put it into the blueprint's files") from None
+        raise NoTextError("", f"{path} is not UTF-8 text; put it into the blueprint's files") from None
     except OSError as error:
         raise FieldError("", f"{path} cannot be read: {error.strerror}") from None

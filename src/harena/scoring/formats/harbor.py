@@ -3,9 +3,10 @@
     task/  instruction.md  task.toml  environment/Dockerfile  tests/test.sh ...  solution/solve.sh
 
 A candidate is a shell script that stands for what an agent did; the task's own is the oracle, which must score 1, and
-doing nothing must score 0. The environment is an image, that of `docker_image` or of the Dockerfile's FROM, with what
-of the Dockerfile is carried out (`dockerfile`). Where package managers would have to add to it, all that cannot be had
-must be in the blueprint, and the task's note lists it. Sandboxes have no network, whatever `network_mode` says.
+doing nothing must score 0. The environment is an image: `docker_image`, or what a job builds of the Dockerfile. Where
+nobody builds it (a blueprint comes in its place, or the scenario is scored without a job), what of the Dockerfile a
+sandbox can be given is carried out in the image that FROM names (`dockerfile`); what that cannot give must be in the
+blueprint, and the task's note lists it.
 """
 
 from __future__ import annotations
@@ -17,11 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.checked import MOST_CORES
+from harena.core.default_image import is_default
+from harena.core.profiles import PROFILES
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_of_system
+from harena.scoring.formats.compose import ComposeTask, compose_file, read_compose
 from harena.scoring.formats.dockerfile import DOCKERFILE, Environment, inside, read_dockerfile, text_of
 from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made
-from harena.scoring.scenario import ScenarioLimits
+from harena.scoring.formats.task_files import ENCODED, SOLUTION_ENTRY, files_of, script_of, with_binaries
+from harena.scoring.formats.task_images import BuildFields, image_build
+from harena.scoring.formats.terminal_bench import CONFIGURATION as TASK_YAML
+from harena.scoring.formats.terminal_bench import read_task_yaml
+from harena.scoring.scenario import ScenarioBuild, ScenarioLimits
 from harena.scoring.scorers.harbor import IDLE
 
 CONFIGURATION = "task.toml"
@@ -29,14 +37,22 @@ CONFIGURATION = "task.toml"
 _SOLUTION = "solution/solve.sh"
 _VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", re.IGNORECASE)
+_NETWORKS = {"public": "open", "no-network": "none", "allowlist": ""}
+_BUILD_MB = 2048
+"""memory of a build, with the files that it writes, at least"""
 _HOST_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
-def task_folders(folder: Path) -> list[Path]:
-    """The folder itself if it is a task, else the tasks below it, by name."""
-    if (folder / CONFIGURATION).is_file():
-        return [folder]
-    return sorted(path.parent for path in folder.glob(f"*/{CONFIGURATION}"))
+def task_folders(folder: Path) -> list[tuple[Path, str]]:
+    """The folder itself if it is a task, else the tasks below it, by name; each with its configuration's name."""
+    if (own := _configuration(folder)) is not None:
+        return [(folder, own)]
+    below = sorted(path for path in folder.iterdir() if path.is_dir())
+    return [(path, name) for path in below if (name := _configuration(path)) is not None]
+
+
+def _configuration(folder: Path) -> str | None:
+    return next((name for name in (CONFIGURATION, TASK_YAML) if (folder / name).is_file()), None)
 
 
 def read(row: Row) -> Task:
@@ -44,6 +60,8 @@ def read(row: Row) -> Task:
     folder = row.folder
     if folder is None:
         raise FieldError("", "is no task directory: these are read from a folder on this machine, never from a row")
+    if _configuration(folder) == TASK_YAML:
+        return read_task_yaml(folder)
     config = _config(folder)
     _refuse_what_is_not_carried_out(config)
     for name in ("instruction.md", f"tests/{TEST_SCRIPT}"):
@@ -53,47 +71,162 @@ def read(row: Row) -> Task:
     image = environment.get("docker_image")
     if image is not None and (not isinstance(image, str) or not image.strip()):
         raise FieldError("environment.docker_image", f"must be the name of an image, not {shown(image)}")
+    has_solution = (folder / _SOLUTION).is_file()
+    tests, binary_tests = files_of(folder, "tests")
+    everywhere = {
+        "type": "harbor",
+        "working_places": _working_places(config),
+        "solution_env": _variables(_table(config, "solution"), "solution"),
+        "tests": tests,
+        "binary_tests": binary_tests,
+        "verifier_env": _variables(verifier, "verifier"),
+        "timeout_seconds": _seconds(_table(config, "agent"), "agent"),
+        "verifier_timeout_seconds": _seconds(verifier, "verifier") or 600.0,
+        "keep_processes": _keeps_processes(config),
+    }
+    in_image = {
+        **everywhere,
+        "workdir": environment.get("workdir") or "/app",
+        "in_workdir_of_image": not environment.get("workdir"),
+        "env": _variables(environment, "environment"),
+        "user": _user(_table(config, "agent"), "agent"),
+        "verifier_user": _user(verifier, "verifier"),
+        "profile": _profile(config),
+        "network": _network(config, "agent"),
+        "verifier_network": _network(config, "verifier"),
+    }
+    note, build = "the verifier runs in what the candidate left", None
+    file = compose_file(folder / "environment")
+    container = None if image is not None or file is None else read_compose(folder, file, {})
+    if container is not None:
+        in_image = _with_container(in_image, container, environment)
+        image = container.image
     if image is not None:  # it is what the Dockerfile makes
-        built = Environment(left_to_blueprint=[f"FROM {image}"], base=image)
+        contract: HarborContract = made(HarborContract, "", **in_image)
+    elif container is not None and container.context is not None and container.dockerfile is not None:
+        contract = made(HarborContract, "", **in_image)
+        said = BuildFields(
+            context=container.context,
+            dockerfile=container.dockerfile,
+            arguments=container.arguments,
+            target=container.target,
+            timeout_seconds=_seconds_of(environment, "build_timeout_sec", "environment") or 600.0,
+            memory_mb=max(_BUILD_MB, _megabytes(environment, "memory") or 0),
+        )
+        why = "its docker-compose file says how it is built"
+        build = ScenarioBuild(image=image_build(folder, said), scoring=contract, required=why)
+        image = build.image.reference
     elif (folder / DOCKERFILE).is_file():
-        built = read_dockerfile(folder)
-        image = built.image
+        contract, image, build, note = _of_dockerfile(folder, config, everywhere, in_image)
     else:
         raise FieldError("environment.docker_image", "is required where there is no environment/Dockerfile")
-    if environment.get("workdir") and any(path.startswith("./") for path in built.files):
-        raise FieldError(DOCKERFILE, "copies to the image's WORKDIR, which is not known here; write the target in full")
-    users = (_table(config, "agent").get("user"), verifier.get("user"))
-    has_solution = (folder / _SOLUTION).is_file()
-    contract: HarborContract = made(
-        HarborContract,
-        "",
-        type="harbor",
-        workdir=environment.get("workdir") or built.workdir or "/app",
-        in_workdir_of_image=bool(image) and not (environment.get("workdir") or built.workdir),
-        user="root" if built.as_root or any(user is not None for user in users) else None,
-        working_places=_working_places(config),
-        environment_files=built.files,
-        environment_commands=built.commands,
-        env={**built.env, **_variables(environment, "environment")},
-        solution_env=_variables(_table(config, "solution"), "solution"),
-        tests=_texts(folder, "tests"),
-        verifier_env=_variables(verifier, "verifier"),
-        timeout_seconds=_seconds(_table(config, "agent"), "agent"),
-        verifier_timeout_seconds=_seconds(verifier, "verifier") or 600.0,
-        keep_processes=_keeps_processes(config),
-    )
+    script = script_of(text_of(inside(folder, _SOLUTION))) if has_solution else None
+    beside, binaries = files_of(folder, "solution") if has_solution else ({}, {})
     return Task(
         id=folder.resolve().name,
         statement=text_of(inside(folder, "instruction.md")).replace("\r\n", "\n"),
         contract=contract,
-        solution=_script(text_of(inside(folder, _SOLUTION))) if has_solution else None,
-        solution_files=_texts(folder, "solution") if has_solution else {},
+        solution=with_binaries(script, binaries) if script is not None else None,
+        solution_files={**beside, **{f"{name}{ENCODED}": text for name, text in binaries.items()}},
         idle=IDLE,
-        entry="solve.sh",
+        entry=SOLUTION_ENTRY,
         limits=_limits(environment),
-        note="; ".join(["the verifier runs in what the candidate left", *_needs(built, image)]),
+        note=note,
         image=image,
+        build=build,
     )
+
+
+def _with_container(
+    fields: Mapping[str, Any], container: ComposeTask, environment: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a docker-compose file says, as far as task.toml does not say it otherwise."""
+    changes: dict[str, Any] = {"env": {**container.environment, **fields["env"]}}
+    if container.workdir is not None and not environment.get("workdir"):
+        changes |= {"workdir": container.workdir, "in_workdir_of_image": False}
+    for name in ("user", "verifier_user"):
+        changes[name] = fields[name] if fields[name] is not None else container.user
+    if container.has_no_network:
+        changes |= {"network": "none", "verifier_network": "none"}
+    return {**fields, **changes}
+
+
+def _of_dockerfile(
+    folder: Path, config: Mapping[str, Any], everywhere: Mapping[str, Any], in_image: Mapping[str, Any]
+) -> tuple[HarborContract, str | None, ScenarioBuild | None, str]:
+    """(the contract without the build, the image that it needs then, the build, what has to be said of it)."""
+    environment, verifier = _table(config, "environment"), _table(config, "verifier")
+    try:
+        built, why = read_dockerfile(folder), ""
+        if environment.get("workdir") and any(path.startswith("./") for path in built.files):
+            raise FieldError(DOCKERFILE, "copies to the image's WORKDIR, which is not known here")
+        if any(table.get("user") not in (None, "root", 0) for table in (_table(config, "agent"), verifier)):
+            raise FieldError("agent.user", "there is no other user than the image's or root")
+    except FieldError as error:
+        built, why = Environment(), str(error).removeprefix(": ")
+    note = "the verifier runs in what the candidate left"
+    build = None
+    if why or built.image is None or not is_default(built.image) or built.needs_more_places:
+        context = inside(folder, "environment")
+        said = BuildFields(
+            context=context,
+            dockerfile=inside(folder, DOCKERFILE),
+            timeout_seconds=_seconds_of(environment, "build_timeout_sec", "environment") or 600.0,
+            memory_mb=max(_BUILD_MB, _megabytes(environment, "memory") or 0),
+        )
+        in_built: HarborContract = made(HarborContract, "", **in_image)
+        build = ScenarioBuild(image=image_build(folder, said), scoring=in_built, required=why)
+        if why:
+            return in_built, build.image.reference, build, note
+    asks_root = built.as_root or any(table.get("user") is not None for table in (_table(config, "agent"), verifier))
+    contract: HarborContract = made(
+        HarborContract,
+        "",
+        **everywhere,
+        workdir=environment.get("workdir") or built.workdir or "/app",
+        in_workdir_of_image=bool(built.image) and not (environment.get("workdir") or built.workdir),
+        user="root" if asks_root else None,
+        verifier_user="root" if asks_root else None,
+        environment_files=built.files,
+        environment_commands=built.commands,
+        env={**built.env, **_variables(environment, "environment")},
+    )
+    return contract, built.image, build, "; ".join([note, *_needs(built)])
+
+
+def _user(table: Mapping[str, Any], name: str) -> str | None:
+    user = table.get("user")
+    if user is None:
+        return None
+    if isinstance(user, bool) or not isinstance(user, str | int) or user == "":
+        raise FieldError(f"{name}.user", f"must be a user's name or number, not {shown(user)}")
+    return str(user)
+
+
+def _profile(config: Mapping[str, Any]) -> str:
+    """[metadata] profile, harena's own; Docker's containers are most like `machine`."""
+    profile = _table(config, "metadata").get("profile", "machine")
+    if profile not in PROFILES:
+        raise FieldError("metadata.profile", f"must be one of {', '.join(PROFILES)}, not {shown(profile)}")
+    return str(profile)
+
+
+def _network(config: Mapping[str, Any], phase: str) -> str:
+    """What a phase may reach, as the policy's words; a task that says nothing has no network."""
+    environment, own = _table(config, "environment"), _table(config, phase)
+    says = own if own.get("network_mode") is not None else environment
+    place = phase if says is own else "environment"
+    mode = says.get("network_mode")
+    if mode is None:
+        return "open" if environment.get("allow_internet") is True else "none"
+    if mode not in _NETWORKS:
+        raise FieldError(f"{place}.network_mode", f"must be one of {', '.join(_NETWORKS)}, not {shown(mode)}")
+    hosts = says.get("allowed_hosts") or []
+    if not isinstance(hosts, list) or not all(isinstance(host, str) and host and "," not in host for host in hosts):
+        raise FieldError(f"{place}.allowed_hosts", f"must be a list of hosts, not {shown(hosts)}")
+    if mode == "allowlist":
+        return ",".join(hosts) or "none"
+    return _NETWORKS[mode]
 
 
 def _working_places(config: Mapping[str, Any]) -> list[str]:
@@ -115,10 +248,11 @@ def _working_places(config: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(places))
 
 
-def _needs(built: Environment, image: str | None) -> list[str]:
-    if image is not None:
+def _needs(built: Environment) -> list[str]:
+    if built.image is not None:
         return []
-    return [f"the blueprint must have: {', '.join(built.left_to_blueprint)}"] if built.left_to_blueprint else []
+    left = ", ".join(built.left_to_blueprint)
+    return [f"without a build, the blueprint must have: {left}"] if left else []
 
 
 def _config(folder: Path) -> Mapping[str, Any]:
@@ -157,11 +291,6 @@ def _refuse_what_is_not_carried_out(config: Mapping[str, Any]) -> None:
     for name in ("mcp_servers", "healthcheck"):
         if environment.get(name):
             raise FieldError(f"environment.{name}", "is not carried out")
-    for table, name in ((_table(config, "agent"), "agent"), (verifier, "verifier")):
-        if table.get("user") not in (None, "root", 0):
-            raise FieldError(
-                f"{name}.user", f"the user is the image's or root in a sandbox, not {shown(table['user'])}"
-            )
 
 
 def _keeps_processes(config: Mapping[str, Any]) -> bool:
@@ -173,11 +302,15 @@ def _keeps_processes(config: Mapping[str, Any]) -> bool:
 
 
 def _seconds(table: Mapping[str, Any], name: str) -> float | None:
-    value = table.get("timeout_sec")
+    return _seconds_of(table, "timeout_sec", name)
+
+
+def _seconds_of(table: Mapping[str, Any], field: str, name: str) -> float | None:
+    value = table.get(field)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 86_400:
-        raise FieldError(f"{name}.timeout_sec", f"must be more than 0 and at most 86400 (a day), not {shown(value)}")
+        raise FieldError(f"{name}.{field}", f"must be more than 0 and at most 86400 (a day), not {shown(value)}")
     return float(value)
 
 
@@ -227,28 +360,9 @@ def _megabytes(environment: Mapping[str, Any], name: str) -> int | None:
     return max(16, int(float(found[1]) * (1024 if found[2].upper() == "G" else 1)))
 
 
-def _script(text: str) -> str:
-    """A script of the task's own. One whose lines all end with a carriage return was checked out so: no shell takes
-    them for anything but a part of its words."""
-    is_checked_out_so = "\r\n" in text and text.count("\r\n") == text.count("\n")
-    return text.replace("\r\n", "\n") if is_checked_out_so else text
-
-
-def _texts(task: Path, name: str) -> dict[str, str]:
-    """Every file below a folder of the task's own."""
-    files = {}
-    folder = task / name
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_file() and "__pycache__" not in path.parts:
-            text = text_of(inside(task, path.relative_to(task).as_posix()))
-            files[name] = _script(text) if name.endswith(".sh") else text
-    return files
-
-
 FAMILY = Family(
     name="harbor",
-    needs="a folder with task.toml, or of such folders",
+    needs="a folder with task.toml (or task.yaml), or of such folders",
     fits=lambda _: False,  # a folder is no row: see `recognised`
     read=read,
 )

@@ -22,7 +22,7 @@ from harena.scoring.contracts.stored import ContractLookup
 from harena.scoring.formats.answers import program_in
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
-from harena.scoring.formats.harbor import CONFIGURATION, task_folders
+from harena.scoring.formats.harbor import task_folders
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
 from harena.scoring.formats.rows import FieldError, Row, Rows, refusal
 from harena.scoring.formats.samples import Answer, Samples
@@ -191,9 +191,9 @@ def _directories(folder: Path) -> Rows:
         raise refusal(
             str(folder),
             None,
-            "there is no task.toml in it, nor in a folder in it; only task directories may be folders",
+            "there is no task.toml in it, nor in a folder in it, nor a task.yaml; only task directories may be folders",
         )
-    return Rows.of_folders([(path, CONFIGURATION) for path in folders], str(folder))
+    return Rows.of_folders(folders, str(folder))
 
 
 class _Join:
@@ -281,6 +281,7 @@ class _Join:
             item=task.item,
             image=task.image,
             yields_place=True,
+            build=task.build,
         )
 
     def _note_what_is_left(self) -> None:

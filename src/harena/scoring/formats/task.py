@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from harena.scoring.contracts.contract import Contract
 from harena.scoring.explain import explained
 from harena.scoring.formats.rows import FieldError, Row
-from harena.scoring.scenario import DEFAULT_ENTRY, ScenarioLimits
+from harena.scoring.scenario import DEFAULT_ENTRY, ScenarioBuild, ScenarioLimits
 
 NO_LIMITS = ScenarioLimits()
 
@@ -44,6 +44,8 @@ class Task:
     """fields of the row that are its author's own, for prompts made of them"""
     image: str | None = None
     """image that its candidates run in; None = where the job says"""
+    build: ScenarioBuild | None = None
+    """an image that is built for them"""
     note: str = ""
     """why the trust is `shared`, where the family could also have had `separate`"""
 

@@ -12,6 +12,7 @@ candidate: then the candidate has broken it, and scores 0.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
 import signal
@@ -21,8 +22,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import ParamSpec, TypeVar
 
-from harena.core.errors import SandboxFileError, SandboxValidationError
-from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.core.errors import HostUnsupportedError, SandboxFileError, SandboxValidationError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.core.network_policy import policy_in_words
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
@@ -121,6 +123,7 @@ echo open
 """whether a reward could be written over: what a verifier starts could leave one that its own fails to replace"""
 _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 """a repository of the candidate's names no program that is run where its state is asked for"""
+_ELF = b"\x7fELF"
 _ROOT = "0"
 """who makes the places of a task; what a candidate has left is looked through and removed as whom it ran"""
 _STILL_SECONDS = 0.1
@@ -242,10 +245,11 @@ async def _run(
     """(what the candidate's script did, what the verifier left). `keeps_links`: those that lead nowhere. Raises
     EnvironmentFailedError."""
     async with AsyncExitStack() as stack:
-        sandbox = await stack.enter_async_context(bench.sandbox())
+        scenario = bench.scenario
+        network = policy_in_words(contract.network) if scenario.network is None else scenario.network
+        sandbox = await _made_sandbox(stack, bench, contract, replace(bench.spec, network=network))
         is_sealed = is_of_image(bench.spec)
-        if is_sealed and contract.user == "root":
-            await _check_root(sandbox)
+        verifier = await _user_of_verifier(sandbox, contract)
         contract = await _with_path_of_image(sandbox, await _in_workdir(sandbox, contract))
         await _prepare(sandbox, contract)
         await _fresh(sandbox, SOLUTION)
@@ -254,17 +258,22 @@ async def _run(
         environment = {**contract.env, **contract.solution_env}
         ground = None if is_sealed else await _ground(sandbox, contract, all_links=not keeps_links)
         argv = ("bash", f"{SOLUTION}/{candidate.entry}")
-        done = await bench.run(sandbox, _bash(contract, argv, environment, bench.timeout_seconds))
+        request = _bash(contract, argv, environment, bench.timeout_seconds)
+        done = await bench.run(sandbox, replace(request, user=contract.user))
         if done.outcome is ExecOutcome.MEMORY:
             return done, Reward(0.0)
         try:
             if not contract.keep_processes:
                 await _end_processes(sandbox)
             if ground is None:
-                fresh = await stack.enter_async_context(bench.sandbox())
-                ground = await _sealed(contract, sandbox, fresh, all_links=not keeps_links)
+                # what the candidate left is looked through as whom it ran
+                network = scenario.verifier_network
+                network = network if network.is_on else policy_in_words(contract.verifier_network)
+                spec = replace(bench.spec, user=contract.user, network=network, gateways=())
+                fresh = await _made_sandbox(stack, bench, contract, spec)
+                ground = await _sealed(contract, sandbox, fresh, verifier, all_links=not keeps_links)
                 sandbox = fresh
-            return done, await _verified(bench, sandbox, contract, ground, keeps_links=keeps_links)
+            return done, await _verified(bench, sandbox, contract, ground, verifier, keeps_links=keeps_links)
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
             return done, Reward(None, str(error))
         except SandboxFileError as error:
@@ -287,24 +296,45 @@ async def _in_workdir(sandbox: SandboxPort, contract: HarborContract) -> HarborC
     return contract.model_copy(update={"workdir": told, "in_workdir_of_image": False, "environment_files": files})
 
 
-async def _check_root(sandbox: SandboxPort) -> None:
-    """Raises EnvironmentFailedError where the image's programs run as another user: what that one leaves is looked
-    through as whom it ran, and root may leave more."""
-    request = ExecRequest(argv=("id", "-u"), timeout_seconds=_PREPARE_SECONDS, warm=False)
-    done = await (await sandbox.exec(request)).wait()
-    if done.returncode != 0 or done.stdout.strip() != b"0":
-        raise EnvironmentFailedError(
-            "the task asks for root, and its image has another USER, as which candidate and verifier run here; name an "
-            "image whose USER is root"
-        )
+async def _made_sandbox(
+    stack: AsyncExitStack, bench: Bench, contract: HarborContract, spec: SandboxSpec
+) -> SandboxPort:
+    """A fresh one, for as long as the stack; in an image of this spec, with the contract's profile. Raises
+    EnvironmentFailedError where it has not the user."""
+    if not is_of_image(bench.spec):
+        return await stack.enter_async_context(bench.sandbox())
+    spec = replace(spec, profile=contract.profile)
+    try:
+        return await stack.enter_async_context(bench.sandbox(spec=spec))
+    except SandboxValidationError as error:
+        raise EnvironmentFailedError(str(error)) from None
+    except HostUnsupportedError as error:
+        if error.step != "users" or spec.profile == "strict":
+            raise
+    return await stack.enter_async_context(bench.sandbox(spec=replace(spec, profile="strict")))
 
 
-async def _sealed(contract: HarborContract, theirs: SandboxPort, fresh: SandboxPort, *, all_links: bool) -> Ground:
+async def _user_of_verifier(sandbox: SandboxPort, contract: HarborContract) -> str | None:
+    """Whom the verifier runs as in a sandbox whose programs run as the candidate does; None = as that. Both are there,
+    and whom the image says is asked before the candidate runs. Raises EnvironmentFailedError."""
+    for user in {contract.user, contract.verifier_user} - {None}:
+        try:
+            await _told(sandbox, ("true",), "/", user=user)
+        except SandboxValidationError as error:
+            raise EnvironmentFailedError(str(error)) from None
+    if contract.user is None or contract.verifier_user is not None:
+        return contract.verifier_user
+    return (await _command(sandbox, ("sh", "-c", 'echo "$(id -u):$(id -g)"'), "/", {})).strip()
+
+
+async def _sealed(
+    contract: HarborContract, theirs: SandboxPort, fresh: SandboxPort, verifier: str | None, *, all_links: bool
+) -> Ground:
     """Make a fresh sandbox the verifier's: what is known of it before it takes over the candidate's working places."""
     await _prepare(fresh, contract)
     await _fresh(fresh, SOLUTION)
     try:
-        sealing = await sealing_of(fresh, contract)
+        sealing = await sealing_of(fresh, contract, verifier)
     except SealingError as error:
         raise EnvironmentFailedError(f"the verifier cannot be sealed: {error}") from None
     if contract.environment_files or contract.environment_commands:
@@ -492,7 +522,13 @@ async def _states(sandbox: SandboxPort, links: Mapping[bytes, bytes]) -> dict[by
 
 
 async def _verified(
-    bench: Bench, sandbox: SandboxPort, contract: HarborContract, ground: Ground, *, keeps_links: bool
+    bench: Bench,
+    sandbox: SandboxPort,
+    contract: HarborContract,
+    ground: Ground,
+    verifier: str | None,
+    *,
+    keeps_links: bool,
 ) -> Reward:
     await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {}, user=_ROOT)
     opened = await _opened(sandbox, contract, ground)
@@ -538,6 +574,9 @@ async def _verified(
     texts = await _looked(contract, guarded_scripts, contract.tests, place)
     for name, text in texts.items():
         await _write(sandbox, f"{TESTS}/{name}", text)
+    for name, text in contract.binary_tests.items():
+        content = await aside(len(text), base64.b64decode, text)
+        await _write_bytes(sandbox, f"{TESTS}/{name}", content, mode=0o755 if content[:4] == _ELF else 0o644)
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())
@@ -545,7 +584,8 @@ async def _verified(
     names = await _looked(contract, judging_scripts, contract.tests, TESTS, contract.workdir)
     scripts = await WatchedScripts.begin(sandbox, ground.emptied[1], {name: texts[name] for name in names})
     try:
-        done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
+        request = _bash(contract, argv, environment, contract.verifier_timeout_seconds)
+        done = await bench.run(sandbox, replace(request, user=verifier))
         reward = await _reward(sandbox, done)
         if done.outcome is ExecOutcome.EXITED:
             reward = replace(reward, changed=await scripts.changed(sandbox))
@@ -660,8 +700,13 @@ async def _told(
 
 async def _write(sandbox: SandboxPort, path: str, text: str) -> None:
     """Raises EnvironmentFailedError where the image lets nobody write."""
+    mode = 0o755 if text[:2] == "#!" else 0o644
+    await _write_bytes(sandbox, path, text.encode("utf-8", "surrogatepass"), mode=mode)
+
+
+async def _write_bytes(sandbox: SandboxPort, path: str, content: bytes, *, mode: int) -> None:
     try:
-        await sandbox.write_file(path, text.encode("utf-8", "surrogatepass"), mode=0o755 if text[:2] == "#!" else 0o644)
+        await sandbox.write_file(path, content, mode=mode)
     except SandboxFileError as error:
         if error.reason in (*_FULL, "IO_FAILED"):
             raise

@@ -153,11 +153,13 @@ class Bench:
         return made
 
     @asynccontextmanager
-    async def sandbox(self, *, hides_processes: bool = False) -> AsyncIterator[SandboxPort]:
-        """A fresh one for the candidate. Raises MemoryFilledError where it dies at its memory limit, or a file is more
-        than is left of it, whatever it was asked to do then: pages of files and of shared memory stay when the program
-        that wrote them has ended."""
-        spec = replace(self.spec, hides_processes=True) if hides_processes else self.spec
+    async def sandbox(
+        self, *, hides_processes: bool = False, spec: SandboxSpec | None = None
+    ) -> AsyncIterator[SandboxPort]:
+        """A fresh one for the candidate; `spec`: another one than its own. Raises MemoryFilledError where it dies at
+        its memory limit, or a file is more than is left of it, whatever it was asked to do then: pages of files and of
+        shared memory stay when the program that wrote them has ended."""
+        spec = spec or (replace(self.spec, hides_processes=True) if hides_processes else self.spec)
         async with self.sandboxes.sandbox(spec) as made:
             self.meter.origin = made.origin
             try:

@@ -46,8 +46,10 @@ _BESIDE_PROGRAMS = ("lib", "lib32", "lib64", "libexec", "share", "node_modules",
 _MOST_INSTALLED = 10_000
 _HOME_TOOLS = (
     ".local", ".cargo", ".nvm", ".rustup", ".rbenv", ".sdkman", ".asdf", ".deno", ".bun", ".opam", ".ghcup", ".poetry",
-    ".julia", "go", "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".pixi", ".volta",
-    ".linuxbrew", ".npm", ".phpbrew", ".pyenv", ".jenv",
+    ".julia", "go", "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".pixi", ".cache/uv",
+    ".cache/pip", ".cache/pre-commit", ".cache/pypoetry", ".cache/bazel", ".m2", ".gradle", ".npm", ".gem", ".bundle",
+    ".composer", ".nuget", ".dotnet", ".volta", ".linuxbrew", ".mix", ".hex", ".stack", ".cabal", ".ivy2", ".sbt",
+    ".pub-cache", ".yarn", ".pnpm-store", "R",
 )  # fmt: skip
 """folders of a home folder in which installers put programs"""
 _LOOK = """\
@@ -99,13 +101,15 @@ class _Seen:
     """folders of installed tools that the image has in working places"""
 
 
-async def sealing_of(sandbox: SandboxPort, contract: HarborContract) -> Sealing:
-    """What is taken over into this sandbox, in which no candidate has run. Raises SealingError."""
+async def sealing_of(sandbox: SandboxPort, contract: HarborContract, verifier: str | None = None) -> Sealing:
+    """What is taken over into this sandbox, in which no candidate has run. `verifier`: whom the verifier runs as, where
+    that is somebody else than the sandbox's programs do. Raises SealingError."""
     if not isinstance(sandbox, MovesTrees):
         raise SealingError("this runtime cannot take over a candidate's folders into another sandbox")
     environment = {**contract.env, **contract.verifier_env}
     first = await _look(sandbox, contract, environment, ())
-    home = first.environment.get("HOME", "")
+    second = first if verifier is None else await _look(sandbox, contract, environment, (), user=verifier)
+    homes = [home for seen in (first, second) if (home := seen.environment.get("HOME", "")).startswith("/")]
     trees = list(dict.fromkeys([contract.workdir, *WORKING_PLACES]))
     declared = contract.working_places
     named = [*declared, *named_paths(contract.tests.values())]
@@ -113,7 +117,7 @@ async def sealing_of(sandbox: SandboxPort, contract: HarborContract) -> Sealing:
     leads = _leads(first.environment)
     programs = [f"{folder}/{name}" for folder in search for name in _INTERPRETERS]
     beside = [f"{posixpath.dirname(folder)}/{name}" for folder in search for name in _BESIDE_PROGRAMS]
-    asked = [*trees, *named, *search, *leads, *programs, *beside, *([home] if home.startswith("/") else [])]
+    asked = [*trees, *named, *search, *leads, *programs, *beside, *homes]
     seen = await _look(sandbox, contract, environment, tuple(dict.fromkeys(asked)))
     whole = [seen.real[path] for path in trees if not _is_the_images(seen.real[path])]
     installed = await _found(sandbox, FIND_INSTALLED, whole)
@@ -126,7 +130,7 @@ async def sealing_of(sandbox: SandboxPort, contract: HarborContract) -> Sealing:
     own = await _found(sandbox, find_programs(contract.tests.values()), below)
     own += await _found(sandbox, FIND_FILES, _the_images_alone(below, [seen.real[path] for path in declared]))
     installed += tuple(path for path in own if not _is_in(path, whole))
-    return _decided(contract, trees, named, search, leads, home, replace(seen, installed=installed))
+    return _decided(contract, trees, named, search, leads, homes, replace(seen, installed=installed))
 
 
 def _decided(
@@ -135,7 +139,7 @@ def _decided(
     named: Sequence[str],
     search: Sequence[str],
     leads: Mapping[str, str],
-    home: str,
+    homes: Sequence[str],
     seen: _Seen,
 ) -> Sealing:
     real = seen.real
@@ -161,9 +165,9 @@ def _decided(
         if is_bare:
             beside = [f"{posixpath.dirname(folder)}/{name}" for name in _BESIDE_PROGRAMS]
             kept += [real[path] for path in beside if path in seen.there]
-    if home.startswith("/"):
-        homes = dict.fromkeys((real[home], "/root"))
-        kept += [f"{place}/{name}" for place in homes for name in (*FILES, *FOLDERS, *_HOME_TOOLS)]
+    if homes:
+        own = dict.fromkeys((*(real[home] for home in homes), "/root"))
+        kept += [f"{place}/{name}" for place in own for name in (*FILES, *FOLDERS, *_HOME_TOOLS)]
     kept += seen.installed
     whole = [Tree(path, tuple(sorted(_below(path, kept)))) for path in taken]
     more = []
@@ -274,10 +278,20 @@ async def _found(sandbox: SandboxPort, script: str, places: Sequence[str]) -> tu
 
 
 async def _look(
-    sandbox: SandboxPort, contract: HarborContract, environment: Mapping[str, str], paths: Sequence[str]
+    sandbox: SandboxPort,
+    contract: HarborContract,
+    environment: Mapping[str, str],
+    paths: Sequence[str],
+    *,
+    user: str | None = None,
 ) -> _Seen:
     request = ExecRequest(
-        argv=("sh", "-c", _LOOK, "sh", *paths), cwd="/", env=environment, timeout_seconds=_LOOK_SECONDS, warm=False
+        argv=("sh", "-c", _LOOK, "sh", *paths),
+        cwd="/",
+        env=environment,
+        user=user,
+        timeout_seconds=_LOOK_SECONDS,
+        warm=False,
     )
     done = await (await sandbox.exec(request)).wait()
     if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:

@@ -1,0 +1,152 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Jobs build task directories of public shapes: of each the oracle has 1, and doing nothing 0."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from image_tasks import BASE, COMPILER, PYTEST
+
+import harena
+from harbor_corpus import TASKS, HarborTask, checks
+from harena.core.records.benchmark_jobs import BenchmarkResults
+from image_trees import put_modules, put_packages, put_python
+
+HERE = [name for name, task in TASKS.items() if os.geteuid() == 0 or not task.needs_users]
+USER = """\
+FROM debian:12
+ENV SITE=/srv/site
+RUN echo dev:x:1000:1000::/home/dev:/bin/bash >> /etc/passwd && echo dev:x:1000: >> /etc/group \\
+ && mkdir -p /home/dev && chown 1000:1000 /home/dev
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The images that tasks begin with, in a home of the module's own."""
+    place = tmp_path_factory.mktemp("images")
+    root = place / "root"
+    put_packages(root, BASE)
+    put_python(root)
+    put_modules(root, PYTEST)
+    for name in ("dev", "etc", "home", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp"):
+        (root / name).mkdir(exist_ok=True)
+    (root / "tmp").chmod(0o1777)
+    (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/:/bin/false\n")
+    (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
+    (root / "usr/bin/awk").exists() or (root / "usr/bin/awk").symlink_to("mawk")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARENA_HOME", str(tmp_path_factory.mktemp("home")))
+        for name in ("debian:12", "gcc:12"):
+            if name == "gcc:12":
+                put_packages(root, COMPILER)
+                (root / "usr/bin/gcc").symlink_to("gcc-12")
+            subprocess.run(["tar", "-C", root, "-cf", place / "root.tar", "."], check=True)
+            harena.images.import_archive(name, place / "root.tar")
+        (place / "user").mkdir()
+        (place / "user/Dockerfile").write_text(USER)
+        harena.images.build(place / "user", tags="ubuntu:24.04")
+        yield
+
+
+def ran(tasks: Path, who: str, **config: object) -> BenchmarkResults:
+    """What became of a job over a folder of tasks."""
+    job = harena.benchmark_jobs.create(name="tasks", scenarios=tasks, candidates=who, format="harbor", config=config)
+    return harena.benchmark_jobs.wait(job)
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_the_oracle_has_1_and_doing_nothing_0(tmp_path: Path, name: str) -> None:
+    TASKS[name].written(tmp_path / "tasks/one")
+    for who, score in (("oracle", 1.0), ("nop", 0.0)):
+        (run,) = ran(tmp_path / "tasks", who).runs
+        assert (who, run.score, run.validity) == (who, score, "valid"), run.detail
+
+
+def test_what_cannot_be_built_is_told_of_its_task_and_the_others_run(tmp_path: Path) -> None:
+    """A base image that is nowhere, and one that nobody makes: each names what to do."""
+    right = HarborTask(
+        dockerfile="FROM debian:12\nWORKDIR /opt/x\n", verifier=checks("[ -e /app/x ]"), solution="touch /app/x\n"
+    )
+    folder = tmp_path / "tasks"
+    right.written(folder / "b-right")
+    for name, dockerfile in {
+        "a-nowhere": "FROM localhost:1/nowhere:1\nRUN <<E\nE\n",
+        "c-fails": "FROM debian:12\nRUN echo no such thing >&2 && exit 3\nUSER nobody\n",
+        "d-wrong": "FROM debian:12\nCOPY missing /x\nUSER nobody\n",
+    }.items():
+        HarborTask(dockerfile=dockerfile, verifier=right.verifier, solution=right.solution).written(folder / name)
+    HarborTask(
+        dockerfile="",
+        toml='[environment]\ndocker_image = "localhost:1/other:2"\n',
+        verifier="true\n",
+        solution="true\n",
+    ).written(folder / "e-image")
+    results = ran(folder, "oracle", retry_attempts=0)
+    assert results.state == "completed"
+    told = {run.scenario_id.partition("/")[0]: run for run in results.runs}
+    assert told.pop("b-right").score == 1.0
+    assert {run.validity for run in told.values()} == {"infra"}
+    for name, words in {
+        "a-nowhere": ("localhost:1/nowhere:1", "harena image import"),
+        "c-fails": ("Dockerfile line 2", "exit code 3", "no such thing"),
+        "d-wrong": ("Dockerfile line 2", "missing"),
+        "e-image": ("localhost:1/other:2", "harena image import"),
+    }.items():
+        for word in words:
+            assert word in told[name].detail, told[name].detail
+
+
+def test_tasks_of_one_dockerfile_are_built_once(tmp_path: Path) -> None:
+    """Each run of each task has what RUN has drawn."""
+    for name in ("a", "b"):
+        HarborTask(
+            dockerfile='FROM debian:12\nRUN cat /proc/sys/kernel/random/uuid > /srv/drawn\nSHELL ["/bin/bash", "-c"]\n',
+            verifier="cp /srv/drawn /app/\n[ -s /srv/drawn ] && ok=1\n" + checks("cmp /srv/drawn /tmp/seen"),
+            solution="cp /srv/drawn /tmp/seen\n",
+        ).written(tmp_path / "tasks" / name)
+    assert [run.score for run in ran(tmp_path / "tasks", "oracle", attempts=2).runs] == [1.0] * 4
+
+
+def test_the_first_format_of_terminal_bench_is_run(tmp_path: Path) -> None:
+    files = {
+        "task.yaml": "instruction: Add.\nparser_name: pytest\n",
+        "Dockerfile": "FROM debian:12\nWORKDIR /app\nCOPY stats.py ./\n",
+        "docker-compose.yaml": "services:\n  client:\n    build: {dockerfile: Dockerfile}\n    image: ${T_BENCH_IMAGE}\n"
+        '    command: ["sh", "-c", "sleep infinity"]\n    environment: ["TEST_DIR=${T_BENCH_TEST_DIR}"]\n'
+        "    volumes: ['${T_BENCH_TASK_LOGS_PATH}:${T_BENCH_CONTAINER_LOGS_PATH}']\n",
+        "stats.py": "def mean(values):\n    return 0\n",
+        "run-tests.sh": "#!/bin/bash\nPYTHONPATH=/app python3 -m pytest $TEST_DIR/test_outputs.py -q -rA -p no:cacheprovider\n",
+        "tests/test_outputs.py": "from stats import mean\ndef test_mean():\n    assert mean([1, 3]) == 2\n",
+        "solution.yaml": "- command: |-\n    cat > stats.py <<END\n    def mean(v):\n        return sum(v) / len(v)\n    END\n",
+    }
+    for path, text in files.items():
+        (tmp_path / "task" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "task" / path).write_text(text)
+    assert [ran(tmp_path / "task", who).runs[0].score for who in ("oracle", "nop")] == [1.0, 0.0]
+
+
+def test_a_blueprint_in_place_of_a_build_is_refused_where_nothing_else_is_possible(tmp_path: Path) -> None:
+    TASKS["here-documents of RUN"].written(tmp_path / "task")
+    harena.blueprints.create(name="own-place")
+    with pytest.raises(harena.ValidationError, match=r"Dockerfile:2: here-documents are not read"):
+        harena.benchmark_jobs.create(name="x", scenarios=tmp_path / "task", blueprint_id="own-place")
+
+
+def test_an_image_whose_path_leads_nowhere_starts(tmp_path: Path) -> None:
+    """Nothing that harena does before the first program needs a program of the image."""
+    (tmp_path / "Dockerfile").write_text("FROM debian:12\nENV PATH=/nowhere\n")
+    build = harena.images.build(tmp_path)
+    with harena.Sandbox.run(container_image=build.image) as sandbox:
+        assert sandbox.exec(["/bin/sh", "-c", "echo $PATH"]).result().stdout == "/nowhere\n"
+
+
+def test_a_policy_of_builds_or_tasks_that_is_none_is_refused_with_the_request(tmp_path: Path) -> None:
+    TASKS["here-documents of RUN"].written(tmp_path / "task")
+    for field in ("build_network", "task_network"):
+        with pytest.raises(harena.ValidationError, match=field):
+            ran(tmp_path / "task", "oracle", **{field: "no such thing"})
