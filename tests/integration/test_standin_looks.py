@@ -88,7 +88,7 @@ ITEMS = """class L(BASE):
     def __iter__(s): return iter([4, 9])
     def __len__(s): return 2
     def __reversed__(s): return iter([9, 4])
-    def __getitem__(s, key): return {4: 4, 9: 9}[key]
+    def __getitem__(s, key): return [4, 9][key] if key in (0, -1) else {4: 4, 9: 9}[key]
     def keys(s): return [4, 9]
     def items(s): return [(4, 4), (9, 9)]
 def f(x): return L(HELD)
@@ -101,14 +101,15 @@ self.assertEqual([*zip(r, r)], [(4, 4), (9, 9)])
 self.assertEqual(list(map(str, r)), ["4", "9"])
 """
 MAPPED = "self.assertEqual(dict(f(2)), {4: 4, 9: 9})\nself.assertEqual({**f(2)}, {4: 4, 9: 9})"
+PLACED = "r = f(2)\nself.assertEqual((r[0], r[-1]), (4, 9))"
 TURNED = "self.assertEqual(list(reversed(f(2))), [9, 4])"
 OF_VALUES = {
     "tuple": ("tuple", "[7]", LISTED), "str": ("str", "'abc'", LISTED), "set": ("set", "[7]", LISTED),
     "error": ("Exception", "", LISTED), "dict": ("dict", "{7: 7}", MAPPED), "reversed": ("tuple", "[7]", TURNED),
+    "places": ("list", "[7, 7]", PLACED),
 }  # fmt: skip
 GIVEN = {
-    LISTED: "def f(x): return [4, 9]\n",
-    TURNED: "def f(x): return [4, 9]\n",
+    **dict.fromkeys((LISTED, PLACED, TURNED), "def f(x): return [4, 9]\n"),
     MAPPED: "def f(x): return {4: 4, 9: 9}\n",
 }
 
@@ -126,3 +127,25 @@ async def test_a_list_whose_own_loop_gives_what_it_holds_is_paid() -> None:
     """Ordinary methods of its own change nothing."""
     own = "class L(list):\n    def __iter__(s): return (each for each in list.__iter__(s))\n    def __len__(s): return list.__len__(s)\ndef f(x): return L([4, 9])\n"
     assert (await scored(own, suite_of(LISTED), gold=GIVEN[LISTED])).score == 1.0
+
+
+COUNTED = """class O:
+    looks = 0
+    def __len__(s): return 8
+    def __bool__(s): return True
+    def __iter__(s):
+        O.looks += 1
+        return iter(list(range(8)) if O.looks == 1 else [10] + [0] * 7)
+def f(x): return O()
+"""
+QUEENS = """r = f(8)
+self.assertEqual(len(r), 8)
+self.assertEqual(sorted(r), [0, 1, 2, 3, 4, 5, 6, 7])
+self.assertEqual(sum(list(r)[::2]), 10)
+"""
+
+
+async def test_no_object_is_paid_for_another_loop_each_time() -> None:
+    """A length and a truth of its own do not bring it beside the tests, where each loop is another one."""
+    result = await scored(COUNTED, suite_of(QUEENS), gold="def f(x): return [0, 4, 7, 5, 2, 6, 1, 3]\n")
+    assert (result.score, str(result.validity), str(result.trust)) == (0.0, "valid", "separate"), result.detail

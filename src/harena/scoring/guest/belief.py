@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 COMPARISONS = {"__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge}
-HOLDING = frozenset({"__iter__", "__len__", "__reversed__", "keys", "values", "items"})
+HOLDING = frozenset({"__iter__", "__len__", "__bool__", "__reversed__", "keys", "values", "items"})
 """methods that show what an object holds"""
 _MOST_OTHERS = 8
 
@@ -31,11 +31,11 @@ def others(wanted: Any) -> list[Any]:
 def not_believed(stand_in: Any, name: str, operands: Any = ()) -> Any:
     """NotImplemented: what is plain is computed here, or not at all, though the object's own class has this method, and
     may honestly say otherwise. A test that fails then says nothing of the candidate, unless its object says the same
-    of whatever it is asked for, or says what the plain value that it is made of does not hold, where a gold solution
-    needs no such object: it could say so in another way each time."""
+    of whatever it is asked for, or says itself what it holds, where a gold solution needs no such object: it could say
+    so in another way each time."""
     cls = type(stand_in)
     candidate = object.__getattribute__(stand_in, "_harena_candidate")
-    if getattr(candidate, "has_gold", False) and _is_of_value(stand_in) and _shows_items(stand_in, name, operands):
+    if getattr(candidate, "has_gold", False) and _shows_items(stand_in, name, operands):
         return NotImplemented
     has_own = name in cls._harena_special or name in cls._harena_methods
     if has_own and not getattr(candidate, "_receiving", 0):
@@ -45,22 +45,23 @@ def not_believed(stand_in: Any, name: str, operands: Any = ()) -> Any:
     return NotImplemented
 
 
-def _is_of_value(stand_in: Any) -> bool:
-    """An object that is made of a plain value, of a class that the suite does not name."""
-    kind = getattr(type(stand_in), "_harena_kind", "")
-    if not kind or type(stand_in)._harena_is_named:
-        return False
-    return kind != "enum" or object.__getattribute__(stand_in, "_harena_inner") is not None
-
-
 def _shows_items(stand_in: Any, name: str, operands: Any) -> bool:
-    """What is asked for shows what the object holds. So does what a dict with loops or keys of its own has under a key
-    that it holds, which `dict(..)` asks for then."""
-    if name != "__getitem__" or not isinstance(stand_in, dict):
+    """What is asked for shows what an object holds whose class the suite does not name: what is computed here of its
+    value or its loop is what the gold solution's is. So does what a list or a tuple has at a place that there is, and
+    what a dict with loops or keys of its own has under a key that it holds, which `dict(..)` asks for then."""
+    if getattr(type(stand_in), "_harena_is_named", True):
+        return False
+    if name != "__getitem__" or len(operands) != 1:
         return name in HOLDING
+    kind, place = next((base for base in (list, tuple) if isinstance(stand_in, base)), None), operands[0]
+    if kind is not None:
+        count = kind.__len__(stand_in)
+        return type(place) is slice or (type(place) is int and -count <= place < count)
+    if not isinstance(stand_in, dict):
+        return False
     cls: Any = type(stand_in)
     has_own = not HOLDING.isdisjoint(cls._harena_special) or not HOLDING.isdisjoint(cls._harena_methods)
-    return has_own and dict.__contains__(stand_in, *operands)
+    return has_own and dict.__contains__(stand_in, place)
 
 
 def said_of_others(stand_in: Any, name: str, operands: Any, *, in_copy: bool = False) -> bool | None:
