@@ -138,6 +138,10 @@ harena.blueprints.export_archive("plain", place / "plain.tar")
 harena.images.import_archive("localhost/back:1", place / "plain.tar")
 with Sandbox.run(container_image="localhost/back:1") as sandbox:
     said["back"] = sandbox.exec(["sh", "-c", "echo $A; cat /etc/q"]).result().stdout
+asks = "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:8000').status)"
+web = {"name": "web", "command": ["python", "-m", "http.server", "8000"], "ready": ["python", "-c", asks]}
+with Sandbox.run(blueprint=harena.blueprints.build({"name": "served", "daemons": [web]})) as sandbox:
+    said["served"] = sandbox.exec(["python", "-c", asks]).result().stdout
 for name, recipe in {
     "fails": {"name": "f", "base": "debian:12", "build": {"commands": ["true", "exit 3"]}},
     "no secret": {"name": "f", "base": "debian:12", "build": {"secrets": ["token"]}},
@@ -170,6 +174,7 @@ def test_a_blueprint_of_a_file(said: dict[str, Any], home: Path, tmp_path: Path)
     assert "token" not in told["inside"]
     assert (told["again"], told["digest"], told["policy"]) == (True, True, {"allow": ["pypi"]})
     assert (told["derived"], told["of-snapshot"], told["back"]) == ('hi $USER "q"\n', "kept\nmore", "x y\ntext")
+    assert told["served"] == "200\n"
     assert "exit code 3" in told["fails"]
     assert "build.secrets: token has no value" in told["no secret"]
     assert "is-not-there is not beside the recipe" in told["no file"]

@@ -18,6 +18,8 @@
     workdir: /home/agent
     network: {allow: [pypi]}        # of its sandboxes
     gateways: {HUB: {url: "https://api.example.org", secret: HUB_TOKEN}}
+    daemons:
+      - {name: redis, command: [redis-server], ready: [redis-cli, ping]}
     profile: machine
 
 A recipe on an image becomes the text of a Dockerfile, so that there is one reader and one plan of builds. What is
@@ -34,6 +36,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from harena.core.checked import check_absolute, encodable, shown
+from harena.core.daemons import Daemon, read_daemons
 from harena.core.errors import ValidationError
 from harena.core.gateways import Gateway, read_gateways
 from harena.core.images import parse_reference
@@ -106,6 +109,7 @@ class BlueprintRecipe:
     network: NetworkPolicy = NO_NETWORK
     gateways: tuple[Gateway, ...] = ()
     profile: Profile = "strict"
+    daemons: tuple[Daemon, ...] = ()
 
     @property
     def needs_build(self) -> bool:
@@ -142,6 +146,7 @@ def read_recipe(given: object) -> BlueprintRecipe:
         network=_told("network", read_policy, asked.get("network")),
         gateways=_told("gateways", read_gateways, asked.get("gateways")),
         profile=_told("profile", checked_profile, asked.get("profile", "strict")),
+        daemons=_told("daemons", read_daemons, asked.get("daemons")),
     )
     _check_together(recipe)
     return recipe
@@ -226,7 +231,7 @@ def check_npm_lock(text: str, where: str) -> None:
 
 _FIELDS = (
     *("name", "version", "base", "packages", "files", "env", "build", "user", "workdir", "warm", "network"),
-    *("gateways", "profile"),
+    *("gateways", "profile", "daemons"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -29,6 +30,7 @@ from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.profiles import Profile
 
 if TYPE_CHECKING:
+    from harena.core.daemons import Daemon
     from harena.core.gateways import Gateway
 
 MIB = 1024 * 1024
@@ -169,6 +171,22 @@ class SandboxSpec:
     def policy(self) -> NetworkPolicy:
         """What it may reach, where nobody else has a say in it."""
         return NO_NETWORK if self.network is None else self.network
+
+
+DEFAULT_ORIGIN_IMAGE = f"python:{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
+"""what stands for the digest of the default image, which is the node's own interpreter"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxOrigin:
+    """What one sandbox was made of. Two with the same origin begin with the same content."""
+
+    image_digest: str = DEFAULT_ORIGIN_IMAGE
+    """`sha256:...` of the image or snapshot; for the default image the name of its interpreter, as `python:3.11.2`"""
+    blueprint_digest: str = ""
+    """`Blueprint.digest`; empty = no blueprint"""
+    profile: Profile = "strict"
+    """what programs may do inside"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -398,6 +416,8 @@ class Blueprint:
     """what its sandboxes may reach, where they do not say that themselves"""
     gateways: tuple[Gateway, ...] = ()
     """gateways of its sandboxes, where they do not say that themselves"""
+    daemons: tuple[Daemon, ...] = ()
+    """programs that each sandbox starts before any other, in this order"""
     digest: str = ""
     """sha256 over all that decides what its sandboxes are; empty = its server does not tell"""
 

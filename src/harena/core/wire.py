@@ -13,6 +13,7 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
+from harena.core.daemons import daemons_to_json, read_daemons
 from harena.core.gateways import gateways_to_json, read_gateways
 from harena.core.models import (
     Blueprint,
@@ -209,6 +210,7 @@ def blueprint_to_json(blueprint: Blueprint) -> Json:
         "created_at": _moment(blueprint.created_at),
         "network": blueprint.network.to_json(),
         "gateways": gateways_to_json(blueprint.gateways),
+        "daemons": daemons_to_json(blueprint.daemons),
         "digest": blueprint.digest,
     }
 
@@ -266,6 +268,7 @@ def blueprint_from_json(read: Mapping[str, Any]) -> Blueprint:
         created_at=_read_moment(read["created_at"]),
         network=read_policy(read.get("network")),
         gateways=read_gateways(read.get("gateways")),
+        daemons=read_daemons(read.get("daemons")),
         digest=read.get("digest", ""),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from harena.core.clock import Clock
+from harena.core.daemons import Daemon
 from harena.core.gateways import Gateway
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
@@ -91,6 +92,7 @@ class NodeInWorkspace(
         warm: Sequence[str] | None = None,
         network: NetworkPolicy = NO_NETWORK,
         gateways: Sequence[Gateway] = (),
+        daemons: Sequence[Daemon] = (),
     ) -> Blueprint:
         """See `Operations`."""
         self._parts.check_network(network)
@@ -105,6 +107,7 @@ class NodeInWorkspace(
             warm=warm,
             network=network,
             gateways=gateways,
+            daemons=daemons,
             limits=await self._parts.limits_of(self.workspace),
         )
 

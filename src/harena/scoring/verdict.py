@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harena.core.errors import HarenaError, PlatformError
-from harena.core.models import ExecOutcome, ExecResult
-from harena.core.origins import SandboxOrigin
+from harena.core.models import ExecOutcome, ExecResult, SandboxOrigin
 from harena.core.results import Reason, Trust, Validity
 from harena.scoring.slices import last_line
 

@@ -60,6 +60,7 @@ async def build_recipe(
             warm=asked.warm,
             network=asked.network,
             gateways=asked.gateways,
+            daemons=asked.daemons,
         )
     base, env, files = await _base(operations, asked)
     whole = replace(asked, files={**files, **asked.files})
@@ -82,7 +83,12 @@ async def build_recipe(
             await operations.remove_image(reference)
         return same
     return await operations.create_blueprint(
-        asked.name, image=image, profile=asked.profile, network=asked.network, gateways=asked.gateways
+        asked.name,
+        image=image,
+        profile=asked.profile,
+        network=asked.network,
+        gateways=asked.gateways,
+        daemons=asked.daemons,
     )
 
 
@@ -137,8 +143,8 @@ async def _newest(operations: Operations, recipe: BlueprintRecipe, image: str) -
         newest = await operations.get_blueprint(recipe.name)
     except NotFoundError:
         return None
-    is_same = (newest.image, newest.profile, newest.network, newest.gateways) == (
-        *(image, recipe.profile, recipe.network, recipe.gateways),
+    is_same = (newest.image, newest.profile, newest.network, newest.gateways, newest.daemons) == (
+        *(image, recipe.profile, recipe.network, recipe.gateways, recipe.daemons),
     )
     return newest if is_same and not newest.files and not newest.env and newest.name != DEFAULT_BLUEPRINT else None
 

@@ -35,13 +35,15 @@ async def _create(
     warm: Sequence[str] | None = None,
     network: NetworkPolicy | Mapping[str, Any] | str | None = None,
     gateways: Mapping[str, Any] | None = None,
+    daemons: Sequence[Mapping[str, Any]] | None = None,
 ) -> Blueprint:
     """Install `packages` (requirements; wheels only) and record the recipe under `name`.
 
     `profile` says what programs may do inside (`machine` is for an image); `files` are path -> content; `env` is part
     of every command's environment; `warm` names modules that are imported once, ahead of every program (None = each
     program is a real interpreter start). `network` and `gateways` are those of its sandboxes, candidates' among them,
-    where these do not say that themselves.
+    where these do not say that themselves. `daemons` [{name, command, ready, ready_seconds, user}] are programs that
+    each sandbox starts before any other, in their order: it is there when `ready` has exited with 0.
     """
     for argument, value in (("packages", packages), ("warm", warm)):
         if isinstance(value, str):
@@ -60,6 +62,8 @@ async def _create(
         for path, content in (files or {}).items()
     }
     variables = checked_texts(env, "env")
+    from harena.core.daemons import read_daemons  # not for those who create nothing
+
     operations = await current_portal().operations()
     return await operations.create_blueprint(
         name,
@@ -71,6 +75,7 @@ async def _create(
         warm=modules,
         network=read_policy(network),
         gateways=read_gateways(gateways),
+        daemons=read_daemons(daemons),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from harena.core.checked import MOST_BYTES, MOST_CORES, MOST_PIDS, MOST_SECONDS
+from harena.core.daemons import MOST_DAEMONS, MOST_READY_SECONDS
 from harena.core.gateways import (
     MOST_GATEWAY_SECONDS,
     MOST_GATEWAYS,
@@ -295,6 +296,20 @@ class LeaseAnswer(Answer):
     expires_at: datetime
 
 
+class DaemonShape(RequestBody):
+    """A program that runs for as long as its sandbox."""
+
+    name: Word
+    command: Arguments = Field(min_length=1)
+    """executed as it is, without a shell; it may also end well and leave a process behind"""
+    ready: Arguments = []
+    """run again and again until it exits with 0; empty = it is ready at once"""
+    ready_seconds: Annotated[float, Field(gt=0, le=MOST_READY_SECONDS)] = 60.0
+    """after which it never will be"""
+    user: Annotated[str, Field(max_length=256)] | None = None
+    """whom both run as; null = as the image says"""
+
+
 class BlueprintBody(RequestBody):
     """A blueprint to create."""
 
@@ -310,6 +325,8 @@ class BlueprintBody(RequestBody):
     """what its sandboxes may reach, where they do not say that themselves"""
     gateways: GatewayShapes = {}
     """gateways of its sandboxes, where they do not say that themselves"""
+    daemons: Annotated[list[DaemonShape], Field(max_length=MOST_DAEMONS)] = []
+    """programs that each sandbox starts before any other, in this order"""
 
 
 class SecretBody(RequestBody):
@@ -373,6 +390,7 @@ class BlueprintAnswer(Answer):
     network: Literal["none", "open"] | NetworkAnswer
     gateways: dict[str, GatewayAnswer]
     """without the secrets themselves"""
+    daemons: Annotated[list[DaemonShape], Field(max_length=MOST_DAEMONS)]
     digest: str
     """sha256 over all that decides what its sandboxes are"""
 

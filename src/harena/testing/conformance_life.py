@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from harena.core.errors import NotFoundError, SandboxNotRunningError, SandboxTerminatedError
-from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec
-from harena.core.origins import SandboxOrigin
+from harena.core.models import Blueprint, ExecRequest, Limits, SandboxOrigin, SandboxSpec
 from harena.core.ports import Runtime, SandboxPort
 from harena.testing.conformance_base import run, run_python
 from harena.testing.conformance_exec import DAEMON

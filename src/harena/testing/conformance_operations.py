@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from harena.core.daemons import read_daemons
 from harena.core.errors import (
     NotFoundError,
     SandboxNotFoundError,
@@ -30,9 +31,8 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.idempotency import IdempotencyKey
-from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
+from harena.core.models import DEFAULT_ORIGIN_IMAGE, Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.network_policy import read_policy
-from harena.core.origins import DEFAULT_IMAGE
 from harena.core.ports import Operations, SandboxPort
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.conformance import RuntimeConformance
@@ -254,7 +254,9 @@ class OperationsConformance(
             env={"COLOUR": "blå"},
             warm=["json"],
             network=read_policy({"allow": ["pypi"]}),
+            daemons=read_daemons([{"name": "starts", "command": ["true"]}]),
         )
+        assert made.daemons[0].command == ("true",)
         assert (made.name, made.files, made.env, made.warm) == (
             "by-suite",
             {"/data/x": b"\x00\xff"},
@@ -270,7 +272,7 @@ class OperationsConformance(
         assert sandbox.info.blueprint == "by-suite"
         assert len(made.digest) == 64
         assert (await sandbox.port.network_log()).policy == {"allow": ["pypi"]}
-        assert (sandbox.info.image_digest, sandbox.info.blueprint_digest) == (DEFAULT_IMAGE, made.digest)
+        assert (sandbox.info.image_digest, sandbox.info.blueprint_digest) == (DEFAULT_ORIGIN_IMAGE, made.digest)
         assert (await run(sandbox.port, "sh", "-c", "echo $COLOUR")).stdout.decode() == "blå\n"
         await sandbox.stop()
         await operations.delete_blueprint("by-suite")

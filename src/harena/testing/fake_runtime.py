@@ -28,9 +28,8 @@ from harena.core.errors import (
     SandboxUnavailableError,
     SandboxValidationError,
 )
-from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxSpec
+from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxOrigin, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
-from harena.core.origins import SandboxOrigin
 from harena.core.ports import Death
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harena.core.daemons import read_daemons
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.gateways import read_gateways
 from harena.core.models import Blueprint, Package
@@ -338,6 +339,7 @@ async def test_a_digest_names_what_a_blueprint_holds(
         {"packages": ["numbers-lib"]},
         {"network": OPEN_NETWORK},
         {"gateways": GATEWAYS},
+        {"daemons": read_daemons([{"name": "a", "command": ["x"]}])},
         {"image": "registry.example/x:1", "warm": None},
         {"image": "registry.example/x:1", "warm": None, "profile": "machine"},
     ]

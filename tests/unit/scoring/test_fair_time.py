@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import SandboxUnavailableError
-from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage, SandboxSpec
-from harena.core.origins import SandboxOrigin
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage, SandboxOrigin, SandboxSpec
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death
 from harena.core.results import Reason, RunResult

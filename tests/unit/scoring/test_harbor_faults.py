@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import SandboxFileError
-from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
-from harena.core.origins import SandboxOrigin
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxOrigin, SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
 

@@ -16,9 +16,17 @@ from harena.core.errors import (
     SandboxUnavailableError,
     ValidationError,
 )
-from harena.core.models import MIB, ExecOutcome, ExecRequest, ExecResult, Limits, ResourceUsage, SandboxSpec
+from harena.core.models import (
+    MIB,
+    ExecOutcome,
+    ExecRequest,
+    ExecResult,
+    Limits,
+    ResourceUsage,
+    SandboxOrigin,
+    SandboxSpec,
+)
 from harena.core.network_policy import NO_NETWORK, OPEN_NETWORK
-from harena.core.origins import SandboxOrigin
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity

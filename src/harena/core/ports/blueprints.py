@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from harena.core.daemons import Daemon
 from harena.core.gateways import Gateway
 from harena.core.models import Blueprint, BlueprintsPage
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
@@ -27,6 +28,7 @@ class BlueprintOperations(Protocol):
         warm: Sequence[str] | None = None,
         network: NetworkPolicy = NO_NETWORK,
         gateways: Sequence[Gateway] = (),
+        daemons: Sequence[Daemon] = (),
     ) -> Blueprint:
         """Resolve, download and install the packages (wheels only) and record the recipe under `name`."""
 

@@ -14,10 +14,10 @@ from harena.core.models import (
     FileInfo,
     ProcessInfo,
     SandboxInfo,
+    SandboxOrigin,
     SandboxSpec,
 )
 from harena.core.network_policy import NetworkPolicy
-from harena.core.origins import SandboxOrigin
 from harena.core.output import OutputBuffer
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog

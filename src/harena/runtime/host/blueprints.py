@@ -36,16 +36,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
+from harena.core.blueprint_digests import blueprint_digest
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
+from harena.core.daemons import Daemon, daemons_to_json, read_daemons
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.gateways import Gateway, gateways_to_json, read_gateways
 from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.images import parse_reference
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintsPage, BlueprintSummary, Package
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy, read_policy
-from harena.core.origins import blueprint_digest
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.profiles import Profile
 from harena.core.snapshots import checked_snapshot, snapshot_in
@@ -142,6 +143,7 @@ class Blueprints(BlueprintSource):
         warm: Sequence[str] | None = None,
         network: NetworkPolicy = NO_NETWORK,
         gateways: Sequence[Gateway] = (),
+        daemons: Sequence[Daemon] = (),
         limits: WorkspaceLimits | None = None,
     ) -> Blueprint:
         """Check, install, record. Raises ValidationError before any work for what is malformed, NotFoundError for an
@@ -167,6 +169,7 @@ class Blueprints(BlueprintSource):
             layer=made.digest if made else None,
             network=network,
             gateways=tuple(gateways),
+            daemons=tuple(daemons),
             created_at=self._clock.utcnow(),
         )
         blueprint = await _in_thread(workspace, _with_digest, blueprint)
@@ -352,6 +355,7 @@ class Blueprints(BlueprintSource):
         read["created_at"] = datetime.fromisoformat(read["created_at"]) if read["created_at"] else None
         read["network"] = read_policy(read.get("network"))
         read["gateways"] = read_gateways(read.get("gateways"))
+        read["daemons"] = read_daemons(read.get("daemons"))
         sizes = read.pop("file_sizes", None)
         if sizes is None:
             contents = read["files"].items()
@@ -560,6 +564,7 @@ def _to_json(blueprint: Blueprint) -> str:
     written["packages"] = [asdict(package) for package in blueprint.packages]
     written["network"] = blueprint.network.to_json()
     written["gateways"] = gateways_to_json(blueprint.gateways)
+    written["daemons"] = daemons_to_json(blueprint.daemons)
     written["file_sizes"] = blueprint.file_sizes
     written["created_at"] = blueprint.created_at.isoformat() if blueprint.created_at else None
     return json.dumps(written, indent=1)

@@ -39,9 +39,8 @@ from harena.core.errors import (
     SandboxValidationError,
 )
 from harena.core.input_files import input_file_in_turns
-from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
+from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo, SandboxOrigin
 from harena.core.network_policy import NetworkPolicy
-from harena.core.origins import SandboxOrigin
 from harena.core.ports import Death, Egress, Gateways, GatewaySet
 from harena.core.ports import FileWatch as FileWatchPort
 from harena.core.ports import ReadWatch as ReadWatchPort

@@ -29,9 +29,8 @@ from harena.core.errors import (
     SandboxValidationError,
 )
 from harena.core.home import harena_home, private_folder
-from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
+from harena.core.models import DEFAULT_ORIGIN_IMAGE, Blueprint, KnownProgram, Limits, SandboxOrigin, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
-from harena.core.origins import DEFAULT_IMAGE, SandboxOrigin
 from harena.core.ports import Egress, Gateways, GatewaySet, SandboxPort
 from harena.core.ports.images import ImageSource
 from harena.core.profiles import Profile
@@ -687,7 +686,7 @@ class LinuxRuntime:
         }
         budgets = Budget(self._pool_size), self._ready_budget
         origin = SandboxOrigin(
-            image_digest=DEFAULT_IMAGE if root is None else root.digest,
+            image_digest=DEFAULT_ORIGIN_IMAGE if root is None else root.digest,
             blueprint_digest=blueprint.digest if blueprint else "",
             profile=profile,
         )

@@ -52,6 +52,7 @@ from harena.core.models import Blueprint, SandboxInfo, SandboxSpec, SandboxStatu
 from harena.core.network_policy import NetworkPolicy
 from harena.core.ports import Death, Runtime, SandboxPort, SandboxSource
 from harena.core.workspace import LimitsOf, within
+from harena.runtime.host.daemons import start_daemons
 
 MOST_REMEMBERED = 10_000
 MOST_REMEMBERED_BYTES = 64 * 1024**2
@@ -268,6 +269,8 @@ class Sandboxes:
         self._limits_of = limits_of
         self._waits = waits
         self._check_network = check_network
+        self._never_ready: dict[str, tuple[float, str]] = {}
+        """id of a blueprint whose daemons were not ready -> until when that is remembered, and what was said"""
         self._waiting: deque[asyncio.Future[None]] = deque()
         """creations that wait for the end of a sandbox"""
         self._living: dict[str, SandboxRecord] = {}
@@ -380,10 +383,32 @@ class Sandboxes:
         return SandboxRecord(info, workspace, self._clock, self._forget)
 
     async def _made(self, workspace: str, spec: SandboxSpec, blueprint: Blueprint | None) -> SandboxPort:
+        if blueprint is not None and blueprint.daemons:
+            return await self._with_daemons(workspace, spec, blueprint)
         port = await self._runtime.create(spec, blueprint, workspace=workspace)
         if self._closed:  # while the runtime was busy with it
             await port.destroy()
             self._check_open()
+        return port
+
+    async def _with_daemons(self, workspace: str, spec: SandboxSpec, blueprint: Blueprint) -> SandboxPort:
+        """A sandbox whose daemons are ready. A blueprint whose daemons were not is not tried again for as long as
+        that took, a minute at most: runs of a job would each wait for it."""
+        began = self._clock.now()
+        until, failure = self._never_ready.get(blueprint.id, (0.0, ""))
+        if began < until:
+            raise PlatformError(f"{failure} (the next attempt is possible in {until - began:.0f} s)", step="daemons")
+        port = await self._runtime.create(spec, blueprint, workspace=workspace)
+        try:
+            self._check_open()
+            await start_daemons(port, blueprint.daemons, self._clock)
+        except BaseException as error:  # a cancellation, too: what is half made is nobody's
+            if isinstance(error, PlatformError) and error.step == "daemons":
+                now = self._clock.now()
+                kept = {key: each for key, each in self._never_ready.items() if each[0] > now}
+                self._never_ready = {**kept, blueprint.id: (now + min(60.0, now - began), str(error))}
+            await asyncio.shield(asyncio.ensure_future(port.destroy()))
+            raise
         return port
 
     @asynccontextmanager

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harena.core.clock import Clock, SystemClock
+from harena.core.daemons import Daemon, daemons_to_json
 from harena.core.errors import (
     HarenaError,
     NotFoundError,
@@ -125,6 +126,7 @@ class HttpOperations(
         warm: Sequence[str] | None = None,
         network: NetworkPolicy = NO_NETWORK,
         gateways: Sequence[Gateway] = (),
+        daemons: Sequence[Daemon] = (),
     ) -> Blueprint:
         """See `Operations`."""
         content = {
@@ -137,6 +139,7 @@ class HttpOperations(
             "warm": None if warm is None else list(warm),
             **({"network": network.to_json()} if network.is_on else {}),
             **({"gateways": gateways_to_json(gateways)} if gateways else {}),
+            **({"daemons": daemons_to_json(daemons)} if daemons else {}),
         }
         key = {"idempotency-key": uuid.uuid4().hex}
         return self._blueprint(

@@ -15,11 +15,10 @@ from harena.core.errors import (
     SandboxTerminatedError,
     SandboxUnavailableError,
 )
-from harena.core.models import ExecRequest, FileInfo, ProcessInfo, SandboxInfo, SandboxStatus
+from harena.core.models import ExecRequest, FileInfo, ProcessInfo, SandboxInfo, SandboxOrigin, SandboxStatus
 from harena.core.network_policy import MOST_PAGE, NetworkPolicy
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
-from harena.core.origins import SandboxOrigin
 from harena.core.ports import Death
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import Response
 
+from harena.core.daemons import read_daemons
 from harena.core.models import Blueprint
 from harena.core.operations import blueprints as table
 from harena.core.threads import BODIES
@@ -27,6 +28,7 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
     files = await decoded_files(asked.files)
     operations = state.operations.in_workspace(caller.workspace)
     network, ways = policy(asked.network), gateways(asked.gateways)
+    daemons = read_daemons([daemon.model_dump() for daemon in asked.daemons])
 
     async def made() -> Blueprint:
         return await operations.create_blueprint(
@@ -39,6 +41,7 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
             warm=asked.warm,
             network=network,
             gateways=ways,
+            daemons=daemons,
         )
 
     known: Known[Blueprint] = Known(lambda blueprint: blueprint.id, operations.get_blueprint)
