@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -82,8 +83,8 @@ class Sealing:
             made_before = await IMAGES.run(_made_by_snapshots, self.store, base)
             replaced = made_before if made_before >= _FLATTENED_LAYERS and changes.made_by == SNAPSHOT else 0
             layers = [self.store.layer_root(one.diff_id) for one in reversed(base.layers)]
-            async with still or nullcontext():
-                sealed.append(await seal(layer, work, LayerLimits(limits.files, most), layers=layers, merged=replaced))
+            limits = LayerLimits(limits.files, most)
+            sealed.append(await seal(layer, work, limits, layers=layers, merged=replaced, still=still))
         layout = await IMAGES.run(work.folder, "layout")
         contents = await IMAGES.run(_write_image, self.store, base, replaced, sealed, changes, layout, now)
         *_, own = contents
@@ -109,29 +110,49 @@ async def seal(
     without: Sequence[str] = (),
     layers: Sequence[Path] = (),
     merged: int = 0,
+    still: AbstractAsyncContextManager[None] | None = None,
 ) -> SealedLayer:
     """The layer as it is now, but for the paths of `without`, and the uppermost `merged` of the `layers` of the store
-    that lie below it as one with it; its programs should not run meanwhile. Raises ImagePullError, PlatformError."""
+    that lie below it as one with it; its programs should not run meanwhile: `still` is entered while it is
+    read. Raises ImagePullError, PlatformError, and what `still` raises."""
     folder = await IMAGES.run(work.folder, "sealed")
     target = folder / "layer"
-    descriptors = [one for one in (layer.folder, layer.users, *layer.below) if one >= 0]
-    question = {
-        "target": str(target),
-        "folder": layer.folder,
-        "users": layer.users,
-        "below": [*layer.below],
-        "layers": [str(place) for place in layers[:merged]],
-        "beneath": [str(place) for place in layers[merged:]] if merged or layer.below else [],
-        "most_files": limits.files,
-        "most_bytes": limits.bytes,
-        "without": [*without],
-    }
-    program = _PROGRAM.format(str(Path(__file__).parents[2]))
-    finished = await programs.run(
-        [sys.executable, "-I", "-S", "-c", program, json.dumps(question)],
-        most_output=_MOST_ANSWER,
-        more_descriptors=descriptors,
-    )
+    said, says = os.pipe2(os.O_CLOEXEC)
+    hears, tells = os.pipe2(os.O_CLOEXEC)
+    try:
+        question = {
+            "target": str(target),
+            "folder": layer.folder,
+            "users": layer.users,
+            "below": [*layer.below],
+            "layers": [str(place) for place in layers[:merged]],
+            "beneath": [str(place) for place in layers[merged:]] if merged or layer.below else [],
+            "most_files": limits.files,
+            "most_bytes": limits.bytes,
+            "without": [*without],
+            "says": says,
+            "hears": hears,
+        }
+        program = _PROGRAM.format(str(Path(__file__).parents[2]))
+        running = asyncio.ensure_future(
+            programs.run(
+                [sys.executable, "-I", "-S", "-c", program, json.dumps(question)],
+                most_output=_MOST_ANSWER,
+                more_descriptors=[*(one for one in (layer.folder, layer.users, *layer.below) if one >= 0), says, hears],
+            )
+        )
+        try:
+            if await _has_said(said, running):
+                async with still or nullcontext():
+                    os.write(tells, b"g")
+                    await _has_said(said, running)
+            finished = await running
+        finally:
+            running.cancel()
+            await asyncio.wait((running,))
+    finally:
+        for descriptor in (said, says, hears, tells):
+            os.close(descriptor)
     try:
         answer: dict[str, Any] = json.loads(finished.output)
     except ValueError:
@@ -141,6 +162,18 @@ async def seal(
     if answer["fault"]:
         raise _fault(answer)
     return SealedLayer(target, answer["digest"], answer["size"], answer["files"], answer["bytes"], answer["left_out"])
+
+
+async def _has_said(descriptor: int, running: asyncio.Future[programs.Finished]) -> bool:
+    """Take a byte from the process; False where it ends instead."""
+    loop = asyncio.get_running_loop()
+    comes: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(descriptor, lambda: None if comes.done() else comes.set_result(None))
+    try:
+        await asyncio.wait((comes, running), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        loop.remove_reader(descriptor)
+    return comes.done() and bool(os.read(descriptor, 1))
 
 
 def _size_on_disk(layer: UpperLayer) -> int:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import multiprocessing
 import os
 import shutil
 import signal
 import sys
+import tarfile
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,9 @@ from snapshot_killer import FolderLayer, take
 from harena.core.clock import SystemClock
 from harena.core.errors import ImagePullError, LimitExceededError, NotFoundError
 from harena.image_store.images import Images
+from harena.image_store.sealing import seal
+from harena.image_store.store import ImageStore, in_threads
+from harena.image_store.unpacking import LayerLimits
 from harena.testing.clock import FakeClock
 
 pytestmark = pytest.mark.asyncio
@@ -126,6 +132,32 @@ async def test_snapshots_take_no_more_than_they_may(
         await images.snapshot("default", layer, "localhost/base:1", "sb_1", "over", None)
     assert full.value.reason == "IMAGE_SPACE"
     await images.close()
+
+
+async def test_a_layer_is_read_while_its_sandbox_stands_still(tmp_path: Path, written: Path) -> None:
+    """Nothing is read before, and all has been read when programs go on, though it is digested later."""
+    store = ImageStore(tmp_path)
+    store.open(0.0)
+    layer, large = FolderLayer(str(written), ""), b"early" * 100_000
+    names = [path for path in (written / "upper").rglob("*") if path.is_file()]
+
+    @asynccontextmanager
+    async def still() -> AsyncIterator[None]:
+        (written / "upper/large").write_bytes(large)
+        (written / "upper/small").write_bytes(b"early")
+        yield
+        for path in (*names, written / "upper/large", written / "upper/small", written / "upper/new"):
+            path.write_bytes(b"late")
+
+    async with in_threads(store.work()) as work:
+        sealed = await seal(layer, work, LayerLimits(1000, 10_000_000), still=still())
+        assert hashlib.sha256(sealed.path.read_bytes()).hexdigest() == sealed.digest
+        with tarfile.open(sealed.path) as found:
+            files = {one.name: found.extractfile(one) for one in found if one.isfile()}
+            contents = {name: file.read() for name, file in files.items() if file is not None}
+    await layer.close()
+    assert (contents["large"], contents["small"], len(contents)) == (large, b"early", len(names) + 2)
+    assert b"late" not in contents.values()
 
 
 async def test_a_snapshot_ends_when_its_time_is_over(tmp_path: Path, written: Path) -> None:
