@@ -13,7 +13,7 @@ from image_tasks import BASE, COMPILER, PYTEST
 
 import harena
 from harbor_corpus import TASKS, HarborTask, checks
-from harena.core.records.benchmark_jobs import BenchmarkResults
+from harena.core.records.benchmark_jobs import BenchmarkJob, BenchmarkResults
 from image_trees import put_modules, put_packages, put_python
 
 HERE = [name for name, task in TASKS.items() if os.geteuid() == 0 or not task.needs_users]
@@ -53,17 +53,22 @@ def _images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+def begun(tasks: Path, who: str, **config: object) -> BenchmarkJob:
+    """A job over a folder of tasks."""
+    return harena.benchmark_jobs.create(name="tasks", scenarios=tasks, candidates=who, format="harbor", config=config)
+
+
 def ran(tasks: Path, who: str, **config: object) -> BenchmarkResults:
-    """What became of a job over a folder of tasks."""
-    job = harena.benchmark_jobs.create(name="tasks", scenarios=tasks, candidates=who, format="harbor", config=config)
-    return harena.benchmark_jobs.wait(job)
+    """What became of such a job."""
+    return harena.benchmark_jobs.wait(begun(tasks, who, **config))
 
 
 @pytest.mark.parametrize("name", HERE)
 def test_the_oracle_has_1_and_doing_nothing_0(tmp_path: Path, name: str) -> None:
     TASKS[name].written(tmp_path / "tasks/one")
+    jobs = {"oracle": begun(tmp_path / "tasks", "oracle"), "nop": begun(tmp_path / "tasks", "nop")}
     for who, score in (("oracle", 1.0), ("nop", 0.0)):
-        (run,) = ran(tmp_path / "tasks", who).runs
+        (run,) = harena.benchmark_jobs.wait(jobs[who]).runs
         assert (who, run.score, run.validity) == (who, score, "valid"), run.detail
 
 

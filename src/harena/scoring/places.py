@@ -18,12 +18,17 @@ from harena.scoring.scenario import Scenario
 
 def place_of(scenario: Scenario, job: SandboxSpec, place: SandboxSpec | None = None) -> SandboxSpec:
     """What the candidate's sandboxes are. `job`: where the job's candidates run; `place`: where those of a scenario
-    run that names its image or blueprint. Raises ValidationError for a blueprint that nobody has looked up: its image
-    decides which contracts can be scored."""
+    run that names its image or blueprint. Raises ValidationError for a blueprint that nobody has looked up, since its
+    image decides which contracts can be scored, and for an image that nobody has built."""
     if place is not None:
         return place
     if scenario.blueprint is not None:
         raise ValidationError(f"nobody has looked up the blueprint {scenario.blueprint!r} of {scenario.id!r}")
+    if scenario.build is not None and scenario.build.required:
+        raise ValidationError(
+            f"the image of {scenario.id!r} has to be built of its Dockerfile, which benchmark jobs do "
+            f"({scenario.build.required})"
+        )
     return job if scenario.image is None else in_image(scenario.image, job)
 
 

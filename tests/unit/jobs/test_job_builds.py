@@ -78,19 +78,20 @@ async def test_what_the_platform_fails_at_is_tried_anew(error: Exception) -> Non
 async def test_a_build_that_nobody_waits_for_any_more_is_ended() -> None:
     builder = Builder()
     builds = JobBuilds(builder.build)
+    builds.begin(build_of("ahead"))
     first, second = (asyncio.ensure_future(builds.image_of(build_of("a"))) for _ in range(2))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     first.cancel()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    assert builder.cancelled == []
+    assert builder.cancelled == ["ahead"]
     second.cancel()
     for one in (first, second):
         with pytest.raises(asyncio.CancelledError):
             await one
     await asyncio.sleep(0)
-    assert builder.cancelled == ["a"]
+    assert builder.cancelled == ["ahead", "a"]
 
 
 @dataclass(frozen=True)

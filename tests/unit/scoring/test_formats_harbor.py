@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 from data_set_rows import HARBOR, harbor_task, mistakes_of, only
 
+from harena.core.errors import ValidationError
+from harena.core.models import SandboxSpec
 from harena.core.results import Trust
 from harena.scoring.contracts.contract import HarborContract
 from harena.scoring.formats import import_scenarios
 from harena.scoring.formats.dockerfile import installs, read_dockerfile
+from harena.scoring.places import place_of
 
 
 def contract_of(folder: Path) -> HarborContract:
@@ -167,6 +170,13 @@ def test_what_no_sandbox_can_be_given_needs_a_build(tmp_path: Path, dockerfile: 
     assert build is not None
     assert build.required.startswith(f"{line}: ")
     assert message in build.required
+
+
+def test_what_needs_a_build_is_scored_by_a_job_only(tmp_path: Path) -> None:
+    """Nothing runs in an image of which a part is missing."""
+    scenario = only(harbor_task(tmp_path / "hello", **{"environment/Dockerfile": "FROM a\nFROM b\n"}))
+    with pytest.raises(ValidationError, match="has to be built of its Dockerfile, which benchmark jobs do"):
+        place_of(scenario, SandboxSpec())
 
 
 def test_files_that_are_no_text_come_in_base64(tmp_path: Path) -> None:

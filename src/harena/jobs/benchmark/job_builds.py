@@ -41,10 +41,11 @@ class JobBuilds:
         self._waiting[name] = self._waiting.get(name, 0) + 1
         try:
             return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            if self._waiting[name] == 1 and not task.done():  # nobody wants it any more
-                self._made.pop(name, None)
-                task.cancel()
+        except asyncio.CancelledError:  # perhaps the job's end: what nobody waits for is not built on
+            for other, made in list(self._made.items()):
+                if not made.done() and self._waiting.get(other, 0) <= (other == name):
+                    del self._made[other]
+                    made.cancel()
             raise
         except PlatformError:
             self._forget(name, task)
