@@ -21,6 +21,9 @@ from image_trees import FolderImages, image_root, put_programs
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 MIB = 1024 * 1024
+MOST_LAYERS = 126
+"""above the one of `base`: no more can be in an image of Docker's"""
+ODD = os.fsdecode(b"caf\xe9 \xff")
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +56,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     )
     subprocess.run(["gcc-12", "-static", "-o", bare / "hello", source], check=True)
+    for number in range(MOST_LAYERS):
+        layer = place / f"layer-{number}/d"
+        layer.mkdir(parents=True)
+        (layer / f"{number}").touch()
+        (layer / "top").write_text(f"{number}\n")
+    (layer / ODD).write_text("odd")
     return place
 
 
@@ -63,6 +72,9 @@ async def images(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Async
         {
             "base": image_root(base, digest="sha256:base"),
             "changed": image_root(over, base, digest="sha256:changed"),
+            "many": image_root(
+                *(place / f"layer-{number}" for number in reversed(range(MOST_LAYERS))), base, digest="sha256:many"
+            ),
             "bare": image_root(bare, digest="sha256:bare"),
             "said": image_root(
                 base, digest="sha256:said", environment={"PATH": "/bin", "GREETING": "hi"}, workdir="/srv/tool/new/deep"
@@ -111,6 +123,18 @@ async def test_layers_lie_one_over_the_other(runtime: LinuxRuntime) -> None:
     script = "cat /opt/kept/file /etc/motd; ls /opt; ls /opt/opaque"
     assert (await says(runtime, "changed", script)).split() == ["over", "base", "kept", "opaque", "above"]
     assert (await says(runtime, "base", script)).split() == ["base", "base", "gone", "kept", "opaque", "below"]
+
+
+async def test_many_layers_and_names_that_are_no_utf_8(runtime: LinuxRuntime) -> None:
+    """As many layers as an image may have; a name is bytes, inside and for who lists and reads from outside."""
+    sandbox = await runtime.create(SandboxSpec(image="many"))
+    script = "cat /d/top; ls /d | grep -c '^[0-9]'; echo new > /d/0; cat /d/0 /d/caf*"
+    assert await run(sandbox, "sh", "-c", script) == (ExecOutcome.EXITED, 0, "125\n126\nnew\nodd", "")
+    assert ODD in [each.name for each in await sandbox.list_dir("/d")]
+    await sandbox.write_file(f"/d/{ODD}", b"changed")
+    assert await sandbox.read_file(f"/d/{ODD}", max_bytes=100) == b"changed"
+    assert (await run(sandbox, "sh", "-c", "cat /d/caf*"))[2] == "changed"
+    await sandbox.destroy()
 
 
 async def test_everything_can_be_written_to_and_nobody_else_sees_it(runtime: LinuxRuntime, place: Path) -> None:
