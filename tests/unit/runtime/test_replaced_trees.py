@@ -13,6 +13,12 @@ import pytest
 from harena.runtime.guest import files
 
 
+@pytest.fixture(autouse=True)
+def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operation goes into its folder, in a process of its own: here it is this one."""
+    monkeypatch.chdir(tmp_path)
+
+
 def operated(operation: str, *arguments: object, given: bytes = b"") -> tuple[list[str], bytes]:
     """(answer, what came through the second descriptor) of a file operation."""
     answer, extra = os.memfd_create("answer"), os.memfd_create("extra")
