@@ -43,7 +43,8 @@ _MIB = 1024 * 1024
 _PLACES = ("/data", "/root", "/tmp", "/workspace")
 """which every sandbox has, whatever its image"""
 _MOUNTED = ("/dev", "/proc")
-_MOST_MOUNTED_FILE = 64 * _MIB
+_MOST_MOUNTED_BYTES = 64 * _MIB
+"""of single files that one command mounts, together: the node holds them in memory"""
 _SECRET_MODE, _SECRET_MODE_FOR_OTHERS = 0o400, 0o444
 
 
@@ -307,9 +308,12 @@ class Builder:
                 trees.append((targets[mount.target], self.room.layer_archive(image) if image is not None else None))
                 kept.append((targets[mount.target], file))
                 caches.append((mount.id, file))
+        left = _MOST_MOUNTED_BYTES
         for mount, selection in mounted:
             if (one := await self._thread(partial(_one_file, mount, selection))) is not None:
-                laid[targets[mount.target]] = await self._thread(partial(_content, step, one)), one.node.mode
+                content = await self._thread(partial(_content, step, one, left))
+                left -= len(content)
+                laid[targets[mount.target]] = content, one.node.mode
                 continue
             written = partial(self._write_tree, step, mount, selection)
             trees.append((targets[mount.target], await self._thread(written)))
@@ -356,13 +360,13 @@ def _one_file(mount: MountStep, selection: Selection) -> Item | None:
     return item if source is not None and source.kind == FILE else None
 
 
-def _content(step: RunStep, item: Item) -> bytes:
-    if item.node.size > _MOST_MOUNTED_FILE:
+def _content(step: RunStep, item: Item, left: int) -> bytes:
+    if item.node.size > left:
         raise fault(
             step.line,
             "RUN",
-            f"a mounted file has more than {_MOST_MOUNTED_FILE} bytes",
-            "Mount the directory that it lies in, or COPY it.",
+            f"the single files that it mounts have more than {_MOST_MOUNTED_BYTES} bytes",
+            "Mount the directories that they lie in, or COPY them.",
         )
     return b"".join(item.tree.content(item.node))
 

@@ -21,6 +21,7 @@ from harena.core.clock import SystemClock
 from harena.core.errors import LimitExceededError, NotFoundError, ValidationError
 from harena.core.records.image_builds import BuildState, ImageBuild
 from harena.core.threads import IMAGES, work_for
+from harena.image_build import building
 from harena.image_build import builds as builds_module
 from harena.image_build.building import Builder
 from harena.image_build.builds import Builds
@@ -127,11 +128,23 @@ async def test_what_a_build_lays_aside_has_one_bound(
 ) -> None:
     monkeypatch.setenv("HARENA_IMAGE_BYTES", str(5 << 20))
     builds, _ = builds_over(images)
-    files = [("a", b"1"), ("b", bomb(3 << 20)), ("c", bomb(3 << 20)), ("d", bytes(2 << 20))]
+    files = [("a", b"1"), ("b", bomb(3 << 20)), ("c", bomb(3 << 20)), ("d/e", bytes(2 << 20))]
     told = await built(builds, f"FROM scratch\n{steps}", *files)
     assert told.state is BuildState.FAILED
     assert told.reason in ("IMAGE_TOO_LARGE", "IMAGE_SPACE")
     assert left(tmp_path / "images") == []
+
+
+async def test_single_files_that_a_command_mounts_have_one_bound(
+    images: Images, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The node holds them in memory until they are in the sandbox."""
+    monkeypatch.setattr(building, "_MOST_MOUNTED_BYTES", 5 << 20)
+    builds, _ = builds_over(images)
+    mounts = "".join(f"--mount=type=bind,source=d,target=/{name} " for name in "mno")
+    told = await built(builds, f"FROM scratch\nCOPY d /d\nRUN {mounts}wait", ("d", bytes(2 << 20)))
+    assert (told.state, told.reason) == (BuildState.FAILED, "DOCKERFILE")
+    assert "mounts have more than 5242880 bytes" in (told.error or "")
 
 
 async def test_steps_go_before_images_that_have_names(
