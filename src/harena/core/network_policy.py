@@ -259,6 +259,15 @@ def policy_in_words(text: str) -> NetworkPolicy:
     return read_policy(text if text in ("none", "open") else {"allow": entries})
 
 
+def checked_words(text: str) -> str:
+    """The text, which says a policy. Raises ValueError for one that does not."""
+    try:
+        policy_in_words(text)
+    except SandboxValidationError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
 def read_host(text: str) -> str | Address:
     """A host as a program names it: an address in its one canonical form, or a name in lower case without the last
     dot. Raises ValueError for everything else, above all for addresses in other forms (0x7f.1, 2130706433, 127.1)."""

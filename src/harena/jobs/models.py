@@ -28,11 +28,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
-from harena.core.errors import SandboxValidationError, ValidationError
+from harena.core.errors import ValidationError
 from harena.core.mistakes import given_in, nearest_key, reason_of
 from harena.core.models import DEFAULT_BLUEPRINT
 from harena.core.near_names import cut
-from harena.core.network_policy import policy_in_words
+from harena.core.network_policy import checked_words
 from harena.core.rows import RowsFile
 from harena.core.webhook_signature import secret_bytes
 from harena.jobs.webhooks import url_mistake
@@ -45,14 +45,6 @@ RetryOn = Literal[
     "platform", "wrong_answer", "partial", "exception", "timeout", "memory_limit", "output_limit", "exited_early",
     "protocol", "scorer_rejected", "scorer_error",
 ]  # fmt: skip
-
-
-def _policy(text: str) -> str:
-    try:
-        policy_in_words(text)
-    except SandboxValidationError as error:
-        raise ValueError(str(error)) from None
-    return text
 
 
 class JobConfig(StrictShape):
@@ -81,9 +73,9 @@ class JobConfig(StrictShape):
 
     rescore_fraction: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     """share of the runs that are executed and scored once more, in fresh sandboxes; see `rescored` of the summary"""
-    build_network: Annotated[str, Field(max_length=20_000), AfterValidator(_policy)] = "open"
+    build_network: Annotated[str, Field(max_length=20_000), AfterValidator(checked_words)] = "open"
     """what RUN of the Dockerfiles of task directories may reach: "none", "open", or entries with commas between them"""
-    task_network: Annotated[str, Field(max_length=20_000), AfterValidator(_policy)] | None = None
+    task_network: Annotated[str, Field(max_length=20_000), AfterValidator(checked_words)] | None = None
     """what candidates and verifiers of task directories in images may reach, likewise; None = as the tasks say"""
     skip_bad_rows: bool = False
     """rows of a data set that have a mistake are left out, counted and named; False = one such row refuses the job"""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from harena.core.checked import check_user
 from harena.core.errors import SandboxValidationError
-from harena.core.network_policy import policy_in_words
+from harena.core.network_policy import checked_words
 from harena.core.profiles import Profile
 from harena.core.results import Trust
 from harena.scoring.contracts.parts import Contract, Files, RelativePath, Score, Seconds, Text, no_collisions
@@ -62,14 +62,6 @@ def _of_work(path: str) -> str:
     return path
 
 
-def _policy(text: str) -> str:
-    try:
-        policy_in_words(text)
-    except SandboxValidationError as error:
-        raise ValueError(str(error)) from None
-    return text
-
-
 def _user(named: str) -> str:
     try:
         check_user(named)
@@ -89,7 +81,7 @@ def _base64(text: str) -> str:
 AbsolutePath = Annotated[str, Field(max_length=1024), AfterValidator(_absolute)]
 EnvironmentPath = Annotated[str, Field(max_length=1024), AfterValidator(_absolute_or_from_workdir)]
 WorkingPath = Annotated[AbsolutePath, AfterValidator(_of_work)]
-Policy = Annotated[str, Field(max_length=20_000), AfterValidator(_policy)]
+Policy = Annotated[str, Field(max_length=20_000), AfterValidator(checked_words)]
 User = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_user)]
 Base64 = Annotated[Text, AfterValidator(_base64)]
 TEST_SCRIPT = "test.sh"
