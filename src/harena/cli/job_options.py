@@ -73,7 +73,7 @@ def job_request(
         str | None,
         typer.Option(
             metavar="none|open|ENTRIES",
-            help="What candidates and verifiers of task directories may reach. [default: as each task says]",
+            help="What candidates and verifiers of task directories may reach, in place of what each task says",
         ),
     ] = None,
     skip_bad_rows: Annotated[

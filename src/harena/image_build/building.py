@@ -44,7 +44,7 @@ _PLACES = ("/data", "/root", "/tmp", "/workspace")
 """which every sandbox has, whatever its image"""
 _MOUNTED = ("/dev", "/proc")
 _MOST_MOUNTED_BYTES = 64 * _MIB
-"""of single files that one command mounts, together: the node holds them in memory"""
+"""bytes of all single files that one command mounts: the node holds them in memory"""
 _SECRET_MODE, _SECRET_MODE_FOR_OTHERS = 0o400, 0o444
 
 

@@ -19,7 +19,7 @@ from harena.core.errors import (
     SandboxUnavailableError,
     SandboxValidationError,
 )
-from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxOrigin, SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
 from harena.jobs.benchmark.job_acceptance import run_timeout
 from harena.jobs.models import JobConfig
@@ -54,6 +54,7 @@ class Box:
 
     def __init__(self, source: Failing) -> None:
         self.source = source
+        self.origin = SandboxOrigin()
         self.holds_candidate = False
 
     async def exec(self, request: ExecRequest) -> Ended:
