@@ -218,11 +218,11 @@ class LayerSealer:
         self._is_merging = len(roots) > 1
         merged, is_opaque = self._opened_below([*roots])
         self._write_folder([], merged, is_opaque)
-        levels = [(merged, iter(self._names(merged)))]
+        levels = [(merged, iter(self._names(merged)), is_opaque)]
         parts: list[bytes] = []
         try:
             while levels:
-                folders, names = levels[-1]
+                folders, names, hides = levels[-1]
                 name = next(names, None)
                 if name is None:
                     levels.pop()
@@ -230,12 +230,13 @@ class LayerSealer:
                         _close(folders)
                         parts.pop()
                     continue
-                below = self._seal_name(folders, [*parts, name])
+                below = self._seal_name(folders, [*parts, name], hides=hides)
                 if below is not None:
-                    levels.append((below, iter(self._names(below))))
+                    found, is_opaque = below
+                    levels.append((found, iter(self._names(found)), hides or is_opaque))
                     parts.append(name)
         finally:
-            for folders, _ in levels[1:]:
+            for folders, _, _ in levels[1:]:
                 _close(folders)
 
     def _opened_below(self, roots: list[int]) -> tuple[list[Folder], bool]:
@@ -257,8 +258,9 @@ class LayerSealer:
                     raise TooLargeError(f"it has more than {self._most_files} files")
         return sorted(names)
 
-    def _seal_name(self, above: list[Folder], parts: list[bytes]) -> list[Folder] | None:
-        """Write one name; gives the descriptors of what is a folder, whose names follow."""
+    def _seal_name(self, above: list[Folder], parts: list[bytes], *, hides: bool) -> tuple[list[Folder], bool] | None:
+        """Write one name; gives the descriptors of what is a folder, whose names follow, and whether it is opaque.
+        `hides`: a folder above it is, so that nothing of other layers shows through."""
         name = parts[-1]
         if self._without and tuple(parts) in self._without:
             return None  # a file of it that has another name, too, is written under that one
@@ -272,7 +274,7 @@ class LayerSealer:
             return None  # removed meanwhile
         folder, owner = above[0]
         if _is_whiteout(about):
-            if not self._is_merging or self._is_beneath(parts):
+            if not self._is_merging or (not hides and self._is_beneath(parts)):
                 self._mark(parts[:-1], _WHITEOUT + name)
             return None
         if name.startswith(_WHITEOUT):
@@ -297,13 +299,17 @@ class LayerSealer:
         return None
 
     def _is_beneath(self, parts: list[bytes]) -> bool:
-        """A layer that this one will lie on has something there. Where none has, what was removed was in the layers
-        that become one: a whiteout would be listed, in a folder that only this layer has."""
-        return any(_has(layer, parts) for layer in self._beneath)
+        """The layers that this one will lie on show something there. Where they do not, what was removed was in the
+        layers that become one: a whiteout would be listed, in a folder that only this layer has."""
+        for layer in self._beneath:
+            shows = _shows(layer, parts)
+            if shows is not None:
+                return shows
+        return False
 
-    def _seal_folder(self, above: list[Folder], parts: list[bytes]) -> list[Folder] | None:
+    def _seal_folder(self, above: list[Folder], parts: list[bytes]) -> tuple[list[Folder], bool] | None:
         """The folder is in the first of those above, and what the others have of it shows through, down to where
-        something hides it."""
+        something hides it: whether that is so, too."""
         merged: list[Folder] = []
         is_opaque = False
         try:
@@ -327,7 +333,7 @@ class LayerSealer:
         except BaseException:
             _close(merged)
             raise
-        return merged
+        return merged, is_opaque
 
     def _write_folder(self, parts: list[bytes], merged: list[Folder], is_opaque: bool) -> None:
         descriptor, owner = merged[0]
@@ -439,23 +445,27 @@ def _close(folders: list[Folder]) -> None:
         os.close(folder)
 
 
-def _has(root: int, parts: list[bytes]) -> bool:
-    """No link is followed."""
+def _shows(root: int, parts: list[bytes]) -> bool | None:
+    """Whether something is there in a layer, or nothing because the layer hides it; None = the layers below it decide.
+    No link is followed."""
     opened: list[int] = []
+    is_opaque = _is_opaque(root)
     try:
-        for part in parts[:-1]:
-            opened.append(os.open(part, _OPEN_FOLDER, dir_fd=opened[-1] if opened else root))
-        os.lstat(parts[-1], dir_fd=opened[-1] if opened else root)
-        return True
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            return False
-        raise
+        for place, part in enumerate(parts):
+            folder = opened[-1] if opened else root
+            about = os.lstat(part, dir_fd=folder)
+            if place == len(parts) - 1:
+                return not _is_whiteout(about)
+            if not stat.S_ISDIR(about.st_mode):
+                return False
+            opened.append(os.open(part, _OPEN_FOLDER, dir_fd=folder))
+            is_opaque = is_opaque or _is_opaque(opened[-1])
+    except FileNotFoundError:
+        return False if is_opaque else None
     finally:
         for descriptor in opened:
             os.close(descriptor)
+    return None
 
 
 def _is_whiteout(about: os.stat_result) -> bool:
