@@ -257,6 +257,9 @@ async def test_no_more_is_held_than_may_be(runtime: LinuxRuntime, monkeypatch: p
     await says(sandbox, "python3", "-c", "open('/data/much', 'wb').write(bytes(2 << 20))")
     assert await sandbox.hold_files("snap_much", 600) is None
     await says(sandbox, "rm /data/much")
+    await says(sandbox, "python3", "-c", "import os\nfor one in range(600): os.mknod(f'/data/{one}')")
+    assert await sandbox.hold_files("snap_many", 600) is None  # an empty file takes memory, too
+    await says(sandbox, "rm -r /data; mkdir /data")
     monkeypatch.setattr(held_layers, "MOST_BELOW", 3)
     monkeypatch.setattr("harena.runtime.host.linux.MOST_BELOW", 3)
     sizes = [await sandbox.hold_files(f"snap_{number}", 600) for number in range(4)]

@@ -21,6 +21,9 @@ from harena.runtime.guest import launch
 _CLOSED_LATER_SECONDS = 0.2
 """after which the node lets go of a layer: the last one who does frees all its files, and that shall be neither the
 template nor the event loop"""
+_FILE_BYTES = 2048
+"""what the kernel takes for a file, folder, link or name, whatever it holds: a node and an entry of a folder, with 255
+bytes for its name; attributes count for nodes, too"""
 MOST_BELOW = 48
 """held layers above each other: to look for a name takes the kernel longer with each"""
 
@@ -36,6 +39,7 @@ class HeldLayer:
     folder: int
     """descriptor of the folder that it has the name `upper` in"""
     bytes: int
+    """memory that its files take"""
     root_mode: int
     """mode of its root"""
     holders: int = 0
@@ -135,4 +139,5 @@ def look_at(folder: int) -> WrittenLayer:
     finally:
         with suppress(OSError):
             os.close(shared)
-    return WrittenLayer((told.f_blocks - told.f_bfree) * told.f_frsize, about.st_mode & 0o7777, has_shared)
+    size = (told.f_blocks - told.f_bfree) * told.f_frsize + (told.f_files - told.f_ffree) * _FILE_BYTES
+    return WrittenLayer(size, about.st_mode & 0o7777, has_shared)
