@@ -207,6 +207,23 @@ async def test_a_file_that_is_open_or_watched_from_outside(runtime: LinuxRuntime
     assert runtime.forget_held("snap_open")
 
 
+async def test_a_layer_that_is_read_later_stays_the_sandboxs(runtime: LinuxRuntime, images: NodeImages) -> None:
+    """A snapshot that waits for its turn has what was written until then: its sandbox may end with it."""
+    sandbox = await made(runtime)
+    layer = await sandbox.upper_layer()
+    assert await sandbox.hold_files("snap_beside", 600) is None
+    await says(sandbox, "echo late > /data/late")
+    async with sandbox.paused():
+        await images.store("default").commit("default", layer.image, layer, "localhost/late:1", ImageChanges())
+    await layer.close()
+    assert await sandbox.hold_files("snap_beside", 600)
+    await sandbox.destroy()
+    assert runtime.forget_held("snap_beside")
+    image = await made(runtime, "localhost/late:1")
+    assert await says(image, "cat /data/late") == "late\n"
+    await image.destroy()
+
+
 async def test_nothing_that_is_written_meanwhile_is_lost_or_slips_in(runtime: LinuxRuntime) -> None:
     """Commands and files come while it is held: each is in the sandbox afterwards. A fork has what was there before,
     and of what came meanwhile all or nothing; what came afterwards it lacks."""

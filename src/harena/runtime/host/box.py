@@ -142,6 +142,8 @@ class LinuxSandbox:
         self._is_watched = False
         """somebody watches files of it, which may not become others"""
         self._given_files: WeakSet[box_files.OpenFile] = WeakSet()
+        self._given_layers: WeakSet[UpperLayer] = WeakSet()
+        """its upper layer, as others have it who read it later: what is written until then has to be in there"""
         self._used_before = 0.0
         """processor time of what has run in here until its files were held"""
         self.successor_of: LinuxSandbox | None = None
@@ -765,13 +767,22 @@ class LinuxSandbox:
 
     async def upper_layer(self) -> UpperLayer:
         """See `HasUpperLayer`."""
+        layer = self._named_layer()
+        self._given_layers.add(layer)
+        await self._open_layer(layer)
+        return layer
+
+    def _named_layer(self) -> UpperLayer:
+        """One that is still to be opened. Raises as `upper_layer`."""
         self._check_running()
         if self._image_digest is None:
             raise SandboxValidationError(
                 f"sandbox {self.id} is one of the default image, whose root is the host's and has no layer of its own: "
                 "name an image (container_image)"
             )
-        layer = UpperLayer(self._image_digest, self._close_layer)
+        return UpperLayer(self._image_digest, self._close_layer)
+
+    async def _open_layer(self, layer: UpperLayer) -> None:
         try:
             layer.folder = (await self._given("upper layer", "u", wire.UPPER_LAYER)).take()
             layer.below = [os.dup(one.folder) for one in self.chain]
@@ -780,7 +791,6 @@ class LinuxSandbox:
         except BaseException:
             await layer.close()
             raise
-        return layer
 
     async def _close_layer(self, descriptor: int) -> None:
         """The last descriptor of a layer frees all its files."""
@@ -803,19 +813,18 @@ class LinuxSandbox:
     async def hold_files(self, identity: str, seconds: float) -> int | None:
         """See `HoldsFiles`. The layer is held by going on as another sandbox, that has it for the uppermost of those
         below its own: so nothing may be going on in this one that would not notice."""
-        layer = await self.upper_layer()
-        try:
-            if self._hold is None or self._ports is not None or self._gateways is not None:
-                return None  # its listeners are in a network namespace that is to go
-            async with self._pausing:
-                self._check_running()
-                self._goes_on.clear()
-                try:
-                    return await self._hold(self, layer, identity, seconds)
-                finally:
-                    self._goes_on.set()
-        finally:
-            await layer.close()
+        layer = self._named_layer()
+        if self._hold is None or self._ports is not None or self._gateways is not None:
+            return None  # its listeners are in a network namespace that is to go
+        async with self._pausing:
+            self._check_running()
+            await self._open_layer(layer)
+            self._goes_on.clear()
+            try:
+                return await self._hold(self, layer, identity, seconds)
+            finally:
+                self._goes_on.set()
+                await layer.close()
 
     async def quiet(self) -> int | None:
         """The number of its latest request, which changes with the next; None if something is going on in here, or may
@@ -838,7 +847,10 @@ class LinuxSandbox:
 
     def _is_busy(self) -> bool:
         has_open = any(not file.is_closed for file in self._given_files)
-        return bool(has_open or self._execs or self._opens or self._dones or self._outbox or self._is_watched)
+        is_read = any(not layer.is_closed for layer in self._given_layers)
+        return bool(
+            has_open or is_read or self._execs or self._opens or self._dones or self._outbox or self._is_watched
+        )
 
     async def become(self, other: LinuxSandbox, number: int) -> bool:
         """Go on as a sandbox that was just made, if nothing has been asked of this one since `quiet`."""

@@ -14,6 +14,7 @@ class UpperLayer:
         self.folder = self.users = -1
         self.below: list[int] = []
         self._close = close
+        self.is_closed = False
 
     def take_folder(self) -> int:
         """The descriptor of the folder, which is the caller's from now on."""
@@ -22,6 +23,7 @@ class UpperLayer:
 
     async def close(self) -> None:
         """See `harena.core.ports.UpperLayer`."""
+        self.is_closed = True
         descriptors = self.folder, self.users, *self.below
         self.folder = self.users = -1
         self.below = []
