@@ -224,6 +224,33 @@ async def test_a_layer_that_is_read_later_stays_the_sandboxs(runtime: LinuxRunti
     await image.destroy()
 
 
+async def test_who_asks_and_goes_leaves_nothing(runtime: LinuxRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sandbox that was to take the place ends where nobody waits for that any more."""
+    sandbox = await made(runtime)
+    link = runtime._link
+    assert link is not None
+    asked = asyncio.Event()
+    ask = link.ask
+
+    async def told(what: str, number: int) -> object:
+        asked.set()
+        return await ask(what, number)
+
+    monkeypatch.setattr(link, "ask", told)
+    holding = asyncio.ensure_future(sandbox.hold_files("snap_gone", 600))
+    await asked.wait()
+    (other,) = (one for one in runtime._sandboxes.values() if one.chain)
+    holding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await holding
+    async with asyncio.timeout(60):
+        await other.wait_dead()
+    assert other.number not in runtime._sandboxes
+    assert runtime._held._held == set()
+    assert await says(sandbox, "echo on") == "on\n"
+    await sandbox.destroy()
+
+
 async def test_nothing_that_is_written_meanwhile_is_lost_or_slips_in(runtime: LinuxRuntime) -> None:
     """Commands and files come while it is held: each is in the sandbox afterwards. A fork has what was there before,
     and of what came meanwhile all or nothing; what came afterwards it lacks."""

@@ -853,9 +853,16 @@ class LinuxSandbox:
         )
 
     async def become(self, other: LinuxSandbox, number: int) -> bool:
-        """Go on as a sandbox that was just made, if nothing has been asked of this one since `quiet`."""
-        _, used = await self._link.ask("time", self.number)
-        if not self.is_still_quiet(number) or not other.still_lives():
+        """Go on as a sandbox that was just made, if nothing has been asked of this one since `quiet`; else that one
+        ends."""
+        goes_on = False
+        try:
+            _, used = await self._link.ask("time", self.number)
+            goes_on = self.is_still_quiet(number) and other.still_lives()
+        finally:
+            if not goes_on:  # a cancellation, too: nobody else knows of it
+                other.discard()
+        if not goes_on:
             return False
         former = self.number
         self._close_channel()

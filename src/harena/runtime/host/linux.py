@@ -407,7 +407,6 @@ class LinuxRuntime:
                 return None
             former = sandbox.number
             if not await sandbox.become(other, number):
-                other.discard()
                 return None
             self._sandboxes[sandbox.number] = sandbox
             template.claimed.add(sandbox.number)
