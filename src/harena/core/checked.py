@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harena.core.errors import SandboxValidationError
@@ -95,10 +95,34 @@ def content_bytes(value: Any, name: str) -> bytes:
 
 def shown(value: Any) -> str:
     """A value in the form that an error message shows: never longer than a line."""
-    if isinstance(value, int) and value.bit_length() > 300:  # Python refuses to write very long ones
-        return f"a whole number of {value.bit_length()} bits"
-    text = ascii(value) if isinstance(value, str) else repr(value)
+    text = ascii(value) if isinstance(value, str) else ""
+    for piece in () if text else _pieces(value):
+        text += piece
+        if len(text) > 100:  # what follows may be without end: a list may stand in itself, or in another one often
+            break
     return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    """What `repr` gives, one after the other."""
+    if type(value) in (list, tuple):
+        yield "[" if type(value) is list else "("
+        for place, one in enumerate(value):
+            yield ", " if place else ""
+            yield from _pieces(one)
+        yield "]" if type(value) is list else ",)" if len(value) == 1 else ")"
+    elif type(value) is dict:
+        yield "{"
+        for place, (key, one) in enumerate(value.items()):
+            yield ", " if place else ""
+            yield from _pieces(key)
+            yield ": "
+            yield from _pieces(one)
+        yield "}"
+    elif isinstance(value, int) and value.bit_length() > 300:  # Python refuses to write very long ones
+        yield f"a whole number of {value.bit_length()} bits"
+    else:
+        yield repr(value)
 
 
 def words_of(command: Any) -> tuple[str, ...]:

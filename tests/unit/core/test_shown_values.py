@@ -1,0 +1,59 @@
+"""What error messages show of values: their beginning, however much they stand for."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import pytest
+
+from harena.core.checked import shown
+
+ITSELF: list[Any] = ["word"]
+ITSELF.append(ITSELF)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        2.5,
+        [],
+        {},
+        (),
+        (1,),
+        (1, "a"),
+        [1, [2, {"a": (3, [])}]],
+        {"a": [1], 2: None},
+        {1},
+        b"x",
+        {(1, 2): 3},
+    ],
+    ids=repr,
+)
+def test_short_values_are_shown_as_python_writes_them(value: object) -> None:
+    assert shown(value) == repr(value)
+
+
+@pytest.mark.parametrize("kind", [list, lambda one: dict(enumerate(one)), lambda one: [*enumerate(one)]])
+def test_a_value_that_stands_for_millions_is_not_written_out(kind: Any) -> None:
+    """YAML has names for values: a file of some hundred bytes may say one nine to the ninth times."""
+    value: Any = kind(["word"] * 9)
+    for _ in range(5):
+        value = kind([value] * 9)
+    tracemalloc.start()
+    try:
+        text = shown(value)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert text.endswith("...")
+    assert len(text) == 100
+    assert most < 1 << 20
+
+
+def test_values_without_end_and_long_numbers() -> None:
+    assert shown(ITSELF).startswith("['word', ['word', ['word',")
+    assert shown(1 << 20_000) == "a whole number of 20001 bits"
+    assert shown([1 << 20_000]) == "[a whole number of 20001 bits]"
