@@ -170,9 +170,9 @@ def _check_files(recipe: BlueprintRecipe, place: Path) -> None:
         if not os.path.lexists(place / source):
             raise ValidationError(f"{source} is not beside the recipe, in {place.resolve()}")
     if recipe.pip_lock:
-        check_lock(_text(place / recipe.pip_lock), recipe.pip_lock)
+        check_lock(_beside_recipe(place, recipe.pip_lock).decode(errors="replace"), recipe.pip_lock)
     if recipe.npm_lock:
-        check_npm_lock(_text(place / recipe.npm_lock), recipe.npm_lock)
+        check_npm_lock(_beside_recipe(place, recipe.npm_lock).decode(errors="replace"), recipe.npm_lock)
 
 
 def _content(place: Path, file: RecipeFile) -> bytes:
@@ -180,17 +180,23 @@ def _content(place: Path, file: RecipeFile) -> bytes:
         return file.content
     if file.mode:
         raise ValidationError(f"files: on the base `host` the mode of {file.source} cannot be said; leave it out")
-    try:
-        return (place / file.source).read_bytes()
-    except OSError as error:
-        raise ValidationError(f"{file.source} cannot be read: {error.strerror or error}") from None
+    return _beside_recipe(place, file.source)
 
 
-def _text(path: Path) -> str:
+def _beside_recipe(place: Path, source: str) -> bytes:
+    """Content of a file. A recipe may be somebody else's: no link leads out of its folder."""
     try:
-        return path.read_text(errors="replace")
-    except OSError as error:
-        raise ValidationError(f"{path} cannot be read: {error.strerror or error}") from None
+        folder = place.resolve()
+        path = (folder / source).resolve()
+        if not path.is_relative_to(folder):
+            raise ValidationError(
+                f"{source} is a link that leads out of the recipe's folder: put the file itself there"
+            )
+        if path.exists() and not path.is_file():
+            raise ValidationError(f"{source} is no file: name each file")
+        return path.read_bytes()
+    except (OSError, RuntimeError) as error:  # the latter for links in a circle, until Python 3.13
+        raise ValidationError(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _read(path: Path) -> object:
