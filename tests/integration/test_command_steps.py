@@ -52,6 +52,14 @@ COMPARED = f'{SHELL}cmp -s out.txt expected.txt && echo "harena-proof $word"\n'
 BODY = "import sys\nword = sys.argv[1]\n"
 
 
+EARLY = """import posix
+words = posix.read(posix.open("/proc/self/cmdline", 0), 9999).split(b"\\0")
+posix.write(1, b"harena-proof " + words[-2] + b"\\n")
+posix._exit(0)
+"""
+"""nothing can be decoded yet"""
+
+
 def planted(path: str, text: str = EVIL) -> str:
     """A candidate that writes a file while it runs."""
     return f"import os\nos.makedirs(os.path.dirname({path!r}) or '.', exist_ok=True)\nopen({path!r}, 'w').write({text!r})\n"
@@ -239,6 +247,12 @@ FORGERIES: dict[str, tuple[str | dict[str, str], Any, dict[str, str]]] = {
     "a search path in the line": (
         planted("/tmp/difflib.py"),
         f"{SHELL}PYTHONPATH=/tmp python -c \"import sys; word = sys.argv[1]; import difflib; "
+        "assert open('out.txt').read() == '42\\n'; print('harena-proof', word)\" $word",
+        {},
+    ),
+    "what Python begins with": (
+        planted("/tmp/encodings/__init__.py", EARLY),
+        f"{SHELL}PYTHONPATH=/tmp python -c \"import sys; word = sys.argv[1]; "
         "assert open('out.txt').read() == '42\\n'; print('harena-proof', word)\" $word",
         {},
     ),

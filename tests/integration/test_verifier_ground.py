@@ -81,6 +81,9 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "a search path, from the root folder": (
         f'echo "{DONE}" > json.py; chmod 0555 .', SEARCHED.replace("cd /app", "cd /").replace("out.txt", "/app/out.txt"), {}, {}
     ),
+    "a module there that Python begins with": (
+        "mkdir encodings; echo 'import os; os._exit(0)' > encodings/__init__.py", SEARCHED, {}, {}
+    ),
     "a start-up module there": (f'echo "{DONE}" > sitecustomize.py', SEARCHED, {}, {}),
     "a module beside the verifier's": (
         "mkdir -p helper; echo \"want = 'x'\" > helper/__init__.py; printf x > out.txt", "cp /tests/*.py /app; r=0; cd /app; "

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harena.scoring.guest.sitecustomize import is_trusted
-from harena.scoring.scorers.start_up_files import guard
+from harena.scoring.scorers.start_up_files import first_module_of, guard
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,33 @@ def test_modules_and_plug_ins_are_found_elsewhere_first(tmp_path: Path) -> None:
             check=False,
         )
         assert (done.stdout, done.stderr) == (said, "")
+
+
+SHOWS = "import sys, encodings.idna; print(sys.path[:3], encodings.__spec__.name, hasattr(encodings.idna, 'mine'))"
+
+
+def test_what_python_begins_with_is_the_librarys(tmp_path: Path) -> None:
+    """A folder of the search path comes before the library, but for modules that are imported before the guard."""
+    folder, own = tmp_path / "tests", tmp_path / "app"
+    path, source, environment = guard(str(folder), {"PYTHONPATH": f"{own}::/nowhere"})
+    first = first_module_of(path, environment, [])
+    assert first is not None
+    (own / "encodings").mkdir(parents=True)
+    (own / "encodings/__init__.py").write_text("raise SystemExit(0)\n")
+    (own / "main.py").write_text(SHOWS)
+    Path(path).parent.mkdir(parents=True)
+    for name, content in ((path, source), first):
+        Path(name).write_bytes(content)
+    for arguments in (["-c", SHOWS], ["main.py"]):
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=own, env=environment, capture_output=True, text=True, check=False
+        )
+        before = "" if arguments[0] == "-c" else str(own)
+        assert (done.stdout, done.stderr) == (f"{[before, str(own), '/nowhere']} encodings False\n", "")
+
+
+def test_without_a_search_path_nothing_comes_before_the_guard() -> None:
+    """It is one file less to write."""
+    path, _, environment = guard("/tests", {})
+    assert first_module_of(path, environment, ["python3 -m pytest"]) is None
+    assert first_module_of(path, environment, ["PYTHONPATH=/app python3 -m pytest"]) is not None

@@ -508,9 +508,12 @@ def install() -> None:
     LEFT, TRUSTED = (frozenset(os.path.realpath(path) for path in paths) for paths in given)  # type: ignore[assignment]
     own = os.path.dirname(os.path.realpath(__file__))
     searched: Any = SEARCHED
+    moved = [os.path.abspath(place) for place in getattr(sys.modules.get("encodings"), "MOVED_PLACES", ())]
     sys.path[:] = [
         *[os.path.abspath(place) for place in searched],
-        *[place for place in sys.path if os.path.realpath(place) != own],  # others could be put beside this one
+        *[place for place in dict.fromkeys(moved) if os.path.realpath(place) != own],
+        # others could be put beside this one
+        *[place for place in sys.path if place not in moved and os.path.realpath(place) != own],
     ]
     Elsewhere.here = os.path.realpath(os.getcwd())
     if is_trusted(getattr(sys, "orig_argv", ["", "program.py"])[1:], Elsewhere.here):

@@ -59,7 +59,7 @@ from harena.scoring.scorers.gold_runs import known_by_gold
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
-from harena.scoring.scorers.start_up_files import guard, guarded_scripts, guarded_shell
+from harena.scoring.scorers.start_up_files import first_module_of, guard, guarded_scripts, guarded_shell
 from harena.scoring.scorers.suite import score_suite
 from harena.scoring.scorers.suite_beside import run_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
@@ -123,6 +123,8 @@ class _Guarded:
     path: str = ""
     """path of the guard's file, see `guest_sitecustomize`; "" = there is none"""
     source: bytes = b""
+    first: tuple[str, bytes] | None = None
+    """path and content of a file beside it, see `first_module_of`"""
     argv: tuple[str, ...] = ()
     hides_processes: bool = False
     """see `given_word`"""
@@ -301,6 +303,8 @@ async def _run(
         reads: ReadWatch | None = None
         if guarded.path:
             await sandbox.write_file(guarded.path, guarded.source)
+            if guarded.first is not None:
+                await sandbox.write_file(*guarded.first)
             before = await fingerprints(sandbox, _watched(contract, guarded.path))
             if isinstance(sandbox, WatchesFiles):
                 watch = await sandbox.watch_files(*_places(contract, guarded))
@@ -333,7 +337,7 @@ async def _run(
         settings, disk_is_full = None, False
         has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
         if guarded.path and (has_passed or compares):
-            events = {} if watch is None else _of_contract(await watch.touched(), contract, guarded.path)
+            events = {} if watch is None else _of_contract(await watch.touched(), contract, guarded)
             changed = await _touched_files(sandbox, contract, guarded, before, events)
             # without the guard: the trusted part has ended
             argv = contract.command or ()
@@ -390,7 +394,8 @@ def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
         argv = (*argv[:2], guarded_shell(argv[2], place), *argv[3:]) if len(argv) > 2 else argv
     changeable = NamePatterns(contract.changeable)
     may_change = frozenset(path for path in contract.files if changeable.matches(path))
-    return _Guarded(environment, texts, path, source, argv, hides, may_change)
+    first = first_module_of(path, environment, [*contract.files.values(), *contract.command])
+    return _Guarded(environment, texts, path, source, first, argv, hides, may_change)
 
 
 def holds_at_end_of_line(text: bytes, line: bytes) -> bool:
@@ -422,8 +427,11 @@ async def _touched_files(
     changed: dict[str, bytes | None] = {}
     folder = PurePosixPath(guarded.path).parent.as_posix()
     guard_now = await content_of(sandbox, guarded.path, max_bytes=_MAX_CHANGED_BYTES)
-    if guard_now != guarded.source or any(
-        before.get(path) != after.get(path) or path in events for path in (guarded.path, folder)
+    first = "" if guarded.first is None else guarded.first[0]
+    if (
+        guard_now != guarded.source
+        or first in events
+        or any(before.get(path) != after.get(path) or path in events for path in (guarded.path, folder))
     ):
         changed[guarded.path] = None
     for path, text in guarded.files.items():
@@ -448,18 +456,18 @@ def _places(
     kept = [path for path in contract.files if path not in guarded.changeable]
     files = [f"{WORKSPACE}/{path}" for path in kept if only is None or path in only]
     if only is None:
-        files.append(guarded.path)
+        files += [guarded.path, *([guarded.first[0]] if guarded.first is not None else [])]
     return files, folders_above(files)
 
 
 def _of_contract(
-    touched: Mapping[str, frozenset[str]], contract: CommandContract, guard_path: str
+    touched: Mapping[str, frozenset[str]], contract: CommandContract, guarded: _Guarded
 ) -> dict[str, frozenset[str]]:
     """Events by the contract's own paths; what happens to a folder happens to each file in it."""
     found: dict[str, frozenset[str]] = {}
     if not touched:
         return found
-    for name in [*contract.files, guard_path]:
+    for name in [*contract.files, guarded.path, *([guarded.first[0]] if guarded.first is not None else [])]:
         place, events = name if name.startswith("/") else f"{WORKSPACE}/{name}", set[str]()
         while place:
             events |= touched.get(place, frozenset())

@@ -55,7 +55,13 @@ from harena.scoring.scorers.left_links import (
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.sealed_verifier import SealingError, adopt_times, sealing_of, take_over
 from harena.scoring.scorers.shadowing import NAMES_OF_WORK, phony_targets
-from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, guard, guarded_scripts
+from harena.scoring.scorers.start_up_files import (
+    StartUpFiles,
+    StartUpFilesError,
+    first_module_of,
+    guard,
+    guarded_scripts,
+)
 from harena.scoring.scorers.verifier_ground import (
     CLEAR_WRITTEN,
     FIND_STEERING,
@@ -580,6 +586,8 @@ async def _verified(
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())
+    if (first := await _looked(contract, first_module_of, path, environment, contract.tests.values())) is not None:
+        await _write_bytes(sandbox, *first, mode=0o644)
     states, live = await _states(sandbox, dangling), await _live(sandbox, ground, path) if keeps_links else b""
     names = await _looked(contract, judging_scripts, contract.tests, TESTS, contract.workdir)
     scripts = await WatchedScripts.begin(sandbox, ground.emptied[1], {name: texts[name] for name in names})

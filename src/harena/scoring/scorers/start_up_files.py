@@ -18,6 +18,7 @@ from typing import Protocol
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import FileInfo
+from harena.scoring.guest import first_module
 from harena.scoring.guest import sitecustomize as guest_sitecustomize
 from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.shell_code import code_mask, is_data
@@ -326,6 +327,15 @@ def guard(
         source = f"{before}\n{name} = {value!r}\n{after}"
     variables = {**environment, "PYTHONPATH": place if searched or not theirs else f"{place}:{theirs}"}
     return path, source.encode(), variables
+
+
+def first_module_of(path: str, environment: Mapping[str, str], texts: Iterable[str]) -> tuple[str, bytes] | None:
+    """(path, content) of the file beside the guard's, of this path, by which no folder of PYTHONPATH gives a module
+    before the guard is in its place; None where the variables and the verifier's texts have no such folders."""
+    place = str(PurePosixPath(path).parent)
+    if environment["PYTHONPATH"] == place and not any("PYTHONPATH" in text for text in texts):
+        return None
+    return f"{place}/encodings.py", source_of(first_module).encode()
 
 
 def _own_name(path: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
 from harena.scoring.formats.answers import PYTHON, SHELLS, final_answer, program_in
-from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, guard
+from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, first_module_of, guard
 from harena.scoring.slices import aside
 from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import Step
@@ -183,6 +183,8 @@ class TaskEnvironment(SandboxEnvironment):
         if guarded:
             path, source, environment = guard(folder, {})
             await self.at.sandbox.write_file(path, source)
+            if (early := first_module_of(path, environment, [text])) is not None:
+                await self.at.sandbox.write_file(*early)
             argv = ["env", f"PYTHONPATH={environment['PYTHONPATH']}", *argv]
         done = await self.at.exec([*argv, f"{folder}/script"], seconds, stdin=stdin)
         await self.at.sandbox.remove(folder, recursive=True, missing_ok=True)
