@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -228,6 +229,52 @@ async def test_a_program_of_the_images_is_the_images_whatever_it_is_called(
     result = await attacked(source, folder, script)
     assert result.score == 0.0, result.detail
     assert result.validity is Validity.VALID, result.detail
+    honest = await attacked(source, folder, task.solution)
+    assert honest.score == 1.0, honest.detail
+
+
+def of_nobody(verifier: str, files: dict[str, str]) -> ImageTask:
+    """The verifier is another user than the candidate, who is root."""
+    verifier = f"{verifier} && ok=1{RULE}"
+    solution = "chmod 777 /app; echo 42 > /app/answer.txt\n"
+    return ImageTask(
+        image=PYTHON, toml='[verifier]\nuser = "nobody"\n', verifier=verifier, solution=solution, files=files
+    )
+
+
+SAYS = {"tests/j.py": "print('PASS' if open('/app/answer.txt').read().strip() == '42' else 'FAIL')\n"}
+OF_OTHERS: dict[str, tuple[ImageTask, str]] = {
+    "a result that was there": (
+        of_nobody("python3 /tests/j.py > /tmp/j.log; grep -q PASS /tmp/j.log", SAYS),
+        "echo 1 > /app/answer.txt; echo PASS > /tmp/j.log\n",
+    ),
+    "a result of a name that only the script knows": (
+        of_nobody("for t in j; do python3 /tests/$t.py > /tmp/$t.log; done; grep -q PASS /tmp/j.log", SAYS),
+        "echo 1 > /app/answer.txt; echo PASS > /tmp/j.log\n",
+    ),
+    "a file in the place of a copy": (
+        of_nobody(
+            "mkdir -p /app/t; cp -r /tests/. /app/t/; cmp -s /app/answer.txt /app/t/want.txt",
+            {**SAYS, "tests/want.txt": "42\n"},
+        ),
+        "mkdir /app/t; echo 1 | tee /app/answer.txt > /app/t/want.txt; chmod 755 /app/t\n",
+    ),
+    "a test in the place of a copy": (
+        of_nobody("mkdir -p /app/t; cp /tests/j.py /app/t/; cd /app/t; python3 j.py | grep -q PASS", SAYS),
+        "mkdir /app/t; echo 1 > /app/answer.txt; echo 'print(\"PASS\")' > /app/t/j.py\n",
+    ),
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of several users are made")
+@pytest.mark.parametrize("name", OF_OTHERS)
+async def test_a_verifier_that_is_another_user_reads_what_it_has_written(
+    source: Source, tmp_path: Path, name: str
+) -> None:
+    task, script = OF_OTHERS[name]
+    folder = task.written(tmp_path / "task")
+    result = await attacked(source, folder, script)
+    assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
     honest = await attacked(source, folder, task.solution)
     assert honest.score == 1.0, honest.detail
 

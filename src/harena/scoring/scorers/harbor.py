@@ -27,7 +27,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.network_policy import policy_in_words
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
-from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_within
 from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
@@ -53,7 +53,7 @@ from harena.scoring.scorers.left_links import (
     places_opened,
 )
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.sealed_verifier import SealingError, adopt_times, sealing_of, take_over
+from harena.scoring.scorers.sealed_verifier import WORKING_PLACES, SealingError, adopt_times, sealing_of, take_over
 from harena.scoring.scorers.shadowing import NAMES_OF_WORK, phony_targets
 from harena.scoring.scorers.start_up_files import (
     StartUpFiles,
@@ -66,6 +66,7 @@ from harena.scoring.scorers.verifier_ground import (
     CLEAR_WRITTEN,
     FIND_STEERING,
     MAKE_WRITABLE,
+    OPEN_TO_OTHERS,
     copied_paths,
     hiding_makefiles,
     left_by_candidate,
@@ -506,14 +507,20 @@ async def _opened(sandbox: SandboxPort, contract: HarborContract, ground: Ground
     return await aside(len(told), modes_backwards, told)
 
 
-async def _make_writable(sandbox: SandboxPort, contract: HarborContract) -> None:
+async def _make_writable(sandbox: SandboxPort, contract: HarborContract, verifier: str | None) -> None:
     """What the verifier writes or copies to. Unlike elsewhere, root in a sandbox is bound by the modes of files."""
     everywhere = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
     copied = await _looked(contract, copied_paths, contract.tests, contract.workdir)
     targets = list(dict.fromkeys([*everywhere, *copied]))[:_MOST_AT_ONCE]
     places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
     argv = ("sh", "-c", MAKE_WRITABLE, "sh", str(len(targets)), *targets, *places)
-    await _told(sandbox, argv, "/", {"NAMES": names_brought(contract.tests, everywhere)}, seconds=_CLEAN_SECONDS)
+    names = {"NAMES": names_brought(contract.tests, everywhere)}
+    await _told(sandbox, argv, "/", names, seconds=_CLEAN_SECONDS)
+    if verifier is not None and verifier != contract.user and verifier.partition(":")[0] not in ("root", _ROOT):
+        held = dict.fromkeys((contract.workdir, "/app", "/tmp", *WORKING_PLACES))
+        theirs = [path for path in targets if any(is_within(path, place) and path != place for place in held)]
+        argv = ("bash", "-c", OPEN_TO_OTHERS, "bash", str(len(theirs)), *theirs, *held)
+        await _told(sandbox, argv, "/", names, seconds=_CLEAN_SECONDS, user=_ROOT)
 
 
 async def _states(sandbox: SandboxPort, links: Mapping[bytes, bytes]) -> dict[bytes, LinkState]:
@@ -562,8 +569,9 @@ async def _verified(
         await _told(sandbox, ("bash", "-c", CLOSE_FOLDERS), "/", seconds=_CLEAN_SECONDS, stdin=opened)
     written = await _looked(contract, written_paths, contract.tests, contract.workdir)
     if written:
-        await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", {})
-    await _make_writable(sandbox, contract)
+        other = {} if verifier is None else {"OTHER": "y"}
+        await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", other)
+    await _make_writable(sandbox, contract, verifier)
     own = [f"{place}/{path}" for place in {TESTS, ground.emptied[1]} for path in contract.tests if path.endswith(".py")]
     path, guarding, environment = await _looked(
         contract,

@@ -106,7 +106,7 @@ for place in "$@"; do
         unset IFS
         continue;;
     esac
-    if [ -L "$place" ] || { [ -e "$place" ] && { [ ! -f "$place" ] || [ ! -w "$place" ]; }; }; then
+    if [ -L "$place" ] || { [ -e "$place" ] && { [ ! -f "$place" ] || [ ! -w "$place" ] || [ -n "$OTHER" ]; }; }; then
         chmod u+w -- "${place%/*}" 2>/dev/null
         rm -rf -- "$place"
     fi
@@ -115,7 +115,37 @@ exit 0
 """
 """a plain file that can be written to is emptied by the verifier itself. Of a name with `*` in it, which only the
 running script knows, what could not be written to is opened; links to such, pipes, and folders where the name says more
-than `*` are removed"""
+than `*` are removed. OTHER: the verifier is another user than whoever runs this, who cannot tell what it could write
+to"""
+OPEN_TO_OTHERS = """\
+command -v find >/dev/null || exit 0
+opened() {
+    local target=$1 kept
+    shift
+    if [ -L "$target" ] || [ ! -e "$target" ]; then return; fi
+    for kept do case "$kept/" in "$target"/*) return;; esac; done
+    find "$target" -xdev \\( -type d -o -type f \\) -exec sh -c '
+        target=$1
+        shift
+        for path do
+            if [ -d "$path" ] || [ "$path" = "$target" ]; then chmod a+rwX -- "$path"; continue; fi
+            case "$NAMES" in *"/${path##*/}/"*) chmod a+rw -- "$path";; esac
+        done' sh "$target" {} +
+}
+count=$1 targets=("${@:2:$1}")
+shift $((count + 1))
+for target in "${targets[@]}"; do
+    IFS=
+    case "$target" in
+        *'*'*) for match in $target; do opened "$match" "$@"; done;;
+        *) opened "$target" "$@";;
+    esac
+    unset IFS
+done
+exit 0
+"""
+"""A verifier that is another user than the candidate may write to so many of the first places, and in them to folders
+and to what has one of NAMES; not to the other places as a whole, nor to what these lie in. It is a script of bash"""
 MAKE_WRITABLE = """\
 writable() {
     [ -L "$1" ] || [ -w "$1" ] || chmod u+rwX -- "$1" 2>/dev/null
