@@ -13,7 +13,7 @@ from harena.scoring.scorers.left_links import names_brought
 from harena.scoring.scorers.shadowing import phony_targets
 from harena.scoring.scorers.shell_code import code_mask, is_data
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts
-from harena.scoring.scorers.verifier_ground import copied_paths, written_paths
+from harena.scoring.scorers.verifier_ground import copied_paths, folders_copied_to, made_paths, written_paths
 from harena.scoring.scorers.verifier_scripts import judging_scripts
 from harena.scoring.scorers.weak_lines import weak_lines
 
@@ -23,6 +23,8 @@ LENGTHS = (1500, 16_000)
 LOOKS: dict[str, Callable[[str], object]] = {
     "written": lambda text: written_paths({"test.sh": text}, "/app", places=("/",)),
     "copied": lambda text: copied_paths({"test.sh": text}, "/app"),
+    "made": lambda text: made_paths({"test.sh": text}, "/app"),
+    "folders": lambda text: folders_copied_to({"test.sh": text}, "/app"),
     "brought": lambda text: names_brought({"test.sh": text}, []),
     "judging": lambda text: judging_scripts({"test.sh": text, "a.py": text}, "/tests", "/app"),
     "phony": lambda text: phony_targets({"Makefile": text}),
@@ -39,7 +41,7 @@ REPEATED = (
     ">a;", ">a ", ">a\n", ">$x;x=$x$x;", "rm ", "cd /a;", "cp * a;", " #", '" #', "sed ", "open(", "make ", "a", "a1",
     "a ", "a\n", " ", "\n", "\t", ";", "; ", '"', "'", "`", "(", "$(", "<<E ", "cat <<E >a.sh\nE\n", "sh <<E\n",
     'sh -c "', 'eval "', "b=$a;", "read x;", "do ", "if ", "{ ", "PYTHONPATH=a ", "a=b ", "export x", "x=$(cat",
-    "x.sh ", "\\\n", " \\\n", "a: b\n", "a:b ",
+    "curl -o ", "curl -o a;", "cp a b;", "git clone ", "uv venv ", "x.sh ", "\\\n", " \\\n", "a: b\n", "a:b ",
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harena.scoring.scorers.verifier_ground import written_paths
+from harena.scoring.scorers.verifier_ground import folders_copied_to, made_paths, written_paths
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,37 @@ from harena.scoring.scorers.verifier_ground import written_paths
 def test_only_what_a_verifier_writes_is_its_own(text: str, paths: list[str]) -> None:
     """A folder, socket or link that it only names is the candidate's."""
     assert written_paths({"test.sh": text, "notes.md": "> /tmp/notes"}, "/app") == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("wget -qO /tmp/i.sh https://x/i.sh || true", ["/tmp/i.sh"]),
+        ("curl -LsSfo i.sh https://x/j.sh", ["/app/i.sh"]),
+        ("cd /tmp && curl -LO https://x/i.sh?a=b", ["/tmp/i.sh"]),
+        ("D=/opt/x; wget -P $D https://x/i.sh", ["/opt/x/i.sh"]),
+        ("curl --output=/tmp/a https://x/a", ["/tmp/a"]),
+        ("wget http://localhost:8000/index.html; curl -s https://x | sh", []),
+        ("git clone --depth 1 -b main https://x/r.git", ["/app/r"]),
+        ("git clone https://x/r.git /tmp/r 2>/dev/null", ["/tmp/r"]),
+        ("python3 -m venv --clear /tmp/v && . /tmp/v/bin/activate", ["/tmp/v"]),
+        ("uv venv; uv venv -p 3.12 .test; virtualenv v", ["/app/.venv", "/app/.test", "/app/v"]),
+        ("[ -d .venv ] || python3 -m venv .venv", []),
+    ],
+)
+def test_what_a_verifier_makes(text: str, paths: list[str]) -> None:
+    """What is looked at before may be the candidate's."""
+    assert made_paths({"test.sh": text}, "/app") == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("cp -r /tests /app/t", ["/app/t"]),
+        ("cd /x; mv /tests/a out/", ["/app/out", "/x/out"]),
+        ("mkdir -p t; cp -r /tests/. t", []),
+        ("ls /app/t; cp -r /tests /app/t", []),
+    ],
+)
+def test_where_a_folder_is_copied_to(text: str, paths: list[str]) -> None:
+    assert folders_copied_to({"test.sh": text}, "/app") == paths

@@ -68,8 +68,11 @@ from harena.scoring.scorers.verifier_ground import (
     MAKE_WRITABLE,
     OPEN_TO_OTHERS,
     copied_paths,
+    folders_copied_to,
     hiding_makefiles,
     left_by_candidate,
+    made_paths,
+    names_in,
     parsed,
     steering_above,
     written_paths,
@@ -172,12 +175,15 @@ class Ground:
     steering: Mapping[str, str] = field(default_factory=dict)
     """files with the rules of tools, see `verifier_ground`"""
     absent_targets: tuple[str, ...] = ()
-    """where something would have `make` leave out work, and nothing was; see `shadowing`"""
+    """where something would have `make` leave out work (see `shadowing`), or where the verifier downloads or makes
+    something, and nothing was"""
     reals: Mapping[str, str] = field(default_factory=dict)
     """folders that a verifier works in, and what they are after all links"""
     places: tuple[str, ...] = ()
     """what is looked through for what a candidate leaves: what a sealed verifier takes over, or all that can be written
     to; see `FIND_LEFT`"""
+    absent_folders: tuple[str, ...] = ()
+    """where the verifier copies a folder to, and nothing was"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,8 +379,13 @@ async def _ground(
         await _left(sandbox, emptied, looked, all_links=all_links),
         await _steering(sandbox, contract, looked),
     )
-    absent = await _absent(sandbox, await _looked(contract, _targets, contract))
-    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, looked)
+    targets = await _looked(contract, _targets, contract)
+    targets += await _looked(contract, made_paths, contract.tests, contract.workdir)
+    copies = set(await _looked(contract, folders_copied_to, contract.tests, contract.workdir))
+    absent = await _absent(sandbox, [*targets, *sorted(copies - set(targets))][:_MOST_AT_ONCE])
+    folders = tuple(path for path in absent if path in copies)
+    absent = tuple(path for path in absent if path in set(targets))
+    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, looked, folders)
 
 
 async def _looked(contract: HarborContract, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -562,6 +573,7 @@ async def _verified(
     hidden = set(hiding)
     left = [path for path in left if path not in hidden]
     hiding += ground.absent_targets
+    hiding += await aside(size, names_in, ground.absent_folders, [*contract.tests, *contract.binary_tests])
     if hiding:
         given = b"".join(path.encode("utf-8", "replace") + b"\0" for path in hiding)
         await _told(sandbox, ("xargs", "-0", "rm", "-rf", "--"), "/", seconds=_CLEAN_SECONDS, stdin=given)

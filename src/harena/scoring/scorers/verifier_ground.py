@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 _WRITES_TO = re.compile(
@@ -186,6 +187,17 @@ _COPIES = re.compile(
 )
 
 
+_PIECES = re.compile(r"[^;&|\n()]+")
+_CHANGES = re.compile(r"[ \t]*(?:cd|pushd)[ \t]+[\"']?([\w./+${}-]+)")
+_MAKING = re.compile(
+    r"(?<![\w.-])(curl|wget|git[ \t]+clone|python[\d.]*[ \t]+-m[ \t]+(?:venv|virtualenv)|virtualenv|uv[ \t]+venv)"
+    r"(?![\w.-])"
+)
+_NEAR = re.compile(r"://(?:[^/@]*@)?(?:localhost|127\.|0\.0\.0\.0|\[::)")
+_REDIRECTED = re.compile(r"\d*[<>]")
+_VERSION = re.compile(r"(?:python)?\d+(?:\.\d+)*|python")
+
+
 def written_paths(texts: Mapping[str, str], workdir: str, *, places: tuple[str, ...] = _SCRATCH) -> list[str]:
     """Files below `places` that the lines of shell of a verifier write to, wherever it may be then; but for those that
     it has read before, which are the candidate's. Not for an event loop where the texts are long."""
@@ -235,6 +247,94 @@ def copied_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
         if len(found) > _MOST_FOUND:
             break
     return [path for path in found if ".." not in path.split("/") and path != "/"]
+
+
+def made_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
+    """What the lines of shell of a verifier download, clone or make as a virtual environment: programs that leave what
+    is there as it is where they fail; but for what it has looked at before. Not for an event loop where the texts are
+    long."""
+    found: dict[str, None] = {}
+    for script in _scripts(texts):
+        before, values, folder, asked = _Before(script), _values(script), workdir, set[str]()
+        for piece in _PIECES.finditer(script):
+            if len(found) > _MOST_FOUND or len(asked) > _MOST_TARGETS:
+                break
+            if (changes := _CHANGES.match(piece[0])) is not None:
+                (folder,) = _resolved(changes[1], values)[:1] or ["*"]
+                folder = str(PurePosixPath(workdir, folder))
+            for target in _made_by(piece[0]):
+                asked.add(target)
+                if before.reads(target, piece.start()):
+                    continue
+                found.update((str(PurePosixPath(folder, path)), None) for path in _resolved(target, values))
+    return [path for path in found if "*" not in path and ".." not in path.split("/") and path.count("/") > 1]
+
+
+def _made_by(piece: str) -> list[str]:
+    """The targets of one command that is known to make something."""
+    making = _MAKING.search(piece)
+    if making is None or len(piece) > _LONGEST_PATH:
+        return []
+    words = [word.strip("\"'") for word in piece[making.end() :].split()]
+    plain = [word for word in words if not word.startswith("-") and not _REDIRECTED.match(word)]
+    program = making[1].split()[0]
+    if program == "git":
+        values = {following for word, following in pairwise(words) if word in ("-b", "--branch", "--depth")}
+        cloned = [word for word in plain if word not in values]
+        return cloned[1:2] or [PurePosixPath(word).name.removesuffix(".git") for word in cloned[:1]]
+    if program == "uv" or "venv" in making[1] or program == "virtualenv":
+        named = [word for word in plain if not _VERSION.fullmatch(word)]
+        return named[-1:] or ([".venv"] if program == "uv" else [])
+    return _downloaded(program, words)
+
+
+def _downloaded(program: str, words: list[str]) -> list[str]:
+    """Files that curl or wget write. Without one that is named it is the last part of the address."""
+    letter, names = ("o", ("--output",)) if program == "curl" else ("O", ("--output-document",))
+    folder, targets = "", []
+    takes_names = program == "wget" or any(
+        word == "--remote-name" or re.fullmatch(r"-[A-Za-z]*O[A-Za-z]*", word) for word in words
+    )
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        own, _, value = word.partition("=")
+        short = re.fullmatch(rf"-[A-Za-z#]*{letter}(.*)", word) if not word.startswith("--") else None
+        if own in names or (short is not None and letter == "o"):
+            targets.append((short[1] if short is not None else value) or following)
+        elif short is not None:
+            targets.append(short[1] or following)
+        elif own in ("--output-dir", "--directory-prefix") or (program == "wget" and own == "-P"):
+            folder = value or following
+    if not targets and takes_names:
+        # of a server beside the verifier, which may serve the very file
+        targets = [PurePosixPath(word.split("?")[0]).name for word in words if "://" in word and not _NEAR.search(word)]
+    return [str(PurePosixPath(folder, target)) for target in targets if target and target != "-"]
+
+
+def folders_copied_to(texts: Mapping[str, str], workdir: str) -> list[str]:
+    """Where the lines of shell of a verifier copy or move a folder to, which comes to lie in it where there is one; but
+    for what it has looked at before. Not for an event loop where the texts are long."""
+    found: dict[str, None] = {}
+    for script in _scripts(texts):
+        before, values, asked = _Before(script), _values(script), set[str]()
+        folders = _folders(workdir, script)
+        for copied in _COPIES.finditer(script):
+            if len(found) > _MOST_FOUND or len(asked) > _MOST_TARGETS:
+                break
+            words = [word.strip("\"'") for word in copied[1].split() if not word.startswith("-")]
+            if len(words) != 2 or words[0].endswith(("/.", "/*")):
+                continue
+            asked.add(words[1])
+            if before.reads(words[1], copied.start()):
+                continue
+            for path in _resolved(words[1].rstrip("/"), values):
+                found.update(dict.fromkeys(str(PurePosixPath(folder, path)) for folder in folders))
+    return [path for path in found if "*" not in path and ".." not in path.split("/") and path != "/"]
+
+
+def names_in(folders: Iterable[str], paths: Iterable[str]) -> list[str]:
+    """Where a verifier would look for its files, if they had been copied to these folders and not into one in them."""
+    names = {name: None for path in paths for name in (path, PurePosixPath(path).name)}
+    return [f"{folder}/{name}" for folder in folders for name in names][:_MOST_FOUND]
 
 
 def _scripts(texts: Mapping[str, str]) -> list[str]:
