@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from harena.core.blueprint_source import BlueprintSource
 from harena.core.daemons import daemons_to_json, read_daemons
 from harena.core.errors import SandboxFailedError, SandboxValidationError
-from harena.core.models import Blueprint, SandboxSpec
+from harena.core.models import Blueprint, Limits, SandboxSpec
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.runtime.host.sandboxes import Sandboxes
 from harena.testing import FakeClock, FakeRuntime
@@ -81,6 +82,16 @@ async def test_a_blueprint_that_never_gets_ready_is_one_error(name: str) -> None
         with pytest.raises(SandboxFailedError, match=f"{told} .the next attempt is possible in 5 s"):
             await sandboxes.create(HERE, SPEC)
         assert len(runtime.created) == 1
+
+
+async def test_a_sandbox_that_is_asked_for_otherwise_is_tried() -> None:
+    """What it was asked to be may have been why: no other one is refused for that."""
+    sandboxes, runtime = home({"name": "db", "command": ["sleep", "1000"], "ready": ["false"], "ready_seconds": 5})
+    few = replace(SPEC, limits=Limits(pids=4))
+    for spec, created in ((few, 1), (few, 1), (SPEC, 2), (replace(SPEC, tags=("other",)), 2)):
+        with pytest.raises(SandboxFailedError, match="it was not ready in 5 s"):
+            await sandboxes.create(HERE, spec)
+        assert len(runtime.created) == created
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ import secrets
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
@@ -245,6 +245,16 @@ class SandboxRecord:
         self._forget(self)
 
 
+@dataclass(frozen=True, slots=True)
+class _NeverReady:
+    """A sandbox whose daemons were not ready. What it was asked to be may be why: its limits, say."""
+
+    asked: SandboxSpec
+    until: float
+    """it is remembered so long"""
+    said: str
+
+
 class Sandboxes:
     """Creates, finds, lists and ends sandboxes. `source` gives what scoring and jobs make theirs with."""
 
@@ -269,8 +279,8 @@ class Sandboxes:
         self._limits_of = limits_of
         self._waits = waits
         self._check_network = check_network
-        self._never_ready: dict[str, tuple[float, str]] = {}
-        """id of a blueprint whose daemons were not ready -> until when that is remembered, and what was said"""
+        self._never_ready: dict[str, _NeverReady] = {}
+        """id of a blueprint -> the latest sandbox of it whose daemons were not ready"""
         self._waiting: deque[asyncio.Future[None]] = deque()
         """creations that wait for the end of a sandbox"""
         self._living: dict[str, SandboxRecord] = {}
@@ -392,21 +402,24 @@ class Sandboxes:
         return port
 
     async def _with_daemons(self, workspace: str, spec: SandboxSpec, blueprint: Blueprint) -> SandboxPort:
-        """A sandbox whose daemons are ready. A blueprint whose daemons were not is not tried again for as long as
-        that took, a minute at most: runs of a job would each wait for it."""
+        """A sandbox whose daemons are ready. One that is asked for as another one was, whose daemons were not, is not
+        tried for as long as that took, a minute at most: runs of a job would each wait for it."""
         began = self._clock.now()
-        until, failure = self._never_ready.get(blueprint.id, (0.0, ""))
-        if began < until:
-            raise PlatformError(f"{failure} (the next attempt is possible in {until - began:.0f} s)", step="daemons")
+        asked = replace(spec, tags=(), annotations={})
+        never = self._never_ready.get(blueprint.id)
+        if never is not None and began < never.until and asked == never.asked:
+            left = never.until - began
+            raise PlatformError(f"{never.said} (the next attempt is possible in {left:.0f} s)", step="daemons")
         port = await self._runtime.create(spec, blueprint, workspace=workspace)
         try:
             self._check_open()
             await start_daemons(port, blueprint.daemons, self._clock)
         except BaseException as error:  # a cancellation, too: what is half made is nobody's
-            if isinstance(error, PlatformError) and error.step == "daemons":
+            if isinstance(error, PlatformError) and error.step == "daemons" and not spec.files:  # which may be large
                 now = self._clock.now()
-                kept = {key: each for key, each in self._never_ready.items() if each[0] > now}
-                self._never_ready = {**kept, blueprint.id: (now + min(60.0, now - began), str(error))}
+                kept = {key: each for key, each in self._never_ready.items() if each.until > now}
+                never = _NeverReady(asked, now + min(60.0, now - began), str(error))
+                self._never_ready = {**kept, blueprint.id: never}
             await asyncio.shield(asyncio.ensure_future(port.destroy()))
             raise
         return port
