@@ -24,6 +24,8 @@ template nor the event loop"""
 _FILE_BYTES = 2048
 """what the kernel takes for a file, folder, link or name, whatever it holds: a node and an entry of a folder, with 255
 bytes for its name; attributes count for nodes, too"""
+_SHARE_OF_MACHINE = 2
+"""part of the machine's memory that all held layers together may take"""
 MOST_BELOW = 48
 """held layers above each other: to look for a name takes the kernel longer with each"""
 
@@ -54,14 +56,18 @@ class HeldLayers:
     """All of a runtime. `let_go` tells a template (by its number) that it need not hold what is in a place."""
 
     let_go: Callable[[int, int], None]
+    most_of_node: int = field(default_factory=lambda: _memory_of_machine() // _SHARE_OF_MACHINE)
+    """bytes that those of all workspaces together may have"""
     _held: set[HeldLayer] = field(default_factory=set)
     _later: dict[HeldLayer, asyncio.TimerHandle] = field(default_factory=dict)
     """layers that nobody has any more -> what closes them"""
     _closing: set[asyncio.Future[None]] = field(default_factory=set)
 
     def place(self, workspace: str, template: int, size: int, most_bytes: int) -> int | None:
-        """A free place for one more of so many bytes; None = there is none, or no room in the workspace."""
+        """A free place for one more of so many bytes; None = there is none, or no room in the workspace or the node."""
         if size + sum(one.bytes for one in self._held if one.workspace == workspace) > most_bytes:
+            return None
+        if size + sum(one.bytes for one in self._held) > self.most_of_node:
             return None
         taken = {one.place for one in self._held if one.template == template}
         return next((place for place in range(launch.MOST_HELD) if place not in taken), None)
@@ -106,6 +112,10 @@ class HeldLayers:
             os.close(layer.folder)
         self._held.clear()
         self._later.clear()
+
+
+def _memory_of_machine() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def most_bytes() -> int:
