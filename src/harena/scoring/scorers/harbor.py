@@ -61,6 +61,8 @@ from harena.scoring.scorers.start_up_files import (
     first_module_of,
     guard,
     guarded_scripts,
+    programs_on_path,
+    remove_hiding_programs,
 )
 from harena.scoring.scorers.verifier_ground import (
     CLEAR_WRITTEN,
@@ -184,6 +186,8 @@ class Ground:
     to; see `FIND_LEFT`"""
     absent_folders: tuple[str, ...] = ()
     """where the verifier copies a folder to, and nothing was"""
+    programs: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """folders that the verifier puts on PATH, and what was in them"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +389,9 @@ async def _ground(
     absent = await _absent(sandbox, [*targets, *sorted(copies - set(targets))][:_MOST_AT_ONCE])
     folders = tuple(path for path in absent if path in copies)
     absent = tuple(path for path in absent if path in set(targets))
-    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, looked, folders)
+    works = (*reals, *reals.values())
+    programs = await programs_on_path(sandbox.list_dir, own_home, list(contract.tests.values()), works)
+    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, looked, folders, programs)
 
 
 async def _looked(contract: HarborContract, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -557,11 +563,13 @@ async def _verified(
     await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {}, user=_ROOT)
     opened = await _opened(sandbox, contract, ground)
     dangling = await _clean(sandbox, contract, ground, keeps_links=keeps_links)
-    if ground.start_up is not None:
-        try:
-            await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values(), most=_MOST_LEFT)
-        except StartUpFilesError as error:
-            raise EnvironmentFailedError(str(error)) from None
+    try:
+        texts = list(contract.tests.values())
+        if ground.start_up is not None:
+            await ground.start_up.restore(sandbox, sandbox.list_dir, texts, most=_MOST_LEFT)
+        await remove_hiding_programs(sandbox, sandbox.list_dir, ground.programs, texts, most=_MOST_LEFT)
+    except StartUpFilesError as error:
+        raise EnvironmentFailedError(str(error)) from None
     now = await _steering(sandbox, contract, ground.places)
     size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(now)
     left = await aside(size, left_by_candidate, ground.steering, now, contract.tests)
@@ -597,8 +605,8 @@ async def _verified(
         copied=contract.tests,
     )
     place = str(PurePosixPath(path).parent)
-    texts = await _looked(contract, guarded_scripts, contract.tests, place)
-    for name, text in texts.items():
+    scripted = await _looked(contract, guarded_scripts, contract.tests, place)
+    for name, text in scripted.items():
         await _write(sandbox, f"{TESTS}/{name}", text)
     for name, text in contract.binary_tests.items():
         content = await aside(len(text), base64.b64decode, text)
@@ -610,7 +618,7 @@ async def _verified(
         await _write_bytes(sandbox, *first, mode=0o644)
     states, live = await _states(sandbox, dangling), await _live(sandbox, ground, path) if keeps_links else b""
     names = await _looked(contract, judging_scripts, contract.tests, TESTS, contract.workdir)
-    scripts = await WatchedScripts.begin(sandbox, ground.emptied[1], {name: texts[name] for name in names})
+    scripts = await WatchedScripts.begin(sandbox, ground.emptied[1], {name: scripted[name] for name in names})
     try:
         request = _bash(contract, argv, environment, contract.verifier_timeout_seconds)
         done = await bench.run(sandbox, replace(request, user=verifier))

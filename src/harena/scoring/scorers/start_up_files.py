@@ -18,11 +18,21 @@ from typing import Protocol
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import FileInfo
+from harena.scoring.contracts.harbor import is_within
 from harena.scoring.guest import first_module
 from harena.scoring.guest import sitecustomize as guest_sitecustomize
 from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.shell_code import code_mask, is_data
-from harena.scoring.scorers.start_up_names import FILES, FOLDERS, PROGRAMS, Named, named_by, variables_assigned
+from harena.scoring.scorers.start_up_names import (
+    FILES,
+    FOLDERS,
+    INSTALLED,
+    PROGRAMS,
+    Named,
+    folders_on_path,
+    named_by,
+    variables_assigned,
+)
 from harena.scoring.scorers.verifier_ground import STEERING
 from harena.scoring.scorers.watched_files import ReadsFiles, content_of
 from harena.scoring.slices import aside
@@ -154,7 +164,8 @@ class StartUpFiles:
         named = await aside(size + _ENTRY_BYTES * len(found), named_by, texts, {*found, *self.files})
         kept = set()
         for path, entry in found.items():
-            if path.startswith(".") and "/" not in path and path != ".config" and path in named.hidden:
+            is_installed = path in INSTALLED
+            if path[:1] == "." and "/" not in path and path != ".config" and path in named.hidden and not is_installed:
                 continue
             place = f"{self.home}/{path}"
             is_file = entry.kind == "file"
@@ -162,7 +173,11 @@ class StartUpFiles:
                 await _keep_in_config(sandbox, listed, place, named, most, closed)
             if path in PROGRAMS and entry.kind == "directory" and path in named.known - self.folders:
                 await _remove_programs(sandbox, listed, place, texts, most, closed)
-            if path in named.known or path in self.folders or (is_file and self.large.get(path) == entry.size_bytes):
+            if (
+                (path in named.known and not is_installed)
+                or path in self.folders
+                or (is_file and self.large.get(path) == entry.size_bytes)
+            ):
                 continue
             before = self.files.get(path)
             if path in _PROFILES and is_file and named.has_login_shell:
@@ -176,16 +191,24 @@ class StartUpFiles:
         if closed - self.closed:
             raise StartUpFilesError("the candidate leaves folders that cannot be looked into")
         for path, content in self.files.items():
-            if path not in named.known | kept and path not in named.hidden:
+            if path in INSTALLED or path not in named.known | named.hidden | kept:
                 await sandbox.write_file(f"{self.home}/{path}", content)
 
 
 async def _remove_programs(
-    sandbox: Files, listed: Listed, place: str, texts: Collection[str], most: int, closed: set[str]
+    sandbox: Files,
+    listed: Listed,
+    place: str,
+    texts: Collection[str],
+    most: int,
+    closed: set[str],
+    *,
+    before: Collection[str] = (),
 ) -> None:
     """Remove from a folder of programs, which a verifier names since it puts it on PATH, those that hide the system's,
-    and those by which a verifier judges."""
+    and those by which a verifier judges; not what was there before."""
     theirs = await _entries(listed, place, closed)
+    theirs = {name: entry for name, entry in theirs.items() if name not in before}
     hidden: set[str] = set()
     for folder in _PROGRAMS_OF_SYSTEM if theirs else ():
         hidden |= theirs.keys() & (await _entries(listed, folder, set())).keys()
@@ -197,6 +220,36 @@ async def _remove_programs(
         raise StartUpFilesError("the candidate leaves too many programs")
     for name in hidden:
         await sandbox.remove(f"{place}/{name}", recursive=True, missing_ok=True)
+
+
+async def programs_on_path(
+    listed: Listed, home: str, texts: Collection[str], own: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """What is now in the folders that lines of the texts put on PATH, by folder; not in those below `own`, in which the
+    candidate works, or in the system's."""
+    size = _SEARCHES * sum(len(text) + 1 for text in texts)
+    folders = await aside(size, folders_on_path, texts, home)
+    left = [path for path in folders if not any(is_within(path, place) for place in (*own, *_PROGRAMS_OF_SYSTEM))]
+    closed: set[str] = set()
+    found = {path: frozenset(await _entries(listed, path, closed)) for path in left}
+    return {path: names for path, names in found.items() if path not in closed}
+
+
+async def remove_hiding_programs(
+    sandbox: Files,
+    listed: Listed,
+    before: Mapping[str, frozenset[str]],
+    texts: Collection[str],
+    *,
+    most: int = MOST_LEFT,
+) -> None:
+    """Remove from such folders the programs that were not there before and hide the system's, and those by which a
+    verifier judges. Raises StartUpFilesError."""
+    closed: set[str] = set()
+    for folder, names in before.items():
+        await _remove_programs(sandbox, listed, folder, texts, most, closed, before=names)
+    if closed:
+        raise StartUpFilesError("the candidate leaves folders that cannot be looked into")
 
 
 async def _keep_in_config(
@@ -216,7 +269,7 @@ async def _found(listed: Listed, home: str, closed: set[str], *, holds_project: 
     """What there is of `FILES` and `FOLDERS`, and each other hidden file, links as links. `closed` takes the folders
     that cannot be listed: a program opens by name what is in them."""
     places = {"": await _entries(listed, home or "/", closed)}
-    wanted = [path for path in (*FILES, *FOLDERS) if not (holds_project and path in _OF_PROJECTS)]
+    wanted = [path for path in (*FILES, *FOLDERS, *INSTALLED) if not (holds_project and path in _OF_PROJECTS)]
     above = {str(folder) for path in wanted for folder in PurePosixPath(path).parents if str(folder) != "."}
     for folder in sorted(above):  # a folder comes before those in it
         parent, _, name = folder.rpartition("/")

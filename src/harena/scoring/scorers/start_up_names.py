@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 FILES = (
     ".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_env", ".profile", ".zshrc", ".zshenv",
@@ -28,6 +29,12 @@ FOLDERS = (
     ".local/share/uv", ".local/share/pipx", ".local/share/virtualenv", ".local/share/virtualenvs", ".local/share/pnpm",
     ".local/share/mise", ".local/pipx", ".local/share/bash-completion", ".local/state/uv",
 )  # fmt: skip
+INSTALLED = (
+    ".cargo/env", ".nvm", ".rustup", ".rbenv", ".sdkman", ".asdf", ".deno", ".bun", ".opam", ".ghcup", ".poetry",
+    ".pixi", ".volta", ".linuxbrew", ".juliaup", ".pyenv", ".rvm", ".fnm", ".phpbrew", ".jenv", ".swiftly",
+    "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba",
+)  # fmt: skip
+"""what installers leave; a verifier names it since it has run one, which fails without a network"""
 PROGRAMS = (".local/bin", ".cargo/bin", "bin")
 """folders of programs, which a shell may have on PATH"""
 _NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
@@ -44,6 +51,8 @@ _HIDDEN, _HIDDEN_ANYWHERE = re.compile(rf"(?<!{_BEFORE})\."), re.compile(rf"(?<!
 _NAME = re.compile(r"[\w.-]*+")
 _PLAIN = re.compile(r"\.[\w.-]*(?:/[\w.-]+)*")
 _LOGIN_SHELL = re.compile(r"\b(?:ba|da|z)?sh[\"']?,?[ \t]+[\"']?(?:-[a-km-z]*l\w*|--login)\b")
+_PATH = re.compile(r"(?<!\w)PATH=[\"']?([^\s\"';&|()<>]{1,4096})")
+_MOST_ON_PATH = 50
 _ASSIGNED = re.compile(r"(?<![A-Z0-9_])[A-Z0-9_]++(?==)")
 _LONGEST_NAME = 255
 """characters of a file's name, or of a variable's"""
@@ -83,6 +92,20 @@ def named_by(texts: Sequence[str], paths: Collection[str]) -> Named:
         in_config=_in_config(texts),
         has_login_shell=any(_LOGIN_SHELL.search(text) for text in texts),
     )
+
+
+def folders_on_path(texts: Iterable[str], home: str) -> list[str]:
+    """Folders that lines of the texts put on PATH, the first ones."""
+    found: dict[str, None] = {}
+    for text in texts:
+        for match in _PATH.finditer(text):
+            for entry in match[1].split(":"):
+                path = re.sub(r"^(?:~|\$HOME|\$\{HOME\})(?=/|$)", lambda _: home, entry)
+                if path.startswith("/") and "$" not in path and ".." not in path.split("/"):
+                    found.setdefault(str(PurePosixPath(path)))
+                if len(found) >= _MOST_ON_PATH:
+                    return list(found)
+    return list(found)
 
 
 def configures_git(text: str) -> bool:
