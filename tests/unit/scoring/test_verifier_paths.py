@@ -45,6 +45,8 @@ def test_only_what_a_verifier_writes_is_its_own(text: str, paths: list[str]) -> 
         ("cd /tmp && curl -LO https://x/i.sh?a=b", ["/tmp/i.sh"]),
         ("D=/opt/x; wget -P $D https://x/i.sh", ["/opt/x/i.sh"]),
         ("curl --output=/tmp/a https://x/a", ["/tmp/a"]),
+        ("apt-get install -y curl", []),
+        ("apt-get install -y wget git curl && curl; git clone; uv venv;", ["/app/.venv"]),
         ("wget http://localhost:8000/index.html; curl -s https://x | sh", []),
         ("git clone --depth 1 -b main https://x/r.git", ["/app/r"]),
         ("git clone https://x/r.git /tmp/r 2>/dev/null", ["/tmp/r"]),

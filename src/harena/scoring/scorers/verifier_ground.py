@@ -295,7 +295,7 @@ def _downloaded(program: str, words: list[str]) -> list[str]:
     takes_names = program == "wget" or any(
         word == "--remote-name" or re.fullmatch(r"-[A-Za-z]*O[A-Za-z]*", word) for word in words
     )
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in pairwise([*words, ""]):
         own, _, value = word.partition("=")
         short = re.fullmatch(rf"-[A-Za-z#]*{letter}(.*)", word) if not word.startswith("--") else None
         if own in names or (short is not None and letter == "o"):
