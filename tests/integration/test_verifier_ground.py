@@ -112,6 +112,9 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
         made("/app/t/expected.txt", "1\n") + "echo 1 > out.txt",
         f"r=0; cp -r /tests /app/t; cmp -s /app/out.txt /app/t/expected.txt && r=1{END}", EXPECTED, {},
     ),
+    "no variables": (
+        f'echo "{DONE}" > json.py', SEARCHED.replace("PYTHONPATH=/app", 'env -i PATH="$PATH"'), {}, {}
+    ),
     "a start-up module there": (f'echo "{DONE}" > sitecustomize.py', SEARCHED, {}, {}),
     "a module beside the verifier's": (
         "mkdir -p helper; echo \"want = 'x'\" > helper/__init__.py; printf x > out.txt", "cp /tests/*.py /app; r=0; cd /app; "

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harena.scoring.guest.sitecustomize import is_trusted
-from harena.scoring.scorers.start_up_files import first_module_of, guard
+from harena.scoring.scorers.start_up_files import first_module_of, guard, guarded_shell
 
 
 @pytest.mark.parametrize(
@@ -139,3 +139,20 @@ def test_without_a_search_path_nothing_comes_before_the_guard() -> None:
     path, _, environment = guard("/tests", {})
     assert first_module_of(path, environment, ["python3 -m pytest"]) is None
     assert first_module_of(path, environment, ["PYTHONPATH=/app python3 -m pytest"]) is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("unset PYTHONPATH PYTHONHOME; python3 x", "export PYTHONPATH=/g; unset  PYTHONHOME; python3 x"),
+        ('env -i PATH="$PATH" python3 x', 'env -i PYTHONPATH=/g PATH="$PATH" python3 x'),
+        ("env -i ./app", "env -i ./app"),
+        ("env -u PYTHONPATH python3 x", "env PYTHONPATH=/g python3 x"),
+        ("PYTHONPATH= python3 x", "PYTHONPATH=/g python3 x"),
+        ("declare -x PYTHONPATH=/a", "declare -x PYTHONPATH=/g:/a"),
+        ("echo 'unset PYTHONPATH'", "echo 'unset PYTHONPATH'"),
+        ("env PATH=/a python3 x; printenv -0", "env PATH=/a python3 x; printenv -0"),
+    ],
+)
+def test_a_line_that_clears_the_search_path_keeps_the_guard(line: str, kept: str) -> None:
+    assert guarded_shell(line, "/g") == kept

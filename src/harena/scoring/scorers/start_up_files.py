@@ -63,9 +63,17 @@ _IMPORTED = (
 )
 """first names of modules that a program may import: in statements, in texts, and behind `-m`"""
 _SETS_SEARCH_PATH = re.compile(
-    r"(?m)(?:^|[;&|({`\"']|\b(?:export|env|then|do|else))[ \t]*(?:\w+=\S{0,1000}[ \t]+)*PYTHONPATH=(?=[^\s;&|)])"
+    r"(?m)(?:^|[;&|({`\"']|\b(?:export|env|then|do|else|(?:declare|typeset|readonly|local)(?:[ \t]+-\w+)*))"
+    r"[ \t]*(?:\w+=\S{0,1000}[ \t]+)*PYTHONPATH=(?=[^\s;&|)])"
 )
 """an assignment, where a command begins"""
+_CLEARS_SEARCH_PATH = re.compile(
+    r"(?m)(?<![\w./$-])(?:(?P<unset>unset[ \t]+(?:-v[ \t]+)?)PYTHONPATH(?!\w)"
+    r"|(?P<kept>env[ \t]+)-u[ \t]*PYTHONPATH(?!\w)"
+    r"|(?P<none>env[ \t]+(?:-i|-|--ignore-environment))(?=[ \t][^\n]{0,500}\bpy(?:thon|test|\.test))"
+    r"|PYTHONPATH=(?=[\s;&|)]|$))"
+)
+"""what leaves Python without a search path of the environment's"""
 
 _SEARCHES = 16
 """times that a text is read where it is looked through: texts of 1,024 characters are small"""
@@ -399,19 +407,37 @@ def _own_name(path: str) -> str:
 
 def guarded_shell(text: str, guard_folder: str) -> str:
     """A command of shell that sets the search path of Python keeps the guard in it; data of the script stays."""
-    if "PYTHONPATH=" not in text:
+    if not _sets_or_clears(text):
         return text
     mask = code_mask(text)
-    return _SETS_SEARCH_PATH.sub(
+    text = _SETS_SEARCH_PATH.sub(
         lambda found: f"{found[0]}{guard_folder}:" if mask[found.end() - 1] else found[0], text
     )
+    mask = code_mask(text)
+    return _CLEARS_SEARCH_PATH.sub(
+        lambda found: _kept_guard(found, guard_folder) if mask[found.end() - 1] else found[0], text
+    )
+
+
+def _sets_or_clears(text: str) -> bool:
+    return "PYTHONPATH" in text or ("env" in text and _CLEARS_SEARCH_PATH.search(text) is not None)
+
+
+def _kept_guard(found: re.Match[str], guard_folder: str) -> str:
+    """What clears everything else."""
+    setting = f"PYTHONPATH={guard_folder}"
+    if found["unset"] is not None:
+        return f"export {setting}; {found['unset']}"  # other variables may follow
+    if found["kept"] is not None:
+        return f"{found['kept']}{setting}"
+    return setting if found["none"] is None else f"{found['none']} {setting}"
 
 
 def guarded_scripts(texts: Mapping[str, str], guard_folder: str, commands: Iterable[str] = ()) -> dict[str, str]:
     """A contract's files, its scripts so that they keep the guard, but for those that it only compares with.
     `commands`: more lines that may run them."""
     everything = [*texts.values(), *commands]
-    setting = [path for path, text in texts.items() if path.endswith((".sh", ".bash")) and "PYTHONPATH=" in text]
+    setting = [path for path, text in texts.items() if path.endswith((".sh", ".bash")) and _sets_or_clears(text)]
     data = {path for path in setting[:_MOST_DATA] if is_data(PurePosixPath(path).name, everything)}
     return {**texts, **{path: guarded_shell(texts[path], guard_folder) for path in setting if path not in data}}
 
