@@ -75,6 +75,16 @@ _CLEARS_SEARCH_PATH = re.compile(
 )
 """what leaves Python without a search path of the environment's"""
 
+_OF_ANY_PYTHON = """\
+import sys
+if sys.version_info[0] > 2:
+    exec({!r})
+else:
+    import imp
+    own = [place for place in sys.path if not __file__.startswith(place + "/encodings.py")]
+    imp.load_module("encodings", *imp.find_module("encodings", own))
+"""
+"""Python 2, which the guard does not know, finds what it would find without it"""
 _SEARCHES = 16
 """times that a text is read where it is looked through: texts of 1,024 characters are small"""
 _MOST_DATA = 20
@@ -396,7 +406,7 @@ def first_module_of(path: str, environment: Mapping[str, str], texts: Iterable[s
     place = str(PurePosixPath(path).parent)
     if environment["PYTHONPATH"] == place and not any("PYTHONPATH" in text for text in texts):
         return None
-    return f"{place}/encodings.py", source_of(first_module).encode()
+    return f"{place}/encodings.py", _OF_ANY_PYTHON.format(source_of(first_module)).encode()
 
 
 def _own_name(path: str) -> str:
