@@ -92,6 +92,7 @@ def test_an_image_in_place_of_a_dockerfile(tmp_path: Path) -> None:
         ("[metadata]\nprofile = 'god'", "metadata.profile", "must be one of strict, machine, not 'god'"),
         ("[environment]\nnetwork_mode = 'some'", "environment.network_mode", "must be one of public, no-network"),
         ("[verifier]\nnetwork_mode = 'allowlist'\nallowed_hosts = 'a'", "verifier.allowed_hosts", "a list of hosts"),
+        ("[agent]\nnetwork_mode = 'allowlist'\nallowed_hosts = ['open']", "agent.allowed_hosts", "'open' is none"),
         ("[environment]\nbuild_timeout_sec = -1", "environment.build_timeout_sec", "must be more than 0"),
         ("[agent]\ntimeout_sec = 0", "agent.timeout_sec", "must be more than 0"),
         ("[verifier]\nenv = { KEY = '${SECRET}' }", "verifier.env.KEY", "write the value, or a default"),

@@ -224,6 +224,8 @@ def _network(config: Mapping[str, Any], phase: str) -> str:
     hosts = says.get("allowed_hosts") or []
     if not isinstance(hosts, list) or not all(isinstance(host, str) and host and "," not in host for host in hosts):
         raise FieldError(f"{place}.allowed_hosts", f"must be a list of hosts, not {shown(hosts)}")
+    if named := [host for host in hosts if host in _NETWORKS.values()]:  # one alone would be a policy's word
+        raise FieldError(f"{place}.allowed_hosts", f"must be hosts; {shown(named[0])} is none")
     if mode == "allowlist":
         return ",".join(hosts) or "none"
     return _NETWORKS[mode]
