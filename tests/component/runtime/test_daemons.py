@@ -54,18 +54,46 @@ async def test_daemons_are_ready_before_the_first_program_in_their_order() -> No
 
 NEVER: dict[str, tuple[dict[str, Any], str]] = {
     "not ready": (
-        {"command": ["sleep", "1000"], "ready": shell("echo asleep; false"), "ready_seconds": 5},
-        "daemon 'db' of the blueprint: it was not ready in 5 s; it was said: asleep",
+        {
+            "command": shell("echo starts >&2; touch /workspace/up; exec sleep 1000"),
+            "ready": shell("while ! test -e /workspace/up; do sleep 0.01; done; echo no; exit 2"),
+            "ready_seconds": 5,
+        },
+        "daemon 'db' of the blueprint: it was not ready in 5 s: `ready` has ended with exit code 2 and said: no; it "
+        "has said: starts",
     ),
     "broken": (
         {"command": shell("echo broken >&2; exit 3"), "ready": ["false"], "ready_seconds": 600},
-        "daemon 'db' of the blueprint: it has ended with exit code 3; it was said: broken",
+        "daemon 'db' of the blueprint: it has ended with exit code 3; it has said: broken",
     ),
     "no program": (
         {"command": ["is-not-there"], "ready": ["false"], "ready_seconds": 600},
         "has ended with exit code 127",
     ),
 }
+
+
+ENDS = {
+    "no program": (["is-not-there"], "exit code 127"),
+    "a code": (shell("echo broken; exit 3"), "exit code 3; it has said: broken"),
+    "a signal": (shell("kill -9 $$"), "signal 9"),
+}
+
+
+@pytest.mark.parametrize("ready", [[], ["true"]])
+@pytest.mark.parametrize("name", ENDS)
+async def test_a_daemon_that_ends_badly_at_once_is_no_sandbox(name: str, ready: list[str]) -> None:
+    """Neither where nothing says when it is ready, nor where that is said of whatever happens; among others that run.
+    A clock that stands still shows that its end is waited for."""
+    command, told = ENDS[name]
+    runtime = FakeRuntime()
+    others = {"name": "other", "command": ["sleep", "1000"]}
+    blueprint = OneBlueprint([{"name": "db", "command": command, "ready": ready}, others])
+    sandboxes = Sandboxes(runtime, blueprint, FakeClock(auto_jump=False))
+    with pytest.raises(SandboxFailedError, match=f"daemon 'db' of the blueprint: it has ended with {told}"):
+        async with sandboxes.source(HERE).sandbox(SPEC):
+            pass
+    assert runtime.sandboxes == {}
 
 
 @pytest.mark.parametrize("name", NEVER)

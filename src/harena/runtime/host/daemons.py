@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from harena.core.clock import Clock
 from harena.core.daemons import Daemon
@@ -16,34 +17,85 @@ _TOLD = 300
 """characters of what a daemon has said that an error shows"""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.02, 0.5
 """between two looks whether a daemon is ready"""
+SETTLE_SECONDS, SETTLE_READY_SECONDS = 0.5, 0.1
+"""for which a daemon without `ready`, or with one, has run when its sandbox is handed out: a program that is not there,
+or does not come up, has mostly ended by then"""
+
+
+class _Started(NamedTuple):
+    """A daemon that runs, or has ended."""
+
+    daemon: Daemon
+    running: RunningExec
+    ending: asyncio.Future[ExecResult]
+    began: float
+
+    def check(self) -> None:
+        """Raises PlatformError where it has ended badly."""
+        if self.ending.done() and (result := self.ending.result()).returncode != 0:
+            raise self.never(f"it has ended with {_how(result)}")
+
+    def never(self, why: str) -> PlatformError:
+        """What is told of one that did not come up, with what it has said last."""
+        words = _words(self.running.stderr.getvalue() or self.running.stdout.getvalue())
+        told = f"; it has said: {words}" if words else ""
+        return PlatformError(f"daemon {self.daemon.name!r} of the blueprint: {why}{told}", step="daemons")
+
+    @property
+    def settles_at(self) -> float:
+        """When it has run for long enough."""
+        return self.began + (SETTLE_READY_SECONDS if self.daemon.ready else SETTLE_SECONDS)
 
 
 async def start_daemons(port: SandboxPort, daemons: Sequence[Daemon], clock: Clock) -> None:
-    """Returns when all are ready. Raises PlatformError for one that ends badly, or does not get ready in its time, and
-    HarenaError (the sandbox ended)."""
-    for daemon in daemons:
-        request = ExecRequest(argv=daemon.command, user=daemon.user, output_bytes=_OUTPUT_BYTES, warm=False)
-        running = await port.exec(request)
-        ending = asyncio.ensure_future(running.wait())
-        try:
-            await _ready(port, daemon, running, ending, clock)
-        except BaseException:
-            ending.cancel()
-            raise
-        ending.add_done_callback(_seen)  # it ends with the sandbox, which tells why
+    """Returns when all are ready, and none has ended badly until then. Raises PlatformError for one that ends badly, or
+    does not get ready in its time, and HarenaError (the sandbox ended)."""
+    started: list[_Started] = []
+    try:
+        for daemon in daemons:
+            request = ExecRequest(argv=daemon.command, user=daemon.user, output_bytes=_OUTPUT_BYTES, warm=False)
+            running = await port.exec(request)
+            one = _Started(daemon, running, asyncio.ensure_future(running.wait()), clock.now())
+            started.append(one)
+            if daemon.ready:
+                await _ready(port, one, clock)
+        await _settled(started, clock)
+    except BaseException:
+        for one in started:
+            one.ending.cancel()
+        raise
+    for one in started:
+        one.ending.add_done_callback(_seen)  # it ends with the sandbox, which tells why
 
 
-async def _ready(
-    port: SandboxPort, daemon: Daemon, running: RunningExec, ending: asyncio.Future[ExecResult], clock: Clock
-) -> None:
-    deadline = clock.now() + daemon.ready_seconds
-    pause = _FIRST_PAUSE_SECONDS
-    said = b""
+async def _settled(started: Sequence[_Started], clock: Clock) -> None:
+    """A look at each before anybody's program runs, when all have run for a while."""
     while True:
-        if ending.done() and (result := ending.result()).returncode != 0:
-            raise _never(daemon, f"it has ended with exit code {result.returncode}", result.stderr or result.stdout)
-        if not daemon.ready:
+        for one in started:
+            one.check()
+        until = max((one.settles_at for one in started if not one.ending.done()), default=0.0)
+        if (left := until - clock.now()) <= 0:
             return
+        await _slept(clock, left, [one.ending for one in started])
+
+
+async def _slept(clock: Clock, seconds: float, endings: Sequence[asyncio.Future[ExecResult]]) -> None:
+    """A pause, which the end of a daemon that has not ended yet cuts short."""
+    pause = asyncio.ensure_future(clock.sleep(seconds))
+    waited: list[asyncio.Future[Any]] = [pause, *(one for one in endings if not one.done())]
+    try:
+        await asyncio.wait(waited, return_when="FIRST_COMPLETED")
+    finally:
+        pause.cancel()
+
+
+async def _ready(port: SandboxPort, one: _Started, clock: Clock) -> None:
+    daemon = one.daemon
+    deadline = one.began + daemon.ready_seconds
+    pause = _FIRST_PAUSE_SECONDS
+    seen = ""
+    while True:
+        one.check()
         left = deadline - clock.now()
         if left > 0:
             request = ExecRequest(
@@ -52,17 +104,25 @@ async def _ready(
             result = await (await port.exec(request)).wait()
             if result.outcome is ExecOutcome.EXITED and result.returncode == 0:
                 return
-            said = result.stderr or result.stdout
+            words = _words(result.stderr or result.stdout)
+            seen = f": `ready` has ended with {_how(result)}" + (f" and said: {words}" if words else "")
         if clock.now() >= deadline:
-            raise _never(daemon, f"it was not ready in {daemon.ready_seconds:g} s", said)
+            raise one.never(f"it was not ready in {daemon.ready_seconds:g} s{seen}")
         await clock.sleep(min(pause, max(0.0, deadline - clock.now())))
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
-def _never(daemon: Daemon, why: str, said: bytes) -> PlatformError:
+def _how(result: ExecResult) -> str:
+    if result.outcome is ExecOutcome.EXITED:
+        hint = " (is there such a program, and may it be run?)" if result.returncode in (126, 127) else ""
+        return f"exit code {result.returncode}{hint}"
+    return "its time" if result.outcome is ExecOutcome.TIMEOUT else f"signal {-result.returncode}"
+
+
+def _words(said: bytes) -> str:
+    """The end of an output, on one line; empty where it is not to be shown."""
     words = " ".join(said.decode(errors="replace").split())[-_TOLD:]
-    told = f"; it was said: {words}" if words.isprintable() and words else ""
-    return PlatformError(f"daemon {daemon.name!r} of the blueprint: {why}{told}", step="daemons")
+    return words if words.isprintable() else ""
 
 
 def _seen(ending: asyncio.Future[ExecResult]) -> None:
