@@ -55,7 +55,7 @@ class SandboxOptions(TypedDict, total=False):
     snapshot: str | Snapshot | None
     """a snapshot, its name or its id, with whose files it begins; in place of `container_image`"""
     blueprint: str | Blueprint | None
-    """a blueprint, its name or its id"""
+    """a blueprint, its name or its id; in place of `container_image` and `snapshot`"""
     profile: Profile | None
     """what programs may do inside: "strict", or for a sandbox of an image "machine", in which packages can be installed
     and services started"""
@@ -183,13 +183,13 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
     working_dir = get("working_dir") or defaults.working_dir
     check_absolute(working_dir, "working_dir")
     image = get("container_image")
-    blueprint = get("blueprint")
+    blueprint = _blueprint(defaults, get("blueprint"), image, get("snapshot"), where)
     timeout = get("request_timeout_seconds")
     network = defaults.network if get("network") is None else get("network")
     gateways = defaults.gateways if get("gateways") is None else get("gateways")
     spec = SandboxSpec(
         image=_image(defaults.container_image, image, get("snapshot"), where),
-        blueprint=checked_blueprint(defaults.blueprint if blueprint is None else blueprint),
+        blueprint=checked_blueprint(blueprint),
         env=defaults.merge_environment_variables(get("environment_variables")),
         cwd=working_dir,
         tags=tuple(defaults.merge_tags(get("tags"))),
@@ -224,6 +224,25 @@ def _image(default: str, image: str | None, snapshot: str | Snapshot | None, whe
             "container_image out"
         )
     return SCHEME + checked_text(snapshot if isinstance(snapshot, str) else snapshot.id, "snapshot")
+
+
+def _blueprint(
+    defaults: SandboxDefaults,
+    blueprint: str | Blueprint | None,
+    image: str | None,
+    snapshot: str | Snapshot | None,
+    where: str,
+) -> str | Blueprint | None:
+    """The blueprint of a sandbox; that of the defaults gives way to an image or a snapshot that the sandbox names. An
+    image beside a blueprint is compared with the blueprint's own by the node."""
+    if blueprint is None:
+        return defaults.blueprint if image is None and snapshot is None else None
+    if snapshot is not None:
+        raise SandboxValidationError(
+            f"{where}: both blueprint and snapshot are given, and a sandbox begins with the files of one: leave one "
+            "out, or make a blueprint that begins with the snapshot (base: {snapshot: NAME})"
+        )
+    return blueprint
 
 
 def _warn_of_server(base_url: str | None, where: str) -> None:

@@ -38,7 +38,7 @@ class OneBlueprint(BlueprintSource):
     def find(self, workspace: str, name_or_id: str) -> Blueprint:
         if name_or_id != "torch":
             raise NotFoundError(f"no blueprint {name_or_id}")
-        return Blueprint(id="bp_torch", name="torch", image="python:3.12", network=PYPI)
+        return Blueprint(id="bp_torch", name="torch", image="python:torch", network=PYPI, digest="digest")
 
 
 class Home:
@@ -383,14 +383,37 @@ async def test_bad_input_is_no_sandbox() -> None:
 
 
 async def test_blueprint_is_resolved() -> None:
-    """The runtime gets the blueprint and its image; an image that the caller chose wins."""
+    """The runtime gets the blueprint and its image, which may be said once more; its digest is told."""
     home = Home()
-    await home.sandboxes.create(HERE, SandboxSpec(blueprint="torch"))
-    record = await home.sandboxes.create(HERE, SandboxSpec(blueprint="torch", image="python:3.13"))
-    first, second = home.runtime.created
-    assert first.blueprint is not None
-    assert (first.blueprint.id, first.spec.image, second.spec.image) == ("bp_torch", "python:3.12", "python:3.13")
-    assert (record.info.blueprint, record.info.image) == ("torch", "python:3.13")
+    records = [
+        await home.sandboxes.create(HERE, SandboxSpec(blueprint="torch", image=image))
+        for image in ("default", "python:torch")
+    ]
+    for made in home.runtime.created:
+        assert made.blueprint is not None
+        assert (made.blueprint.id, made.spec.image) == ("bp_torch", "python:torch")
+    assert [each.info.blueprint_digest for each in records] == ["digest"] * 2
+    await home.sandboxes.close()
+
+
+class KnowsSnapshots(FakeRuntime):
+    """Begins with any snapshot."""
+
+    async def create(
+        self, spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = HERE
+    ) -> FakeSandbox:
+        return await super().create(replace(spec, image="default"), blueprint, workspace=workspace)
+
+
+async def test_a_blueprints_digest_names_what_runs() -> None:
+    """Another image beside it is refused, and a snapshot, as forks have it, has no digest of a blueprint."""
+    home = Home()
+    with pytest.raises(SandboxValidationError, match=r"both the image 'debian:12' and the blueprint 'torch' are given"):
+        await home.sandboxes.create(HERE, SandboxSpec(blueprint="torch", image="debian:12"))
+    assert home.runtime.created == []
+    home.sandboxes = Sandboxes(KnowsSnapshots(), OneBlueprint(), home.clock)
+    fork = await home.sandboxes.create(HERE, SandboxSpec(blueprint="torch", image="snapshot://x"))
+    assert (fork.info.blueprint, fork.info.blueprint_digest) == ("torch", "")
     await home.sandboxes.close()
 
 

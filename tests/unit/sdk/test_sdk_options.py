@@ -238,3 +238,14 @@ def test_every_option_has_a_default_or_is_for_one_sandbox_only() -> None:
     """The two lists cannot drift apart."""
     assert {"mounted_files", "snapshot"} == options.OPTION_NAMES - FIELD_NAMES
     assert {"temp_dir"} == FIELD_NAMES - options.OPTION_NAMES
+
+
+def test_a_blueprint_gives_way_to_an_image_that_is_said_nearer() -> None:
+    """That of the defaults does, and one beside a snapshot is refused: a sandbox begins with the files of one."""
+    defaults = SandboxDefaults(blueprint="torch")
+    asked = [options.plan(defaults, given, "here").spec for given in ({}, {"container_image": "a"}, {"snapshot": "s"})]
+    assert [(spec.image, spec.blueprint) for spec in asked] == [
+        *(("default", "torch"), ("a", None), ("snapshot://s", None)),
+    ]
+    with pytest.raises(SandboxValidationError, match="here: both blueprint and snapshot are given"):
+        options.plan(SandboxDefaults(), {"blueprint": "torch", "snapshot": "s"}, "here")

@@ -31,8 +31,9 @@ from types import MappingProxyType
 from typing import Any
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
-from harena.core.checked import checked_seconds
+from harena.core.checked import checked_seconds, shown
 from harena.core.clock import Clock, Timer
+from harena.core.default_image import is_default
 from harena.core.errors import (
     HarenaError,
     HostUnsupportedError,
@@ -51,6 +52,7 @@ from harena.core.errors import (
 from harena.core.models import Blueprint, SandboxInfo, SandboxSpec, SandboxStatus
 from harena.core.network_policy import NetworkPolicy
 from harena.core.ports import Death, Runtime, SandboxPort, SandboxSource
+from harena.core.snapshots import snapshot_in
 from harena.core.workspace import LimitsOf, within
 from harena.runtime.host.daemons import start_daemons
 
@@ -121,12 +123,14 @@ class SandboxRecord:
             raise SandboxNotRunningError(f"{about}: it is still being created; wait until it runs")
         raise SandboxTerminatedError(f"{about}{reason}: create a new one", reason="SANDBOX_TERMINATED")
 
-    async def runs(self, port: SandboxPort) -> None:
-        """It was created: wait for its death, and count its lifetime. Raises SandboxTerminatedError where somebody has
-        stopped it meanwhile, when it has gone."""
+    async def runs(self, port: SandboxPort, *, has_blueprints_root: bool = True) -> None:
+        """It was created: wait for its death, and count its lifetime. `has_blueprints_root`: its files are those that
+        its blueprint's digest names. Raises SandboxTerminatedError where somebody has stopped it meanwhile, when it has
+        gone."""
         self._port = port
         self.id = port.id
-        made_of = {"image_digest": port.origin.image_digest, "blueprint_digest": port.origin.blueprint_digest}
+        digest = port.origin.blueprint_digest if has_blueprints_root else ""
+        made_of = {"image_digest": port.origin.image_digest, "blueprint_digest": digest}
         self._news.update(id=port.id, started_at=self._clock.utcnow(), enforcement=port.enforcement, **made_of)
         if self._ending is None:
             self._move(SandboxStatus.RUNNING, None)
@@ -318,7 +322,7 @@ class Sandboxes:
             record.never_ran("its creation was cancelled")
             raise
         self._running[port.id] = record
-        await record.runs(port)
+        await record.runs(port, has_blueprints_root=blueprint is None or _is_root_of(spec, blueprint))
         return record
 
     async def prepare(self, workspace: str, blueprint_id: str) -> None:
@@ -354,6 +358,11 @@ class Sandboxes:
             self._check_open()
         if blueprint is not None and spec.image == _DEFAULT_IMAGE:
             spec = replace(spec, image=blueprint.image)
+        elif blueprint is not None and not _is_root_of(spec, blueprint) and snapshot_in(spec.image) is None:
+            raise SandboxValidationError(
+                f"both the image {shown(spec.image)} and the blueprint {shown(blueprint.name)} are given, and that "
+                f"is of the image {shown(blueprint.image)}: leave one out, or make a blueprint of the other image"
+            )
         if blueprint is not None and blueprint.profile != "strict":
             spec = replace(spec, profile=blueprint.profile)
         if blueprint is not None and spec.network is None and blueprint.network.is_on:
@@ -574,6 +583,11 @@ class Sandboxes:
 
 def _noted(about: SandboxSpec | SandboxInfo) -> int:
     return sum(map(len, about.tags)) + sum(len(name) + len(note) for name, note in about.annotations.items())
+
+
+def _is_root_of(spec: SandboxSpec, blueprint: Blueprint) -> bool:
+    """Its files are those of the blueprint's image; a fork of one of the blueprint's sandboxes begins with others."""
+    return spec.image == blueprint.image or (is_default(spec.image) and is_default(blueprint.image))
 
 
 def _asks_for_ended(statuses: Sequence[SandboxStatus], include_terminal: bool) -> bool:
