@@ -155,3 +155,22 @@ def test_a_policy_of_builds_or_tasks_that_is_none_is_refused_with_the_request(tm
     for field in ("build_network", "task_network"):
         with pytest.raises(harena.ValidationError, match=field):
             ran(tmp_path / "task", "oracle", **{field: "no such thing"})
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sandboxes of an ordinary user have one user")
+def test_a_blueprint_whose_user_is_not_root_can_work_where_the_task_does(tmp_path: Path) -> None:
+    """Folders that the image lacks are made for the candidate, and what the Dockerfile runs is done as root does it."""
+    (tmp_path / "user").mkdir()
+    (tmp_path / "user/Dockerfile").write_text("FROM ubuntu:24.04\nUSER dev\n")
+    image = harena.images.build(tmp_path / "user", tags="localhost/dev:1").image
+    blueprint = harena.blueprints.create("dev", image=image)
+    HarborTask(
+        dockerfile="FROM debian:12\nWORKDIR /app\nRUN echo made > made && touch /etc/of-root\n",
+        verifier=checks('[ "$(cat /app/made)" = more ] && [ -e /etc/of-root ]'),
+        solution='[ "$(id -u)" = 1000 ] && echo more > made\n',
+    ).written(tmp_path / "tasks/one")
+    job = harena.benchmark_jobs.create(
+        name="tasks", scenarios=tmp_path / "tasks", candidates="oracle", format="harbor", blueprint_id=blueprint.id
+    )
+    (run,) = harena.benchmark_jobs.wait(job).runs
+    assert (run.score, run.detail, run.blueprint_digest) == (1.0, "", blueprint.digest)

@@ -101,6 +101,16 @@ for place in "$@"; do
     mkdir -p -- "$(readlink -m -- "$place")" || exit 1
 done
 """
+_WHO = 'echo "$(id -u):$(id -g)"'
+_GIVEN = """\
+owner=$1
+shift
+for place in "$@"; do
+    target=$(readlink -m -- "$place")
+    chown -Rh -- "$owner" "$target" 2>/dev/null || chmod -R a+rwX -- "$target" || exit 1
+done
+"""
+"""gives folders to a user; root of the profile `strict` cannot, and opens them"""
 _FRESH = """\
 for place in "$@"; do
     target=$(readlink -- "$place" || printf %s "$place")
@@ -341,7 +351,7 @@ async def _user_of_verifier(sandbox: SandboxPort, contract: HarborContract) -> s
             raise EnvironmentFailedError(str(error)) from None
     if contract.user is None or contract.verifier_user is not None:
         return contract.verifier_user
-    return (await _command(sandbox, ("sh", "-c", 'echo "$(id -u):$(id -g)"'), "/", {})).strip()
+    return (await _command(sandbox, ("sh", "-c", _WHO), "/", {})).strip()
 
 
 async def _sealed(
@@ -678,13 +688,24 @@ async def _with_path_of_image(sandbox: SandboxPort, contract: HarborContract) ->
 
 
 async def _prepare(sandbox: SandboxPort, contract: HarborContract) -> None:
+    """Make the task's environment, as root does where a Dockerfile says it. Folders that are made for it are the
+    candidate's: an image with another user than root knows nothing of them."""
     places = [place for place in dict.fromkeys(("/app", contract.workdir)) if not await _is_folder(sandbox, place)]
     await _command(sandbox, ("sh", "-c", _THERE, "sh", *places), "/", {}, user=_ROOT)
     await _fresh(sandbox, LOGS, f"{LOGS}/agent", f"{LOGS}/verifier", f"{LOGS}/artifacts")
     for path, text in contract.environment_files.items():
         await _write(sandbox, path, text)
     for line in contract.environment_commands:
-        await _command(sandbox, ("bash", "-c", line), contract.workdir, contract.env)
+        await _command(sandbox, ("bash", "-c", line), contract.workdir, contract.env, user=_ROOT)
+    if places and (owner := await _user_of_candidate(sandbox, contract)) is not None:
+        await _command(sandbox, ("sh", "-c", _GIVEN, "sh", owner, *places), "/", {}, user=_ROOT)
+
+
+async def _user_of_candidate(sandbox: SandboxPort, contract: HarborContract) -> str | None:
+    """Whom the candidate runs as, in numbers; None = root, or whoever owns all of the sandbox."""
+    told = await _command(sandbox, ("sh", "-c", _WHO), "/", {}, user=contract.user)
+    user = told.strip()
+    return user if re.fullmatch(r"[1-9][0-9]*:[0-9]+", user) else None
 
 
 async def _is_folder(sandbox: SandboxPort, path: str) -> bool:
