@@ -15,8 +15,10 @@ PUBLIC = (
     "registry.gitlab.com",
 )
 _MOST_TOLD = 400
+_QUOTED = re.compile(r"\\(.)")
+"""a letter that skopeo's log has behind a backslash"""
 
-_IMPORTED = "import it: harena image import {asked} FILE"
+_IMPORTED = "import it: harena image import FILE {asked}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,11 @@ def told(said: str) -> str:
     """The last thing that skopeo has said, without what it says of itself."""
     lines = [line for line in said.splitlines() if line.strip()] or ["nothing"]
     match = re.search(r'msg="((?:[^"\\]|\\.)*)"', lines[-1])
-    return (match.group(1) if match else lines[-1])[-_MOST_TOLD:]
+    return (_QUOTED.sub(_unquoted, match.group(1)) if match else lines[-1])[-_MOST_TOLD:]
+
+
+def _unquoted(letter: re.Match[str]) -> str:
+    return letter[1] if letter[1] in '"\\' else " " if letter[1] in "nrt" else letter[0]
 
 
 def _listed(setting: settings.Setting, environ: Mapping[str, str] | None) -> list[str]:

@@ -65,7 +65,7 @@ class JobBuilds:
 
 def unavailable(what: str, error: HarenaError) -> PlaceUnavailableError:
     """The error of a scenario whose image cannot be had."""
-    advice = "" if "harena image import" in str(error) else "; import it: harena image import REFERENCE FILE"
+    advice = "" if "harena image import" in str(error) else "; import it: harena image import FILE REFERENCE"
     said = f"{error}{advice}" if isinstance(error, NotFoundError) else str(error)
     return PlaceUnavailableError(f"{what}: {said}", reason=error.reason)
 
