@@ -207,7 +207,7 @@ def test_runs_name_what_they_ran_in(said: dict[str, Any]) -> None:
 
 
 def test_what_cannot_be_scored_in_an_image_is_told_before_anything_runs(said: dict[str, Any]) -> None:
-    assert "1 scenarios cannot be scored in their image" in said["refused"]
+    assert "[0].scoring: the contract cannot be scored in the image 'localhost/tools:1': `command`" in said["refused"]
     assert "is-not-there" in said["nowhere"]
     assert "two places for a candidate" in said["both"]
 

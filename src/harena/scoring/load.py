@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import pydantic
 
 from harena.core.catalog import NO_LINEAGE, Lineage
+from harena.core.default_image import is_default
 from harena.core.near_names import MOST_SUGGESTED
 from harena.core.rows import RowsFile
 from harena.scoring.compact import CompactScenarios
@@ -29,6 +30,7 @@ from harena.scoring.contracts.stored import (
     looked_up,
 )
 from harena.scoring.explain import explanations, guess, unknown_field
+from harena.scoring.places import why_not_in_image
 from harena.scoring.reach import gateways_of, phases_of
 from harena.scoring.reading import (
     MOST_MISTAKES,
@@ -298,6 +300,10 @@ class _Loader:
         if resolved is None:
             return None
         placed = row if row.image is not None or row.blueprint is not None or problem is None else problem
+        image = placed.image
+        if image is not None and (why := why_not_in_image(resolved)) is not None and not is_default(image):
+            self._note((*place, "scoring"), f"the contract cannot be scored in the image {image!r}: {why}")
+            return None
         network = row.network if row.network is not None or problem is None else problem.network
         gateways = row.gateways if row.gateways is not None or problem is None else problem.gateways
         reached, verifier = phases_of(network)

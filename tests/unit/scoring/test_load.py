@@ -432,3 +432,20 @@ def test_mistakes_without_number_are_not_all_put_into_words(wrong_from: int) -> 
     assert len(told) <= MOST_EXPLAINED + 1
     assert told[0].startswith(f"has more than {MOST_EXPLAINED} mistakes")
     assert any("must be a mapping" in message for message in told) is (wrong_from == 0)
+
+
+def test_a_contract_that_no_image_can_have_is_a_mistake_of_its_row() -> None:
+    """The file is refused where it is checked, not only where a job of it would begin."""
+    trusted = {"type": "command", "asserts": "assert f(2) == 4"}
+    inner = {"type": "weighted", "parts": {"style": {"weight": 1, "scoring": trusted}}}
+    problems = [{"id": "p", "image": "debian:12", "scoring": trusted}]
+    rows = [
+        {"id": "own", "image": "debian:12", "candidate": "x", "scoring": inner},
+        {"id": "shared", "problem": "p", "candidate": "x"},
+        {"id": "elsewhere", "problem": "p", "candidate": "x", "image": "default"},
+        {"id": "other", "problem": "p", "candidate": "x", "scoring": TESTS},
+    ]
+    told = mistakes_of({"problems": problems, "scenarios": rows})
+    assert [field for _, field, _ in told] == ["scenarios[0].scoring", "scenarios[1].scoring"]
+    assert "image 'debian:12': part 'style': `command` runs trusted programs" in told[0][2]
+    assert "image 'debian:12': `command` runs trusted programs" in told[1][2]
