@@ -102,7 +102,8 @@ async def test_an_image_without_a_python_that_starts_is_no_candidates_fault(
     source: Source, name: str, image: str
 ) -> None:
     contract, right, _ = CONTRACTS[name]
-    with pytest.raises(PlatformError, match="python"):
+    advice = "python.*python-is-python3" if image == "bare" else "python"
+    with pytest.raises(PlatformError, match=advice):
         await judged(source, image, contract, right)
 
 

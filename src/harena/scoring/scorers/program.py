@@ -19,7 +19,7 @@ from harena.scoring.scorers.fair_time import SLACK_SECONDS, Control, Pressure, S
 from harena.scoring.scorers.languages import PYTHON, Language, language_of, unknown_ending
 from harena.scoring.scorers.time_limits import charged_seconds, wall_limit
 from harena.scoring.scorers.watched_files import content_of
-from harena.scoring.verdict import Meter, Share, StarvedError
+from harena.scoring.verdict import Meter, Share, StarvedError, one_line
 
 WORKSPACE = "/workspace"
 MAX_OUTPUT_FILE_BYTES = 4 * 1024 * 1024
@@ -326,6 +326,12 @@ def _starts(bench: Bench, language: Language) -> bool:
     return (bench.spec.image, bench.spec.blueprint, language.interpreter) in seen
 
 
+NO_PYTHON = (
+    "choose an image with a `python` on PATH, as python:3.12-slim; one that has `python3` only, as Debian's do, gets "
+    "it by `packages: {system: [python-is-python3]}` of a blueprint"
+)
+
+
 async def _require_interpreter(bench: Bench, language: Language) -> None:
     """A program may exit with these codes, too; an image that cannot run an empty program is broken. Asked in a fresh
     sandbox: in the candidate's own, what it left (a usercustomize.py) could answer for every interpreter."""
@@ -346,8 +352,8 @@ async def _require_interpreter(bench: Bench, language: Language) -> None:
             "add it to the blueprint, or choose an image that has it"
         )
     raise PlatformError(
-        f"image {bench.spec.image!r} cannot run `python`: {probe.stderr.decode(errors='replace').strip()}; "
-        "choose an image with a `python` on PATH",
+        f"image {bench.spec.image!r} cannot run `python`: {one_line(probe.stderr[-300:].decode(errors='replace'))}; "
+        f"{NO_PYTHON}",
         step="start the interpreter",
     )
 
