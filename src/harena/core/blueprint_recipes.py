@@ -170,6 +170,7 @@ def dockerfile_of(recipe: BlueprintRecipe, base: str, *, env: Mapping[str, str] 
         old = flags.removesuffix(" --break-system-packages")
         lines.append(
             _run(
+                f"{_needs('python3 -m pip --version', 'packages.pip', 'pip', 'python3-pip')}; "
                 f"if python3 -m pip install --help | grep -q break-system-packages; "
                 f"then python3 -m pip install {flags} -r {lock}; else python3 -m pip install {old} -r {lock}; fi",
                 [f"type=bind,source={recipe.pip_lock},target={lock}"],
@@ -179,7 +180,8 @@ def dockerfile_of(recipe: BlueprintRecipe, base: str, *, env: Mapping[str, str] 
         folder, _, _ = recipe.npm_lock.rpartition("/")
         above = f"{folder}/" if folder else ""
         lines.append(f"COPY {json.dumps([f'{above}package.json', recipe.npm_lock, '/opt/npm/'])}")
-        lines.append(_run("cd /opt/npm; npm ci --no-audit --no-fund; rm -rf /root/.npm"))
+        needs = _needs("npm --version", "packages.npm", "npm", "nodejs npm")
+        lines.append(_run(f"{needs}; cd /opt/npm; npm ci --no-audit --no-fund; rm -rf /root/.npm"))
         lines.append('ENV NODE_PATH="/opt/npm/node_modules" PATH="/opt/npm/node_modules/.bin:$PATH"')
     lines += [_copy(path, file) for path, file in recipe.files.items()]
     lines += [_variable(name, value) for name, value in recipe.env.items()]
@@ -192,6 +194,12 @@ def dockerfile_of(recipe: BlueprintRecipe, base: str, *, env: Mapping[str, str] 
     if recipe.version:
         lines.append(f"LABEL org.opencontainers.image.version={_literal(recipe.version)}")
     return "\n".join(lines) + "\n"
+
+
+def _needs(asked: str, field: str, program: str, packages: str) -> str:
+    """Shell words that end a step, with what to do, where the image has not what the field needs."""
+    told = f"{field}: the image has no {program}: add {packages} to packages.system, or take a base that has it"
+    return f"{asked} > /dev/null 2>&1 || {{ echo '{told}' >&2; exit 1; }}"
 
 
 def contents_of(recipe: BlueprintRecipe) -> dict[str, bytes]:

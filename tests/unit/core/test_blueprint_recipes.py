@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,3 +117,13 @@ def test_locks_have_hashes() -> None:
     for lock in ("[]", "{", json.dumps({"packages": {"node_modules/a": {}}})):
         with pytest.raises(ValidationError, match=r"^lock"):
             check_npm_lock(lock, "lock")
+
+
+def test_the_pages_example_is_a_recipe() -> None:
+    """What it installs, it also brings what is needed for; its user is made before programs run as it."""
+    page = (Path(__file__).parents[3] / "docs/how-to/blueprints.md").read_text()
+    recipe = read_recipe(yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0]))
+    assert "python3-pip" in recipe.system
+    assert {daemon.command[0] for daemon in recipe.daemons} <= set(recipe.system)
+    assert any(f"useradd --create-home {recipe.user}" in command for command in recipe.commands)
+    assert recipe.build_network != "none"
