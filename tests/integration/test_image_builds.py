@@ -142,7 +142,12 @@ asks = "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:80
 web = {"name": "web", "command": ["python", "-m", "http.server", "8000"], "ready": ["python", "-c", asks]}
 with Sandbox.run(blueprint=harena.blueprints.build({"name": "served", "daemons": [web]})) as sandbox:
     said["served"] = sandbox.exec(["python", "-c", asks]).result().stdout
+knows = {"commands": ["echo dev:x:1000:1000::/home/dev:/bin/sh >>/etc/passwd"]}
+owned = {"name": "owned", "base": "debian:12", "user": "dev", "workdir": "/home/dev", "build": knows}
+with Sandbox.run(blueprint=harena.blueprints.build(owned)) as sandbox:
+    said["owned"] = sandbox.exec(["sh", "-c", "pwd; echo mine >x; cat x"]).result().stdout
 for name, recipe in {
+    "ghost": {"name": "f", "base": "debian:12", "user": "ghost"},
     "fails": {"name": "f", "base": "debian:12", "build": {"commands": ["true", "exit 3"]}},
     "no secret": {"name": "f", "base": "debian:12", "build": {"secrets": ["token"]}},
     "no file": {"name": "f", "base": "debian:12", "files": {"/x": {"from": "is-not-there"}}},
@@ -175,6 +180,8 @@ def test_a_blueprint_of_a_file(said: dict[str, Any], home: Path, tmp_path: Path)
     assert (told["again"], told["digest"], told["policy"]) == (True, True, {"allow": ["pypi"]})
     assert (told["derived"], told["of-snapshot"], told["back"]) == ('hi $USER "q"\n', "kept\nmore", "x y\ntext")
     assert told["served"] == "200\n"
+    assert told["owned"] == "/home/dev\nmine\n"
+    assert os.geteuid() != 0 or "exit code 126" in told["ghost"]
     assert "exit code 3" in told["fails"]
     assert "build.secrets: token has no value" in told["no secret"]
     assert "is-not-there is not beside the recipe" in told["no file"]

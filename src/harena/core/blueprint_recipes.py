@@ -31,6 +31,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -185,12 +186,18 @@ def dockerfile_of(recipe: BlueprintRecipe, base: str, *, env: Mapping[str, str] 
         lines.append('ENV NODE_PATH="/opt/npm/node_modules" PATH="/opt/npm/node_modules/.bin:$PATH"')
     lines += [_copy(path, file) for path, file in recipe.files.items()]
     lines += [_variable(name, value) for name, value in recipe.env.items()]
-    if recipe.workdir:
-        lines.append(f"WORKDIR {_literal(recipe.workdir)}")
     mounts = [f"type=secret,id={name},required=true" for name in recipe.build_secrets]
     lines += [_run(command, mounts) for command in recipe.commands]
+    if recipe.workdir:  # behind the commands: one of them may make its user, and this folder as the user's home
+        if recipe.user:
+            place = shlex.quote(recipe.workdir)
+            own = f"chown {recipe.user} {place} || chmod 777 {place}"  # the latter where a sandbox has one user
+            lines.append(_run(f"test -e {place} || {{ mkdir -p {place}; {own}; }}"))
+        lines.append(f"WORKDIR {_literal(recipe.workdir)}")
     if recipe.user:
         lines.append(f"USER {recipe.user}")
+        if not recipe.user.replace(":", "").isdecimal():
+            lines.append(_run(":"))  # fails where the image does not know the name
     if recipe.version:
         lines.append(f"LABEL org.opencontainers.image.version={_literal(recipe.version)}")
     return "\n".join(lines) + "\n"

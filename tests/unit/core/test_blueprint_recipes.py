@@ -41,11 +41,12 @@ def test_a_recipe_becomes_a_dockerfile() -> None:
     lines = dockerfile_of(recipe, "sha256:" + "a" * 64).splitlines()
     assert lines[:2] == ["FROM sha256:" + "a" * 64, "USER 0:0"]
     assert "curl libssl3:amd64 git=1:2.39.5-0+deb12u2" in lines[2]
-    assert lines[-2:] == ["USER agent:agent", 'LABEL org.opencontainers.image.version="1.2"']
+    assert lines[-1] == 'LABEL org.opencontainers.image.version="1.2"'
+    assert lines[-3] == "USER agent:agent"
     read = read_dockerfile("\n".join(lines))
     texts = [one.text for one in read.stages[0].instructions]
     assert [text.split()[0] for text in texts] == [
-        *("USER", "RUN", "RUN", "COPY", "COPY", "ENV", "WORKDIR", "RUN", "USER", "LABEL"),
+        *("USER", "RUN", "RUN", "COPY", "COPY", "ENV", "RUN", "RUN", "WORKDIR", "USER", "RUN", "LABEL"),
     ]
     ((place, content),) = contents_of(recipe).items()
     assert content == WHOLE["files"]["/etc/motd"].encode()
