@@ -49,6 +49,12 @@ MOST_ENTRIES = 1000
 """entries of one list or mapping of a file"""
 MOST_RECIPE_BYTES = 1024 * 1024
 """size of a file"""
+FOR_INSTALLERS = (
+    *("/etc/apt/", "/etc/ca-certificates/", "/etc/npmrc", "/etc/pip.conf", "/etc/pki/", "/etc/ssl/"),
+    *("/root/.config/pip/", "/root/.netrc", "/root/.npmrc", "/root/.pip/", "/usr/local/etc/npmrc"),
+    "/usr/local/share/ca-certificates/",
+)
+"""files below these come before packages are installed; a change of others installs nothing anew"""
 BaseKind = Literal["host", "image", "blueprint", "snapshot"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -57,6 +63,7 @@ _SYSTEM = re.compile(r"[a-z0-9][a-z0-9+.-]*(:[a-z0-9-]+)?(=[A-Za-z0-9.+:~-]+)?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MODE = re.compile(r"0?[0-7]{3,4}")
 _SECRET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_SO_FAR = re.compile(r"\$\{PATH\}|\$PATH(?![A-Za-z0-9_])")
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?")
 _CONTENTS = ".harena-blueprint"
 """folder of a build's context with the contents that a recipe itself holds"""
@@ -160,6 +167,9 @@ def dockerfile_of(recipe: BlueprintRecipe, base: str, *, env: Mapping[str, str] 
     if recipe.user:
         lines.append("USER 0:0")
     lines += [_variable(name, value) for name, value in (env or {}).items()]
+    lines += [_path(value) if name == "PATH" else _variable(name, value) for name, value in recipe.env.items()]
+    first = {path: file for path, file in recipe.files.items() if path.startswith(FOR_INSTALLERS)}
+    lines += [_copy(path, file) for path, file in first.items()]
     if recipe.system:
         install = f"apt-get install -y --no-install-recommends {' '.join(recipe.system)}"
         lines.append(
@@ -184,8 +194,7 @@ def dockerfile_of(recipe: BlueprintRecipe, base: str, *, env: Mapping[str, str] 
         needs = _needs("npm --version", "packages.npm", "npm", "nodejs npm")
         lines.append(_run(f"{needs}; cd /opt/npm; npm ci --no-audit --no-fund; rm -rf /root/.npm"))
         lines.append('ENV NODE_PATH="/opt/npm/node_modules" PATH="/opt/npm/node_modules/.bin:$PATH"')
-    lines += [_copy(path, file) for path, file in recipe.files.items()]
-    lines += [_variable(name, value) for name, value in recipe.env.items()]
+    lines += [_copy(path, file) for path, file in recipe.files.items() if path not in first]
     mounts = [f"type=secret,id={name},required=true" for name in recipe.build_secrets]
     lines += [_run(command, mounts) for command in recipe.commands]
     if recipe.workdir:  # behind the commands: one of them may make its user, and this folder as the user's home
@@ -272,6 +281,8 @@ def _check_together(recipe: BlueprintRecipe) -> None:
                 f"{where}: the base `host` is this machine's own /usr, into which nothing is built; name an image as "
                 "`base: debian:12`"
             )
+    if "$" in recipe.env.get("PATH", ""):
+        raise ValidationError("env.PATH: on the base `host` $PATH stands for nothing: write the folders out")
     if recipe.pip_lock:
         raise ValidationError("packages.pip: on the base `host` write a list of requirements; harena pins them by hash")
     if recipe.profile == "machine":
@@ -329,6 +340,12 @@ def _variable(name: str, value: str) -> str:
     return f"ENV {name}={_literal(value)}"
 
 
+def _path(value: str) -> str:
+    """The line of a PATH, in which `$PATH` is what the image has so far."""
+    parts = (_literal(part)[1:-1] for part in _SO_FAR.split(value))
+    return f'ENV PATH="{"${PATH}".join(parts)}"'
+
+
 def _literal(text: str) -> str:
     """A word of a Dockerfile that stands for this text."""
     return '"' + "".join(f"\\{letter}" if letter in '\\"$' else letter for letter in text) + '"'
@@ -353,6 +370,10 @@ def _environment(given: object) -> dict[str, str]:
         text = _text(value, f"env.{name}")
         if not _is_plain(text):
             raise ValidationError(f"env.{name}: put a text of several lines into a file")
+        if name == "PATH" and "$" in _SO_FAR.sub("", text):
+            raise ValidationError(
+                "env.PATH: $PATH stands for what the image has, and no other $ for anything: write folders out"
+            )
         found[name] = text
     return found
 

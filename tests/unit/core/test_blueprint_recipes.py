@@ -23,7 +23,11 @@ WHOLE: dict[str, Any] = {
     "version": 1.2,
     "base": "debian:12",
     "packages": {"system": ["curl", "libssl3:amd64", "git=1:2.39.5-0+deb12u2"], "pip": "locks/requirements.lock"},
-    "files": {"/etc/app.conf": {"from": "app.conf", "mode": "0640"}, "/etc/motd": "END\nEND_\nof $HOME\n"},
+    "files": {
+        "/etc/app.conf": {"from": "app.conf", "mode": "0640"},
+        "/etc/motd": "END\nEND_\nof $HOME\n",
+        "/etc/pip.conf": {"from": "pip.conf"},
+    },
     "env": {"LANG": "C.UTF-8"},
     "build": {"commands": ["make install && echo $LANG"], "network": ["pypi", "apt"], "secrets": ["token"]},
     "user": "agent:agent",
@@ -35,22 +39,24 @@ WHOLE: dict[str, Any] = {
 
 
 def test_a_recipe_becomes_a_dockerfile() -> None:
-    """In the order: packages, files, variables, commands; the last lines say who runs what."""
+    """In the order: variables, files that installers read, packages, files, commands; the last lines say who runs
+    what."""
     recipe = read_recipe(WHOLE)
     assert (recipe.version, recipe.build_network, recipe.network.allow) == ("1.2", "pypi,apt", ("pypi",))
     lines = dockerfile_of(recipe, "sha256:" + "a" * 64).splitlines()
     assert lines[:2] == ["FROM sha256:" + "a" * 64, "USER 0:0"]
-    assert "curl libssl3:amd64 git=1:2.39.5-0+deb12u2" in lines[2]
+    assert "curl libssl3:amd64 git=1:2.39.5-0+deb12u2" in lines[4]
     assert lines[-1] == 'LABEL org.opencontainers.image.version="1.2"'
     assert lines[-3] == "USER agent:agent"
     read = read_dockerfile("\n".join(lines))
     texts = [one.text for one in read.stages[0].instructions]
     assert [text.split()[0] for text in texts] == [
-        *("USER", "RUN", "RUN", "COPY", "COPY", "ENV", "RUN", "RUN", "WORKDIR", "USER", "RUN", "LABEL"),
+        *("USER", "ENV", "COPY", "RUN", "RUN", "COPY", "COPY", "RUN", "RUN", "WORKDIR", "USER", "RUN", "LABEL"),
     ]
     ((place, content),) = contents_of(recipe).items()
     assert content == WHOLE["files"]["/etc/motd"].encode()
-    (conf, motd) = [one for one in read.stages[0].instructions if isinstance(one, Copy)]
+    (pip, conf, motd) = [one for one in read.stages[0].instructions if isinstance(one, Copy)]
+    assert (pip.sources, pip.mode) == (("pip.conf",), "")
     assert (conf.sources, conf.mode, conf.destination) == (("app.conf",), "0640", "/etc/app.conf")
     assert (motd.sources, motd.mode, motd.destination) == ((place,), "0644", "/etc/motd")
 
@@ -68,6 +74,20 @@ def test_values_and_commands_are_what_the_recipe_says(value: str, command: str) 
     assert isinstance(step, RunStep)
     assert step.environment["V"] == value
     assert step.argv == ("/bin/sh", "-ec", command)
+
+
+@pytest.mark.parametrize("written", ["/data/bin:$PATH", "/data/bin:${PATH}"])
+def test_a_path_may_add_to_that_of_the_image(written: str) -> None:
+    """As in a Dockerfile; in no other variable has a sign a meaning."""
+    recipe = read_recipe(
+        {"name": "x", "base": "a", "env": {"PATH": written, "V": "$PATH"}, "build": {"commands": ["a"]}}
+    )
+    made = plan_stage(
+        plan_build(read_dockerfile(dockerfile_of(recipe, "a")), Asked()), 0, ImageConfig(environment={"PATH": "/bin"})
+    )
+    ((step, _),) = made.steps
+    assert isinstance(step, RunStep)
+    assert (step.environment["PATH"], step.environment["V"]) == ("/data/bin:/bin", "$PATH")
 
 
 @pytest.mark.parametrize(
@@ -88,6 +108,12 @@ def test_values_and_commands_are_what_the_recipe_says(value: str, command: str) 
         ({"files": {"/x": {"content": "", "mode": "rw"}}}, "files./x.mode: 'rw' must be"),
         ({"env": {"A B": ""}}, "env: 'A B' is no name"),
         ({"env": {"A": "1\n2"}}, "env.A: put a text of several lines"),
+        ({"env": {"PATH": "$HOME/bin:$PATH"}}, r"env.PATH: \$PATH stands for what the image has"),
+        ({"env": {"PATH": "$PATHS"}}, "env.PATH: "),
+        (
+            {"base": "host", "packages": {}, "build": {}, "user": "", "workdir": "", "env": {"PATH": "/a:$PATH"}},
+            "env.PATH: on",
+        ),
         ({"env": {"A": 1}}, "env.A must be a text"),
         ({"build": {"commands": "make"}}, "build.commands must be a list"),
         ({"build": {"network": ["a b"]}}, "build.network: "),
