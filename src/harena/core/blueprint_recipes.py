@@ -64,6 +64,10 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MODE = re.compile(r"0?[0-7]{3,4}")
 _SECRET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _SO_FAR = re.compile(r"\$\{PATH\}|\$PATH(?![A-Za-z0-9_])")
+_FAULT = re.compile(r"Dockerfile line (?P<line>[0-9]+): (?P<word>[A-Z]+): (?P<what>.*)", re.DOTALL)
+_IN_LOG = " What it said stands in the build's log."
+_TOLD = 300
+"""characters of what a command has said that an error shows"""
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?")
 _CONTENTS = ".harena-blueprint"
 """folder of a build's context with the contents that a recipe itself holds"""
@@ -163,53 +167,86 @@ def read_recipe(given: object) -> BlueprintRecipe:
 def dockerfile_of(recipe: BlueprintRecipe, base: str, *, env: Mapping[str, str] | None = None) -> str:
     """The text of the Dockerfile that makes the recipe's image. `base`: the image that it begins with; `env`: variables
     that a blueprint adds to it."""
-    lines = [f"FROM {base}"]
+    return "".join(f"{line}\n" for _, line in _steps(recipe, base, env or {}))
+
+
+def fault_in_words(told: str, said: str, recipe: BlueprintRecipe, env: Mapping[str, str]) -> str:
+    """An error of the Dockerfile that a recipe becomes, in words of the recipe. `said`: what its commands have said;
+    `env`: see `dockerfile_of`."""
+    found = _FAULT.fullmatch(told)
+    steps = _steps(recipe, "", env)
+    if found is None or not 0 < int(found["line"]) <= len(steps):
+        return told
+    place = steps[int(found["line"]) - 1][0]
+    if found["word"] != "RUN":
+        return f"{place}: {found['what']}"
+    last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")
+    words = f"{place}: {found['what'].removesuffix(_IN_LOG)}"
+    if last.isprintable() and last:
+        words += f" It said last: {last[-_TOLD:]}"
+    if place.startswith("packages.") and recipe.build_network == "none":
+        words += " (nothing can be reached: say what may be, as `network: [apt, pypi, npm]` below `build`)"
+    return words
+
+
+def _steps(recipe: BlueprintRecipe, base: str, env: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(place in the recipe, line of the Dockerfile)."""
+    steps = [("base", f"FROM {base}")]
     if recipe.user:
-        lines.append("USER 0:0")
-    lines += [_variable(name, value) for name, value in (env or {}).items()]
-    lines += [_path(value) if name == "PATH" else _variable(name, value) for name, value in recipe.env.items()]
+        steps.append(("user", "USER 0:0"))
+    steps += [("base", _variable(name, value)) for name, value in env.items()]
+    for name, value in recipe.env.items():
+        steps.append((f"env.{name}", _path(value) if name == "PATH" else _variable(name, value)))
     first = {path: file for path, file in recipe.files.items() if path.startswith(FOR_INSTALLERS)}
-    lines += [_copy(path, file) for path, file in first.items()]
-    if recipe.system:
-        install = f"apt-get install -y --no-install-recommends {' '.join(recipe.system)}"
-        lines.append(
-            _run(f"export DEBIAN_FRONTEND=noninteractive; apt-get update; {install}; rm -rf /var/lib/apt/lists/*")
-        )
-    if recipe.pip_lock:
-        lock = f"{_LOCK}/requirements.lock"
-        flags = "--no-cache-dir --no-compile --no-deps --only-binary :all: --require-hashes --break-system-packages"
-        old = flags.removesuffix(" --break-system-packages")
-        lines.append(
-            _run(
-                f"{_needs('python3 -m pip --version', 'packages.pip', 'pip', 'python3-pip')}; "
-                f"if python3 -m pip install --help | grep -q break-system-packages; "
-                f"then python3 -m pip install {flags} -r {lock}; else python3 -m pip install {old} -r {lock}; fi",
-                [f"type=bind,source={recipe.pip_lock},target={lock}"],
-            )
-        )
-    if recipe.npm_lock:
-        folder, _, _ = recipe.npm_lock.rpartition("/")
-        above = f"{folder}/" if folder else ""
-        lines.append(f"COPY {json.dumps([f'{above}package.json', recipe.npm_lock, '/opt/npm/'])}")
-        needs = _needs("npm --version", "packages.npm", "npm", "nodejs npm")
-        lines.append(_run(f"{needs}; cd /opt/npm; npm ci --no-audit --no-fund; rm -rf /root/.npm"))
-        lines.append('ENV NODE_PATH="/opt/npm/node_modules" PATH="/opt/npm/node_modules/.bin:$PATH"')
-    lines += [_copy(path, file) for path, file in recipe.files.items() if path not in first]
+    steps += [(f"files.{path}", _copy(path, file)) for path, file in first.items()]
+    steps += _packages(recipe)
+    steps += [(f"files.{path}", _copy(path, file)) for path, file in recipe.files.items() if path not in first]
     mounts = [f"type=secret,id={name},required=true" for name in recipe.build_secrets]
-    lines += [_run(command, mounts) for command in recipe.commands]
+    steps += [(f"build.commands[{at}]", _run(command, mounts)) for at, command in enumerate(recipe.commands)]
     if recipe.workdir:  # behind the commands: one of them may make its user, and this folder as the user's home
         if recipe.user:
             place = shlex.quote(recipe.workdir)
             own = f"chown {recipe.user} {place} || chmod 777 {place}"  # the latter where a sandbox has one user
-            lines.append(_run(f"test -e {place} || {{ mkdir -p {place}; {own}; }}"))
-        lines.append(f"WORKDIR {_literal(recipe.workdir)}")
+            steps.append(("workdir", _run(f"test -e {place} || {{ mkdir -p {place}; {own}; }}")))
+        steps.append(("workdir", f"WORKDIR {_literal(recipe.workdir)}"))
     if recipe.user:
-        lines.append(f"USER {recipe.user}")
+        steps.append(("user", f"USER {recipe.user}"))
         if not recipe.user.replace(":", "").isdecimal():
-            lines.append(_run(":"))  # fails where the image does not know the name
+            steps.append(("user", _run(":")))  # fails where the image does not know the name
     if recipe.version:
-        lines.append(f"LABEL org.opencontainers.image.version={_literal(recipe.version)}")
-    return "\n".join(lines) + "\n"
+        steps.append(("version", f"LABEL org.opencontainers.image.version={_literal(recipe.version)}"))
+    return steps
+
+
+def _packages(recipe: BlueprintRecipe) -> list[tuple[str, str]]:
+    """(place in the recipe, line of the Dockerfile) of what is installed."""
+    steps = []
+    if recipe.system:
+        install = f"apt-get install -y --no-install-recommends {' '.join(recipe.system)}"
+        command = f"export DEBIAN_FRONTEND=noninteractive; apt-get update; {install}; rm -rf /var/lib/apt/lists/*"
+        steps.append(("packages.system", _run(command)))
+    if recipe.pip_lock:
+        lock = f"{_LOCK}/requirements.lock"
+        flags = "--no-cache-dir --no-compile --no-deps --only-binary :all: --require-hashes --break-system-packages"
+        old = flags.removesuffix(" --break-system-packages")
+        command = (
+            f"{_needs('python3 -m pip --version', 'packages.pip', 'pip', 'python3-pip')}; "
+            f"if python3 -m pip install --help | grep -q break-system-packages; "
+            f"then python3 -m pip install {flags} -r {lock}; else python3 -m pip install {old} -r {lock}; fi"
+        )
+        steps.append(("packages.pip", _run(command, [f"type=bind,source={recipe.pip_lock},target={lock}"])))
+    if recipe.npm_lock:
+        folder, _, _ = recipe.npm_lock.rpartition("/")
+        above = f"{folder}/" if folder else ""
+        lines = (
+            f"COPY {json.dumps([f'{above}package.json', recipe.npm_lock, '/opt/npm/'])}",
+            _run(
+                f"{_needs('npm --version', 'packages.npm', 'npm', 'nodejs npm')}; cd /opt/npm; npm ci --no-audit --no-fund; rm -rf /root/.npm"
+            ),
+            'ENV NODE_PATH="/opt/npm/node_modules" PATH="/opt/npm/node_modules/.bin:$PATH"',
+        )
+        steps += [("packages.npm", line) for line in lines]
+    return steps
 
 
 def _needs(asked: str, field: str, program: str, packages: str) -> str:

@@ -18,9 +18,10 @@ from harena.core.blueprint_recipes import (
     check_npm_lock,
     contents_of,
     dockerfile_of,
+    fault_in_words,
     read_recipe,
 )
-from harena.core.errors import NotFoundError, ValidationError
+from harena.core.errors import ImageBuildError, NotFoundError, ValidationError
 from harena.core.models import DEFAULT_BLUEPRINT, Blueprint
 from harena.core.ports import Operations
 from harena.core.records.image_builds import BuildRequest, ImageBuildEvent
@@ -30,7 +31,25 @@ from harena.sdk.portal import current_portal
 
 REPOSITORY = "localhost/harena-blueprints"
 """the images of blueprints have tags of this name, one for each build"""
+_KEPT = 4096
+"""characters of what a command says that are kept for an error"""
 OnEvent = Callable[[ImageBuildEvent], object]
+
+
+class _Said:
+    """Hands events on, and keeps the end of what the command of the last step has said."""
+
+    def __init__(self, on_event: OnEvent | None) -> None:
+        self.text = ""
+        self._on_event = on_event
+
+    def __call__(self, event: ImageBuildEvent) -> None:
+        if event.kind == "step":
+            self.text = ""
+        elif event.kind == "output":
+            self.text = (self.text + event.text)[-_KEPT:]
+        if self._on_event is not None:
+            self._on_event(event)
 
 
 async def build_recipe(
@@ -76,7 +95,12 @@ async def build_recipe(
     from harena.sdk.build_contexts import packed_context  # not for those who build nothing
 
     sent = packed_context(place, request, None, only=_sources(asked), more=contents_of(whole))
-    made = await built(sent, place, on_event)
+    said = _Said(on_event)
+    try:
+        made = await built(sent, place, said)
+    except ImageBuildError as error:
+        words = fault_in_words(str(error), said.text, whole, env)
+        raise ImageBuildError(words, reason=error.reason) from None
     image = made.image or ""
     if (same := await _newest(operations, asked, image)) is not None:
         for reference in request.references:

@@ -11,7 +11,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.core.blueprint_recipes import check_lock, check_npm_lock, contents_of, dockerfile_of, read_recipe
+from harena.core.blueprint_recipes import (
+    check_lock,
+    check_npm_lock,
+    contents_of,
+    dockerfile_of,
+    fault_in_words,
+    read_recipe,
+)
 from harena.core.errors import ValidationError
 from harena.core.image_configs import ImageConfig
 from harena.image_build.instructions import Copy
@@ -74,6 +81,32 @@ def test_values_and_commands_are_what_the_recipe_says(value: str, command: str) 
     assert isinstance(step, RunStep)
     assert step.environment["V"] == value
     assert step.argv == ("/bin/sh", "-ec", command)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("apt-get", "packages.system: it has ended. It said last: no such package"),
+        ("pip install", "packages.pip: it has ended. It said last: no such package"),
+        ("make install", "build.commands[0]: it has ended. It said last: no such package"),
+        ("mkdir -p", "workdir: it has ended. It said last: no such package"),
+        ("app.conf", "files./etc/app.conf: it has ended."),
+    ],
+)
+def test_what_fails_is_told_by_its_place_in_the_recipe(line: str, said: str) -> None:
+    """Nobody has seen the Dockerfile."""
+    recipe = read_recipe(WHOLE)
+    lines = dockerfile_of(recipe, "a", env={"OF": "its base"}).splitlines()
+    (number,) = [at for at, text in enumerate(lines, 1) if line in text]
+    tail = " What it said stands in the build's log." if lines[number - 1].startswith("RUN") else ""
+    told = f"Dockerfile line {number}: {lines[number - 1].split()[0]}: it has ended.{tail}"
+    assert fault_in_words(told, "much\nno such package\n\n", recipe, {"OF": "its base"}) == said
+    assert fault_in_words("it was cancelled", "", recipe, {}) == "it was cancelled"
+
+
+def test_packages_without_a_network_are_told_what_lacks() -> None:
+    recipe = read_recipe({"name": "x", "base": "a", "packages": {"system": ["jq"]}})
+    assert "(nothing can be reached: say" in fault_in_words("Dockerfile line 2: RUN: ended", "", recipe, {})
 
 
 @pytest.mark.parametrize("written", ["/data/bin:$PATH", "/data/bin:${PATH}"])
