@@ -306,7 +306,8 @@ async def test_a_user_whom_the_image_does_not_know_is_no_zero(source: Source, tm
     task = ImageTask(image=OWNED.image, toml='[agent]\nuser = "nemo"\n', verifier=f"ok=1{RULE}", solution="true\n")
     result = await judged(source, scenario_of(task.written(tmp_path / "task"), "oracle"))
     assert (result.score, result.reason) == (None, Reason.SCORER_ERROR), result.detail
-    assert "nemo" in result.detail
+    assert "the user 'nemo' of the task" in result.detail
+    assert "task.toml" in result.detail
 
 
 async def test_root_in_an_image_of_roots_is_what_it_has(source: Source, tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ TIMEOUT_EXIT = 124
 
 def exec_command(
     command: Annotated[list[str], typer.Argument(metavar="CMD", help="The command and its arguments.")],
-    image: Annotated[str | None, typer.Option(help="The image to run it in.")] = None,
+    image: Annotated[str | None, typer.Option(help="The image to run it in; snapshot://NAME is a snapshot.")] = None,
+    snapshot: Annotated[str | None, typer.Option(help="Name or id of the snapshot that it begins with.")] = None,
     blueprint: Annotated[str | None, typer.Option(help="The blueprint to run it in.")] = None,
     env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Environment; may be repeated.")] = None,
     cwd: Annotated[str | None, typer.Option(help="Working directory inside.")] = None,
@@ -58,6 +59,7 @@ def exec_command(
         checked_seconds(timeout, "--timeout")
     options: dict[str, Any] = {
         "container_image": image,
+        "snapshot": snapshot,
         "blueprint": blueprint,
         "profile": profile,
         "network": _network(network),

@@ -332,6 +332,14 @@ def test_broken_pipe_is_quiet(jobs: FakeJobs, harena: Harena, monkeypatch: pytes
     assert harena("version") == 1
 
 
+def test_exec_begins_with_a_snapshot(harena: Harena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its name; no other option is made up."""
+    sandbox = FakeSandbox(0)
+    faced(monkeypatch, Sandbox=sandbox, SandboxCommandTimeoutError=TimedOutError)
+    assert harena("exec", "--snapshot", "prepared", "--", "x") == 0
+    assert sandbox.asked["sandbox"] == {"snapshot": "prepared"}
+
+
 def test_exec_passes_bytes(harena: Harena, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> None:
     """What is not UTF-8 comes out as it went in."""
     sandbox = FakeSandbox(0)

@@ -345,10 +345,18 @@ async def _user_of_verifier(sandbox: SandboxPort, contract: HarborContract) -> s
     """Whom the verifier runs as in a sandbox whose programs run as the candidate does; None = as that. Both are there,
     and whom the image says is asked before the candidate runs. Raises EnvironmentFailedError."""
     for user in {contract.user, contract.verifier_user} - {None}:
+        request = ExecRequest(argv=("true",), cwd="/", user=user, timeout_seconds=_PREPARE_SECONDS, warm=False)
         try:
-            await _told(sandbox, ("true",), "/", user=user)
+            done = await (await sandbox.exec(request)).wait()
         except SandboxValidationError as error:
             raise EnvironmentFailedError(str(error)) from None
+        if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
+            said = one_line(last_line(done.stderr))
+            raise EnvironmentFailedError(
+                f"the image cannot run a program as the user {user!r} of the task"
+                + (f" ({said})" if said else "")
+                + "; make that user in the Dockerfile, or name another `user` of [agent] and [verifier] in task.toml"
+            )
     if contract.user is None or contract.verifier_user is not None:
         return contract.verifier_user
     return (await _command(sandbox, ("sh", "-c", _WHO), "/", {})).strip()
@@ -748,11 +756,15 @@ async def _told(
         last = one_line(last_line(done.stderr))
         what = one_line(" ".join(argv[2:]) if argv[:2] == ("bash", "-c") else argv[-1], 120)
         raise EnvironmentFailedError(
-            f"the environment cannot be made here: `{what}` ended with {done.outcome} {done.returncode}"
+            f"the environment cannot be made here: `{what}` ended with {_ending(done)}"
             + (f": {last}" if last else "")
             + "; choose a blueprint that has it"
         )
     return done.stdout
+
+
+def _ending(done: ExecResult) -> str:
+    return f"exit code {done.returncode}" if done.outcome is ExecOutcome.EXITED else str(done.outcome)
 
 
 async def _write(sandbox: SandboxPort, path: str, text: str) -> None:
