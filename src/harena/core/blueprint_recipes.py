@@ -238,11 +238,10 @@ def _packages(recipe: BlueprintRecipe) -> list[tuple[str, str]]:
     if recipe.npm_lock:
         folder, _, _ = recipe.npm_lock.rpartition("/")
         above = f"{folder}/" if folder else ""
+        needs = _needs("npm --version", "packages.npm", "npm", "nodejs npm")
         lines = (
             f"COPY {json.dumps([f'{above}package.json', recipe.npm_lock, '/opt/npm/'])}",
-            _run(
-                f"{_needs('npm --version', 'packages.npm', 'npm', 'nodejs npm')}; cd /opt/npm; npm ci --no-audit --no-fund; rm -rf /root/.npm"
-            ),
+            _run(f"{needs}; cd /opt/npm; npm ci --no-audit --no-fund; rm -rf /root/.npm"),
             'ENV NODE_PATH="/opt/npm/node_modules" PATH="/opt/npm/node_modules/.bin:$PATH"',
         )
         steps += [("packages.npm", line) for line in lines]

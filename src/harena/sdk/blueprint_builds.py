@@ -30,7 +30,7 @@ from harena.sdk.images import built, in_base64
 from harena.sdk.portal import current_portal
 
 REPOSITORY = "localhost/harena-blueprints"
-"""the images of blueprints have tags of this name, one for each build"""
+"""the images of blueprints have tags of this repository, one for each build"""
 _KEPT = 4096
 """characters of what a command says that are kept for an error"""
 OnEvent = Callable[[ImageBuildEvent], object]
@@ -81,7 +81,7 @@ async def build_recipe(
             gateways=asked.gateways,
             daemons=asked.daemons,
         )
-    base, env, files = await _base(operations, asked)
+    base, env, files = await _base(operations, asked, on_event)
     whole = replace(asked, files={**files, **asked.files})
     request = BuildRequest(
         dockerfile=dockerfile_of(whole, base, env=env),
@@ -142,7 +142,7 @@ async def exported_image(name_or_id: str) -> str:
 
 
 async def _base(
-    operations: Operations, recipe: BlueprintRecipe
+    operations: Operations, recipe: BlueprintRecipe, on_event: OnEvent | None = None
 ) -> tuple[str, Mapping[str, str], Mapping[str, RecipeFile]]:
     """(the image that it begins with, variables and files that its blueprint adds)."""
     if recipe.base_kind == "image":
@@ -155,10 +155,31 @@ async def _base(
             f"base: blueprint {recipe.base!r} is of this machine's own /usr, into which nothing is built; name one of "
             "an image"
         )
+    if on_event is not None and (left := not_taken_over(recipe, blueprint)):
+        on_event(ImageBuildEvent(cursor=0, kind="output", build=None, text=f"{left}\n"))
     files = {
         path: RecipeFile(content=content) for path, content in (await asyncio.to_thread(dict, blueprint.files)).items()
     }
     return blueprint.image, blueprint.env, files
+
+
+def not_taken_over(recipe: BlueprintRecipe, base: Blueprint) -> str:
+    """What the base's sandboxes have and those of the recipe will not, in words; empty = nothing. An image holds files
+    only."""
+    lacking = [
+        *([f"profile {base.profile}"] if base.profile != recipe.profile == "strict" else []),
+        *(["network"] if base.network.is_on and not recipe.network.is_on else []),
+        *(
+            [f"gateways {', '.join(each.name for each in base.gateways)}"]
+            if base.gateways and not recipe.gateways
+            else []
+        ),
+        *([f"daemons {', '.join(each.name for each in base.daemons)}"] if base.daemons and not recipe.daemons else []),
+    ]
+    if not lacking:
+        return ""
+    told = "; ".join(lacking)
+    return f"base {base.name}: only its image is taken over, and not its {told}: say in the recipe what it is to have"
 
 
 async def _newest(operations: Operations, recipe: BlueprintRecipe, image: str) -> Blueprint | None:
