@@ -136,10 +136,31 @@ def get(name: Annotated[str, typer.Argument(help="Name or id.")]) -> None:
 
 
 @app.command("rm")
-def remove(name: Annotated[str, typer.Argument(help="Name (every version of it) or id (one version).")]) -> None:
-    """Forget a blueprint; the packages that were installed for it stay on disk."""
-    face.load().blueprints.delete(name)
+def remove(
+    name: Annotated[str, typer.Argument(help="Name (every version of it) or id (one version).")],
+    image: Annotated[bool, typer.Option("--image", help="Remove the images that its builds have made, too.")] = False,
+) -> None:
+    """Forget a blueprint; the packages that were installed for it stay on disk, and without --image its images."""
+    harena = face.load()
+    made = _images_of(harena, name) if image else []
+    harena.blueprints.delete(name)
     sys.stdout.write(f"{name}: removed\n")
+    for reference in made:
+        harena.images.delete(reference)
+        sys.stdout.write(f"{reference}: removed\n")
+
+
+def _images_of(harena: Any, name: str) -> list[str]:
+    """References of images that builds of the blueprint have made: of every version, or of the one with this id."""
+    from harena.sdk.blueprint_builds import is_reference_of
+
+    blueprint = harena.blueprints.get(name)
+    return [
+        image["reference"]
+        for image in face.plain(harena.images.list())
+        if is_reference_of(blueprint.name, image["reference"])
+        and (name == blueprint.name or image["digest"] == blueprint.image)
+    ]
 
 
 @app.command("ls")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets as random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -85,7 +86,7 @@ async def build_recipe(
     whole = replace(asked, files={**files, **asked.files})
     request = BuildRequest(
         dockerfile=dockerfile_of(whole, base, env=env),
-        references=[f"{REPOSITORY}:{random.token_hex(8)}"],
+        references=[reference_of(asked.name)],
         secrets={name: in_base64(given[name]) for name in asked.build_secrets},
         use_cache=use_cache,
         timeout_seconds=timeout_seconds,
@@ -135,7 +136,7 @@ async def exported_image(name_or_id: str) -> str:
 
     request = BuildRequest(
         dockerfile=dockerfile_of(recipe, base, env=env),
-        references=[f"{REPOSITORY}:{random.token_hex(8)}"],
+        references=[reference_of(recipe.name)],
     )
     made = await built(packed_context(Path(), request, None, only=[], more=contents_of(recipe)), Path(), None)
     return made.image or ""
@@ -180,6 +181,16 @@ def not_taken_over(recipe: BlueprintRecipe, base: Blueprint) -> str:
         return ""
     told = "; ".join(lacking)
     return f"base {base.name}: only its image is taken over, and not its {told}: say in the recipe what it is to have"
+
+
+def reference_of(name: str) -> str:
+    """A new reference for the image of a build of this blueprint."""
+    return f"{REPOSITORY}:{name}-{random.token_hex(8)}"
+
+
+def is_reference_of(name: str, reference: str) -> bool:
+    """An image has this reference because a build of this blueprint made it."""
+    return re.fullmatch(rf"{re.escape(f'{REPOSITORY}:{name}')}-[0-9a-f]{{16}}", reference) is not None
 
 
 async def _newest(operations: Operations, recipe: BlueprintRecipe, image: str) -> Blueprint | None:

@@ -1,4 +1,4 @@
-"""What a blueprint takes over of another."""
+"""What a blueprint takes over of another, and what its images are called."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from harena.core.blueprint_recipes import read_recipe
 from harena.core.daemons import Daemon
 from harena.core.models import Blueprint
 from harena.core.network_policy import read_policy
-from harena.sdk.blueprint_builds import not_taken_over
+from harena.sdk.blueprint_builds import is_reference_of, not_taken_over, reference_of
 
 BASE = Blueprint(
     id="bp_1",
@@ -27,3 +27,11 @@ def test_nothing_is_named_where_the_recipe_says_it_or_the_base_has_none() -> Non
     said = {"profile": "machine", "network": "open", "daemons": [{"name": "other", "command": ["x"]}]}
     assert not_taken_over(read_recipe({**SMALL, **said}), BASE) == ""
     assert not_taken_over(read_recipe(SMALL), Blueprint(id="bp_2", name="plain", image="sha256:2")) == ""
+
+
+def test_an_images_reference_names_its_blueprint() -> None:
+    reference = reference_of("web-agent")
+    assert reference.startswith("localhost/harena-blueprints:web-agent-")
+    assert is_reference_of("web-agent", reference)
+    for other in ("web", "agent", "web-agen", "web.agent"):
+        assert not is_reference_of(other, reference)
