@@ -39,6 +39,8 @@ _HEADER_BYTES = 8
 _MAX_FRAME_BYTES = codec.MAX_BYTES + 64
 _HEX_DIGITS = frozenset(b"0123456789abcdef")
 _LOOP_LATENESS_SECONDS = 0.05
+_END_SECONDS = 2.0
+"""for an interpreter to end by itself"""
 _MOST_UNRELATED_ERRORS = 2
 """standard exceptions, none a base of another, that an honest class derives from (KeyError and AttributeError, say)"""
 _MOST_OWN_ERRORS = 4
@@ -290,13 +292,15 @@ class Conversation:
     async def close(self) -> bool:
         """All is asked: let it end. False if it said more than was asked."""
         self._running.close_stdin()
-        await self._wait(2.0)
+        await self._wait(_END_SECONDS)
         await self._bench.finish(self._sandbox, self._running)
         return self._replies.is_exhausted
 
     async def abort(self, *, grace_seconds: float, over: bool = False) -> ExecResult:
         """What it did until its end, which is given `grace_seconds` to come by itself; `over`: its time was. Raises
         StarvedError and PlatformError if no line of the candidate has run."""
+        if not self._heard_from and not over:  # how an interpreter that does not start ends says why
+            grace_seconds = max(grace_seconds, _END_SECONDS)
         await self._wait(grace_seconds)
         result = await self._bench.finish(self._sandbox, self._running, over=over)
         if not self._heard_from and result.outcome is not ExecOutcome.MEMORY:
