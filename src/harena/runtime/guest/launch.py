@@ -144,9 +144,8 @@ def _new_root(root: TemplateRoot) -> None:
         os.makedirs("/tmp" + target)
     for name in ("/proc", "/run", "/var", "/etc", "/dev/pts", _SCRATCH.decode()):
         os.makedirs("/tmp" + name, exist_ok=True)
-    os.mkdir("/tmp/held")
-    for number in range(MOST_HELD if root.layers else 0):
-        os.mkdir(b"/tmp" + held_place(number))
+    for number in range(MOST_HELD if root.layers else 0):  # a sandbox without layers of its own sees this root
+        os.makedirs(b"/tmp" + held_place(number))
 
 
 def _trees(root: TemplateRoot) -> None:
