@@ -51,6 +51,9 @@ class Box:
     async def stat(self, path: str) -> Any:
         return SimpleNamespace(kind="file")
 
+    async def list_dir(self, path: str) -> list[Any]:
+        return []
+
     async def read_file(self, path: str, **_: Any) -> bytes:
         return self.files.get(path, b"1")
 
