@@ -23,7 +23,7 @@ MOST_GROWN = 96 << 20
 
 @pytest_asyncio.fixture
 async def link() -> AsyncIterator[EgressLink]:
-    link = EgressLink(table=NAMES, times={"head": 2.0, "dial": 2.0, "idle": 2.0, "answer": 2.0})
+    link = EgressLink(table=NAMES, times={"head": 2.0, "dial": 20.0, "idle": 2.0, "answer": 2.0})
     yield link
     await link.close()
 
