@@ -342,10 +342,8 @@ class Acceptance:
     ) -> tuple[Sequence[JobScenario], dict[Place, SandboxSpec], dict[Place, FolderBuild]]:
         """(scenarios that name where their candidates run, what these places are, what is built for them)."""
         named = await SCENARIOS.run(placed, scenarios)
-        places = await places_of(
-            self.blueprints, workspace, named, spec, has_own=has_own, builds=self.images is not None
-        )
         can_build = self.images is not None
+        places = await places_of(self.blueprints, workspace, named, spec, has_own=has_own, builds=can_build)
         return named, places, await SCENARIOS.run(partial(builds_of, named, can_build=can_build, has_own=has_own))
 
     def _scorer(

@@ -46,12 +46,10 @@ _BESIDE_PROGRAMS = ("lib", "lib32", "lib64", "libexec", "share", "node_modules",
 _MOST_INSTALLED = 10_000
 _HOME_TOOLS = (
     ".local", ".cargo", ".nvm", ".rustup", ".rbenv", ".sdkman", ".asdf", ".deno", ".bun", ".opam", ".ghcup", ".poetry",
-    ".julia", "go", "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".pixi", ".cache/uv",
-    ".cache/pip", ".cache/pre-commit", ".cache/pypoetry", ".cache/bazel", ".m2", ".gradle", ".npm", ".gem", ".bundle",
-    ".composer", ".nuget", ".dotnet", ".volta", ".linuxbrew", ".mix", ".hex", ".stack", ".cabal", ".ivy2", ".sbt",
+    "go", "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".pixi", ".npm", ".volta", ".linuxbrew",
     ".pub-cache", ".yarn", ".pnpm-store", "R",
 )  # fmt: skip
-"""folders of a home folder in which installers put programs"""
+"""folders of a home folder, beside those that start-up files have, in which installers put programs"""
 _LOOK = """\
 env -0
 printf '\\0'
