@@ -19,10 +19,11 @@ def page() -> str:
     """All of it."""
     variables = [(f"`{each.name}`", _default(each), each.unit, each.reader, each.meaning) for each in SETTINGS]
     said = _field_docstrings()
+    defaults = WorkspaceLimits()
     limits = [
         (
             f"`{field.name}`",
-            _number(field.default, _unit(field.name)),
+            _number(getattr(defaults, field.name), _unit(field.name)),
             _unit(field.name),
             sentence(said.get(field.name, "")),
         )

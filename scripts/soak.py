@@ -110,7 +110,8 @@ async def _files(sandbox: SandboxPort) -> bool:
     await sandbox.write_file("/data/deep/in.bin", content)
     await run(sandbox, "open('/data/out.bin', 'wb').write(open('/data/deep/in.bin', 'rb').read()[::-1])")
     names = [entry.name for entry in await sandbox.list_dir("/data")]
-    return await sandbox.read_file("/data/out.bin") == content[::-1] and names == ["deep", "out.bin"]
+    read = await sandbox.read_file("/data/out.bin", max_bytes=MIB)
+    return read == content[::-1] and names == ["deep", "out.bin"]
 
 
 async def _cancel(sandbox: SandboxPort) -> bool:
