@@ -79,7 +79,7 @@ class _FairTimer:
             self._callback()
 
     def cancel(self) -> None:
-        """See Timer."""
+        """Stop the timer: its callback will not be called."""
         self._handle.cancel()
 
 

@@ -63,7 +63,8 @@ async def build_recipe(
     memory_mb: int = 2048,
     on_event: OnEvent | None = None,
 ) -> Blueprint:
-    """See `blueprints.build`."""
+    """Build the recipe's image on the node, if it needs one, and create the blueprint; `blueprints.build` describes the
+    parameters."""
     place = Path(context) if context is not None else Path() if isinstance(recipe, Mapping) else Path(recipe).parent
     asked = read_recipe(recipe if isinstance(recipe, Mapping) else await asyncio.to_thread(_read, Path(recipe)))
     given = dict(secrets or {})

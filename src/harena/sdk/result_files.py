@@ -55,13 +55,13 @@ class JsonWriter:
         self._before = '{"runs": [\n'
 
     def add(self, runs: Sequence[Run]) -> None:
-        """See ResultWriter."""
+        """Write the runs as elements of the document's list."""
         for run in runs:
             self._out.write(self._before + json.dumps(run.to_dict()))
             self._before = ",\n"
 
     def end(self, told: Mapping[str, Any]) -> None:
-        """See ResultWriter."""
+        """Close the list, and write the members of `told` after it."""
         begin = "\n" if self._before == ",\n" else self._before
         rest = "".join(f",\n{json.dumps(name)}: {json.dumps(value)}" for name, value in told.items())
         self._out.write(f"{begin}]{rest}}}\n")
@@ -74,11 +74,11 @@ class JsonLinesWriter:
         self._out = out
 
     def add(self, runs: Sequence[Run]) -> None:
-        """See ResultWriter."""
+        """Write one line for each run."""
         self._out.writelines(json.dumps(run.to_dict()) + "\n" for run in runs)
 
     def end(self, told: Mapping[str, Any]) -> None:
-        """See ResultWriter. JSON lines hold runs only."""
+        """Write nothing: JSON lines hold runs only."""
 
 
 class CsvWriter:
@@ -91,11 +91,11 @@ class CsvWriter:
         self._rows.writerow((*COLUMNS, MORE))
 
     def add(self, runs: Sequence[Run]) -> None:
-        """See ResultWriter."""
+        """Write one row for each run; values that a spreadsheet would read as formulas are made harmless."""
         self._rows.writerows([no_formula(value) for value in flat_row(run.to_dict()).values()] for run in runs)
 
     def end(self, told: Mapping[str, Any]) -> None:
-        """See ResultWriter. CSV holds runs only."""
+        """Write nothing: CSV holds runs only."""
 
 
 def no_formula(value: Any) -> Any:

@@ -48,13 +48,13 @@ class ParquetWriter:
         self._rows: list[dict[str, Any]] = []
 
     def add(self, runs: Sequence[BenchmarkRun]) -> None:
-        """See ResultWriter."""
+        """Collect the runs, and write them once there are enough for a row group."""
         self._rows += [flat_row(run.to_dict()) for run in runs]
         if len(self._rows) >= ROWS_PER_GROUP:
             self._write()
 
     def end(self, told: Mapping[str, Any]) -> None:
-        """See ResultWriter."""
+        """Write the rows that are left, and keep `told` as the file's metadata."""
         self._write()
         self._file.add_key_value_metadata({"harena.job": json.dumps(told)})
 

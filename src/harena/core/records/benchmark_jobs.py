@@ -275,14 +275,14 @@ class BenchmarkRun(Record):
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """See `Record`."""
+        """Build the run from a stored row or an answer; fields that the record does not name are kept in `more`."""
         run = super(BenchmarkRun, cls).from_dict(given)
         if given.keys() <= _RUN_FIELDS:
             return run
         return replace(run, more={name: value for name, value in given.items() if name not in _RUN_FIELDS})
 
     def to_dict(self) -> dict[str, Any]:
-        """See `Record`."""
+        """Build the wire form, with the fields of `more` beside the named ones."""
         told = Record.to_dict(self)
         more = told.pop("more")
         return told | more if more else told

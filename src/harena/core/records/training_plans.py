@@ -167,7 +167,7 @@ class RLPlan(TrainingPlan):
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """See `Record`. A plan that an earlier version has stored is read, too: its jobs go on in this one."""
+        """Build the plan from its stored form, including that of an earlier version: its jobs go on in this one."""
         fields = {_RENAMED.get(name, name): value for name, value in given.items()}
         if isinstance(reward := fields.get("reward"), list | tuple):
             fields["reward"] = dict(zip(("name", "params"), reward, strict=True))

@@ -31,13 +31,13 @@ class HttpBenchmarks(Calls):
     cancel_benchmark_job = over_http(table.CANCEL)
 
     async def score(self, request: Mapping[str, Any]) -> RunResult:
-        """See `Operations`."""
+        """Send one candidate to the server to be scored, and read the envelope that it answers."""
         return await self._connection.record(RunResult, table.SCORE.method, table.SCORE.path, content=request)
 
     async def create_benchmark_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> BenchmarkJob:
-        """See `Operations`. A scenario file is this machine's, and its content is sent."""
+        """Send a job to the server; a scenario file is this machine's, and its content is sent."""
         given = request.get("definition")
         if given is None:
             path = table.CREATE.path
@@ -54,17 +54,19 @@ class HttpBenchmarks(Calls):
             upload.close()
 
     async def wait_benchmark_job(self, job: str) -> BenchmarkResults:
-        """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
+        """Wait until the job has ended. A server that is or goes away is asked again for ten minutes: its jobs outlive
+        it."""
         ended = await self.ended(table.GET, job, lambda found: found.ended_at is not None)
         return await self.patiently(lambda: self.benchmark_job_results(ended.id))
 
     async def benchmark_job_results(self, job: str) -> BenchmarkResults:
-        """See `Operations`. The server sends the runs in the order of their ends."""
+        """Fetch the results so far; the server sends the runs in the order of their ends, and they are sorted by number
+        here."""
         found = await self.call(table.RESULTS, job)
         return replace(found, runs=sorted(found.runs, key=lambda run: run.run))
 
     def benchmark_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
-        """See `Operations`."""
+        """Follow the server's event stream from the first event after `after` to the job's end."""
         return followed(self._connection, BenchmarkEvent, partial(self.place, table.EVENTS, job=job), after)
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:

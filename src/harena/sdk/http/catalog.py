@@ -22,13 +22,13 @@ class HttpCatalog(Calls):
     get_calibration = over_http(table.GET_CALIBRATION)
 
     async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
-        """See `Operations`."""
+        """Store an entry on the server; files that the request names are this machine's, and their content is sent."""
         if kind == "benchmark_job_defs" and isinstance(request.get("request"), Mapping):
             request = {**request, "request": await with_contents(request["request"])}
         return await self.created(table.KEPT[kind].create, await with_contents(request))
 
     async def get_catalog_entry(self, kind: CatalogKind, ref: str, *, content: bool = False) -> CatalogEntry:
-        """See `Operations`."""
+        """Fetch an entry, with its content where that is asked for."""
         return await self.call(table.KEPT[kind].get, kind, ref, content=content)
 
     async def list_catalog_entries(
@@ -42,27 +42,29 @@ class HttpCatalog(Calls):
         limit: int = 100,
         cursor: int | None = None,
     ) -> CatalogPage:
-        """See `Operations`."""
+        """Fetch one page of the entries of a kind."""
         wanted = {"name": name, "prefix": prefix, "metadata": metadata, "archived": archived}
         page: Any = await self.asked(table.KEPT[kind].list, {**wanted, "limit": limit, "cursor": cursor})
         return CatalogPage(entries=page[kind], next_cursor=page.next_cursor)  # which the wire calls by its kind
 
     async def archive_catalog_entry(self, kind: CatalogKind, ref: str) -> ArchivedVersions:
-        """See `Operations`."""
+        """Archive a name's versions, or the one that the reference names."""
         return await self.call(table.KEPT[kind].archive, kind, ref)
 
     async def delete_catalog_entry(self, kind: CatalogKind, ref: str) -> None:
-        """See `Operations`."""
+        """Delete the version that the reference names."""
         await self.call(table.KEPT[kind].delete, kind, ref)
 
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> CalibrationJob:
-        """See `Operations`."""
+        """Start a calibration on the server; files that the request names are this machine's, and their content is
+        sent."""
         return await self.created(table.CALIBRATE, await with_contents(request), key)
 
     async def wait_calibration(self, calibration: str) -> CalibrationJob:
-        """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
+        """Wait until the calibration has ended. A server that is or goes away is asked again for ten minutes: its jobs
+        outlive it."""
         return await self.ended(table.GET_CALIBRATION, calibration, lambda found: found.ended)
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:

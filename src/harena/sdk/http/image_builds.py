@@ -20,7 +20,7 @@ class HttpImageBuilds(Calls):
     cancel_image_build = over_http(table.CANCEL)
 
     async def build_image(self, tree: AsyncIterable[bytes]) -> ImageBuild:
-        """See `Operations`."""
+        """Upload a build's archive as it is read, and start the build."""
         async with self._connection.request(
             table.BUILD.method, table.BUILD.path, body=tree, headers={"content-type": OCTETS}
         ) as response:
@@ -28,11 +28,11 @@ class HttpImageBuilds(Calls):
         return self._connection.read(ImageBuild, answer)
 
     async def wait_image_build(self, build: str) -> ImageBuild:
-        """See `Operations`."""
+        """Wait until the build is over, also past a server that goes away for a while."""
         return await self.ended(table.GET, build, lambda found: found.state.is_over)
 
     async def image_build_events(self, build: str, *, after: int = 0) -> AsyncIterator[ImageBuildEvent]:
-        """See `Operations`."""
+        """Follow the server's event stream from the first event after `after` to the build's end."""
         where = partial(self.place, table.EVENTS, build=build)
         async with aclosing(followed(self._connection, ImageBuildEvent, where, after)) as events:
             async for event in events:

@@ -28,18 +28,19 @@ class HttpImages(Calls):
     collect_images = over_http(table.COLLECT)
 
     async def wait_image_pull(self, pull: str) -> ImagePull:
-        """See `Operations`."""
+        """Wait until the pull is over, also past a server that goes away for a while."""
         return await self.ended(table.GET_PULL, pull, lambda found: found.state.is_over)
 
     async def image_pull_events(self, pull: str, *, after: int = 0) -> AsyncIterator[ImagePullEvent]:
-        """See `Operations`."""
+        """Follow the server's event stream from the first event after `after` to the pull's end."""
         where = partial(self.place, table.EVENTS, pull=pull)
         async with aclosing(followed(self._connection, ImagePullEvent, where, after)) as events:
             async for event in events:
                 yield event
 
     async def import_image(self, reference: str, tree: AsyncIterable[bytes]) -> Image:
-        """See `Operations`."""
+        """Upload an archive as it is read, and keep it as the image `reference`. Raises ValidationError for a bad
+        reference."""
         query = {"reference": str(parse_reference(reference))}
         async with self._connection.request(
             table.IMPORT.method, table.IMPORT.path, query=query, body=tree, headers={"content-type": OCTETS}
@@ -48,7 +49,7 @@ class HttpImages(Calls):
         return self._connection.read(Image, answer)
 
     async def export_image(self, image: str, *, form: ArchiveFormat = "oci") -> AsyncGenerator[bytes, None]:
-        """See `Operations`."""
+        """Download an image as an archive, piece by piece."""
         where = await self.place(table.EXPORT, image=image)
         async with self._connection.request(table.EXPORT.method, where, query={"form": form}) as response:
             async for piece in response.content.iter_any():

@@ -72,7 +72,8 @@ class HttpOperations(
     # -- sandboxes --
 
     async def create_sandbox(self, spec: SandboxSpec) -> SandboxHandle:
-        """See `Operations`."""
+        """Create a sandbox under this process's lease, and once more under a new lease where the server no longer knows
+        the old one."""
         try:
             return await self._created_under_lease(spec)
         except NotFoundError as error:
@@ -82,7 +83,7 @@ class HttpOperations(
         return await self._created_under_lease(spec)
 
     async def get_sandbox(self, sandbox_id: str) -> SandboxHandle:
-        """See `Operations`."""
+        """Fetch a sandbox by its id. Raises SandboxNotFoundError, also for an id that no server gives."""
         if "/" in sandbox_id:
             raise SandboxNotFoundError(f"no sandbox {sandbox_id!r}: ids have no slashes", sandbox_id=sandbox_id)
         return self._handle(await self._connection.json(*address(sandboxes.GET, sandbox_id=sandbox_id)))
@@ -94,7 +95,7 @@ class HttpOperations(
         statuses: Sequence[SandboxStatus] = (),
         include_terminal: bool = False,
     ) -> list[SandboxHandle]:
-        """See `Operations`."""
+        """Fetch all pages of the workspace's sandboxes that have one of the states and all of the tags."""
         query: dict[str, str | int | float | list[str]] = {
             "tag": list(tags),
             "status": [status.value for status in statuses],
@@ -128,7 +129,7 @@ class HttpOperations(
         gateways: Sequence[Gateway] = (),
         daemons: Sequence[Daemon] = (),
     ) -> Blueprint:
-        """See `Operations`."""
+        """Send a blueprint to the server; its files travel inside the request."""
         content = {
             "name": name,
             "image": image,
@@ -147,15 +148,16 @@ class HttpOperations(
         )
 
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
-        """See `Operations`."""
+        """Fetch a blueprint by its name or id."""
         return self._blueprint(await self._connection.json(*address(blueprints.GET, name_or_id=name_or_id)))
 
     async def delete_blueprint(self, name_or_id: str) -> None:
-        """See `Operations`."""
+        """Delete a blueprint by its name or id."""
         await self._connection.json(*address(blueprints.DELETE, name_or_id=name_or_id))
 
     async def list_blueprints(self, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
-        """See `Operations`."""
+        """Fetch one page of the workspace's blueprints. Raises PlatformError where the answer is no page or names
+        itself as the next."""
         query: dict[str, str | int | float | list[str]] = {"limit": limit}
         if cursor is not None:
             query["cursor"] = cursor

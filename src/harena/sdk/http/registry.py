@@ -22,7 +22,8 @@ class HttpRegistry(Calls):
     async def push_object(
         self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
     ) -> StoredObject:
-        """See `Operations`."""
+        """Upload an object's archive as it is read. Raises ValidationError for a bad kind, name or version before
+        anything is sent."""
         checked_version(checked_kind(kind), name, version)
         query = {"kind": kind, "name": name, "version": version}
         if digest is not None:
@@ -34,7 +35,7 @@ class HttpRegistry(Calls):
         return self._connection.read(StoredObject, answer)
 
     async def pull_object(self, kind: ObjectKind, ref: str) -> AsyncGenerator[bytes, None]:
-        """See `Operations`."""
+        """Download an object's archive, piece by piece."""
         where = await self.place(table.PULL, kind=kind, ref=ref)
         async with self._connection.request(table.PULL.method, where) as response:
             async for piece in response.content.iter_any():

@@ -20,7 +20,7 @@ class HttpSecrets(Calls):
     delete_secret = over_http(table.DELETE)
 
     async def set_secret(self, name: str, value: str, *, hosts: Sequence[str]) -> Secret:
-        """See `Operations`."""
+        """Send a secret. Raises ValidationError for a bad name, value or host before anything is sent."""
         content = {"name": checked_name(name), "value": checked_value(value), "hosts": [*checked_hosts(hosts)]}
         answer = await self._connection.json(table.SET.method, table.SET.path, content=content)
         return self._connection.read(Secret, answer)

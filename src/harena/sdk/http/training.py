@@ -33,25 +33,26 @@ class HttpTraining(Calls):
     async def create_training_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> TrainingJob:
-        """See `Operations`."""
+        """Send a job to the server; data files that it names are this machine's, and their content is sent."""
         body = json.loads(json.dumps(request))  # what JSON cannot hold is the caller's mistake, before anything is sent
         return await self.created(table.CREATE, await self._with_sent_sources(body), key)
 
     async def wait_training_job(self, job: str) -> TrainingJob:
-        """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
+        """Wait until the job has ended. A server that is or goes away is asked again for ten minutes: its jobs outlive
+        it."""
         return await self.ended(table.GET, job, lambda found: found.ended_at is not None)
 
     async def retry_training_job(self, job: str, *, start: RetryFrom = "checkpoint") -> TrainingJob:
-        """See `Operations`."""
+        """Start a job that failed or was cancelled again, from its last checkpoint or from the beginning."""
         where = await self.place(table.RETRY, job=job)
         return await self._connection.record(TrainingJob, table.RETRY.method, where, content={"from": start})
 
     def training_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
-        """See `Operations`."""
+        """Follow the server's event stream from the first event after `after` to the job's end."""
         return followed(self._connection, TrainingEvent, partial(self.place, table.EVENTS, job=job), after)
 
     async def training_job_file(self, job: str, path: str) -> AsyncIterator[bytes]:
-        """See `Operations`."""
+        """Download one file of the job's folder, piece by piece."""
         where = await self.place(table.FILE, job=job)
         async with self._connection.request(table.FILE.method, where, query={"path": path}) as response:
             async for piece in response.content.iter_any():
