@@ -32,7 +32,7 @@ class CountedAnswer:
         self._head: Message | None = None
 
     async def __call__(self, message: Message) -> None:
-        """See ASGI. Raises LimitExceededError where there is no room for what the message holds."""
+        """Send one ASGI message on. Raises LimitExceededError where there is no room for what the message holds."""
         if message["type"] == "http.response.start":
             self._head = message
             return

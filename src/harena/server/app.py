@@ -64,7 +64,7 @@ class _App(FastAPI):
         return [(compile_path(path)[0], {method.upper() for method in paths[path]}) for path in paths]
 
     def openapi(self) -> dict[str, Any]:
-        """See FastAPI; made once."""
+        """Give the OpenAPI document, which is made once."""
         return self.openapi_schema or describe(super().openapi())
 
 

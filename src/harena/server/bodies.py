@@ -43,7 +43,7 @@ class JsonRoute(APIRoute):
     """A route whose body, where it takes one, is JSON as above. Raises ValidationError (415, 422)."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """See `APIRoute`."""
+        """Give FastAPI's handler, behind a check that a body which it would read says that it is JSON."""
         handler = super().get_route_handler()
         if self.body_field is None:
             return handler

@@ -212,7 +212,7 @@ class ListeningSocket(socket.socket):
     _told_until = 0.0
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """See socket. Raises BlockingIOError, too, where it stops."""
+        """Accept a connection. Raises BlockingIOError also where this socket takes no more for now."""
         loop = get_running_loop()
         if loop.time() < self._resumes_at or self._taken >= ACCEPTED_AT_ONCE:
             raise BlockingIOError(errno.EAGAIN, "no more connections for now")

@@ -33,10 +33,10 @@ class Options(Protocol):
     """A socket, as far as its options go."""
 
     def fileno(self) -> int:
-        """See socket."""
+        """Give the file descriptor."""
 
     def setsockopt(self, level: int, option: int, value: int | bytes, /) -> None:
-        """See socket."""
+        """Set an option of the socket."""
 
 
 def bytes_for(connections: int) -> int:

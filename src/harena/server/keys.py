@@ -87,7 +87,7 @@ class Keys:
         self._known.clear()
 
     async def identify(self, authorization: str | None) -> Caller:
-        """See `Access`."""
+        """Find the caller whose key the header holds. Raises AccessError where there is none or it is unknown."""
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise AccessError("this server needs an API key: set HARENA_API_KEY, or send `Authorization: Bearer KEY`")

@@ -121,7 +121,7 @@ class HttpProtocol(HttpToolsProtocol):
     """parts of a body which are parsed and not handed on"""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """See asyncio."""
+        """Count the connection, and refuse it where its client or the server has too many."""
         super().connection_made(transport)
         self.flow, self._pieces = _Flow(self), []
         # writing is paused from the first byte that is not taken to the last one
@@ -135,7 +135,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._answer_and_close(SandboxUnavailableError(SERVER_FULL, reason="CONNECTIONS"))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See asyncio."""
+        """Give back what the connection held: its place, its turn to be parsed and its timers."""
         self._unwind()
         self._stop_watching()
         self._turns.leave(self)
@@ -145,11 +145,11 @@ class HttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def may_be_closed(self) -> bool:
-        """See `Connection`."""
+        """Tell whether the connection waits for its client and may be closed to make room."""
         return self._waits_for_its_client() and not (self._is_keyed and self.flow.read_paused)
 
     def drop(self) -> None:
-        """See `Connection`."""
+        """Close the connection at once, and drop what the kernel has not sent yet."""
         if (ours := self.transport.get_extra_info("socket")) is not None:
             kernel_memory.forget_what_is_left(ours)
         self.transport.abort()
@@ -183,13 +183,13 @@ class HttpProtocol(HttpToolsProtocol):
             self._counted.heard(self, quiet=self._waits_for_its_client())
 
     def pause_writing(self) -> None:
-        """See asyncio."""
+        """Stop writing, and close the connection if the client reads nothing for a while."""
         super().pause_writing()
         self._watch()
         self._note()
 
     def resume_writing(self) -> None:
-        """See asyncio."""
+        """Write on: the client has read what was sent."""
         self._stop_watching()
         super().resume_writing()
         self._note()
@@ -212,14 +212,14 @@ class HttpProtocol(HttpToolsProtocol):
             self._watching = None
 
     def on_response_complete(self) -> None:
-        """See uvicorn."""
+        """Note that an answer is complete, for this connection's limits."""
         super().on_response_complete()
         if self._counted is not None:
             self._counted.answered(self)
         self._note()
 
     def data_received(self, data: bytes) -> None:
-        """See asyncio."""
+        """Take what has arrived, and parse it now if the request has a known key, else in the connection's turn."""
         self._unparsed = self._unparsed[self._parsed :] + data  # mostly nothing was left: else reading is paused
         self._parsed = 0
         if self._is_keyed:
@@ -230,7 +230,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.parse_soon()
 
     def parse_slice(self) -> int:
-        """See `Parser`."""
+        """Parse a bounded part of what has arrived; gives the number of the parser's events."""
         self._unset_keepalive_if_required()
         events = 0
         if self.cycle is None or not self.cycle.body:
@@ -345,7 +345,7 @@ class HttpProtocol(HttpToolsProtocol):
         return end
 
     def on_message_begin(self) -> None:
-        """See httptools, as below."""
+        """Start a new request's counts, and its time limit."""
         super().on_message_begin()
         self.scope["state"]["connection"] = self
         self._in_head, self._head_bytes = True, 0
@@ -442,7 +442,7 @@ class _Flow(FlowControl):
         self._connection = connection
 
     def resume_reading(self) -> None:
-        """See uvicorn."""
+        """Parse what was left first, and read from the socket only when nothing was."""
         if self._connection.has_unparsed():
             self._connection.parse_soon()
         else:

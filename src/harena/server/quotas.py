@@ -52,7 +52,7 @@ class Quotas:
         """by key; of those that were used last"""
 
     async def limits_of(self, workspace: str) -> WorkspaceLimits:
-        """See `LimitsOf`."""
+        """Find the workspace's limits: its own where it has some, else the server's; read anew after a short time."""
         if self._source is None:
             return self._defaults
         now = self._clock.now()
@@ -89,7 +89,8 @@ class Quotas:
         return limits
 
     def spent_elsewhere(self, name: str, requests: int, seconds: float) -> None:
-        """See `Buckets`. What was refilled since, but for the last second, is not owed any more."""
+        """Subtract what other servers took from the bucket. What was refilled since, but for the last second, is not
+        owed any more."""
         bucket = self._buckets.get(name)
         if bucket is not None:
             refilled = self._rates.get(name, 0.0) * max(0.0, seconds - SYNC_SECONDS)

@@ -23,7 +23,7 @@ class LinesRoute(APIRoute):
     """For bodies of lines; all others go on to the next route of the same path."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """See `APIRoute`."""
+        """Match only requests whose body is said to be JSON lines."""
         if scope["type"] != "http" or content_type(Request(scope)) != LINES:
             return Match.NONE, {}
         return super().matches(scope)

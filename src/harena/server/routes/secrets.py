@@ -13,6 +13,6 @@ routes = TableRoutes(table.OPERATIONS)
 
 @routes.by_hand(table.SET, description=table.SET.description)
 async def set_secret(asked: shapes.SecretBody, caller: Admin, state: State) -> JsonAnswer:
-    """See `SecretOperations`."""
+    """Store a secret of the caller's workspace under its name, in place of one that is there."""
     operations = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await operations.set_secret(asked.name, asked.value, hosts=asked.hosts))
