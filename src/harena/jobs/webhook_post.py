@@ -62,7 +62,7 @@ class HttpPost:
         self._seconds = seconds
 
     async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> DeliveryOutcome:
-        """See `Post`."""
+        """Post a body to the URL, and tell how it went; only addresses that are allowed are connected to."""
         import aiohttp
 
         from harena.jobs.webhook_names import WorkspaceResolver

@@ -89,8 +89,8 @@ class JobAdmission:
             )
 
     async def for_a_run(self, workspace: str, limits: Limits) -> Limits:
-        """See how many runs it may have under way now, before something of it waits for a slot that is no job; what its
-        sandbox gets that asks for these limits. Raises LimitExceededError where it may have no run,
+        """Find how many runs it may have under way now, before something of it waits for a slot that is no job; gives
+        what its sandbox gets that asks for these limits. Raises LimitExceededError where it may have no run,
         SandboxValidationError."""
         if self._limits_of is None:
             return limits
@@ -104,7 +104,7 @@ class JobAdmission:
         return within(ceilings, limits)
 
     async def look(self, workspaces: Collection[str]) -> None:
-        """See how many runs these may have under way now. Raises PlatformError."""
+        """Find how many runs these may have under way now. Raises PlatformError."""
         if self._limits_of is not None:
             for workspace in workspaces:
                 self._slots.allow(workspace, (await self._limits_of(workspace)).runs)

@@ -54,26 +54,26 @@ class StoreJournal:
         self._run_event("run_requeued", ticket, {"interruptions": ticket.interruptions})
 
     def run_started(self, ticket: Ticket) -> None:
-        """See Journal."""
+        """Count the run as running, and write its row and an event."""
         self._counts.started(ticket.number)
         self._write_run(ticket, RunState.RUNNING)
         self._run_event("run_started", ticket, {})
 
     def run_retried(self, again: Ticket, error: Exception, delay_seconds: float) -> None:
-        """See Journal."""
+        """Count the run as queued again, and write its row and an event with the error and the delay."""
         self._counts.requeued(again.number)
         self._write_run(again, RunState.QUEUED)
         self._run_event("run_retried", again, {"error": one_line(error), "delay_seconds": delay_seconds})
 
     def run_finished(self, ticket: Ticket, result: RunResult) -> None:
-        """See Journal."""
+        """Count the run's result, and write its envelope and an event with the main figures."""
         self._counts.finished(ticket.number, result)
         envelope = self._end_run(ticket, RunState.DONE, result)
         told = ("score", "passed", "validity", "reason", "duration_seconds")
         self._run_event("run_finished", ticket, {name: envelope[name] for name in told})
 
     def run_cancelled(self, ticket: Ticket, result: RunResult) -> None:
-        """See Journal."""
+        """Count the run as cancelled, and write its envelope and an event."""
         self._counts.cancelled(ticket.number)
         self._end_run(ticket, RunState.CANCELLED, result)
         self._run_event("run_cancelled", ticket, {})

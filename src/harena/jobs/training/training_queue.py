@@ -42,7 +42,6 @@ class TrainingQueue:
     """Used from one event loop."""
 
     def __init__(self, config: NodeConfig, stores: TrainingStores, clock: Clock, workers: Workers) -> None:
-        """See `TrainingJobs` for the arguments."""
         self.durable = config.durable_jobs
         self.owner = this_process()
         """owner of the jobs that are accepted, and run, here"""

@@ -40,7 +40,6 @@ class TrainingTurns:
     """Remembers whose turn was when."""
 
     def __init__(self, *, turn_seconds: float = TURN_SECONDS, latest_seconds: float = LATEST_SECONDS) -> None:
-        """See above."""
         self._turn_seconds = turn_seconds
         self._latest_seconds = latest_seconds
         self._given = 0

@@ -33,7 +33,6 @@ class WorkerProcess:
     """One worker. Used from one event loop."""
 
     def __init__(self, process: asyncio.subprocess.Process, told: StreamReader, folder: Path, clock: Clock) -> None:
-        """See `start`."""
         self.pid = process.pid
         self.was_silent = False
         """it was killed for telling nothing"""
