@@ -71,10 +71,11 @@ class AgentRollouts:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
-        """See Rollouts."""
+        """Return at once: an agent's rollouts need nothing prepared."""
 
     async def rollout(self, request: RolloutRequest, policy: Policy) -> Trajectory:
-        """See Rollouts. Raises HarenaError where the agent raises."""
+        """Run the agent on the row, and gather what it asked the policy into a trajectory. Raises HarenaError where the
+        agent raises."""
         began = time.perf_counter()
         base_url, run = self._endpoint.open(request.key, policy)
         try:

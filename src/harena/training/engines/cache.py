@@ -24,7 +24,7 @@ class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         self._room = (torch.empty(0), torch.empty(0))
 
     def update(self, key_states: Tensor, value_states: Tensor, *given: Any, **more: Any) -> tuple[Tensor, Tensor]:
-        """See DynamicLayer."""
+        """Append the keys and values of new tokens, into memory that has room for more, and return the whole."""
         if not self.is_initialized:  # the prompts; before the next token siblings may be spread
             keys, values = super().update(key_states, value_states, *given, **more)
             self._room = (keys, values)
@@ -40,7 +40,7 @@ class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         return self.keys, self.values
 
     def batch_select_indices(self, indices: Tensor) -> None:
-        """See DynamicLayer."""
+        """Keep only these sequences of the batch."""
         super().batch_select_indices(indices)
         if self.keys is not None and self.values is not None:  # None = nothing was read yet
             self._room = (self.keys, self.values)

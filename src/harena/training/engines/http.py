@@ -138,12 +138,12 @@ class HttpEngine(LocalTrainer):
 
     @property
     def version(self) -> int:
-        """See Engine."""
+        """Version of the weights that the samplers have."""
         return self._version
 
     def sample(self, requests: Sequence[SampleRequest]) -> list[asyncio.Future[Sampled]]:
-        """See Engine. Raises ValidationError for a prompt that leaves no room for an answer. A sampler that is lost is
-        a PlatformError of each future."""
+        """Send the requests to a sampler in the background. Raises ValidationError for a prompt that leaves no room for
+        an answer. A sampler that is lost is a PlatformError of each future."""
         self._check(requests)
         futures: list[asyncio.Future[Sampled]] = [asyncio.get_running_loop().create_future() for _ in requests]
         if requests:
@@ -151,7 +151,7 @@ class HttpEngine(LocalTrainer):
         return futures
 
     async def close(self) -> None:
-        """See Engine."""
+        """Cancel what is asked for, and end the connections and the sampler's process, if it was started here."""
         for task in self._asking:
             task.cancel()
         await asyncio.gather(*self._asking, return_exceptions=True)

@@ -77,22 +77,23 @@ class LocalTrainer(ABC):
     @property
     @abstractmethod
     def version(self) -> int:
-        """See Engine."""
+        """Version of the published weights."""
 
     async def logprobs(self, rows: Sequence[TrainingRow], weights: Weights = "current") -> list[tuple[float, ...]]:
-        """See Engine."""
+        """Compute the log-probabilities of the rows' learnt tokens on the training thread."""
         return await self._on_thread(lambda: self._row_logprobs(rows, weights))
 
     async def forward_backward(self, batch: TrainingBatch, loss: LossSpec | None) -> LossReport:
-        """See Engine."""
+        """Add the gradient of the batch's loss on the training thread. Raises TrainingError where it is not finite."""
         return await self._on_thread(lambda: self._forward_backward(batch, loss))
 
     async def optim_step(self, step: OptimizerStep) -> float:
-        """See Engine."""
+        """Change the weights by their gradients on the training thread; gives the norm before clipping. Raises
+        TrainingError."""
         return await self._on_thread(lambda: self._optim_step(step))
 
     async def publish(self) -> int:
-        """See Engine."""
+        """Give the present weights to what samples, as the next version, and return its number."""
         await self._publish(self.version + 1)
         return self.version
 
@@ -101,15 +102,15 @@ class LocalTrainer(ABC):
         """Sample from the present weights, as `version`, from the next token on."""
 
     async def save(self, folder: Path) -> None:
-        """See Engine."""
+        """Write weights, optimizer and version into the folder. Raises OSError."""
         await self._on_thread(lambda: self._save(folder))
 
     async def load(self, folder: Path) -> None:
-        """See Engine."""
+        """Read what `save` wrote, and publish those weights under their version. Raises OSError, ValidationError."""
         await self._publish(await self._on_thread(lambda: self._load(folder)))
 
     async def export(self, folder: Path) -> None:
-        """See Engine."""
+        """Write the model and its tokenizer as a Hugging Face directory. Raises OSError."""
         await self._on_thread(lambda: export_model(self._model, self.tokenizer, folder))
 
     async def export_adapter(self, folder: Path) -> None:
@@ -117,7 +118,7 @@ class LocalTrainer(ABC):
         await self._on_thread(lambda: export_adapter(self._model, folder))
 
     async def close(self) -> None:
-        """See Engine."""
+        """End the training thread."""
         self._thread.shutdown()
 
     async def _on_thread(self, work: Callable[[], T]) -> T:
@@ -317,7 +318,7 @@ class LocalEngine(LocalTrainer):
     """Implements `Engine`: trains and samples in this process."""
 
     def __init__(self, model: Any, tokenizer: Any, **settings: Any) -> None:
-        """See LocalTrainer."""
+        """`settings` are the parameters of LocalTrainer."""
         super().__init__(model, tokenizer, **settings)
         self._sampler = SamplerThread(
             (SamplingCopy(self._model), SamplingCopy(self._model)),
@@ -328,16 +329,17 @@ class LocalEngine(LocalTrainer):
 
     @property
     def version(self) -> int:
-        """See Engine."""
+        """Version of the weights that the sampling thread uses."""
         return self._sampler.version
 
     def sample(self, requests: Sequence[SampleRequest]) -> list[asyncio.Future[Sampled]]:
-        """See Engine. Raises ValidationError for a prompt that leaves no room for an answer."""
+        """Hand the requests to the sampling thread. Raises ValidationError for a prompt that leaves no room for an
+        answer."""
         self._check(requests)
         return self._sampler.submit(requests) if requests else []
 
     async def close(self) -> None:
-        """See Engine."""
+        """End the sampling thread, then the training thread."""
         await asyncio.to_thread(self._sampler.close)
         await super().close()
 

@@ -36,36 +36,37 @@ class LocalTokenizer:
 
     @property
     def end_texts(self) -> tuple[str, ...]:
-        """See ChatTokenizer."""
+        """Texts of the tokens that end an answer."""
         return tuple(self.inner.convert_ids_to_tokens(list(self.end_tokens)))
 
     @cached_property
     def control_texts(self) -> frozenset[str]:
-        """See ChatTokenizer."""
+        """Texts of the tokenizer's special tokens, which no message may forge."""
         return frozenset(str(token) for token in self.inner.added_tokens_decoder.values() if token.special)
 
     @property
     def chat_template(self) -> str | None:
-        """See ChatTokenizer."""
+        """The tokenizer's own chat template; None = it has none, or several under names."""
         template = self.inner.chat_template
         return template if isinstance(template, str) else None
 
     def encode(self, text: str) -> tuple[int, ...]:
-        """See Tokenizer."""
+        """Turn a text into tokens, without a begin token; special tokens that are spelt out in it count."""
         return tuple(self.inner.encode(text, add_special_tokens=False))
 
     def encode_plain(self, text: str) -> tuple[int, ...]:
-        """See `harena.training.rollouts.turn_forms.PlainTokenizer`."""
+        """Turn a text into tokens, none of them special: one that is spelt out is plain text."""
         return tuple(self.inner.encode(text, add_special_tokens=False, split_special_tokens=True))
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """See Tokenizer."""
+        """Turn tokens into a text, special ones left out."""
         return str(self.inner.decode(list(tokens), skip_special_tokens=True))
 
     def render(
         self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]], answer_follows: bool
     ) -> str:
-        """See ChatTokenizer."""
+        """Apply the model's chat template, within a time limit. Raises ValueError where it is overdue or cannot be
+        applied."""
         try:
             with time_limit(RENDER_SECONDS):
                 text = self.inner.apply_chat_template(

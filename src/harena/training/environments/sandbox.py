@@ -90,18 +90,18 @@ Tool = Callable[..., Awaitable[str]]
 
 
 async def read_file(at: Workplace, *, path: str) -> str:
-    """See above."""
+    """Give a file's text to the policy."""
     return (await at.sandbox.read_file(at.path(path), max_bytes=MOST_FILE_BYTES)).decode("utf-8", "replace")
 
 
 async def write_file(at: Workplace, *, path: str, content: str) -> str:
-    """See above."""
+    """Write a file, in place of what it held."""
     await at.sandbox.write_file(at.path(path), _text(content, "content"))
     return "written"
 
 
 async def edit_file(at: Workplace, *, path: str, old: str, new: str) -> str:
-    """See above."""
+    """Replace a text that the file holds exactly once. Raises ToolError where it does not."""
     target = at.path(path)
     before = await at.sandbox.read_file(target, max_bytes=MOST_FILE_BYTES)
     written, sought = _text(new, "new"), _text(old, "old")
@@ -113,13 +113,13 @@ async def edit_file(at: Workplace, *, path: str, old: str, new: str) -> str:
 
 
 async def list_files(at: Workplace, *, path: str = ".") -> str:
-    """See above."""
+    """List the names in a directory, one on each line; directories end with a slash."""
     entries = await at.sandbox.list_files(at.path(path))
     return "\n".join(sorted(entry.name + "/" * (entry.kind == "directory") for entry in entries))
 
 
 async def run(at: Workplace, *, command: str) -> str:
-    """See above."""
+    """Run a shell command, and give how it ended and what it printed."""
     _text(command, "command")
     done = await at.command(command)
     how = {

@@ -66,7 +66,7 @@ class TaskEnvironment(SandboxEnvironment):
         self._start_up: StartUpFiles | None = None
 
     async def fork(self, count: int) -> list[Self]:
-        """See `SandboxEnvironment`; what was said in each from then on is its own."""
+        """Copy the sandbox and the conversation so far into `count` environments; from then on each has its own."""
         forks = await super().fork(count)
         for one in forks:
             one._told = [*self._told]
@@ -102,7 +102,8 @@ class TaskEnvironment(SandboxEnvironment):
         return ""
 
     async def step(self, action: str) -> Step:
-        """See `acting`."""
+        """Do what the action asks for, in the way of `acting`: call tools, run the answer, or only take it as the
+        answer."""
         self._told.append(action)
         if self._acting == "tools":
             if time.monotonic() > self._ends_at:

@@ -94,7 +94,7 @@ class RewardProbe:
         self._rows = cycle(rows)
 
     async def __call__(self) -> bool:
-        """See Probe."""
+        """Ask whether the platform works again and a row can be rewarded."""
         return await self._platform() and (self._works is None or await self._works(next(self._rows)))
 
 

@@ -80,7 +80,7 @@ class WatchedSampler:
         self._split = split
 
     def sample(self, requests: Sequence[SampleRequest]) -> list[asyncio.Future[Sampled]]:
-        """See Sampler."""
+        """Sample, and count the sequences that are under way."""
         futures = self._sampler.sample(requests)
         self._split.sequences(len(futures))
         for future in futures:

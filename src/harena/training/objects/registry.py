@@ -95,7 +95,8 @@ class Registry:
         *,
         digest: str | None = None,
     ) -> StoredObject:
-        """See `RegistryOperations`."""
+        """Receive an archive and publish it as one version of a name. Raises ValidationError, LimitExceededError where
+        it is refused; nothing of it is kept then."""
         checked_version(checked_kind(kind), name, version)
         arrival = _Upload(workspace, self._arriving)
         try:
@@ -136,7 +137,8 @@ class Registry:
         await OBJECTS.run(end_host)
 
     async def delete(self, workspace: str, kind: ObjectKind, ref: str) -> None:
-        """See `RegistryOperations`."""
+        """Remove one version, and its files where no other version has the same content. Raises NotFoundError, and
+        ValidationError where a training job that has not ended uses it."""
         name, version = parse_object_ref(ref)
         if version is None:
             raise ValidationError(f"{ref!r} names no version: write {name}@VERSION")
@@ -174,7 +176,7 @@ class Registry:
             return None
 
     async def get(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
-        """See `RegistryOperations`."""
+        """Look a version up, the newest where the reference names none. Raises NotFoundError."""
         return object_answer(await self.find(workspace, checked_kind(kind), ref))
 
     async def list(
@@ -186,7 +188,7 @@ class Registry:
         cursor: int | None = None,
         limit: int = 100,
     ) -> StoredObjectsPage:
-        """See `RegistryOperations`."""
+        """Read one page of the workspace's objects. Raises ValidationError for a limit out of range."""
         if not 1 <= limit <= MAX_PAGE:
             raise ValidationError(f"limit must be from 1 to {MAX_PAGE} (got {limit})")
         wanted = None if kind is None else checked_kind(kind)
@@ -198,7 +200,7 @@ class Registry:
         )
 
     async def pull(self, workspace: str, kind: ObjectKind, ref: str) -> AsyncGenerator[bytes, None]:
-        """See `RegistryOperations`."""
+        """Pack an object's files into an archive, piece by piece. Raises NotFoundError."""
         row = await self.find(workspace, checked_kind(kind), ref)
         files = await OBJECTS.run(files_of, self.place(row.digest))
         pieces = packed(files)

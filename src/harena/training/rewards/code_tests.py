@@ -109,7 +109,7 @@ class CodeTests:
             raise rows_error(self.name, wrong, len(rows))
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
-        """See RewardRecipe. Raises ValidationError for a row without a scoring contract."""
+        """Score the candidate by the row's contract. Raises ValidationError for a row without a scoring contract."""
         if row.scoring is None:
             raise ValidationError(f"row {row.id} has no scoring contract (`scoring`)")
         if is_reference(row.scoring) and reference_key(row.scoring) not in self._stored:

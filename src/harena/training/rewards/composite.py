@@ -51,11 +51,11 @@ class Composite:
         return sum(weight * lowest(recipe) for recipe, weight in self.parts.values())
 
     def check(self, row: PromptRow) -> list[str]:
-        """See RewardRecipe."""
+        """List the mistakes that any part finds in the row."""
         return [f"{name}: {wrong}" for name, (recipe, _) in self.parts.items() for wrong in mistakes_of(recipe, row)]
 
     def constant(self, row: PromptRow) -> float | None:
-        """See RewardRecipe: where it is so of each part."""
+        """The weighted sum of the parts' constant rewards; None = the reward of one of them depends on the answer."""
         total = 0.0
         for recipe, weight in self.parts.values():
             if (value := constant_reward(recipe, row)) is None:
@@ -64,12 +64,12 @@ class Composite:
         return total
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
-        """See RewardRecipe."""
+        """Prepare each part."""
         for recipe, _ in self.parts.values():
             await CachedRecipe(recipe).prepare(rows)
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
-        """See RewardRecipe."""
+        """Sum the parts' rewards by their weights; a part without a value leaves the whole without one."""
         given = await asyncio.gather(*(rewarded(recipe, row, text) for recipe, _ in self.parts.values()))
         for reward in given:
             if reward.value is None:

@@ -36,11 +36,11 @@ class LLMJudge:
             raise ValidationError(f"credit must be all or fraction (got {self.credit!r})")
 
     def check(self, row: PromptRow) -> list[str]:
-        """See RewardRecipe."""
+        """List the mistakes of the row's scoring contract."""
         return contract_mistakes("x", {"scoring": self._contract(row)})
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
-        """See RewardRecipe. The judge reads the prompt and the text."""
+        """Let the judge model read the prompt and the candidate, and reward by what it says."""
         said = (
             text if isinstance(text, str) else "\n\n".join(f"{path}:\n{part}" for path, part in text["files"].items())
         )

@@ -53,17 +53,17 @@ class Rule:
     same_for_all: Callable[[PromptRow], float | None] = lambda row: None
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
-        """See RewardRecipe. Raises ValidationError for a candidate of files."""
+        """Decide the reward at once. Raises ValidationError for a candidate of files."""
         if not isinstance(text, str):
             raise ValidationError(f"{self.name} judges a text, and the environment's answer for row {row.id} is files")
         return Reward(value=self.decide(row, text))
 
     def check(self, row: PromptRow) -> list[str]:
-        """See RewardRecipe."""
+        """List what the row lacks for this rule."""
         return self.mistakes(row)
 
     def constant(self, row: PromptRow) -> float | None:
-        """See RewardRecipe."""
+        """The reward that every answer to the row earns; None = it depends on the answer."""
         return self.same_for_all(row)
 
 
@@ -141,7 +141,9 @@ async def rewards(recipe: RewardRecipe, row: PromptRow, text: Candidate) -> bool
 async def checked(
     asked: Awaitable[Any], who: str, row: PromptRow, *, let_through: type[Exception] | tuple[()] = ()
 ) -> Reward:
-    """See `rewarded`; `who` rewards the row, with a number or a Reward. `let_through` is raised as it is."""
+    """Await a reward of `who`, a number or a Reward. A fault of the platform is a reward without a value; `let_through`
+    is raised as it is. Raises HarenaError that names `who` and the row for any other error, and for no finite
+    number."""
     try:
         given = await asked
     except let_through:
@@ -171,34 +173,35 @@ class CachedRecipe:
 
     @property
     def deterministic(self) -> bool:
-        """See `RewardRecipe`."""
+        """Tell whether the inner recipe is deterministic."""
         return self.recipe.deterministic
 
     @property
     def name(self) -> str:
-        """See `RewardRecipe`."""
+        """The inner recipe's name."""
         return recipe_name(self.recipe)
 
     @property
     def minimum(self) -> float:
-        """See `RewardRecipe`."""
+        """The inner recipe's lowest reward."""
         return lowest(self.recipe)
 
     def check(self, row: PromptRow) -> list[str]:
-        """See `RewardRecipe`."""
+        """List the mistakes that the inner recipe finds in the row."""
         return mistakes_of(self.recipe, row)
 
     def constant(self, row: PromptRow) -> float | None:
-        """See `RewardRecipe`."""
+        """The inner recipe's constant reward for the row."""
         return constant_reward(self.recipe, row)
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
-        """See `RewardRecipe`."""
+        """Prepare the inner recipe, if it asks for that."""
         if (ready := getattr(self.recipe, "prepare", None)) is not None:
             await ready(rows)
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
-        """See RewardRecipe. A reward without a value is not remembered."""
+        """Give the remembered reward of an equal row and text, or ask the inner recipe. A reward without a value is not
+        remembered."""
         self.asked += 1
         if not self.recipe.deterministic:
             return await self.recipe.reward(row, text)

@@ -61,7 +61,7 @@ class TaskRecipe:
 
     @property
     def minimum(self) -> float:
-        """See RewardRecipe."""
+        """The lower of the two rewards."""
         return min(self.reward_if_true, self.reward_if_false)
 
     def check(self, row: PromptRow) -> list[str]:
@@ -77,7 +77,7 @@ class TaskRecipe:
         return contract_mistakes("pass\n", {"scoring": how.scoring}) if how.scoring else []
 
     def constant(self, row: PromptRow) -> float | None:
-        """See RewardRecipe."""
+        """The one reward, where both are equal; None = it depends on the answer."""
         return self.reward_if_true if self.reward_if_true == self.reward_if_false else None
 
     def task_for(self, row: PromptRow) -> Task:
@@ -106,7 +106,7 @@ class TaskRecipe:
         return self._places[0]
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
-        """See RewardRecipe."""
+        """Reward an answer by its task's verification. Raises ValidationError for a candidate of files."""
         if not isinstance(text, str):
             raise ValidationError(f"{self.name} judges a text, and the environment's answer for row {row.id} is files")
         how = self.task_for(row).verification

@@ -36,7 +36,8 @@ class BlockingTurns:
         return self._turns.said
 
     def say(self) -> str:
-        """See Turns. Raises EpisodeEndedError also where the job does not want the rollout any more."""
+        """Ask the policy for its next turn, and wait in this thread for it. Raises EpisodeEndedError also where the job
+        does not want the rollout any more."""
         if self._over:
             raise EpisodeEndedError(StopReason.ABORTED)
         self._asked = asyncio.run_coroutine_threadsafe(self._turns.say(), self._loop)
@@ -48,7 +49,7 @@ class BlockingTurns:
             raise EpisodeEndedError(StopReason.ABORTED) from None
 
     def tell(self, observation: str, *, reward: float | None = None, parts: Mapping[str, float] | None = None) -> None:
-        """See Turns."""
+        """Add an observation to the conversation, with the reward of the step if it has one."""
         self._turns.tell(observation, reward=reward, parts=parts)
 
     def end(self) -> None:
@@ -97,7 +98,7 @@ class FunctionRollouts:
         self._cut_off = cut_off_reward(overlong, minimum)
 
     async def rollout(self, request: RolloutRequest, policy: Policy) -> Trajectory:
-        """See Rollouts."""
+        """Run the function on the row, and gather its turns into a trajectory."""
         async with self._places if self._blocks else nullcontext():  # before a seat: lockstep waits for every seat
             return await self._rollout(request, policy)
 
@@ -124,8 +125,8 @@ class FunctionRollouts:
             blocking.end()
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
-        """See Rollouts."""
+        """Return at once: a function needs nothing prepared."""
 
     def metrics(self) -> Mapping[str, float]:
-        """See Rollouts."""
+        """Give no metrics of its own."""
         return {}

@@ -69,7 +69,8 @@ class AgentEpisodes(Episodes):
         form: TurnForm | None = None,
         most_at_once: int | None = None,
     ) -> None:
-        """See `rollouts_of`."""
+        """`max_turns` and `most_at_once` bound the recipe's own numbers; `overlong` and `form` are those of
+        Episodes."""
         asked = [most for most in (recipe.max_concurrent_rollouts, most_at_once) if most is not None]
         super().__init__(
             recipe.environment,
@@ -83,5 +84,5 @@ class AgentEpisodes(Episodes):
         self._agent = recipe
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
-        """See Rollouts."""
+        """Prepare the agent's recipe for these rows, and check them. Raises ValidationError."""
         await prepare(self._agent, rows)

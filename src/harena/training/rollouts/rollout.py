@@ -113,7 +113,7 @@ class SideBySide:
 
     @contextmanager
     def seat(self, *, begun: bool) -> Iterator[Seat]:
-        """See Policy."""
+        """Hold a seat, for which a call in lockstep waits until it asks or is given back."""
         self._seats += 1
         try:
             yield Seat(self._ask, begun=begun)
@@ -198,11 +198,11 @@ class SingleTurn:
         self._now = now
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
-        """See Rollouts."""
+        """Prepare the recipe for these rows, and check them. Raises ValidationError."""
         await prepare(self._recipe, rows)
 
     async def rollout(self, request: RolloutRequest, policy: Policy) -> Trajectory:
-        """See Rollouts."""
+        """Sample one answer, and reward it."""
         began = self._now()
         with policy.seat() as seat:
             sampled = await seat.sample(SampleRequest(prompt=request.prompt, key=request.key, sampling=policy.sampling))
@@ -229,13 +229,13 @@ class SingleTurn:
         )
 
     async def again(self, row: PromptRow, trajectory: Trajectory, sampling: Sampling) -> Reward:
-        """See Rollouts."""
+        """Reward the trajectory's text once more."""
         return await self._reward(row, trajectory.text, trajectory.stop, sum(trajectory.mask), sampling)
 
     async def works(self, row: PromptRow) -> bool:
-        """See Rollouts. Not through what is remembered."""
+        """Ask the recipe itself for a reward, past what is remembered: whether it can give one."""
         return await rewards(self._recipe.recipe, row, "")
 
     def metrics(self) -> Mapping[str, float]:
-        """See Rollouts."""
+        """Give the share of rewards that were remembered."""
         return {"dedup_rate": self._recipe.saved / max(1, self._recipe.asked)}

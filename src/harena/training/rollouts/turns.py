@@ -112,12 +112,12 @@ class Episodes:
         self._counts = dict.fromkeys(("episodes", "faults", "following"), 0)
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
-        """See Rollouts."""
+        """Prepare the recipe for these rows, if there is one, and check them. Raises ValidationError."""
         if self._recipe is not None:
             await prepare(self._recipe, rows)
 
     async def rollout(self, request: RolloutRequest, policy: Policy) -> Trajectory:
-        """See Rollouts."""
+        """Play one episode, as soon as there is a place for it."""
         async with self._places or nullcontext():
             return await self._episode(request, policy)
 
@@ -144,7 +144,7 @@ class Episodes:
         return trajectory(request, turns, played.stop, reward, seconds)
 
     async def works(self, row: PromptRow) -> bool:
-        """See Rollouts. There is an environment to be had, and what judges it answers."""
+        """Begin an environment and ask what judges it: whether both can be had."""
         surroundings = self._surroundings(row)
         try:
             await begun(surroundings, row)
@@ -164,7 +164,7 @@ class Episodes:
         return self._recipe is None or await rewards(self._recipe.recipe, row, answer)
 
     def metrics(self) -> Mapping[str, float]:
-        """See Rollouts."""
+        """Give the shares of episodes with faults, and of rewards that were remembered."""
         episodes = max(1, self._counts["episodes"])
         found = {
             "environment_fault_share": self._counts["faults"] / episodes,

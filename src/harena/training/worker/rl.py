@@ -188,7 +188,7 @@ class _EventsOfLoop:
         return {**told, "reward": reward["value"], "reason": reward["reason"]}
 
     async def event(self, name: str, content: Mapping[str, Any]) -> None:
-        """See RLLoop.run."""
+        """Tell the server of the loop's event, in the worker's own kinds."""
         tell = self._work.tell
         if name == "resumed_from":
             # it was saved before it was told of
