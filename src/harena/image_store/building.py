@@ -46,11 +46,12 @@ class StoreRoom:
 
     @property
     def path(self) -> Path:
-        """See `BuildRoom`."""
+        """The build's own folder."""
         return self.work.path
 
     async def base(self, reference: str) -> BuiltImage:
-        """See `BuildRoom`."""
+        """Find the image that the build begins with, pulled if the store does not have it. Raises ValidationError,
+        PlatformError."""
         root = await self.root_of(reference)
         found = await self._found(hexadecimal(root.digest))
         if found is None:  # it went in this moment: once more
@@ -60,7 +61,7 @@ class StoreRoom:
         return found
 
     async def cached(self, key: str) -> BuiltImage | None:
-        """See `BuildRoom`."""
+        """Find the image that an earlier build made by the same step; None = there is none, or it was collected."""
         digest = await IMAGES.run(self.store.step, key)
         if digest is None:
             return None
@@ -78,7 +79,8 @@ class StoreRoom:
         *,
         without: Sequence[str] = (),
     ) -> BuiltImage:
-        """See `BuildRoom`."""
+        """Add an image of the parent's layers and one more, and remember it as what the step `key` makes; `without`
+        names files that the layer leaves out."""
         store, assembler = self.store, self.assembler
         layers = self._needed[hexadecimal(parent.digest)].layers if parent is not None else []
         async with in_threads(store.work()) as work:
@@ -97,11 +99,11 @@ class StoreRoom:
         return BuiltImage(self.root(made), config)
 
     def layer_archive(self, image: BuiltImage) -> Path:
-        """See `BuildRoom`."""
+        """Path of the archive of the image's newest layer."""
         return self.store.blob(self._needed[hexadecimal(image.digest)].layers[-1].digest)
 
     async def keep(self, image: BuiltImage, references: Sequence[str]) -> None:
-        """See `BuildRoom`."""
+        """Give the image names in the workspace, in place of what they named before."""
         await IMAGES.run(self.name, references, hexadecimal(image.digest), self.work)
 
     async def _kept_layer(self, layer: Path | UpperLayer, work: Work, without: Sequence[str]) -> KeptBlob:

@@ -79,7 +79,8 @@ class Images:
     # -- ImageSource --
 
     async def root_of(self, workspace: str, reference: str) -> ImageRoot:
-        """See `ImageSource`."""
+        """Find the root of an image or a snapshot, pulling an image that is not here. Raises ValidationError,
+        NotFoundError, PlatformError."""
         if (known := self._known_root(workspace, reference)) is not None:
             return known
         await self._open()
@@ -139,7 +140,7 @@ class Images:
         return image
 
     def hold(self, _workspace: str, digest: str) -> AbstractContextManager[None]:
-        """See `ImageSource`."""
+        """Keep the image from being collected for as long as the context is open."""
         return self._hold(hexadecimal(digest))
 
     @contextmanager
@@ -158,7 +159,7 @@ class Images:
     # -- operations --
 
     async def pull(self, workspace: str, reference: str, *, refresh: bool) -> ImagePull:
-        """See `ImageOperations`."""
+        """Begin to pull an image, or answer at once with the one that is here where `refresh` is off."""
         await self._open()
         asked = parse_reference(reference)
         if not refresh:
@@ -168,24 +169,24 @@ class Images:
         return self._begun(workspace, asked, asked).told()
 
     async def get_pull(self, workspace: str, pull: str) -> ImagePull:
-        """See `ImageOperations`."""
+        """Tell how far a pull is. Raises NotFoundError."""
         return self._pulls.get(workspace, pull).told()
 
     async def wait_pull(self, workspace: str, pull: str) -> ImagePull:
-        """See `ImageOperations`."""
+        """Wait until a pull is over. Raises NotFoundError."""
         return await self._pulls.wait(self._pulls.get(workspace, pull))
 
     async def cancel_pull(self, workspace: str, pull: str) -> ImagePull:
-        """See `ImageOperations`."""
+        """Cancel a pull; no effect on one that is over. Raises NotFoundError."""
         return self._pulls.cancel(self._pulls.get(workspace, pull))
 
     async def events(self, workspace: str, pull: str, after: int) -> AsyncIterator[ImagePullEvent]:
-        """See `ImageOperations`."""
+        """Follow a pull from the first event after `after` to its end. Raises NotFoundError."""
         async for event in self._pulls.events(self._pulls.get(workspace, pull), after):
             yield event
 
     async def page(self, workspace: str, *, limit: int, cursor: int | None) -> ImagesPage:
-        """See `ImageOperations`."""
+        """Read one page of the workspace's images; `cursor` counts those before the page."""
         await self._open()
         found = await IMAGES.run(self._all, workspace)
         begin = cursor or 0
@@ -193,18 +194,19 @@ class Images:
         return ImagesPage(images=page, next_cursor=begin + limit if len(found) > begin + limit else None)
 
     async def get(self, workspace: str, image: str) -> Image:
-        """See `ImageOperations`."""
+        """Find an image by its name, id or digest. Raises NotFoundError."""
         await self._open()
         return (await IMAGES.run(self._found, workspace, image))[0]
 
     async def remove(self, workspace: str, image: str) -> None:
-        """See `ImageOperations`."""
+        """Forget a name, and collect what nothing needs any more. Raises NotFoundError."""
         await self._open()
         await IMAGES.run(self._forget, workspace, image)
         await self._collect()
 
     async def collect(self, workspace: str, unused_seconds: int | None) -> CollectedImages:
-        """See `ImageOperations`."""
+        """Collect what nothing needs; with `unused_seconds` also names and build steps that were not used for so
+        long."""
         await self._open()
         if unused_seconds is not None:
             await IMAGES.run(self._forget_steps, unused_seconds)
@@ -213,7 +215,7 @@ class Images:
         return CollectedImages(images=max(names, made.images), layers=made.layers, freed_bytes=made.freed_bytes)
 
     async def import_(self, workspace: str, reference: str, tree: AsyncIterable[bytes]) -> Image:
-        """See `ImageOperations`."""
+        """Receive an archive, and keep its image under `reference`. Raises ValidationError where it is no image."""
         await self._open()
         asked = parse_reference(reference)
         async with self._turns.fetching.turn(self._owner), in_threads(self._store.work()) as work:
@@ -274,17 +276,17 @@ class Images:
             )
 
     async def snapshots_page(self, workspace: str, *, limit: int, cursor: int | None) -> SnapshotsPage:
-        """See `SnapshotOperations`."""
+        """Read one page of the workspace's snapshots."""
         await self._open()
         return await IMAGES.run(self._snapshots.page, workspace, limit, cursor)
 
     async def get_snapshot(self, workspace: str, snapshot: str) -> Snapshot:
-        """See `SnapshotOperations`."""
+        """Find a snapshot by its name or id. Raises NotFoundError."""
         await self._open()
         return await IMAGES.run(lambda: self._snapshots.told(self._snapshots.find(workspace, snapshot)))
 
     async def remove_snapshot(self, workspace: str, snapshot: str) -> None:
-        """See `SnapshotOperations`."""
+        """Forget a snapshot, and collect its layers once no sandbox holds them. Raises NotFoundError."""
         await self._open()
         found = await IMAGES.run(self._snapshots.find, workspace, snapshot)
         await IMAGES.run(self._store.forget_snapshot, workspace, found.id)
@@ -293,7 +295,7 @@ class Images:
         await self._collect()
 
     async def export(self, workspace: str, image: str, form: ArchiveFormat) -> AsyncIterator[bytes]:
-        """See `ImageOperations`."""
+        """Write an image as an archive, piece by piece; it is not collected meanwhile. Raises NotFoundError."""
         await self._open()
         told, kept = await IMAGES.run(self._found, workspace, image)
         async with (

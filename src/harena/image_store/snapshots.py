@@ -36,7 +36,7 @@ class Snapshots:
         return sorted(left, key=lambda one: (one.created_at, one.id))
 
     def page(self, workspace: str, limit: int, cursor: int | None) -> SnapshotsPage:
-        """See `SnapshotOperations`."""
+        """Build one page of the workspace's snapshots; `cursor` counts those before the page."""
         found, begin = self.all(workspace), cursor or 0
         page = [self.told(one) for one in found[begin : begin + limit]]
         return SnapshotsPage(snapshots=page, next_cursor=begin + limit if len(found) > begin + limit else None)

@@ -96,7 +96,8 @@ class Unpacked:
         self._checking.start()
 
     def take(self, size: int) -> bytes:
-        """See `ByteStream`."""
+        """Take the next `size` bytes, or none at the stream's end. Raises BrokenLayerError where the stream ends within
+        them."""
         buffer = self._buffer
         if len(buffer) >= size:
             self._buffer = buffer[size:]
