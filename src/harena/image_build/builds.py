@@ -156,7 +156,8 @@ class Builds:
         self._turns = Turns(_AT_ONCE, _AT_ONCE_OF_ONE)
 
     async def begin(self, workspace: str, tree: AsyncIterable[bytes]) -> ImageBuild:
-        """See `ImageBuildOperations`."""
+        """Receive a build's archive, read its recipe, and start the build. Raises ValidationError,
+        LimitExceededError."""
         self._check_room(workspace)
         self._arriving[workspace] = self._arriving.get(workspace, 0) + 1
         try:
@@ -179,18 +180,18 @@ class Builds:
                 del self._arriving[workspace]
 
     async def get(self, workspace: str, build: str) -> ImageBuild:
-        """See `ImageBuildOperations`."""
+        """Tell how far a build is. Raises NotFoundError."""
         return self._found(workspace, build).told()
 
     async def wait(self, workspace: str, build: str) -> ImageBuild:
-        """See `ImageBuildOperations`."""
+        """Wait until a build is over. Raises NotFoundError."""
         found = self._found(workspace, build)
         while not found.state.is_over:
             await self._change(found)
         return found.told()
 
     async def cancel(self, workspace: str, build: str) -> ImageBuild:
-        """See `ImageBuildOperations`."""
+        """Cancel a build, and wait until it is over. Raises NotFoundError."""
         found = self._found(workspace, build)
         if not found.state.is_over and found.task is not None:
             found.task.cancel()
@@ -199,7 +200,7 @@ class Builds:
         return found.told()
 
     async def events(self, workspace: str, build: str, after: int) -> AsyncIterator[ImageBuildEvent]:
-        """See `ImageBuildOperations`."""
+        """Follow a build from the first event after `after` to its end. Raises NotFoundError."""
         found = self._found(workspace, build)
         while True:
             for event in found.since(after):

@@ -40,7 +40,7 @@ class ContextTree(TarTree):
     """The context, which lies below a folder of the archive."""
 
     def root(self) -> Node:
-        """See `SourceTree`."""
+        """The context's own directory inside the archive; an empty one where the archive has none."""
         found = self.child(super().root(), CONTEXT)
         return found if found is not None and found.kind == FOLDER else Node("", FOLDER, 0o755)
 

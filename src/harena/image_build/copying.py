@@ -245,19 +245,19 @@ class _InlineTree:
         return Node(name, FILE, 0o644, len(content))
 
     def root(self) -> Node:
-        """See `SourceTree`."""
+        """An empty directory: these files are found by their contents alone."""
         return Node("", FOLDER, _IMPLICIT_MODE)
 
     def child(self, folder: Node, name: str) -> Node | None:
-        """See `SourceTree`."""
+        """Find nothing: the directory is empty."""
         return None
 
     def children(self, folder: Node) -> Iterator[Node]:
-        """See `SourceTree`."""
+        """List nothing: the directory is empty."""
         return iter(())
 
     def content(self, node: Node) -> Iterator[bytes]:
-        """See `SourceTree`."""
+        """Give the whole content that the node's name stands for."""
         yield self._contents[node.name]
 
 

@@ -178,20 +178,20 @@ class TarTree:
         return _NODE_BYTES * self._entries + 4 * self._names
 
     def root(self) -> Node:
-        """See `SourceTree`."""
+        """The archive's top directory."""
         return self._root
 
     def child(self, folder: Node, name: str) -> Node | None:
-        """See `SourceTree`."""
+        """Find an entry of a directory by its name."""
         return folder.children.get(name)
 
     def children(self, folder: Node) -> Iterator[Node]:
-        """See `SourceTree`."""
+        """List a directory's entries by name."""
         for name in sorted(folder.children):
             yield folder.children[name]
 
     def content(self, node: Node) -> Iterator[bytes]:
-        """See `SourceTree`."""
+        """Read a file's bytes out of the archive, piece by piece. Raises StoppedError."""
         with self._file.open("rb") as file:
             file.seek(node.offset)
             left = node.size
@@ -283,15 +283,15 @@ class ImageTree:
         self.budget = search_budget()
 
     def root(self) -> Node:
-        """See `SourceTree`."""
+        """The image's top directory."""
         return self._node(self._files.root()) or Node("", FOLDER, 0o755)
 
     def child(self, folder: Node, name: str) -> Node | None:
-        """See `SourceTree`."""
+        """Find an entry of a directory by its name, in all layers together."""
         return self._node(self._files.child(folder.image, name)) if folder.image is not None else None
 
     def children(self, folder: Node) -> Iterator[Node]:
-        """See `SourceTree`."""
+        """List a directory's entries, in all layers together. Raises StoppedError."""
         if folder.image is not None:
             for found in self._files.children(folder.image):
                 if self.stop():
@@ -301,7 +301,7 @@ class ImageTree:
                     yield node
 
     def content(self, node: Node) -> Iterator[bytes]:
-        """See `SourceTree`."""
+        """Read a file's bytes from its layer, piece by piece. Raises StoppedError."""
         assert node.image is not None
         with open(node.image.place, "rb") as file:
             left = node.size
