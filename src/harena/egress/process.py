@@ -51,7 +51,8 @@ class EgressProcess:
         await self._ended.wait()
 
     def may_open(self, workspace: str, of_one: int) -> bool:
-        """See `shares.may_open`."""
+        """Tell whether a sandbox with `of_one` connections may open one more, by what it, its workspace and all have
+        open."""
         of_all = of_workspace = 0
         for gate in self._gates.values():
             of_all += gate.connections

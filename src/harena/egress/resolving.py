@@ -41,7 +41,8 @@ class SystemResolver:
         self._asked: Counter[str] = Counter()
 
     async def resolve(self, workspace: str, name: str) -> Sequence[Address]:
-        """See `Resolver`."""
+        """Ask the machine's resolver in a thread. Raises UnknownNameError, also where too many names are being looked
+        up."""
         if self._asked[workspace] >= MOST_OF_A_WORKSPACE or self._asked.total() >= MOST_AT_ONE_TIME:
             raise UnknownNameError(f"{name} was not looked up: {MOST_OF_A_WORKSPACE} other names are; try again")
         self._asked[workspace] += 1
@@ -71,7 +72,7 @@ class TableResolver:
         self._left = {name: list(answers) for name, answers in table.items()}
 
     async def resolve(self, workspace: str, name: str) -> Sequence[Address]:
-        """See `Resolver`."""
+        """Answer from the table, each answer once and the last one for ever. Raises UnknownNameError."""
         answers = self._left.get(name)
         if not answers:
             raise UnknownNameError

@@ -31,7 +31,7 @@ class Secrets:
         self._check_room = check_room
 
     async def set(self, workspace: str, name: str, value: str, hosts: Sequence[str]) -> Secret:
-        """See `SecretOperations`."""
+        """Check a secret and store it, in place of one of the same name. Raises ValidationError."""
         new = NewSecret(
             workspace=workspace,
             name=checked_name(name),
@@ -50,14 +50,14 @@ class Secrets:
         return _shown(kept)
 
     async def get(self, workspace: str, name: str) -> Secret:
-        """See `SecretOperations`."""
+        """Look a secret up without its value. Raises NotFoundError."""
         found = await (await self._store()).find(workspace, name)
         if found is None:
             raise _unknown(name)
         return _shown(found)
 
     async def page(self, workspace: str, *, limit: int, cursor: str | None) -> SecretsPage:
-        """See `SecretOperations`."""
+        """Read one page of the workspace's secrets, by name and without their values."""
         found = await (await self._store()).page(workspace, after=cursor or "", limit=limit)
         page = found[:limit]
         return SecretsPage(
@@ -65,7 +65,7 @@ class Secrets:
         )
 
     async def delete(self, workspace: str, name: str) -> None:
-        """See `SecretOperations`."""
+        """Remove a secret. Raises NotFoundError."""
         if not await (await self._store()).remove(workspace, name):
             raise _unknown(name)
 
