@@ -20,11 +20,11 @@ class CatalogOperations:
     _parts: NodeParts
 
     async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
-        """See `Operations`."""
+        """Store an entry in the workspace's catalogue."""
         return await self._parts.benchmark_jobs().catalog.create(self.workspace, kind, request)
 
     async def get_catalog_entry(self, kind: CatalogKind, ref: str, *, content: bool = False) -> CatalogEntry:
-        """See `Operations`."""
+        """Look an entry up; scenarios come with the calibrations of their tests."""
         from harena.jobs.benchmark.calibrations import with_calibrations
 
         jobs = self._parts.benchmark_jobs()
@@ -45,7 +45,7 @@ class CatalogOperations:
         cursor: int | None = None,
         limit: int = 100,
     ) -> CatalogPage:
-        """See `Operations`."""
+        """Read one page of the entries of a kind."""
         return await self._parts.benchmark_jobs().catalog.list(
             self.workspace,
             kind,
@@ -58,24 +58,24 @@ class CatalogOperations:
         )
 
     async def archive_catalog_entry(self, kind: CatalogKind, ref: str) -> ArchivedVersions:
-        """See `Operations`."""
+        """Archive a name's versions, or the one that the reference names."""
         return await self._parts.benchmark_jobs().catalog.archive(self.workspace, kind, ref)
 
     async def delete_catalog_entry(self, kind: CatalogKind, ref: str) -> None:
-        """See `Operations`."""
+        """Delete a version, and count the workspace's stored bytes anew."""
         await self._parts.benchmark_jobs().catalog.delete(self.workspace, kind, ref)
         self._parts.deleted(self.workspace)
 
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> CalibrationJob:
-        """See `Operations`."""
+        """Start a calibration in the workspace."""
         return await self._parts.benchmark_jobs().calibrations.create(self.workspace, request, key=key)
 
     async def get_calibration(self, calibration: str) -> CalibrationJob:
-        """See `Operations`."""
+        """Look a calibration up by its id."""
         return await self._parts.benchmark_jobs().calibrations.get(self.workspace, calibration)
 
     async def wait_calibration(self, calibration: str) -> CalibrationJob:
-        """See `Operations`."""
+        """Wait until a calibration has ended."""
         return await self._parts.benchmark_jobs().calibrations.wait(self.workspace, calibration)

@@ -31,49 +31,49 @@ class NodeDatabase:
         self._closed = False
 
     async def benchmark_jobs(self) -> JobStorePort:
-        """See `NodeStores`."""
+        """Open the database, if it is not yet, for its benchmark jobs."""
         from harena.store.benchmark_jobs import JobStore
 
         return JobStore(await self.opened())
 
     async def catalog(self) -> CatalogStorePort:
-        """See `NodeStores`."""
+        """Open the database, if it is not yet, for its catalogue."""
         from harena.store.catalog import CatalogStore
 
         return CatalogStore(await self.opened())
 
     async def webhook_deliveries(self) -> WebhookStorePort:
-        """See `NodeStores`."""
+        """Open the database, if it is not yet, for what webhooks are still to be told."""
         from harena.store.webhook_deliveries import WebhookStore
 
         return WebhookStore(await self.opened())
 
     async def stored_bytes(self) -> Measures:
-        """See `NodeStores`."""
+        """Open the database, if it is not yet, to count what workspaces store."""
         from harena.store.stored_bytes import StoredBytes
 
         return StoredBytes(await self.opened())
 
     async def training_jobs(self) -> TrainingStorePort:
-        """See `NodeStores`."""
+        """Open the database, if it is not yet, for its training jobs."""
         from harena.store.training_jobs import TrainingStore
 
         return TrainingStore(await self.opened())
 
     async def registry(self) -> RegistryStorePort:
-        """See `NodeStores`."""
+        """Open the database, if it is not yet, for its index of objects."""
         from harena.store.registry import RegistryStore
 
         return RegistryStore(await self.opened())
 
     async def secrets(self) -> SecretStorePort:
-        """See `NodeStores`."""
+        """Open the database, if it is not yet, for its secrets."""
         from harena.store.secrets import SecretStore
 
         return SecretStore(await self.opened())
 
     async def is_one_machine(self) -> bool:
-        """See `NodeStores`."""
+        """Tell whether only processes of this machine can reach the database."""
         return (await self.opened()).is_one_machine
 
     async def opened(self) -> Database:

@@ -29,7 +29,8 @@ class FolderBuilds:
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def build_folder(self, workspace: str, build: FolderBuild, *, network: str) -> str:
-        """See `BuildsFolders`."""
+        """Build a task's folder with a Dockerfile as a build of the workspace, and give the image's reference. Raises
+        ImageBuildError, PlatformError."""
         from harena.sdk.build_contexts import packed_context
 
         async with self._slots:

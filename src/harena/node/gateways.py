@@ -43,7 +43,8 @@ class NodeGateways:
         self._opens = opens
 
     async def bound(self, workspace: str, gateways: Sequence[Gateway], urls: Sequence[str]) -> GatewaySet:
-        """See `Gateways`."""
+        """Make tokens for a sandbox's gateways, and start the process that serves them. Raises SandboxUnavailableError
+        where the node has been closed."""
         from harena.egress.credentials import BoundGateway, new_token
         from harena.egress.gateway_link import GatewayLink
 
@@ -60,7 +61,7 @@ class NodeGateways:
         return _Bound(workspace, environment, tuple(made), tuple(urls))
 
     async def serve(self, sandbox_id: str, bound: GatewaySet, listeners: Sequence[int]) -> None:
-        """See `Gateways`."""
+        """Hand the sandbox's listening sockets to the process that serves gateways."""
         from harena.egress.gateway_link import ServedGateway
 
         assert isinstance(bound, _Bound)
@@ -69,24 +70,24 @@ class NodeGateways:
         await self._link.serve(sandbox_id, [ServedGateway(*part) for part in parts], bound.workspace)
 
     def forget(self, sandbox_id: str) -> None:
-        """See `Gateways`."""
+        """Let the sandbox's tokens end."""
         if self._link is not None:
             self._link.forget(sandbox_id)
 
     async def log(self, sandbox_id: str, *, after: int = 0, limit: int = 100) -> GatewayLog:
-        """See `Gateways`."""
+        """Read what the sandbox's gateways have done. Raises NotFoundError where it has none."""
         if self._link is None:
             raise NotFoundError(f"sandbox {sandbox_id} has no gateways")
         return await self._link.gateway_log(sandbox_id, after=after, limit=limit)
 
     async def close(self) -> None:
-        """See `Gateways`."""
+        """End the process that serves gateways; none starts after that."""
         self._closed = True
         if self._link is not None:
             await self._link.close()
 
     def after_fork_in_child(self) -> None:
-        """See `Gateways`."""
+        """Let go of the parent's process, without ending it."""
         self._closed = True
         if self._link is not None:
             self._link.after_fork_in_child()

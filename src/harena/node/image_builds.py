@@ -52,7 +52,8 @@ class SandboxRunner:
     async def run(
         self, workspace: str, image: BuiltImage, command: BuildCommand, said: Callable[[bytes], None]
     ) -> AsyncIterator[BuildOutcome]:
-        """See `BuildRunner`."""
+        """Run a build's command in a sandbox of the image, and yield its layer while the sandbox is paused, or why it
+        failed; the sandbox ends with the context."""
         limits = Limits(
             memory_bytes=command.memory_bytes,
             disk_bytes=command.memory_bytes,

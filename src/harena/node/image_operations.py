@@ -25,65 +25,65 @@ class ImageOperations:
         return self._parts.images(self.workspace)
 
     async def pull_image(self, reference: str, *, refresh: bool = True) -> ImagePull:
-        """See `Operations`."""
+        """Begin to pull an image for the workspace."""
         return await self._images.pull(self.workspace, reference, refresh=refresh)
 
     async def get_image_pull(self, pull: str) -> ImagePull:
-        """See `Operations`."""
+        """Look a pull up by its id."""
         return await self._images.get_pull(self.workspace, pull)
 
     async def wait_image_pull(self, pull: str) -> ImagePull:
-        """See `Operations`."""
+        """Wait until a pull is over."""
         return await self._images.wait_pull(self.workspace, pull)
 
     async def cancel_image_pull(self, pull: str) -> ImagePull:
-        """See `Operations`."""
+        """Cancel a pull."""
         return await self._images.cancel_pull(self.workspace, pull)
 
     def image_pull_events(self, pull: str, *, after: int = 0) -> AsyncIterator[ImagePullEvent]:
-        """See `Operations`."""
+        """Follow a pull to its end."""
         return self._images.events(self.workspace, pull, after)
 
     async def list_images(self, *, limit: int = 100, cursor: int | None = None) -> ImagesPage:
-        """See `Operations`."""
+        """Read one page of the workspace's images."""
         return await self._images.page(self.workspace, limit=limit, cursor=cursor)
 
     async def get_image(self, image: str) -> Image:
-        """See `Operations`."""
+        """Find an image by its name, id or digest."""
         return await self._images.get(self.workspace, image)
 
     async def remove_image(self, image: str) -> None:
-        """See `Operations`."""
+        """Forget an image's name in the workspace."""
         await self._images.remove(self.workspace, image)
 
     async def collect_images(self, *, unused_seconds: int | None = None) -> CollectedImages:
-        """See `Operations`."""
+        """Collect images and layers that nothing needs."""
         return await self._images.collect(self.workspace, unused_seconds)
 
     async def import_image(self, reference: str, tree: AsyncIterable[bytes]) -> Image:
-        """See `Operations`."""
+        """Receive an archive as the workspace's image `reference`."""
         return await self._images.import_(self.workspace, reference, tree)
 
     async def build_image(self, tree: AsyncIterable[bytes]) -> ImageBuild:
-        """See `Operations`."""
+        """Receive a build's archive, and start the build in the workspace."""
         return await self._parts.image_builds().begin(self.workspace, tree)
 
     async def get_image_build(self, build: str) -> ImageBuild:
-        """See `Operations`."""
+        """Look a build up by its id."""
         return await self._parts.image_builds().get(self.workspace, build)
 
     async def wait_image_build(self, build: str) -> ImageBuild:
-        """See `Operations`."""
+        """Wait until a build is over."""
         return await self._parts.image_builds().wait(self.workspace, build)
 
     async def cancel_image_build(self, build: str) -> ImageBuild:
-        """See `Operations`."""
+        """Cancel a build."""
         return await self._parts.image_builds().cancel(self.workspace, build)
 
     def image_build_events(self, build: str, *, after: int = 0) -> AsyncIterator[ImageBuildEvent]:
-        """See `Operations`."""
+        """Follow a build to its end."""
         return self._parts.image_builds().events(self.workspace, build, after)
 
     def export_image(self, image: str, *, form: ArchiveFormat = "oci") -> AsyncIterator[bytes]:
-        """See `Operations`."""
+        """Write an image as an archive, piece by piece."""
         return self._images.export(self.workspace, image, form)

@@ -45,13 +45,13 @@ class NodeImages:
         return found
 
     async def root_of(self, workspace: str, reference: str) -> ImageRoot:
-        """See `ImageSource`."""
+        """Find an image's root in the workspace's store, which is loaded first if need be."""
         if not self._stores:
             await NODE.run(_load)
         return await self.store(workspace).root_of(workspace, reference)
 
     def hold(self, workspace: str, digest: str) -> AbstractContextManager[None]:
-        """See `ImageSource`."""
+        """Keep an image of the workspace's store from being collected for as long as the context is open."""
         return self.store(workspace).hold(workspace, digest)
 
     def abandon(self) -> None:

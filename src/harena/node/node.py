@@ -60,11 +60,11 @@ class NodeInWorkspace(
         self.workspace = checked_workspace(workspace)
 
     async def create_sandbox(self, spec: SandboxSpec) -> SandboxHandle:
-        """See `Operations`."""
+        """Start a sandbox of this workspace."""
         return await self._parts.sandboxes.create(self.workspace, spec)
 
     async def get_sandbox(self, sandbox_id: str) -> SandboxHandle:
-        """See `Operations`."""
+        """Find a sandbox of this workspace. Raises SandboxNotFoundError, also for one of another workspace."""
         return self._parts.sandboxes.get(sandbox_id, workspace=self.workspace)
 
     async def list_sandboxes(
@@ -74,7 +74,7 @@ class NodeInWorkspace(
         statuses: Sequence[SandboxStatus] = (),
         include_terminal: bool = False,
     ) -> list[SandboxHandle]:
-        """See `Operations`."""
+        """List this workspace's sandboxes that have one of the states and all of the tags."""
         found = await self._parts.sandboxes.list_of(
             self.workspace, tags=tags, statuses=statuses, include_terminal=include_terminal
         )
@@ -94,7 +94,7 @@ class NodeInWorkspace(
         gateways: Sequence[Gateway] = (),
         daemons: Sequence[Daemon] = (),
     ) -> Blueprint:
-        """See `Operations`."""
+        """Create a blueprint in this workspace. Raises ValidationError for a network that this node cannot serve."""
         self._parts.check_network(network)
         return await self._parts.blueprints.create(
             self.workspace,
@@ -112,66 +112,68 @@ class NodeInWorkspace(
         )
 
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
-        """See `Operations`."""
+        """Find a blueprint of this workspace by its name or id."""
         return await self._parts.blueprints.get(self.workspace, name_or_id)
 
     async def delete_blueprint(self, name_or_id: str) -> None:
-        """See `Operations`."""
+        """Delete a blueprint of this workspace."""
         await self._parts.delete_blueprint(self.workspace, name_or_id)
 
     async def list_blueprints(self, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
-        """See `Operations`."""
+        """Read one page of this workspace's blueprints."""
         return await self._parts.blueprints.page(self.workspace, cursor=cursor, limit=limit)
 
     async def score(self, request: Mapping[str, Any]) -> RunResult:
-        """See `Operations`."""
+        """Score one candidate; the first call starts what runs benchmark jobs, with the sandboxes that the request asks
+        for."""
         jobs = await self._parts.first_jobs(self.workspace, _expected_blueprint(request))
         return await jobs.direct_scores.score(self.workspace, request)
 
     async def create_benchmark_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> BenchmarkJob:
-        """See `Operations`."""
+        """Create a benchmark job; the first call starts what runs them, with the sandboxes that the request asks
+        for."""
         jobs = await self._parts.first_jobs(self.workspace, _expected_blueprint(request))
         return await jobs.create(self.workspace, request, key=key)
 
     async def get_benchmark_job(self, job: str) -> BenchmarkJob:
-        """See `Operations`."""
+        """Find a benchmark job by its id or name."""
         return await self._parts.benchmark_jobs().get(self.workspace, job)
 
     async def list_benchmark_jobs(
         self, *, name: str | None = None, limit: int = 100, cursor: int | None = None
     ) -> BenchmarkJobsPage:
-        """See `Operations`."""
+        """Read one page of this workspace's benchmark jobs."""
         return await self._parts.benchmark_jobs().list(self.workspace, name=name, before=cursor, limit=limit)
 
     async def wait_benchmark_job(self, job: str) -> BenchmarkResults:
-        """See `Operations`."""
+        """Wait until a benchmark job has ended, and give its results."""
         return await self._parts.benchmark_jobs().wait(self.workspace, job)
 
     async def benchmark_job_results(self, job: str) -> BenchmarkResults:
-        """See `Operations`."""
+        """Read a benchmark job's results so far."""
         return await self._parts.benchmark_jobs().results(self.workspace, job)
 
     async def benchmark_job_results_page(self, job: str, *, after: int = 0, limit: int = 1000) -> ResultsPage:
-        """See `Operations`."""
+        """Read one page of a benchmark job's results, in the order in which its runs ended."""
         return await self._parts.benchmark_jobs().results_page(self.workspace, job, after=after, limit=limit)
 
     async def benchmark_job_summary(self, job: str) -> JobSummary:
-        """See `Operations`."""
+        """Read a benchmark job's results so far without the runs."""
         return await self._parts.benchmark_jobs().summary(self.workspace, job)
 
     async def delete_benchmark_job(self, job: str) -> None:
-        """See `Operations`."""
+        """Delete a benchmark job, and count the workspace's stored bytes anew."""
         await self._parts.benchmark_jobs().delete(self.workspace, job)
         self._parts.deleted(self.workspace)
 
     async def cancel_benchmark_job(self, job: str) -> BenchmarkJob:
-        """See `Operations`."""
+        """Cancel a benchmark job."""
         return await self._parts.benchmark_jobs().cancel(self.workspace, job)
 
     def benchmark_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
-        """See `Operations`."""
+        """Follow a benchmark job to its end."""
         return self._parts.benchmark_jobs().events(self.workspace, job, after=after)
 
     async def close(self) -> None:
@@ -196,17 +198,17 @@ class Node(NodeInWorkspace):
         super().__init__(NodeParts(runtime, blueprints, clock, config, images), workspace)
 
     def in_workspace(self, workspace: str) -> NodeInWorkspace:
-        """See `WholeNode`."""
+        """Give the node's operations as they are for one workspace."""
         return NodeInWorkspace(self._parts, workspace)
 
     def all_sandboxes(
         self, *, statuses: Sequence[SandboxStatus] = (), include_terminal: bool = False
     ) -> Sequence[SandboxHandle]:
-        """See `WholeNode`."""
+        """List the sandboxes of all workspaces that have one of the states."""
         return self._parts.sandboxes.list(statuses=statuses, include_terminal=include_terminal)
 
     def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
-        """See `WholeNode`."""
+        """List the workspace's sandboxes that have not started yet."""
         return self._parts.sandboxes.pending(workspace)
 
     async def open_secret(self, workspace: str, name: str) -> OpenSecret:

@@ -21,24 +21,24 @@ class RegistryOperations:
     async def push_object(
         self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
     ) -> StoredObject:
-        """See `Operations`."""
+        """Receive an archive as one version of an object of the workspace."""
         return await self._parts.registry().push(self.workspace, kind, name, version, tree, digest=digest)
 
     async def get_object(self, kind: ObjectKind, ref: str) -> StoredObject:
-        """See `Operations`."""
+        """Look an object up, the newest version where the reference names none."""
         return await self._parts.registry().get(self.workspace, kind, ref)
 
     async def list_objects(
         self, kind: ObjectKind | None = None, *, name: str | None = None, cursor: int | None = None, limit: int = 100
     ) -> StoredObjectsPage:
-        """See `Operations`."""
+        """Read one page of the workspace's objects."""
         return await self._parts.registry().list(self.workspace, kind, name=name, cursor=cursor, limit=limit)
 
     async def delete_object(self, kind: ObjectKind, ref: str) -> None:
-        """See `Operations`."""
+        """Delete a version of an object, and count the workspace's stored bytes anew."""
         await self._parts.registry().delete(self.workspace, kind, ref)
         self._parts.deleted(self.workspace)
 
     def pull_object(self, kind: ObjectKind, ref: str) -> AsyncIterator[bytes]:
-        """See `Operations`."""
+        """Write an object as an archive, piece by piece."""
         return self._parts.registry().pull(self.workspace, kind, ref)

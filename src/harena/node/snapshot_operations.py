@@ -41,7 +41,8 @@ class SnapshotOperations:
         ends: bool = False,
         in_memory: bool = False,
     ) -> Snapshot:
-        """See `Operations`."""
+        """Keep a sandbox's layer as a snapshot, in the store or (`in_memory`, where the runtime can) in memory. Raises
+        SandboxValidationError where this node's sandboxes have no layer of their own."""
         record = self._parts.sandboxes.get(sandbox, workspace=self.workspace)
         port = record.port
         if not isinstance(port, HasUpperLayer):
@@ -106,15 +107,15 @@ class SnapshotOperations:
         )
 
     async def list_snapshots(self, *, limit: int = 100, cursor: int | None = None) -> SnapshotsPage:
-        """See `Operations`."""
+        """Read one page of the workspace's snapshots."""
         return await self._snapshots.snapshots_page(self.workspace, limit=limit, cursor=cursor)
 
     async def get_snapshot(self, snapshot: str) -> Snapshot:
-        """See `Operations`."""
+        """Find a snapshot by its name or id."""
         return await self._snapshots.get_snapshot(self.workspace, snapshot)
 
     async def remove_snapshot(self, snapshot: str) -> None:
-        """See `Operations`."""
+        """Forget a snapshot, one in memory or one of the store, and what runs from it."""
         if self._parts.forget_held(self.workspace, snapshot):
             return
         removed = await self._snapshots.get_snapshot(self.workspace, snapshot)

@@ -29,11 +29,11 @@ class TrainingOperations:
     async def create_training_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> TrainingJob:
-        """See `Operations`."""
+        """Create a training job in the workspace."""
         return await self._parts.training_jobs().create(self.workspace, request, key=key)
 
     async def get_training_job(self, job: str) -> TrainingJob:
-        """See `Operations`."""
+        """Find a training job by its id or name."""
         return await self._parts.training_jobs().get(self.workspace, job)
 
     async def list_training_jobs(
@@ -45,44 +45,44 @@ class TrainingOperations:
         limit: int = 100,
         cursor: int | None = None,
     ) -> TrainingJobsPage:
-        """See `Operations`."""
+        """Read one page of the workspace's training jobs."""
         return await self._parts.training_jobs().list(
             self.workspace, name=name, state=state, trainer_type=trainer_type, before=cursor, limit=limit
         )
 
     async def wait_training_job(self, job: str) -> TrainingJob:
-        """See `Operations`."""
+        """Wait until a training job has ended."""
         return await self._parts.training_jobs().wait(self.workspace, job)
 
     async def cancel_training_job(self, job: str) -> TrainingJob:
-        """See `Operations`."""
+        """Cancel a training job."""
         return await self._parts.training_jobs().cancel(self.workspace, job)
 
     async def retry_training_job(self, job: str, *, start: RetryFrom = "checkpoint") -> TrainingJob:
-        """See `Operations`."""
+        """Start a training job again that failed or was cancelled."""
         return await self._parts.training_jobs().retry(self.workspace, job, start=start)
 
     async def delete_training_job(self, job: str) -> None:
-        """See `Operations`."""
+        """Delete a training job, and count the workspace's stored bytes anew."""
         await self._parts.training_jobs().delete(self.workspace, job)
         self._parts.deleted(self.workspace)
 
     def training_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
-        """See `Operations`."""
+        """Follow a training job to its end."""
         return self._parts.training_jobs().events(self.workspace, job, after=after)
 
     async def training_job_logs(self, job: str, *, after: int = 0, limit: int = 1000) -> TrainingLogsPage:
-        """See `Operations`."""
+        """Read a training job's log lines."""
         return await self._parts.training_jobs().logs(self.workspace, job, after=after, limit=limit)
 
     async def training_job_metrics(self, job: str, *, after: int = 0) -> TrainingMetrics:
-        """See `Operations`."""
+        """Read a training job's metrics, from the step behind `after` on."""
         return await self._parts.training_jobs().metrics(self.workspace, job, after=after)
 
     async def training_job_artifacts(self, job: str) -> TrainingArtifacts:
-        """See `Operations`."""
+        """List the files that a training job has made."""
         return await self._parts.training_jobs().artifacts(self.workspace, job)
 
     def training_job_file(self, job: str, path: str) -> AsyncIterator[bytes]:
-        """See `Operations`."""
+        """Read one of a training job's files, piece by piece."""
         return self._parts.training_jobs().file(self.workspace, job, path)
