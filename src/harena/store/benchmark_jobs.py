@@ -69,7 +69,8 @@ class JobStore:
         delivery: NewDelivery | None = None,
         key: IdempotencyKey | None = None,
     ) -> str:
-        """See JobStorePort."""
+        """Store a job, its runs, its request and its delivery in one transaction, and give the id of the job that
+        stands for its key. Raises ValidationError, NotFoundError."""
         row = {**row_of(job), **owner_columns(job.owner)}
         del row["owner"]
 
@@ -91,17 +92,18 @@ class JobStore:
         return await self._database.run(accept)
 
     async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
-        """See JobStorePort."""
+        """Look the key's job up; None = there is none. Raises ValidationError for a key that came with another
+        request."""
         return await self._database.read(lambda connection: answer_to(connection, workspace, key.noun, key))
 
     async def find_request(self, job_id: str) -> bytes | None:
-        """See JobStorePort."""
+        """Read what another process needs to go on with the job."""
         statement = select(job_requests.c.request).where(job_requests.c.job_id == job_id)
         request: bytes | None = await self._database.read(lambda connection: connection.scalar(statement))
         return request
 
     async def update_job(self, job_id: str, changes: JobChanges, *, while_in: Collection[str]) -> bool:
-        """See JobStorePort."""
+        """Change the job's row if its state is one of `while_in`; with its end, its webhook delivery becomes due."""
         statement = update(benchmark_jobs).where(
             benchmark_jobs.c.id == job_id, benchmark_jobs.c.state.in_(list(while_in))
         )
@@ -114,7 +116,7 @@ class JobStore:
     async def claim_job(
         self, job_id: str, owner: Owner, *, epoch: int, while_in: Collection[str], beat: int | None = None
     ) -> bool:
-        """See JobStorePort."""
+        """Write a new owner and the next epoch into the row, if nobody else has since `epoch` and `beat` were read."""
         statement = update(benchmark_jobs).where(
             benchmark_jobs.c.id == job_id,
             benchmark_jobs.c.lease_epoch == epoch,
@@ -127,21 +129,21 @@ class JobStore:
             return (await connection.execute(statement.values(values))).rowcount == 1
 
     async def beat(self, job_id: str, *, epoch: int, active_seconds: float) -> bool:
-        """See JobStorePort."""
+        """Raise the lease's beat, if its epoch is still this one."""
         return await self._database.run(partial(_hold, job_id, epoch, {"active_seconds": active_seconds}))
 
     async def look(self, job_ids: Sequence[str]) -> dict[str, tuple[bool, int]]:
-        """See JobStorePort."""
+        """Read which jobs are to be cancelled, and the epochs of their leases."""
         seen = select(benchmark_jobs.c.id, benchmark_jobs.c.cancel_requested, benchmark_jobs.c.lease_epoch)
         rows = await self._rows(seen.where(benchmark_jobs.c.id.in_(list(job_ids))))
         return {row["id"]: (row["cancel_requested"], row["lease_epoch"]) for row in rows}
 
     async def write(self, batch: Batch) -> None:
-        """See JobStorePort."""
+        """Write the batch in one transaction; a run that has ended stays as it is."""
         await self._database.run(partial(_write, batch))
 
     async def find_job(self, workspace: str, id_or_name: str) -> StoredBenchmarkJob | None:
-        """See JobStorePort."""
+        """Find a job of the workspace by its id, else the newest of that name."""
         is_id = benchmark_jobs.c.id == id_or_name
         statement = (
             select(benchmark_jobs)
@@ -153,14 +155,14 @@ class JobStore:
         return jobs[0] if jobs else None
 
     async def read_job(self, job_id: str) -> StoredBenchmarkJob | None:
-        """See JobStorePort."""
+        """Read a job by its id, of whichever workspace."""
         jobs = await self._jobs(select(benchmark_jobs).where(benchmark_jobs.c.id == job_id))
         return jobs[0] if jobs else None
 
     async def list_jobs(
         self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 1000
     ) -> PageRows[StoredBenchmarkJob]:
-        """See JobStorePort."""
+        """Read one page of the workspace's jobs, newest first."""
         statement = select(benchmark_jobs).where(benchmark_jobs.c.workspace == workspace)
         if name is not None:
             statement = statement.where(benchmark_jobs.c.name == name)
@@ -171,14 +173,14 @@ class JobStore:
         return page.mapped(_job)
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
-        """See JobStorePort."""
+        """Count the workspace's jobs in these states."""
         counted = select(func.count()).where(
             benchmark_jobs.c.workspace == workspace, benchmark_jobs.c.state.in_(list(states))
         )
         return await self._database.read(lambda connection: int(connection.scalar(counted) or 0))
 
     async def count_open_runs(self, workspace: str, *, states: Collection[str]) -> int:
-        """See JobStorePort."""
+        """Sum what the jobs' own rows say of runs that have not ended; no run's row is read."""
         ended = benchmark_jobs.c.runs_done + benchmark_jobs.c.runs_cancelled
         counted = select(func.sum(benchmark_jobs.c.total - ended)).where(
             benchmark_jobs.c.workspace == workspace, benchmark_jobs.c.state.in_(list(states))
@@ -186,14 +188,15 @@ class JobStore:
         return await self._database.read(lambda connection: int(connection.scalar(counted) or 0))
 
     async def list_unfinished(self, *, states: Collection[str]) -> list[StoredBenchmarkJob]:
-        """See JobStorePort."""
+        """Read the durable jobs in these states, oldest first."""
         unfinished = select(benchmark_jobs).where(
             benchmark_jobs.c.state.in_(list(states)), benchmark_jobs.c.durable.is_(True)
         )
         return await self._jobs(unfinished.order_by(benchmark_jobs.c.sequence))
 
     async def list_runs(self, job_id: str) -> list[EndedRun]:
-        """See JobStorePort."""
+        """Read the runs that have ended, in order of their numbers, with their scenarios' metadata put back into the
+        envelopes."""
         ended = runs.c.score.is_not(None) | runs.c.passed.is_not(None)
         columns = (runs.c[name] for name in ("number", "envelope", "ended_cursor", "metadata_digest"))
         statement = select(*columns).where(runs.c.job_id == job_id, ended).order_by(runs.c.number)
@@ -206,7 +209,7 @@ class JobStore:
         return await self._database.read(read, whole=True)
 
     async def open_runs(self, job_id: str, *, after: int = -1, limit: int | None = None) -> list[OpenRun]:
-        """See JobStorePort."""
+        """Read the rows of runs that have not ended."""
         columns = (runs.c[each.name] for each in fields(OpenRun))
         statement = select(*columns).where(
             runs.c.job_id == job_id, runs.c.number > after, runs.c.ended_cursor.is_(None)
@@ -215,7 +218,7 @@ class JobStore:
         return [record_of(OpenRun, row) for row in rows]
 
     async def stored_runs(self, job_id: str, *, after: int = -1, limit: int) -> list[range]:
-        """See JobStorePort."""
+        """Read only the numbers of the stored runs."""
         numbers = select(runs.c.number).where(runs.c.job_id == job_id, runs.c.number > after)
         statement = numbers.order_by(runs.c.number).limit(limit)
         return await self._database.read(lambda connection: as_ranges(connection.scalars(statement)), whole=True)
@@ -223,7 +226,7 @@ class JobStore:
     async def page_runs(
         self, job_id: str, *, after: int, limit: int, most_bytes: int = PAGE_BYTES, metadata: bool = True
     ) -> list[EndedRun]:
-        """See JobStorePort."""
+        """Read a page of ended runs; sizes are looked at before the envelopes are read."""
         text = cast(runs.c.envelope, Text).label("envelope")  # its size is known before it is read
         statement = (
             select(runs.c.ended_cursor, runs.c.number, text, *(runs.c[name] for name in COLUMNS))
@@ -251,13 +254,13 @@ class JobStore:
         return await self._database.read(read)
 
     async def last_event(self, job_id: str) -> LastEvent | None:
-        """See JobStorePort."""
+        """Read the newest event's cursor and time; None = there is none."""
         newest = select(events.c.cursor, events.c.at).where(events.c.job_id == job_id)
         rows = await self._rows(newest.order_by(events.c.cursor.desc()).limit(1))
         return record_of(LastEvent, rows[0]) if rows else None
 
     async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows[JobEvent]:
-        """See JobStorePort."""
+        """Read one page of a job's events, oldest first."""
         statement = (
             select(events.c.cursor, events.c.at, events.c.kind, events.c.body)
             .where(events.c.job_id == job_id, events.c.cursor > cursor)
@@ -267,13 +270,14 @@ class JobStore:
         return page.mapped(partial(record_of, JobEvent))
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
-        """See JobStorePort."""
+        """Hide the job in one transaction, then remove its rows some at a time; whether there was one in these
+        states."""
         deleted = await self._begin_deletion([job_id], while_in)
         await self._clear(deleted)
         return bool(deleted)
 
     async def delete_ended_before(self, moment: str, *, while_in: Collection[str]) -> int:
-        """See JobStorePort."""
+        """Delete the jobs that ended before `moment`, some at a time; how many."""
         old = select(benchmark_jobs.c.id).where(
             benchmark_jobs.c.ended_at < moment,
             benchmark_jobs.c.state.in_(list(while_in)),
@@ -287,7 +291,7 @@ class JobStore:
         return count
 
     async def clear_deleted(self) -> None:
-        """See JobStorePort."""
+        """Remove the rows of jobs whose deletion was begun, here or by a process that has died."""
         left = select(benchmark_jobs.c.id).where(benchmark_jobs.c.workspace == BEING_DELETED)
         while rows := await self._rows(left.limit(DELETED_AT_A_TIME)):
             await self._clear([row["id"] for row in rows])

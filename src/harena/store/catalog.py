@@ -53,8 +53,8 @@ class CatalogStore:
         self._most_deleted = most_deleted
 
     async def add(self, entry: NewEntry, content: bytes) -> tuple[EntryVersion, bool]:
-        """See CatalogStorePort. All versions that there are of the name are looked at before, beside those who write:
-        there can be many, and nobody else may write while this one does."""
+        """Store a new version, or find the equal one that is there. All versions of the name are looked at before,
+        beside those who write: there can be many, and nobody else may write while this one does."""
         for left in reversed(range(TRIES)):
             seen = await self._database.read(partial(_look, entry))
             try:
@@ -66,7 +66,7 @@ class CatalogStore:
         raise AssertionError("the last try returns or raises")
 
     async def find(self, workspace: str, kind: CatalogKind, name: str, version: int | None) -> EntryVersion | None:
-        """See CatalogStorePort."""
+        """Find this version, or the newest that is neither archived nor deleted."""
         wanted = catalog.c.archived_at.is_(None) if version is None else catalog.c.version == version
         statement = (
             select(catalog)
@@ -89,7 +89,7 @@ class CatalogStore:
         before: int | None = None,
         limit: int,
     ) -> PageRows[EntryVersion]:
-        """See CatalogStorePort."""
+        """Read one page of entries, newest first; deleted ones are left out."""
         statement = select(catalog).where(*_of(workspace, kind), catalog.c.digest != _DELETED)
         if not archived:
             statement = statement.where(catalog.c.archived_at.is_(None))
@@ -109,13 +109,14 @@ class CatalogStore:
         return page.mapped(partial(record_of, EntryVersion))
 
     async def content(self, workspace: str, digest: str) -> bytes | None:
-        """See CatalogStorePort."""
+        """Read the content of this digest in the workspace; None = there is none."""
         statement = select(catalog_contents.c.content).where(*_content_key(workspace, digest))
         content: bytes | None = await self._database.read(lambda connection: connection.scalar(statement))
         return content
 
     async def archive(self, workspace: str, kind: CatalogKind, name: str, version: int | None, at: str) -> int:
-        """See CatalogStorePort. Some rows in each transaction, so that no other writer waits for long."""
+        """Archive one version or all of them, some rows in each transaction, so that no other writer waits for long;
+        how many."""
         column = catalog.c.version
         there = (*_of(workspace, kind), catalog.c.name == name, catalog.c.archived_at.is_(None))
         newest = select(func.max(column)).where(*there)
@@ -133,7 +134,8 @@ class CatalogStore:
     async def remove(
         self, workspace: str, kind: CatalogKind, name: str, version: int, *, while_in: Collection[str]
     ) -> list[str] | None:
-        """See CatalogStorePort."""
+        """Delete one version unless jobs in these states refer to it: gives those jobs, or None where there is no such
+        version."""
         of_name = (*_of(workspace, kind), catalog.c.name == name)
         this = (*of_name, catalog.c.version == version)
         jobs = benchmark_jobs.c
@@ -166,7 +168,7 @@ class CatalogStore:
         return found
 
     async def clear_deleted(self) -> None:
-        """See CatalogStorePort."""
+        """Remove the calibrations that belong to no version any more."""
         its_version = exists().where(
             catalog.c.workspace == calibrations.c.workspace,
             catalog.c.kind == "scenarios",
@@ -184,20 +186,20 @@ class CatalogStore:
             pass
 
     def sealed(self, text: str) -> str:
-        """See CatalogStorePort."""
+        """Encrypt a user's secret. Raises ValidationError where there is no key for it, PlatformError."""
         return seal(text)
 
     def opened(self, text: str) -> str:
-        """See CatalogStorePort."""
+        """Decrypt a user's secret; one that another key has sealed stays sealed."""
         return unseal(text)
 
     async def add_calibration(self, calibration: NewCalibration) -> None:
-        """See CatalogStorePort."""
+        """Store a calibration; one of this job that is there stays."""
         row = row_of(calibration)
         await self._database.run(lambda connection: connection.execute(insert_new(connection, calibrations), row))
 
     async def find_calibration(self, workspace: str, job_id: str) -> StoredCalibration | None:
-        """See CatalogStorePort."""
+        """Find the workspace's calibration with this job; None = there is none."""
         found = select(calibrations).where(calibrations.c.workspace == workspace, calibrations.c.job_id == job_id)
         calibration = await self._records(StoredCalibration, found)
         return calibration[0] if calibration else None
@@ -205,14 +207,14 @@ class CatalogStore:
     async def calibrations_of(
         self, workspace: str, name: str, version: int, *, limit: int = 100
     ) -> list[StoredCalibration]:
-        """See CatalogStorePort."""
+        """Read the calibrations of a version of scenarios, newest first."""
         found = select(calibrations).where(
             calibrations.c.workspace == workspace, calibrations.c.name == name, calibrations.c.version == version
         )
         return await self._records(StoredCalibration, found.order_by(calibrations.c.sequence.desc()).limit(limit))
 
     async def report_calibration(self, job_id: str, report: StoredReport) -> None:
-        """See CatalogStorePort."""
+        """Store the report of a calibration that has none yet."""
         statement = update(calibrations).where(calibrations.c.job_id == job_id, calibrations.c.report.is_(None))
         await self._database.run(lambda connection: connection.execute(statement.values(report=dict(report))))
 

@@ -25,7 +25,7 @@ class RegistryStore:
         self._database = database
 
     async def add(self, new: NewObject) -> ObjectVersion:
-        """See RegistryStorePort."""
+        """Store a version, or find the one that is there, and give its row."""
 
         def added(connection: Connection) -> ObjectVersion:
             connection.execute(insert_new(connection, objects).values(**row_of(new)))
@@ -35,24 +35,24 @@ class RegistryStore:
         return await self._database.run(added)
 
     async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> ObjectVersion | None:
-        """See RegistryStorePort."""
+        """Find a version's row; None = there is none."""
         rows = await self._rows(select(objects).where(*_of(workspace, kind, name, version)))
         return rows[0] if rows else None
 
     async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[str]:
-        """See RegistryStorePort."""
+        """Read the versions of a name alone, newest first."""
         newest_first = select(objects.c.version).where(*_of(workspace, kind, name)).order_by(objects.c.sequence.desc())
         return await self._database.read(lambda connection: list(connection.scalars(newest_first)))
 
     async def usage(self, workspace: str) -> tuple[int, int]:
-        """See RegistryStorePort."""
+        """Count the workspace's versions, and sum their bytes with a block for each file and folder."""
         taken = objects.c.bytes + BLOCK_BYTES * (objects.c.files + objects.c.folders)
         mine = select(func.count(), func.coalesce(func.sum(taken), 0)).where(objects.c.workspace == workspace)
         count, size = await self._database.read(lambda connection: connection.execute(mine).one())
         return int(count), int(size)
 
     async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> list[str]:
-        """See RegistryStorePort."""
+        """Remove a version unless training jobs that have not ended refer to it; gives the ids of those jobs."""
         jobs, this = training_jobs.c, _of(workspace, kind, name, version)
         standing = select(jobs.id, jobs.resolved).where(jobs.workspace == workspace, jobs.state.in_(OPEN_STATES))
 
@@ -69,14 +69,14 @@ class RegistryStore:
         return await self._database.run(removed)
 
     async def has_tree(self, digest: str) -> bool:
-        """See RegistryStorePort."""
+        """Tell whether an object of any workspace has these files."""
         found = select(objects.c.sequence).where(objects.c.digest == digest)
         return await self._database.read(lambda connection: connection.scalar(found) is not None)
 
     async def page(
         self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
     ) -> PageRows[ObjectVersion]:
-        """See RegistryStorePort."""
+        """Read one page of the workspace's objects, newest first."""
         statement = select(objects).where(*_of(workspace, kind, name))
         if before is not None:
             statement = statement.where(objects.c.sequence < before)

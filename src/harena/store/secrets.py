@@ -27,7 +27,7 @@ class SecretStore:
         self._database = database
 
     async def set(self, new: NewSecret, *, most: int) -> KeptSecret | None:
-        """See SecretStorePort."""
+        """Seal a secret and store it in place of the one of its name; None = the workspace has `most` others."""
 
         def done(connection: Connection) -> KeptSecret | None:
             connection.execute(become_writer(secrets))
@@ -46,7 +46,7 @@ class SecretStore:
         return await self._database.run(done)
 
     async def find(self, workspace: str, name: str) -> KeptSecret | None:
-        """See SecretStorePort."""
+        """Read what is shown of a secret; its value stays sealed."""
         statement = select(*_SHOWN).where(*_is(workspace, name))
 
         def found(connection: Connection) -> KeptSecret | None:
@@ -56,7 +56,7 @@ class SecretStore:
         return await self._database.read(found)
 
     async def page(self, workspace: str, *, after: str, limit: int) -> list[KeptSecret]:
-        """See SecretStorePort."""
+        """Read what is shown of the secrets behind this name, and of one more than `limit`."""
         behind = select(*_SHOWN).where(secrets.c.workspace == workspace, secrets.c.name > after)
         statement = behind.order_by(secrets.c.name).limit(limit + 1)
         return await self._database.read(
@@ -64,12 +64,13 @@ class SecretStore:
         )
 
     async def remove(self, workspace: str, name: str) -> bool:
-        """See SecretStorePort."""
+        """Delete a secret's row; whether there was one."""
         statement = delete(secrets).where(*_is(workspace, name))
         return await self._database.run(lambda connection: connection.execute(statement).rowcount == 1)
 
     async def open(self, workspace: str, name: str) -> OpenSecret | None:
-        """See SecretStorePort."""
+        """Unseal a secret's value. Raises PlatformError where it was sealed with another key, or for another name or
+        workspace."""
         statement = select(secrets.c.sealed).where(*_is(workspace, name))
 
         def opened(connection: Connection) -> OpenSecret | None:

@@ -48,7 +48,8 @@ class TrainingStore:
     async def insert_job(
         self, job: NewTrainingJob, events: Sequence[NewTrainingEvent], *, key: IdempotencyKey | None = None
     ) -> str:
-        """See TrainingStorePort."""
+        """Store a job and its first events in one transaction, and give the id of the job that stands for its key.
+        Raises ValidationError, NotFoundError."""
         row = {**row_of(job), **owner_columns(job.owner), "metrics": {}, "artifacts": {}, "last_cursor": len(events)}
         del row["owner"]
 
@@ -63,7 +64,8 @@ class TrainingStore:
         return await self._database.run(accept)
 
     async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
-        """See TrainingStorePort."""
+        """Look the key's job up; None = there is none. Raises ValidationError for a key that came with another
+        request."""
         return await self._database.read(lambda connection: answer_to(connection, workspace, ROUTE, key))
 
     async def write(
@@ -75,13 +77,15 @@ class TrainingStore:
         epoch: int | None = None,
         while_in: Collection[str] | None = None,
     ) -> bool:
-        """See TrainingStorePort."""
+        """Change a job and append events in one transaction. Raises PlatformError (LEASE_LOST) where the lease has
+        another epoch."""
         return await self._database.run(partial(_write, job_id, _changed(changes), events, epoch, while_in))
 
     async def reopen(
         self, job_id: str, retry: TrainingRetry, events: Sequence[NewTrainingEvent], *, while_in: Collection[str]
     ) -> bool:
-        """See TrainingStorePort."""
+        """Queue an ended job again, with a new owner and attempt, if its objects are still there. Raises
+        NotFoundError."""
         values = {
             "state": TrainingState.QUEUED,
             **dict.fromkeys(("started_at", "ended_at", "error", "cancel_requested_at")),
@@ -105,7 +109,7 @@ class TrainingStore:
     async def claim(
         self, job_id: str, owner: Owner, *, epoch: int, while_in: Collection[str], beat: int | None = None
     ) -> bool:
-        """See TrainingStorePort."""
+        """Write a new owner and the next epoch into the row, if nobody else has since `epoch` and `beat` were read."""
         statement = update(training_jobs).where(
             _jobs.id == job_id, _jobs.lease_epoch == epoch, _jobs.state.in_(list(while_in))
         )
@@ -115,13 +119,13 @@ class TrainingStore:
         return await self._database.run(lambda connection: connection.execute(statement.values(values)).rowcount == 1)
 
     async def look(self, job_ids: Sequence[str]) -> dict[str, tuple[bool, int]]:
-        """See TrainingStorePort."""
+        """Read which jobs are to be cancelled, and the epochs of their leases."""
         seen = select(_jobs.id, _jobs.cancel_requested_at, _jobs.lease_epoch).where(_jobs.id.in_(list(job_ids)))
         found = await self._database.read(lambda connection: connection.execute(seen).all())
         return {row.id: (row.cancel_requested_at is not None, row.lease_epoch) for row in found}
 
     async def find_job(self, workspace: str, id_or_name: str) -> StoredTrainingJob | None:
-        """See TrainingStorePort."""
+        """Find a job of the workspace by its id, else the newest of that name."""
         is_id = _jobs.id == id_or_name
         statement = select(training_jobs).where(_jobs.workspace == workspace, or_(is_id, _jobs.name == id_or_name))
         newest = statement.order_by(is_id.desc(), _jobs.sequence.desc()).limit(1)
@@ -129,7 +133,7 @@ class TrainingStore:
         return jobs[0] if jobs else None
 
     async def read_job(self, job_id: str) -> StoredTrainingJob | None:
-        """See TrainingStorePort."""
+        """Read a job by its id, of whichever workspace; one that is being deleted is not there."""
         standing = select(training_jobs).where(_jobs.id == job_id, _jobs.workspace != BEING_DELETED)
         jobs = await self._held(StoredTrainingJob, standing)
         return jobs[0] if jobs else None
@@ -144,7 +148,7 @@ class TrainingStore:
         before: int | None = None,
         limit: int,
     ) -> PageRows[StoredTrainingJob]:
-        """See TrainingStorePort."""
+        """Read one page of the workspace's jobs, newest first."""
         statement = select(training_jobs).where(_jobs.workspace == workspace)
         for column, value in ((_jobs.name, name), (_jobs.state, state), (_jobs.trainer_type, trainer_type)):
             if value is not None:
@@ -156,19 +160,19 @@ class TrainingStore:
         return page.mapped(partial(held, StoredTrainingJob))
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
-        """See TrainingStorePort."""
+        """Count the workspace's jobs in these states."""
         counted = select(func.count()).where(_jobs.workspace == workspace, _jobs.state.in_(list(states)))
         return await self._database.read(lambda connection: int(connection.scalar(counted) or 0))
 
     async def open_jobs(self, *, states: Collection[str]) -> list[TrainingJobHolder]:
-        """See TrainingStorePort."""
+        """Read who holds the jobs in these states, oldest first."""
         statement = select(*(_jobs[name] for name in HOLDER_COLUMNS)).where(_jobs.state.in_(list(states)))
         return await self._held(TrainingJobHolder, statement.order_by(_jobs.sequence))
 
     async def events_after(
         self, job_id: str, cursor: int, *, limit: int = 1000, kinds: Collection[str] | None = None, told: bool = False
     ) -> PageRows[StoredTrainingEvent]:
-        """See TrainingStorePort."""
+        """Read one page of a job's events, oldest first."""
         columns = (_events[name] for name in ("cursor", "at", "kind", "level", "message", "body"))
         statement = select(*columns).where(_events.job_id == job_id, _events.cursor > cursor)
         if kinds is not None:
@@ -180,7 +184,8 @@ class TrainingStore:
         return page.mapped(partial(record_of, StoredTrainingEvent))
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
-        """See TrainingStorePort."""
+        """Hide the job and end its lease in one transaction, then remove its events some at a time; whether there was
+        one in these states."""
         of_state = (_jobs.id == job_id, _jobs.state.in_(list(while_in)), _jobs.workspace != BEING_DELETED)
         # the lease as well: who still writes, though the job has ended, would leave events behind
         fenced = {"workspace": BEING_DELETED, "durable": False, "lease_epoch": _jobs.lease_epoch + 1}
@@ -192,7 +197,7 @@ class TrainingStore:
         return True
 
     async def clear_deleted(self) -> None:
-        """See TrainingStorePort."""
+        """Remove the rows of jobs whose deletion was begun, here or by a process that has died."""
         left = select(_jobs.id).where(_jobs.workspace == BEING_DELETED)
         for job_id in await self._database.read(lambda connection: list(connection.scalars(left))):
             await self._clear(job_id)

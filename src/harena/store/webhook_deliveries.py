@@ -35,7 +35,7 @@ class WebhookStore:
         self._database = database
 
     async def workspaces(self, *, durable: bool, after: str, limit: int) -> list[str]:
-        """See WebhookStorePort."""
+        """Find workspaces with deliveries that are due some time; one search of the index for each name."""
         found: list[str] = []
         async with self._database.transaction() as connection:
             # one search of the index for each name: a workspace with many deliveries costs no more than any other
@@ -51,7 +51,7 @@ class WebhookStore:
     async def pending(
         self, *, durable: bool, workspaces: Collection[str], limit: int, without: Collection[tuple[str, str]] = ()
     ) -> list[DueDelivery]:
-        """See WebhookStorePort."""
+        """Read deliveries of these workspaces, those that are due first."""
         table = webhook_deliveries
         found: list[DueDelivery] = []
         async with self._database.transaction() as connection:
@@ -68,11 +68,11 @@ class WebhookStore:
         return found
 
     async def count_try(self, delivery_id: str, *, tries: int, due_at: str) -> bool:
-        """See WebhookStorePort."""
+        """Count one try more, if nobody else has; whether this call did."""
         return await self._changed(_at(delivery_id, tries).values(tries=tries + 1, due_at=due_at))
 
     async def keep_body(self, delivery_id: str, *, tries: int, body: str) -> bool:
-        """See WebhookStorePort."""
+        """Store the body that the tries post, if this try was not overtaken."""
         return await self._changed(_at(delivery_id, tries).values(body=body))
 
     async def _changed(self, statement: Any) -> bool:
@@ -80,7 +80,7 @@ class WebhookStore:
             return (await connection.execute(statement)).rowcount == 1
 
     async def put_off(self, delivery_id: str, *, tries: int, due_at: str, error: str | None) -> None:
-        """See WebhookStorePort."""
+        """Note the error, and when the next try is due."""
         async with self._database.transaction() as connection:
             await connection.execute(_at(delivery_id, tries).values(due_at=due_at, error=error))
 
@@ -95,7 +95,8 @@ class WebhookStore:
         kind: str,
         body: EventBody,
     ) -> bool:
-        """See WebhookStorePort."""
+        """End the delivery, forget its secret and add an event to its job, in one transaction; whether it was not over
+        before."""
         over = _at(delivery_id, tries).values(state=state, ended_at=at, error=error, due_at=None, secret=None)
         async with self._database.transaction() as connection:
             job_id = await connection.scalar(over.returning(webhook_deliveries.c.job_id))
@@ -109,7 +110,7 @@ class WebhookStore:
             return True
 
     async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, DeliveryStatus]:
-        """See WebhookStorePort."""
+        """Read how the deliveries of these jobs stand."""
         statement = select(*_TO_SHOW).where(webhook_deliveries.c.job_id.in_(list(job_ids)))
         return await self._database.read(
             lambda connection: {
