@@ -103,20 +103,20 @@ class FakeRuntime:
         return sandbox
 
     def prepare(self, image: str, blueprint: Blueprint | None, *, workspace: str = DEFAULT_WORKSPACE) -> None:
-        """See `Runtime`; nothing here takes a while."""
+        """Do nothing: no sandbox of this runtime takes a while to start."""
 
     def after_fork_in_child(self) -> None:
         """Let go of the parent's sandboxes."""
         self.sandboxes = {}
 
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
-        """See `Runtime`; nothing is kept ready here."""
+        """Do nothing: nothing is kept ready here."""
 
     def forget_image(self, digest: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
-        """See `Runtime`; nothing is kept ready here."""
+        """Do nothing: nothing is kept ready here."""
 
     def forget_held(self, identity: str, *, workspace: str = DEFAULT_WORKSPACE) -> bool:
-        """See `Runtime`; nothing is held here."""
+        """Tell that nothing was held: this runtime holds no files."""
         return False
 
     async def close(self) -> None:
