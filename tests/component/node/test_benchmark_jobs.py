@@ -4,7 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -44,6 +44,11 @@ class Named:
     lineage: Lineage = NO_LINEAGE
     expected: None = None
     scoring: Contract = Contract()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    image: None = None
+    blueprint: None = None
+    build: None = None
+    yields_place: bool = False
 
 
 def load(source: Sequence[str]) -> list[Named]:

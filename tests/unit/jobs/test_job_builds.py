@@ -102,6 +102,7 @@ class Named:
     image: str | None = None
     yields_place: bool = False
     build: object = None
+    blueprint: None = None
 
 
 async def test_the_place_of_one_scenario_decides_for_no_other() -> None:

@@ -52,12 +52,13 @@ from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
 from harena.jobs.schedule import Ticket, Tickets, effective_concurrency, tickets
 from harena.jobs.webhook_deliveries import new_delivery
-from harena.jobs.worker import JobScenario, Score
+from harena.jobs.worker import Score
 
 if TYPE_CHECKING:
     from harena.jobs.catalog import CatalogReader
     from harena.jobs.models import JobConfig, JobRequest
     from harena.jobs.webhooks import Network
+    from harena.scoring.scenario import Scenario
 
 MAX_RUNS = 1_000_000
 MOST_NAMED = 10
@@ -75,7 +76,7 @@ class ScoreScenario(Protocol):
 
     def __call__(
         self,
-        scenario: Any,
+        scenario: Scenario,
         *,
         sandboxes: SandboxSource,
         base_spec: SandboxSpec,
@@ -94,7 +95,7 @@ class AcceptedJob:
 
     record: NewBenchmarkJob
     """the job as it is stored"""
-    scenarios: Sequence[JobScenario]
+    scenarios: Sequence[Scenario]
     tickets: Tickets
     """its open runs"""
     score: Score
@@ -265,7 +266,7 @@ class Acceptance:
         self,
         job: NewBenchmarkJob,
         config: JobConfig,
-        scenarios: Sequence[JobScenario],
+        scenarios: Sequence[Scenario],
         accepted: Tickets,
         spec: SandboxSpec,
         places: Places,
@@ -308,7 +309,7 @@ class Acceptance:
         is_bare = meant.image == "default" and meant.warm is None and not (meant.packages or meant.files or meant.env)
         return WARM_BLUEPRINT if read.starts_warm and is_bare and self.hides_warm_starts() else DEFAULT_BLUEPRINT
 
-    def _reopened(self, request: bytes, reader: CatalogReader) -> tuple[Sequence[JobScenario], str | None]:
+    def _reopened(self, request: bytes, reader: CatalogReader) -> tuple[Sequence[Scenario], str | None]:
         with spool_folder("harena-scenarios-") as folder, collection_paused():
             kept = unpacked(request, Path(folder))
             return self._scenarios(kept, reader).scenarios, kept["blueprint"]
@@ -338,8 +339,8 @@ class Acceptance:
         return config.concurrency if self.cores is None else effective_concurrency(config.concurrency, self.cores)
 
     async def _places(
-        self, workspace: str, scenarios: Sequence[JobScenario], spec: SandboxSpec, *, has_own: bool
-    ) -> tuple[Sequence[JobScenario], dict[Place, SandboxSpec], dict[Place, FolderBuild]]:
+        self, workspace: str, scenarios: Sequence[Scenario], spec: SandboxSpec, *, has_own: bool
+    ) -> tuple[Sequence[Scenario], dict[Place, SandboxSpec], dict[Place, FolderBuild]]:
         """(scenarios that name where their candidates run, what these places are, what is built for them)."""
         named = await SCENARIOS.run(placed, scenarios)
         can_build = self.images is not None
@@ -349,7 +350,7 @@ class Acceptance:
     def _scorer(
         self,
         workspace: str,
-        scenarios: Sequence[JobScenario],
+        scenarios: Sequence[Scenario],
         spec: SandboxSpec,
         places: Places,
         builds: Mapping[Place, FolderBuild],
@@ -370,7 +371,7 @@ class Acceptance:
         ahead = PlacesAhead(prepare, places) if places else None
 
         async def score(ticket: Ticket) -> RunResult:
-            scenario: Any = scenarios[ticket.scenario_index]
+            scenario = scenarios[ticket.scenario_index]
             named = place_named(scenario) if places else None
             if ahead is not None:
                 ahead.begins(named)
@@ -406,7 +407,7 @@ class Acceptance:
 
 
 def run_timeout(
-    config: JobConfig, scenarios: Iterable[JobScenario] = (), builds: Iterable[FolderBuild] = ()
+    config: JobConfig, scenarios: Iterable[Scenario] = (), builds: Iterable[FolderBuild] = ()
 ) -> float | None:
     """The time of the longest build is added. Never before the time of a candidate and of what judges it is over by
     the wall clock, however often its doing has it judged again: one that waits, and then makes its judging fail or
@@ -434,7 +435,7 @@ def _packed(parts: KeptParts, blueprint: str | None) -> bytes:
         return packed(parts, blueprint)
 
 
-def _made_of(scenarios: Sequence[JobScenario], left_out: Sequence[str]) -> dict[str, Any] | None:
+def _made_of(scenarios: Sequence[Scenario], left_out: Sequence[str]) -> dict[str, Any] | None:
     """The stored versions and the rows that were left out, as they are stored with a job."""
     lineage = lineage_of(scenarios)
     if not left_out:
@@ -443,7 +444,7 @@ def _made_of(scenarios: Sequence[JobScenario], left_out: Sequence[str]) -> dict[
     return {**(lineage or {"scenarios": None, "digest": None, "contracts": []}), "left_out": told}
 
 
-def _check_trust(scenarios: Sequence[JobScenario], required: str | None) -> None:
+def _check_trust(scenarios: Sequence[Scenario], required: str | None) -> None:
     if required != Trust.SEPARATE:
         return
     shared = [scenario.id for scenario in scenarios if scenario.scoring.trust is Trust.SHARED]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.errors import NotFoundError, ValidationError
@@ -14,7 +14,7 @@ from harena.core.network_policy import Network
 from harena.core.ports.image_builds import FolderBuild
 
 if TYPE_CHECKING:
-    from harena.jobs.worker import JobScenario
+    from harena.scoring.scenario import Scenario
 
 MOST_PLACES = 1000
 """images and blueprints that the scenarios of one job name"""
@@ -78,14 +78,12 @@ async def base_spec(blueprints: BlueprintSource, workspace: str, blueprint_id: s
     return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
 
 
-def place_named(scenario: Any) -> Place | None:
+def place_named(scenario: Scenario) -> Place | None:
     """What a scenario names; None = nothing."""
-    image, blueprint = getattr(scenario, "image", None), getattr(scenario, "blueprint", None)
-    build = getattr(scenario, "build", None)
-    if image is None and blueprint is None and build is None:
+    if scenario.image is None and scenario.blueprint is None and scenario.build is None:
         return None
-    built = None if build is None else build.image.reference
-    return Place(image, blueprint, getattr(scenario, "yields_place", False), built)
+    built = None if scenario.build is None else scenario.build.image.reference
+    return Place(scenario.image, scenario.blueprint, scenario.yields_place, built)
 
 
 def names_own(blueprint: str) -> bool:
@@ -93,7 +91,7 @@ def names_own(blueprint: str) -> bool:
     return blueprint not in (DEFAULT_BLUEPRINT, WARM_BLUEPRINT)
 
 
-def placed(scenarios: Iterable[JobScenario]) -> tuple[JobScenario, ...]:
+def placed(scenarios: Iterable[Scenario]) -> tuple[Scenario, ...]:
     """The scenarios that name where their candidates run."""
     from harena.scoring.compact import CompactScenarios
 
@@ -105,7 +103,7 @@ def placed(scenarios: Iterable[JobScenario]) -> tuple[JobScenario, ...]:
 async def places_of(
     blueprints: BlueprintSource,
     workspace: str,
-    scenarios: Iterable[JobScenario],
+    scenarios: Iterable[Scenario],
     job: SandboxSpec,
     *,
     has_own: bool = False,
@@ -140,7 +138,7 @@ async def places_of(
     return found
 
 
-def check_networks(scenarios: Iterable[JobScenario], permitted: Sequence[Network] | None) -> None:
+def check_networks(scenarios: Iterable[Scenario], permitted: Sequence[Network] | None) -> None:
     """Raises ValidationError where a scenario's network has an entry that this node connects no sandbox to, before
     anything runs. `permitted`: see `NetworkPolicy.why_refused`."""
     from harena.scoring.compact import CompactScenarios, policies_of
@@ -157,15 +155,14 @@ def check_networks(scenarios: Iterable[JobScenario], permitted: Sequence[Network
             raise ValidationError(f"a scenario's network: {why}")
 
 
-def builds_of(scenarios: Iterable[JobScenario], *, can_build: bool, has_own: bool) -> dict[Place, FolderBuild]:
+def builds_of(scenarios: Iterable[Scenario], *, can_build: bool, has_own: bool) -> dict[Place, FolderBuild]:
     """What is built for places that scenarios name. Raises ValidationError for what can be had by a build only, where
     the job names a blueprint or nobody can build."""
     found: dict[Place, FolderBuild] = {}
     told: list[str] = []
     count = 0
     for scenario in scenarios:
-        build = getattr(scenario, "build", None)
-        named = place_named(scenario)
+        build, named = scenario.build, place_named(scenario)
         if build is None or named is None:
             continue
         if can_build and not (has_own and named.yields):
@@ -184,8 +181,8 @@ def builds_of(scenarios: Iterable[JobScenario], *, can_build: bool, has_own: boo
 
 
 def check_contracts(
-    scenarios: Iterable[JobScenario],
-    everybody: Iterable[JobScenario],
+    scenarios: Iterable[Scenario],
+    everybody: Iterable[Scenario],
     job: SandboxSpec,
     places: Places,
 ) -> None:
@@ -198,9 +195,9 @@ def check_contracts(
     for scenario in everybody if is_of_image(job) else scenarios:
         named = place_named(scenario)
         where = job if named is None else places[named]
-        build: Any = getattr(scenario, "build", None)
+        build = scenario.build
         is_built = build is not None and named is not None and where.image == named.built
-        contract: Any = build.scoring if is_built else scenario.scoring
+        contract = build.scoring if build is not None and is_built else scenario.scoring
         if is_of_image(where) and (why := why_not_in_image(contract)) is not None:
             count += 1
             if len(told) < _MOST_NAMED:

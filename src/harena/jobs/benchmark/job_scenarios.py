@@ -16,21 +16,20 @@ from harena.core.catalog import Lineage, is_reference, referred
 from harena.core.errors import ValidationError
 from harena.core.rows import check_json
 from harena.jobs.benchmark.kept_json import content_of
-from harena.jobs.worker import JobScenario
 
 if TYPE_CHECKING:
     from harena.jobs.catalog import CatalogReader
     from harena.scoring.contracts.contract import Contract
     from harena.scoring.scenario import Scenario, ScenarioBatch
 
-LoadScenarios = Callable[[Any], Sequence[JobScenario]]
+LoadScenarios = Callable[[Any], "Sequence[Scenario]"]
 
 OWN_FORMAT = "scenarios"
 _PLAIN = ("format", "calibration", "skip_bad_rows")
 _KEPT = "this job is kept as JSON until it has ended"
 
 
-def read_scenarios(sources: Mapping[str, Any], reader: CatalogReader) -> Sequence[JobScenario]:
+def read_scenarios(sources: Mapping[str, Any], reader: CatalogReader) -> Sequence[Scenario]:
     """The scenarios, each with its lineage. Raises ScenarioFileError, ValidationError, NotFoundError."""
     return read_job(sources, reader).scenarios
 
@@ -39,7 +38,7 @@ def read_scenarios(sources: Mapping[str, Any], reader: CatalogReader) -> Sequenc
 class JobScenarios:
     """What a job runs."""
 
-    scenarios: Sequence[JobScenario]
+    scenarios: Sequence[Scenario]
     left_out: Sequence[str] = ()
     """rows with a mistake, each with its place and the mistake, in words"""
     starts_warm: bool = False
@@ -120,9 +119,14 @@ def kept_sources(sources: Mapping[str, Any], reader: CatalogReader, why: str = _
     return kept
 
 
-def lineage_of(scenarios: Sequence[JobScenario]) -> dict[str, Any] | None:
+def lineage_of(scenarios: Sequence[Scenario]) -> dict[str, Any] | None:
     """What a job says of the stored versions that it runs; None = of none."""
-    made_of = getattr(scenarios, "lineages", None) or {scenario.lineage for scenario in scenarios}
+    from harena.scoring.compact import CompactScenarios
+
+    if isinstance(scenarios, CompactScenarios):
+        made_of = scenarios.lineages
+    else:
+        made_of = {scenario.lineage for scenario in scenarios}
     contracts = sorted({lineage.contract for lineage in made_of if lineage.contract is not None})
     version, digest = next(((one.scenarios, one.digest) for one in made_of if one.scenarios is not None), (None, None))
     if version is None and not contracts:
@@ -130,13 +134,13 @@ def lineage_of(scenarios: Sequence[JobScenario]) -> dict[str, Any] | None:
     return {"scenarios": version, "digest": digest, "contracts": contracts}
 
 
-def metadata_bytes_of(scenarios: Sequence[JobScenario]) -> int:
+def metadata_bytes_of(scenarios: Sequence[Scenario]) -> int:
     """Size of all their metadata, as JSON."""
     from harena.scoring.compact import CompactScenarios, metadata_bytes
 
     if isinstance(scenarios, CompactScenarios):
         return scenarios.metadata_bytes
-    return sum(metadata_bytes(getattr(scenario, "metadata", {})) for scenario in scenarios)
+    return sum(metadata_bytes(scenario.metadata) for scenario in scenarios)
 
 
 def _check_nothing_beside(sources: Mapping[str, Any], stored: Mapping[str, Any], version: str) -> None:
