@@ -98,6 +98,7 @@ class Subject:
             "limits": self.scenario.limits.model_dump(),
             "statement": self.scenario.statement,
             **self.scenario.place,
+            **_networks(self.scenario),
             "right": [[gold.candidate.entry, dict(gold.candidate.files)] for gold in self.right],
         }
         return digest_of(named)
@@ -185,9 +186,18 @@ def _row(subject: Subject, trial: Trial, row_id: str) -> dict[str, Any]:
         "scoring": subject.scenario.scoring,
         "limits": subject.scenario.limits,
         **subject.scenario.place,
+        **_networks(subject.scenario),
         "problem": {"id": subject.id[:256], "files": dict(subject.scenario.files)},
         "metadata": dict(subject.scenario.metadata),
     }
+
+
+def _networks(scenario: Scenario) -> dict[str, Any]:
+    """What the scenario's sandboxes may reach, as a row says it: {} = what their places say."""
+    if scenario.network is None:
+        return {}
+    phases = {"agent": scenario.network.to_json(), "verifier": scenario.verifier_network.to_json()}
+    return {"network": phases}
 
 
 def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Calibration) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from typing import Any, overload
 
 from harena.core.catalog import Lineage
 from harena.core.json_steps import parse
-from harena.core.network_policy import NO_NETWORK, NetworkPolicy, policy_in_words
-from harena.scoring.contracts.harbor import HarborContract
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.scoring.scenario import Scenario
 
 KEPT = 1000
@@ -28,11 +27,9 @@ def metadata_bytes(metadata: Mapping[str, Any]) -> int:
 
 def policies_of(scenario: Scenario) -> set[NetworkPolicy]:
     """What a scenario says that its sandboxes may reach."""
-    said = {scenario.verifier_network} if scenario.network is None else {scenario.network, scenario.verifier_network}
-    contract = scenario.scoring
-    if isinstance(contract, HarborContract):
-        said |= {policy_in_words(contract.network), policy_in_words(contract.verifier_network)}
-    return said - {NO_NETWORK}
+    built = () if scenario.build is None else scenario.build.networks
+    said = {scenario.network, scenario.verifier_network, *built}
+    return {policy for policy in said if policy is not None and policy != NO_NETWORK}
 
 
 class CompactScenarios(Sequence[Scenario]):

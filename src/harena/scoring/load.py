@@ -306,13 +306,13 @@ class _Loader:
             return None
         network = row.network if row.network is not None or problem is None else problem.network
         gateways = row.gateways if row.gateways is not None or problem is None else problem.gateways
-        reached, verifier = phases_of(network)
+        phases = phases_of(network)
         return Scenario(
             id=row.id,
             candidate=row.candidate,
             scoring=resolved,
-            network=reached,
-            verifier_network=verifier,
+            network=phases.agent,
+            verifier_network=phases.verifier,
             gateways=None if gateways is None else gateways_of(gateways),
             limits=_merged(problem.limits if problem else None, row.limits),
             image=placed.image,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
@@ -13,6 +13,24 @@ from harena.core.network_policy import MOST_ENTRIES, NO_NETWORK, NetworkPolicy, 
 from harena.scoring.contracts.parts import Strict
 
 _PHASES = frozenset({"agent", "verifier"})
+
+
+class PhasePolicies(NamedTuple):
+    """What the sandboxes of a run's phases may reach."""
+
+    agent: NetworkPolicy | None = None
+    """the candidate; None = what its place says"""
+    verifier: NetworkPolicy = NO_NETWORK
+    """trusted programs in sandboxes apart from the candidate's"""
+
+    @classmethod
+    def said(cls, agent: NetworkPolicy, verifier: NetworkPolicy) -> Self:
+        """The policies that a task directory says: one that allows nothing to anybody says nothing."""
+        return cls(agent, verifier) if agent.is_on or verifier.is_on else cls()
+
+
+NOTHING_SAID = PhasePolicies()
+
 REACH_TAGS = frozenset({"word", "policy", "phases"})
 """forms of a network, which are no part of what was written"""
 
@@ -117,10 +135,10 @@ WrittenGateways = Annotated[
 """environment variable of the token -> gateway; NAME_URL is the variable of the address"""
 
 
-def phases_of(written: str | WrittenPolicy | NetworkPhases | None) -> tuple[NetworkPolicy | None, NetworkPolicy]:
-    """(what the candidate may reach, None = as its place says; what trusted programs apart from it may)."""
+def phases_of(written: str | WrittenPolicy | NetworkPhases | None) -> PhasePolicies:
+    """The policies themselves; a plain one is the candidate's."""
     if written is None:
-        return None, NO_NETWORK
+        return NOTHING_SAID
     if isinstance(written, NetworkPhases):
-        return policy_of(written.agent), policy_of(written.verifier)
-    return policy_of(written), NO_NETWORK
+        return PhasePolicies(policy_of(written.agent), policy_of(written.verifier))
+    return PhasePolicies(policy_of(written))

@@ -24,7 +24,7 @@ from harena.core.checked import LEAST_CORES, MOST_BYTES, MOST_CORES, shown
 from harena.core.gateways import Gateway, gateways_to_json
 from harena.core.images import MOST_REFERENCE
 from harena.core.models import MIB, Limits
-from harena.core.network_policy import NO_NETWORK, NetworkPolicy
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy, policy_in_words
 from harena.core.ports.image_builds import FolderBuild
 from harena.core.results import Reason, RunResult
 from harena.core.rows import MOST_LEVELS
@@ -43,7 +43,7 @@ from harena.scoring.contracts.parts import (
     relative_path,
 )
 from harena.scoring.digests import digest_of
-from harena.scoring.reach import WrittenGateways, WrittenNetwork
+from harena.scoring.reach import NOTHING_SAID, PhasePolicies, WrittenGateways, WrittenNetwork
 
 DEFAULT_ENTRY = "solution.py"
 MOST_MB = MOST_BYTES // MIB
@@ -250,6 +250,8 @@ class ScenarioBuild:
 
     image: FolderBuild
     scoring: Contract
+    networks: PhasePolicies = NOTHING_SAID
+    """what candidates and verifiers may reach there"""
     required: str = ""
     """why the scenario cannot be had without the build; "" = its own contract scores it without"""
 
@@ -385,14 +387,16 @@ class Scenario:
     def in_built(self, image: str) -> Scenario:
         """The scenario in the image that was built for it."""
         assert self.build is not None
-        return replace(self, image=image, scoring=self.build.scoring, build=None)
+        agent, verifier = self.build.networks
+        scoring = self.build.scoring
+        return replace(self, image=image, scoring=scoring, network=agent, verifier_network=verifier, build=None)
 
     def with_network(self, policy: str) -> Scenario:
         """The scenario, where a task directory was read, with what its candidate and its verifier may reach."""
         if not isinstance(self.scoring, HarborContract):
             return self
-        changes = {"network": policy, "verifier_network": policy}
-        return replace(self, scoring=self.scoring.model_validate({**self.scoring.model_dump(), **changes}))
+        read = policy_in_words(policy)
+        return replace(self, network=read, verifier_network=read)
 
     @property
     def place(self) -> dict[str, str]:

@@ -10,11 +10,17 @@ from data_set_rows import HARBOR, harbor_task, mistakes_of, only
 
 from harena.core.errors import ValidationError
 from harena.core.models import SandboxSpec
+from harena.core.network_policy import NO_NETWORK, OPEN_NETWORK, policy_in_words
 from harena.core.results import Trust
+from harena.scoring import load_scenarios
+from harena.scoring.calibration import Calibration
+from harena.scoring.compact import policies_of
 from harena.scoring.contracts.contract import HarborContract
 from harena.scoring.formats import import_scenarios
 from harena.scoring.formats.dockerfile import installs, read_dockerfile
 from harena.scoring.places import place_of
+
+PYPI = policy_in_words("pypi")
 
 
 def contract_of(folder: Path) -> HarborContract:
@@ -231,8 +237,35 @@ def test_a_build_is_named_by_what_it_is_built_of(tmp_path: Path) -> None:
 )
 def test_each_phase_has_the_network_that_the_task_names(tmp_path: Path, toml: str, agent: str, verifier: str) -> None:
     files = {"task.toml": f'version = "1.0"\n{toml}\n', "environment/Dockerfile": "FROM a\nFROM b\n"}
-    contract = contract_of(harbor_task(tmp_path / "hello", **files))
-    assert (contract.network, contract.verifier_network, contract.profile) == (agent, verifier, "machine")
+    folder = harbor_task(tmp_path / "hello", **files)
+    scenario, contract = only(folder), contract_of(folder)
+    assert contract.profile == "machine"
+    said = policy_in_words(agent), policy_in_words(verifier)
+    assert (scenario.network or NO_NETWORK, scenario.verifier_network) == said
+    assert policies_of(scenario) == {*said} - {NO_NETWORK}
+    assert scenario.build is not None
+    assert scenario.in_built("x").network == scenario.network
+
+
+def test_a_network_is_that_of_the_image_which_is_built(tmp_path: Path) -> None:
+    """What of a Dockerfile is carried out without a build runs without a network, as it always has."""
+    files = {"task.toml": "[environment]\nallow_internet = true\n", "environment/Dockerfile": "FROM a\n"}
+    scenario = only(harbor_task(tmp_path / "hello", **files))
+    assert (scenario.network, scenario.verifier_network) == (None, NO_NETWORK)
+    assert policies_of(scenario) == {OPEN_NETWORK}
+    built = scenario.in_built("x")
+    assert (built.network, built.verifier_network) == (OPEN_NETWORK, OPEN_NETWORK)
+    told = scenario.with_network("pypi")
+    assert (told.network, told.verifier_network) == (PYPI, PYPI)
+
+
+def test_a_calibration_reaches_what_its_task_says(tmp_path: Path) -> None:
+    """Otherwise the right solution of a task that needs a network would fail."""
+    toml = "[agent]\nnetwork_mode = 'allowlist'\nallowed_hosts = ['pypi']\n[environment]\ndocker_image = 'a'\n"
+    folder = harbor_task(tmp_path / "hello", **{"task.toml": toml, "environment/Dockerfile": None})
+    row = Calibration(import_scenarios(folder), gold_runs=2).rows[0]
+    made = load_scenarios([row]).scenarios[0]
+    assert (made.network, made.verifier_network) == (PYPI, NO_NETWORK)
 
 
 def test_users_are_those_that_the_task_names(tmp_path: Path) -> None:
@@ -264,7 +297,7 @@ def test_a_compose_file_of_one_service_is_read(tmp_path: Path) -> None:
     image = scenario.build.image
     assert (dict(image.arguments), image.target, image.context.name) == ({"A": "1", "B": "2"}, "last", "environment")
     assert contract.env == {"MODE": "run", "COUNT": "3", "ON": "true"}
-    assert (contract.workdir, contract.user, contract.network) == ("/srv", "1000:1000", "none")
+    assert (contract.workdir, contract.user, scenario.network) == ("/srv", "1000:1000", None)
 
 
 @pytest.mark.parametrize(

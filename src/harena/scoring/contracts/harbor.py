@@ -12,7 +12,6 @@ from pydantic import AfterValidator, Field, model_validator
 
 from harena.core.checked import check_user
 from harena.core.errors import SandboxValidationError
-from harena.core.network_policy import checked_words
 from harena.core.profiles import Profile
 from harena.core.results import Trust
 from harena.scoring.contracts.parts import Contract, Files, RelativePath, Score, Seconds, Text, no_collisions
@@ -81,7 +80,6 @@ def _base64(text: str) -> str:
 AbsolutePath = Annotated[str, Field(max_length=1024), AfterValidator(_absolute)]
 EnvironmentPath = Annotated[str, Field(max_length=1024), AfterValidator(_absolute_or_from_workdir)]
 WorkingPath = Annotated[AbsolutePath, AfterValidator(_of_work)]
-Policy = Annotated[str, Field(max_length=20_000), AfterValidator(checked_words)]
 User = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_user)]
 Base64 = Annotated[Text, AfterValidator(_base64)]
 TEST_SCRIPT = "test.sh"
@@ -90,7 +88,7 @@ TEST_SCRIPT = "test.sh"
 class HarborContract(Contract):
     """Run the candidate's entry, a shell script, in the task's environment; then the verifier's `test.sh`, which leaves
     a reward. Trust is `shared`: the verifier runs in what the candidate left, or in an image in a fresh sandbox with
-    the working places of the candidate's."""
+    the working places of the candidate's. Neither has a network unless the scenario says one."""
 
     type: Literal["harbor"]
     workdir: AbsolutePath = "/app"
@@ -103,10 +101,6 @@ class HarborContract(Contract):
     """in an image: whom the verifier runs as; None = whom the image says"""
     profile: Profile = "strict"
     """in an image: what programs may do; `machine` is `strict` where a sandbox has one user"""
-    network: Policy = "none"
-    """in an image: what the candidate may reach: `none`, `open`, or entries of a policy with commas between them"""
-    verifier_network: Policy = "none"
-    """in an image: what the verifier may reach"""
     working_places: Annotated[tuple[WorkingPath, ...], Field(strict=False, max_length=100)] = ()
     """in an image: files and folders of the candidate's that the verifier sees, beside the usual ones"""
     environment_files: Annotated[dict[EnvironmentPath, Text], Field(max_length=1000)] = {}

@@ -19,6 +19,8 @@ from typing import Any
 
 from harena.core.checked import MOST_CORES
 from harena.core.default_image import is_default
+from harena.core.errors import ValidationError
+from harena.core.network_policy import NO_NETWORK, OPEN_NETWORK, NetworkPolicy, read_policy
 from harena.core.profiles import PROFILES
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_of_system
 from harena.scoring.formats.compose import ComposeTask, compose_file, read_compose
@@ -29,6 +31,7 @@ from harena.scoring.formats.task_files import ENCODED, SOLUTION_ENTRY, files_of,
 from harena.scoring.formats.task_images import BuildFields, image_build
 from harena.scoring.formats.terminal_bench import CONFIGURATION as TASK_YAML
 from harena.scoring.formats.terminal_bench import read_task_yaml
+from harena.scoring.reach import NOTHING_SAID, PhasePolicies
 from harena.scoring.scenario import ScenarioBuild, ScenarioLimits
 from harena.scoring.scorers.harbor import IDLE
 
@@ -92,15 +95,15 @@ def read(row: Row) -> Task:
         "user": _user(_table(config, "agent"), "agent"),
         "verifier_user": _user(verifier, "verifier"),
         "profile": _profile(config),
-        "network": _network(config, "agent"),
-        "verifier_network": _network(config, "verifier"),
     }
+    networks = PhasePolicies.said(_network(config, "agent"), _network(config, "verifier"))
     note, build = "the verifier runs in what the candidate left", None
     file = compose_file(folder / "environment")
     container = None if image is not None or file is None else read_compose(folder, file, {})
     if container is not None:
         in_image = _with_container(in_image, container, environment)
         image = container.image
+        networks = NOTHING_SAID if container.has_no_network else networks
     if image is not None:  # it is what the Dockerfile makes
         contract: HarborContract = made(HarborContract, "", **in_image)
     elif container is not None and container.context is not None and container.dockerfile is not None:
@@ -114,10 +117,12 @@ def read(row: Row) -> Task:
             memory_mb=max(_BUILD_MB, _megabytes(environment, "memory") or 0),
         )
         why = "its docker-compose file says how it is built"
-        build = ScenarioBuild(image=image_build(folder, said), scoring=contract, required=why)
+        build = ScenarioBuild(image=image_build(folder, said), scoring=contract, networks=networks, required=why)
         image = build.image.reference
     elif (folder / DOCKERFILE).is_file():
-        contract, image, build, note = _of_dockerfile(folder, config, everywhere, in_image)
+        contract, image, build, note = _of_dockerfile(folder, config, everywhere, in_image, networks)
+        if build is None or not build.required:
+            networks = NOTHING_SAID  # scored without the build, it is carried out where there is no network
     else:
         raise FieldError("environment.docker_image", "is required where there is no environment/Dockerfile")
     script = script_of(text_of(inside(folder, _SOLUTION))) if has_solution else None
@@ -134,6 +139,7 @@ def read(row: Row) -> Task:
         note=note,
         image=image,
         build=build,
+        networks=networks,
     )
 
 
@@ -146,13 +152,15 @@ def _with_container(
         changes |= {"workdir": container.workdir, "in_workdir_of_image": False}
     for name in ("user", "verifier_user"):
         changes[name] = fields[name] if fields[name] is not None else container.user
-    if container.has_no_network:
-        changes |= {"network": "none", "verifier_network": "none"}
     return {**fields, **changes}
 
 
 def _of_dockerfile(
-    folder: Path, config: Mapping[str, Any], everywhere: Mapping[str, Any], in_image: Mapping[str, Any]
+    folder: Path,
+    config: Mapping[str, Any],
+    everywhere: Mapping[str, Any],
+    in_image: Mapping[str, Any],
+    networks: PhasePolicies,
 ) -> tuple[HarborContract, str | None, ScenarioBuild | None, str]:
     """(the contract without the build, the image that it needs then, the build, what has to be said of it)."""
     environment, verifier = _table(config, "environment"), _table(config, "verifier")
@@ -175,7 +183,7 @@ def _of_dockerfile(
             memory_mb=max(_BUILD_MB, _megabytes(environment, "memory") or 0),
         )
         in_built: HarborContract = made(HarborContract, "", **in_image)
-        build = ScenarioBuild(image=image_build(folder, said), scoring=in_built, required=why)
+        build = ScenarioBuild(image=image_build(folder, said), scoring=in_built, networks=networks, required=why)
         if why:
             return in_built, build.image.reference, build, note
     asks_root = built.as_root or any(table.get("user") is not None for table in (_table(config, "agent"), verifier))
@@ -211,24 +219,27 @@ def _profile(config: Mapping[str, Any]) -> str:
     return str(profile)
 
 
-def _network(config: Mapping[str, Any], phase: str) -> str:
-    """What a phase may reach, as the policy's words; a task that says nothing has no network."""
+def _network(config: Mapping[str, Any], phase: str) -> NetworkPolicy:
+    """What a phase may reach; a task that says nothing has no network."""
     environment, own = _table(config, "environment"), _table(config, phase)
     says = own if own.get("network_mode") is not None else environment
     place = phase if says is own else "environment"
     mode = says.get("network_mode")
     if mode is None:
-        return "open" if environment.get("allow_internet") is True else "none"
+        return OPEN_NETWORK if environment.get("allow_internet") is True else NO_NETWORK
     if mode not in _NETWORKS:
         raise FieldError(f"{place}.network_mode", f"must be one of {', '.join(_NETWORKS)}, not {shown(mode)}")
     hosts = says.get("allowed_hosts") or []
     if not isinstance(hosts, list) or not all(isinstance(host, str) and host and "," not in host for host in hosts):
         raise FieldError(f"{place}.allowed_hosts", f"must be a list of hosts, not {shown(hosts)}")
-    if named := [host for host in hosts if host in _NETWORKS.values()]:  # one alone would be a policy's word
+    if named := [host for host in hosts if host in _NETWORKS.values()]:  # modes, written in the wrong place
         raise FieldError(f"{place}.allowed_hosts", f"must be hosts; {shown(named[0])} is none")
-    if mode == "allowlist":
-        return ",".join(hosts) or "none"
-    return _NETWORKS[mode]
+    if mode != "allowlist":
+        return read_policy(_NETWORKS[mode])
+    try:
+        return read_policy({"allow": hosts})
+    except ValidationError as error:
+        raise FieldError(f"{place}.allowed_hosts", str(error)) from None
 
 
 def _working_places(config: Mapping[str, Any]) -> list[str]:

@@ -280,6 +280,8 @@ class _Join:
             messages=task.messages,
             item=task.item,
             image=task.image,
+            network=task.networks.agent,
+            verifier_network=task.networks.verifier,
             yields_place=True,
             build=task.build,
         )

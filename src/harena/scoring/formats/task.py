@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from harena.scoring.contracts.contract import Contract
 from harena.scoring.explain import explained
 from harena.scoring.formats.rows import FieldError, Row
+from harena.scoring.reach import NOTHING_SAID, PhasePolicies
 from harena.scoring.scenario import DEFAULT_ENTRY, ScenarioBuild, ScenarioLimits
 
 NO_LIMITS = ScenarioLimits()
@@ -46,6 +47,8 @@ class Task:
     """image that its candidates run in; None = where the job says"""
     build: ScenarioBuild | None = None
     """an image that is built for them"""
+    networks: PhasePolicies = NOTHING_SAID
+    """what candidates and verifiers may reach, unless the image is built"""
     note: str = ""
     """why the trust is `shared`, where the family could also have had `separate`"""
 

@@ -24,7 +24,7 @@ from typing import ParamSpec, TypeVar
 
 from harena.core.errors import HostUnsupportedError, SandboxFileError, SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
-from harena.core.network_policy import policy_in_words
+from harena.core.network_policy import NO_NETWORK
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_within
@@ -273,7 +273,7 @@ async def _run(
     EnvironmentFailedError."""
     async with AsyncExitStack() as stack:
         scenario = bench.scenario
-        network = policy_in_words(contract.network) if scenario.network is None else scenario.network
+        network = NO_NETWORK if scenario.network is None else scenario.network
         sandbox = await _made_sandbox(stack, bench, contract, replace(bench.spec, network=network))
         is_sealed = is_of_image(bench.spec)
         verifier = await _user_of_verifier(sandbox, contract)
@@ -294,9 +294,7 @@ async def _run(
                 await _end_processes(sandbox)
             if ground is None:
                 # what the candidate left is looked through as whom it ran
-                network = scenario.verifier_network
-                network = network if network.is_on else policy_in_words(contract.verifier_network)
-                spec = replace(bench.spec, user=contract.user, network=network, gateways=())
+                spec = replace(bench.spec, user=contract.user, network=scenario.verifier_network, gateways=())
                 fresh = await _made_sandbox(stack, bench, contract, spec)
                 ground = await _sealed(contract, sandbox, fresh, verifier, all_links=not keeps_links)
                 sandbox = fresh
