@@ -15,7 +15,7 @@ from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 TABLES = {"x86_64": X86_64, "aarch64": AARCH64}
 ALLOW, KILL = "allow", "kill"
-EPERM, ENOMEM, ENODEV, EINVAL, ENOTTY, ENOSYS, ENOPROTOOPT = 1, 12, 19, 22, 25, 38, 92
+EPERM, ENOMEM, ENODEV, EINVAL, ENOTTY, ERANGE, ENOSYS, ENOPROTOOPT = 1, 12, 19, 22, 25, 34, 38, 92
 ESOCKTNOSUPPORT, EOPNOTSUPP, EAFNOSUPPORT = 94, 95, 97
 GRANTED = 0
 """an errno of 0: the program is told that it worked, and nothing was done"""
@@ -424,6 +424,17 @@ def test_few_descriptors_are_waited_for_at_one_time(machine: str) -> None:
             assert verdict(machine, name, *before, count, 9) == ALLOW
         for count in (1025, 20_000, 1 << 20, 1 << 31, 0xFFFFFFFF, 1 << 32 | 1025):
             assert verdict(machine, name, *before, count, 9) == EINVAL
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_access_lists_are_short(machine: str) -> None:
+    """The kernel counts their memory for nobody, and files inherit them. Which attribute it is lies in memory, so that
+    all have the bound; the answer is the one for a value that a file system has no room for."""
+    for name in ("setxattr", "lsetxattr", "fsetxattr"):
+        for size in (0, 1, 24, 236):
+            assert verdict(machine, name, 3, 0x1000, 0x2000, size) == ALLOW
+        for size in (237, 4096, 65_516, 1 << 31, 0xFFFFFFFF, 1 << 32 | 237):
+            assert verdict(machine, name, 3, 0x1000, 0x2000, size) == ERANGE
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

@@ -29,6 +29,8 @@ more closely:
     sched_setparam, sched_setaffinity   not of pid 1
     setpriority, sched_setscheduler, sched_setattr, ioprio_set   a lower priority is granted and nothing changes: who
                  could have one would buy the excuse of a starved host; never of pid 1
+    setxattr, lsetxattr, fsetxattr   at most 236 bytes of a value: access lists of files, which have up to 64 KiB and
+                 are inherited by every file of a folder, are counted for nobody
     signalfd, signalfd4   ENOSYS: who sends a signal wakes all that wait at such a descriptor, with every processor's
                  forks, exits and kills waiting for it, and many epolls make a million waiters
     sync, syncfs do nothing: they would reach every disk of the host; nor do fsync and its like where files of the host
@@ -50,7 +52,8 @@ import struct
 from harena.runtime.kernel import option_policy
 from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 
-_EPERM, _ENOMEM, _EINVAL, _ENOTTY, _ENOSYS, _ESOCKTNOSUPPORT, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 12, 22, 25, 38, 94, 95, 97
+_EPERM, _ENOMEM, _EINVAL, _ENOTTY, _ERANGE, _ENOSYS = 1, 12, 22, 25, 34, 38
+_ESOCKTNOSUPPORT, _EOPNOTSUPP, _EAFNOSUPPORT = 94, 95, 97
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
 
@@ -267,6 +270,9 @@ def _ioctl(*, grants_async: bool) -> list[Instruction]:
     return [(_LOAD, 0, 0, _low(1)), (_AND, 0, 0, 0xFFFF), *_search(segments)]
 
 
+MOST_ATTRIBUTE_BYTES = 236
+"""Length limit of an extended attribute's value. An access list of 29 entries is so long, and takes 256 bytes of the
+kernel's memory; the file and its name, which are counted, take five times as much."""
 MOST_POLLED = 1024
 """the number of descriptors that a process has by default; epoll, which is counted, has no such bound"""
 _INIT = 1
@@ -305,6 +311,7 @@ def _special(*, is_machine: bool = False) -> dict[str, list[Instruction]]:
         **dict.fromkeys(("poll", "ppoll"), _at_most(1, MOST_POLLED, _EINVAL)),
         **dict.fromkeys(("select", "pselect6"), _at_most(0, MOST_POLLED, _EINVAL)),
         **({} if is_machine else {name: [_return(_ERRNO | _ENOSYS)] for name in ("signalfd", "signalfd4")}),
+        **dict.fromkeys(("setxattr", "lsetxattr", "fsetxattr"), _at_most(3, MOST_ATTRIBUTE_BYTES, _ERANGE)),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
         "prlimit64": _prlimit64(),

@@ -34,7 +34,7 @@ KERNEL = (
     _leave("leaves-a-link-in-a-circle", "        os.path.lexists(path) and os.unlink(path)\n        os.symlink(os.path.basename(path), path)"),
     _leave("leaves-a-hard-link", "        os.path.lexists(path) and os.unlink(path)\n        os.link('solution.py', path)"),
     _leave("leaves-times-beyond-time", "        os.close(os.open(path, os.O_CREAT | os.O_RDWR))\n        for when in (-(2**62), 2**62, 0):\n            os.utime(path, ns=(when, when))"),
-    _leave("leaves-attributes", "        os.close(os.open(path, os.O_CREAT | os.O_RDWR))\n        os.setxattr(path, 'user.reward', b'1' * 60_000)\n        os.chmod(path, 0o6000)"),
+    _leave("leaves-attributes", "        os.close(os.open(path, os.O_CREAT | os.O_RDWR))\n        os.setxattr(path, 'user.reward', b'1' * 200)\n        os.chmod(path, 0o6000)"),
     _leave("leaves-a-file-of-noughts", "        with open(path, 'wb') as out:\n            out.write(b'\\x00' * 1_000_000 + b'1\\n')"),
     _leave("leaves-a-file-in-another-encoding", "        with open(path, 'wb') as out:\n            out.write('\\ufeff7\\n'.encode('utf-16'))"),
     _leave("leaves-every-small-number", "        with open(path, 'w') as out:\n            out.write(' '.join(map(str, range(100_000))))"),
