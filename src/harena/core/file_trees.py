@@ -116,7 +116,8 @@ def packed(files: list[TreeFile]) -> Iterator[bytes]:
             yield piece
         if left:
             raise ValidationError(f"{file.path} became shorter while it was read: send it again when nobody writes it")
-        yield b"\0" * (-file.bytes % tarfile.BLOCKSIZE)
+        if file.bytes % tarfile.BLOCKSIZE:  # an empty piece would be taken for the end
+            yield b"\0" * (-file.bytes % tarfile.BLOCKSIZE)
     yield b"\0" * (2 * tarfile.BLOCKSIZE)
 
 

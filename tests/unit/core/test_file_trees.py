@@ -276,3 +276,13 @@ def test_what_is_unpacked_is_charged_before_it_is_made(tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="no room"):
         unpack(out, tmp_path / "some", charge=refuse)
     assert [file.name for file in files_of(tmp_path / "some")] == ["a/b/f"]
+
+
+def test_no_piece_of_a_packed_tree_is_empty(tmp_path: Path) -> None:
+    """Whoever asks for pieces until an empty one comes would lose what follows a file of whole blocks."""
+    for name, size in (("a", 512), ("b", 0), ("c", 1024), ("d", 5)):
+        (tmp_path / name).write_bytes(b"x" * size)
+    pieces = [*packed(files_of(tmp_path))]
+    assert all(pieces)
+    with tarfile.open(fileobj=io.BytesIO(b"".join(pieces))) as found:
+        assert [one.size for one in found] == [512, 0, 1024, 5]
