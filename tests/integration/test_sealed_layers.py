@@ -87,11 +87,14 @@ async def committed(images: NodeImages, sandbox: SandboxPort, name: str, base: s
         await layer.close()
 
 
-def layer_of(images: NodeImages, digest: str) -> list[tarfile.TarInfo]:
-    """Entries of the uppermost layer of an image, as another reader sees them."""
+async def layer_of(images: NodeImages, digest: str) -> list[tarfile.TarInfo]:
+    """Entries of the uppermost layer of an image, as another reader sees them once it was exported."""
     blobs = images._place / "default/blobs/sha256"
     manifest = json.loads((blobs / digest.removeprefix("sha256:")).read_bytes())
     blob = manifest["layers"][-1]["digest"].removeprefix("sha256:")
+    assert not (blobs / blob).exists()
+    async for _ in images.store("default").export("default", digest, "oci"):
+        pass
     assert hashlib.sha256((blobs / blob).read_bytes()).hexdigest() == blob
     with tarfile.open(blobs / blob, encoding="utf-8", errors="surrogateescape") as found:
         return found.getmembers()
@@ -128,7 +131,7 @@ async def test_what_was_written_is_there_again(runtime: LinuxRuntime, images: No
         " os.readlink('/data/link'), os.path.isdir('/data/' + 'long/' * 40), os.stat('/x').st_mtime_ns)",
     )
     assert seen == "1234567891011121314 b'\\x00\\xff' odd True 0o10640 ../etc/passwd True -1500000000\n"
-    names = [member.name for member in layer_of(images, digest)]
+    names = [member.name for member in await layer_of(images, digest)]
     assert {"opt/.wh.gone", "opt/anew/.wh..wh..opq", "data/b", "usr/bin/.wh.chsh"} <= set(names)
     assert not {"etc/hosts", "etc/hostname", "etc/resolv.conf"} & set(names)
     untouched = await runtime.create(SandboxSpec(image=BASE))
@@ -221,7 +224,7 @@ async def test_a_hostile_layer_is_sealed_and_leads_nowhere(runtime: LinuxRuntime
     await python(sandbox, HOSTILE)
     for number in range(5):
         digest = await committed(images, sandbox, f"localhost/hostile:{number}")
-        members = {member.name: member for member in layer_of(images, digest)}
+        members = {member.name: member for member in await layer_of(images, digest)}
         assert members["data/to_etc_shadow"].issym()
         assert members["data/sparse"].size == 5 << 20
         assert (members["data/closed"].mode, members["data/shut"].mode) == (0, 0)

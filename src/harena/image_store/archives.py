@@ -19,6 +19,7 @@ from harena.core.threads import IMAGES
 from harena.image_store.assembling import Assembler
 from harena.image_store.kept import KeptImage, KeptLayer, Needs
 from harena.image_store.manifests import MOST_BYTES, broken, named_blobs, this_platform
+from harena.image_store.rebuilding import rebuild_archives
 from harena.image_store.store import ImageStore, Work
 from harena.image_store.unpacking import CorruptBlobError, LayerLimits, number, unpack
 
@@ -72,6 +73,7 @@ class Archives:
     async def written(self, image: KeptImage, reference: str, form: ArchiveFormat, work: Work) -> AsyncIterator[bytes]:
         """An archive of an image that is held. Raises ImagePullError, PlatformError."""
         named = parse_reference(reference)
+        await rebuild_archives(image, self.assembler, work)
         layout = await IMAGES.run(work.folder, "layout")
         await IMAGES.run(_write_layout, layout, image.manifest, self.store, reference)
         if form == "docker":

@@ -36,6 +36,7 @@ def collect(store: ImageStore, budget: int, work: Work, *, now: float, all_left:
         room.sweep(_EVER if all_left else now - KEPT_FOR_SECONDS)
         if room.used > budget:
             room.sweep(_EVER)
+            room.drop_rebuilt()
         by_use = sorted(room.images.values(), key=lambda image: store.used_at(image.digest))
         for image in by_use:
             if room.used <= budget:
@@ -80,6 +81,13 @@ class _Room:
         if image.is_imported:
             self._unwanted.update(digests_of(image))
         return True
+
+    def drop_rebuilt(self) -> None:
+        """Remove archives that can be made again of a layer's folder."""
+        for digest in [one for one in self._blobs if one in self._layers and one not in self._needed]:
+            if self._store.layer_headers(digest).exists():
+                self._store.blob(digest).unlink(missing_ok=True)
+                self._made.freed_bytes += self._blobs.pop(digest)[0]
 
     def forget_steps(self) -> None:
         """Forget steps whose images are gone."""

@@ -271,6 +271,7 @@ class Images:
                     still,
                 )
             assert sealed is not None
+            await IMAGES.run(self._store.sync)
             return await IMAGES.run(
                 self._snapshots.keep, workspace, image, sealed, kept, meant, sandbox, name, ttl_seconds, work
             )

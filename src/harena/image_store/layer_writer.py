@@ -70,6 +70,9 @@ class LayerWriter:
     most_bytes: int
     keeps_owners: bool
     """files get the owners that the layer says"""
+    moved_in: Callable[[Entry, int, bytes], bool] | None = None
+    """puts a file with the content of an entry into a folder, under a name, where the stream does not have the content;
+    False = it has"""
     files: int = 0
     """entries, folders included"""
     content_bytes: int = 0
@@ -134,11 +137,17 @@ class LayerWriter:
 
     def _write_file(self, above: Parts, name: bytes, entry: Entry, stream: ByteStream) -> None:
         folder = self._folder(above)
-        descriptor: int = self._fresh(
-            folder, (*above, name), lambda: os.open(name, _NEW_FILE, entry.mode & 0o777, dir_fd=folder)
-        )
+        is_there = self.moved_in is not None and self.moved_in(entry, folder, name)
+        if is_there:
+            descriptor = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        else:
+            descriptor = self._fresh(
+                folder, (*above, name), lambda: os.open(name, _NEW_FILE, entry.mode & 0o777, dir_fd=folder)
+            )
         try:
-            left = entry.size
+            if is_there:
+                os.fchmod(descriptor, entry.mode & 0o777)
+            left = 0 if is_there else entry.size
             while left:
                 piece = stream.take(min(left, _PIECE_BYTES))
                 if not piece:
@@ -342,7 +351,7 @@ class LayerWriter:
     def _behind_link(self, parts: Parts) -> int:
         path = b"/".join(parts)
         try:
-            return _open_in_root(self.root, path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            return open_in_root(self.root, path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError:
             raise BrokenLayerError(
                 f"{shown(path)} is a link to what is no folder of its layer, and has entries below it"
@@ -382,7 +391,7 @@ def _remove_tree(above: int, name: bytes) -> None:
         os.rmdir(name, dir_fd=above)
 
 
-def _open_in_root(root: int, path: bytes, flags: int) -> int:
+def open_in_root(root: int, path: bytes, flags: int) -> int:
     """Open a path as if the directory were /, whatever links it leads through. Raises OSError."""
     how = struct.pack("=QQQ", flags, 0, _RESOLVE_IN_ROOT)
     libc = ctypes.CDLL(None, use_errno=True)

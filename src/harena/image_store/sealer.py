@@ -1,20 +1,22 @@
 """The process that seals a layer: `python -I -S -c "... sealer.main()"`, see `sealing`.
 
 It reads the upper layer of a sandbox's overlay, whose programs may be hostile and may run, and writes it as a tar
-archive, as OCI has layers. The question is its only argument, and the answer a line of JSON on its standard output.
+archive, as OCI has layers, or as a folder that other sandboxes begin with. While the programs stand still, large files
+are copied to where they stay, and small ones to one file, from which the folder is made later. The question is its only
+argument, and the answer a line of JSON on its standard output.
 
 Nothing of what a program can make there holds it up or leads it elsewhere: each name is opened beside the descriptor of
 its folder and never followed, nothing but folders and regular files is opened at all, a file has the size that it had
 when it was opened (what is missing then is written as zeros), and files, bytes, depth and time are bounded. It can open
-nothing but what lies in that folder, and in the layers that become one with it (Landlock). As root it has one
-capability, to read what its owner may not; another user gets that one in the sandbox's own user namespace.
+nothing but what lies in that folder, in the layers that become one with it, and in the folder that it makes (Landlock).
+As root it has the capability to read what its owner may not, and for a folder those to give files their owners; another
+user gets the first in the sandbox's own user namespace.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
-import hashlib
 import json
 import os
 import resource
@@ -24,12 +26,16 @@ import struct
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from harena.core import landlock
-from harena.image_store import holes, tar_writer
+from harena.image_store import tar_writer
+from harena.image_store.layer_headers import SpooledLayer
+from harena.image_store.layer_writer import LayerWriter, UnfitFileSystemError
+from harena.image_store.layer_writer import TooLargeError as FolderTooLargeError
+from harena.image_store.sealed_archives import SMALL_BYTES, Archive, Spool
 from harena.image_store.tar_entries import (
     FIFO,
     FILE,
@@ -46,17 +52,15 @@ from harena.image_store.tar_entries import (
 
 UPPER = b"upper"
 """name of the layer in its folder"""
-_PIECE_BYTES = 1024 * 1024
-_SMALL_BYTES = 64 * 1024
-"""size of files that are read; of larger ones, the kernel copies the content"""
-_COPIED_AT_ONCE = 64 * 1024 * 1024
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _WHITEOUT, _OPAQUE_MARK = b".wh.", b".wh..wh..opq"
 _OVERLAY = b"user.overlay."
 _TMPFS_MAGIC = 0x01021994
 _CLONE_NEWUSER = 0x10000000
-_DAC_READ_SEARCH = 1 << 2
+_CHOWN, _DAC_OVERRIDE, _DAC_READ_SEARCH, _FOWNER, _FSETID = 0, 1, 2, 3, 4
+_TO_READ = 1 << _DAC_READ_SEARCH
+_TO_WRITE = sum(1 << number for number in (_CHOWN, _DAC_OVERRIDE, _FOWNER, _FSETID))
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _LAST_CAPABILITY = 1, 24, 40
 _CAPABILITIES_VERSION = 0x20080522
 _MOST_ID = 0xFFFFFFFE
@@ -78,9 +82,13 @@ class Question:
     """What is asked."""
 
     target: str
-    """the archive, which is made"""
+    """the archive, which is made; or, with a tree, the file that its headers and small files pass through"""
+    tree: str
+    """an empty folder, in which the layer is laid out, beside the headers of its archive; "" = as an archive alone"""
+    keeps_owners: bool
+    """files of the tree get the owners that the sandbox has given them"""
     folder: int
-    """descriptor of the folder that holds the upper layer"""
+    """descriptor of the folder that holds the upper layer; -1 = those of the store alone become one"""
     users: int
     """descriptor of the sandbox's user namespace, to be entered; -1 = this process's rights suffice"""
     below: list[int]
@@ -111,8 +119,12 @@ class Answer:
     bytes: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     """what no layer can hold -> how often"""
+    disk_bytes: int = 0
+    """space that the tree takes, its headers included"""
+    dropped: dict[str, int] = field(default_factory=dict)
+    """what the file system of the tree could not keep -> how often"""
     fault: str = ""
-    """what is wrong: "large", "unfit" or "system"; "" = nothing"""
+    """what is wrong: "large", "unfit", "place" (no layers can be kept there) or "system"; "" = nothing"""
     said: str = ""
     """the fault in words"""
     errno: int = 0
@@ -124,64 +136,6 @@ class TooLargeError(ValueError):
 
 class UnfitError(ValueError):
     """It is no layer that could be sealed; the message says why."""
-
-
-class Archive:
-    """A file that is written, and then digested: what it is made of stands still while it is written."""
-
-    def __init__(self, descriptor: int) -> None:
-        """`descriptor` can be read, too."""
-        self._descriptor = descriptor
-        self._buffer: list[bytes] = []
-        self._buffered = 0
-        self.size = 0
-
-    def write(self, piece: bytes) -> None:
-        """Add a piece. Raises OSError."""
-        self.size += len(piece)
-        self._buffer.append(piece)
-        self._buffered += len(piece)
-        if self._buffered >= _PIECE_BYTES:
-            self._flush()
-
-    def copy(self, file: int, size: int) -> None:
-        """Add the first bytes of a file; zeros where it is shorter. Raises OSError."""
-        self._flush()
-        place = 0
-        while place < size:
-            try:
-                begin = min(size, os.lseek(file, place, os.SEEK_DATA))
-                end = min(size, os.lseek(file, begin, os.SEEK_HOLE))
-            except OSError as error:
-                if error.errno != errno.ENXIO:
-                    raise
-                begin = end = size  # nothing more is in it, or it was cut meanwhile
-            os.lseek(self._descriptor, begin - place, os.SEEK_CUR)
-            place = begin
-            while place < end:
-                count = os.sendfile(self._descriptor, file, place, min(end - place, _COPIED_AT_ONCE))
-                if not count:
-                    break  # it was cut meanwhile
-                place += count
-        self.size += size
-
-    def finish(self) -> None:
-        """Write what was added and is not written yet. Raises OSError."""
-        self._flush()
-        holes.end(self._descriptor, self.size)
-
-    def digest(self) -> str:
-        """The digest of what was written. Raises OSError."""
-        found, place = hashlib.sha256(), 0
-        while piece := os.pread(self._descriptor, _PIECE_BYTES, place):
-            found.update(piece)
-            place += len(piece)
-        return found.hexdigest()
-
-    def _flush(self) -> None:
-        piece = b"".join(self._buffer)
-        self._buffer, self._buffered = [], 0
-        holes.write(self._descriptor, piece)
 
 
 class LayerSealer:
@@ -369,7 +323,7 @@ class LayerSealer:
             os.close(file)
 
     def _copy(self, file: int, size: int) -> None:
-        if size > _SMALL_BYTES:
+        if size > SMALL_BYTES:
             self._archive.copy(file, size)
         else:
             left = size
@@ -484,32 +438,66 @@ def _is_opaque(folder: int) -> bool:
         return False
 
 
+@dataclass(slots=True)
+class _Tree:
+    """Where a layer is laid out."""
+
+    root: int
+    large: int
+    headers: int
+    made: int
+
+    @classmethod
+    def within(cls, place: str) -> _Tree:
+        """In an empty folder: `root` and `headers`, which stay, and `large`, which is empty again at the end."""
+        made = os.open(place, _OPEN_FOLDER)
+        for name in ("root", "large"):
+            os.mkdir(name, 0o700, dir_fd=made)
+        headers = os.open("headers", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=made)
+        root, large = (os.open(name, _OPEN_FOLDER, dir_fd=made) for name in ("root", "large"))
+        return cls(root, large, headers, made)
+
+
 def seal(question: Question) -> Answer:
     """Seal the layer in this process."""
-    holder = question.folder
     try:
         target = os.open(question.target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        tree = _Tree.within(question.tree) if question.tree else None
         layers = [os.open(layer, _OPEN_FOLDER) for layer in question.layers]
         beneath = [os.open(layer, _OPEN_FOLDER) for layer in question.beneath]
-        _give_up_rights([holder, *question.below, *layers, *beneath], question.users)
+        holders = [one for one in (question.folder, *question.below) if one >= 0]
+        _give_up_rights([*holders, *layers, *beneath], question.users, tree)
         os.write(question.says, b"r")
         os.read(question.hears, 1)
-        if not all(map(_is_tmpfs, (holder, *question.below))):
+        if not all(map(_is_tmpfs, holders)):
             raise UnfitError("what the sandbox gives for its layer is none")
-        about = os.stat(".", dir_fd=holder)
-        archive = Archive(target)
+        about = os.stat(".", dir_fd=holders[0]) if holders else os.fstat(layers[0])
+        archive = Archive(target) if tree is None else Spool(target, tree.large)
         owner = about.st_uid, about.st_gid
         sealer = LayerSealer(archive, owner, question.most_files, question.most_bytes, question.without, beneath)
-        own = [os.open(UPPER, _OPEN_FOLDER, dir_fd=one) for one in (holder, *question.below)]
+        own = [os.open(UPPER, _OPEN_FOLDER, dir_fd=one) for one in holders]
         sealer.seal([*own, *layers], len(own))
         tar_writer.end(archive.write)
         archive.finish()
         os.write(question.says, b"c")
-        return Answer(archive.digest(), archive.size, sealer.files, sealer.bytes, sealer.left_out)
-    except TooLargeError as error:
+        sealed = Answer("", archive.size, sealer.files, sealer.bytes, sealer.left_out)
+        if tree is None:
+            return replace(sealed, digest=archive.digest())
+        spooled = SpooledLayer(target, tree.large, tree.headers)
+        writer = LayerWriter(
+            tree.root, question.most_files, question.most_bytes, question.keeps_owners, moved_in=spooled.move
+        )
+        digest = spooled.lay_out(writer)
+        os.rmdir("large", dir_fd=tree.made)
+        return replace(
+            sealed, digest=digest, disk_bytes=writer.disk_bytes + spooled.headers_bytes, dropped=writer.dropped
+        )
+    except (TooLargeError, FolderTooLargeError) as error:
         return Answer(fault="large", said=str(error))
     except UnfitError as error:
         return Answer(fault="unfit", said=str(error))
+    except UnfitFileSystemError as error:
+        return Answer(fault="place", said=str(error))
     except OSError as error:
         return Answer(fault="system", said=error.strerror or str(error), errno=error.errno or 0)
 
@@ -518,6 +506,7 @@ def main() -> None:
     """Answer the question of the command line."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     given: Any = json.loads(sys.argv[1])
+    os.umask(0)
     sys.stdout.write(json.dumps(asdict(seal(Question(**given)))))
     sys.stdout.flush()
     os._exit(0)
@@ -531,7 +520,8 @@ def _is_tmpfs(holder: int) -> bool:
     return not failed and kind == _TMPFS_MAGIC
 
 
-def _give_up_rights(folders: Sequence[int], users: int) -> None:
+def _give_up_rights(folders: Sequence[int], users: int, tree: _Tree | None) -> None:
+    kept = _TO_READ if tree is None or users >= 0 else _TO_READ | _TO_WRITE
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
@@ -543,10 +533,11 @@ def _give_up_rights(folders: Sequence[int], users: int) -> None:
         os.close(users)
     if users >= 0 or os.geteuid() == 0:
         for number in range(_LAST_CAPABILITY + 1):
-            if not _DAC_READ_SEARCH >> number & 1:
+            if not kept >> number & 1:
                 libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
         header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
-        sets = (ctypes.c_uint32 * 6)(_DAC_READ_SEARCH, _DAC_READ_SEARCH, 0, 0, 0, 0)
+        sets = (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)
         libc.capset(header, sets)  # who has fewer keeps those: what is missing shows in the first file that needs it
-    if landlock.version():
-        landlock.restrict_this_thread([Path(f"/proc/self/fd/{folder}") for folder in folders])
+    if landlock.version() >= (1 if tree is None else 2):  # the first version lets no file into another folder
+        writable = [] if tree is None else [Path(f"/proc/self/fd/{tree.made}")]
+        landlock.restrict_this_thread([Path(f"/proc/self/fd/{folder}") for folder in folders], writable)

@@ -7,9 +7,11 @@ import hashlib
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,10 @@ from harena.core.ports import UpperLayer
 from harena.core.threads import IMAGES
 from harena.image_store import programs
 from harena.image_store.assembling import Assembler
-from harena.image_store.kept import KeptImage, Needs
+from harena.image_store.kept import KeptImage, KeptLayer, Needs
 from harena.image_store.manifests import MOST_LAYERS, broken
-from harena.image_store.store import ImageStore, Work
-from harena.image_store.unpacking import LayerLimits, no_room_reason
+from harena.image_store.store import ImageStore, Work, remove_layers
+from harena.image_store.unpacking import LayerLimits, keeps_owners, no_room_reason, unfit_place
 
 SNAPSHOT = "snapshot"
 """what the history of an image says of a layer that a snapshot has made"""
@@ -39,17 +41,21 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SealedLayer:
-    """A layer as a tar archive in a folder of `work`."""
+    """A layer in a folder of `work`."""
 
     path: Path
+    """its archive; or the folder with its tree, and then nothing else of the archive is there than headers"""
     digest: str
     """sha256 of the archive, which is its diff id, too; in hexadecimal digits"""
     size: int
+    """bytes of the archive"""
     files: int
     bytes: int
     """size of the contents of its files"""
     left_out: Mapping[str, int]
     """what no layer can hold -> how often"""
+    tree: KeptLayer | None = None
+    """what the store keeps of the folder with its tree"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +83,16 @@ class Sealing:
         sealed: list[SealedLayer] = []
         replaced = 0
         if layer is not None:
-            await self.assembler.collect(work, more=2 * await IMAGES.run(_size_on_disk, layer))  # archive and files
+            await self.assembler.collect(work, more=await IMAGES.run(_size_on_disk, layer))
             limits = LayerLimits.of_node()
             most = limits.bytes if most_bytes is None else min(limits.bytes, most_bytes)
             made_before = await IMAGES.run(_made_by_snapshots, self.store, base)
             replaced = made_before if made_before >= _FLATTENED_LAYERS and changes.made_by == SNAPSHOT else 0
             layers = [self.store.layer_root(one.diff_id) for one in reversed(base.layers)]
             limits = LayerLimits(limits.files, most)
-            sealed.append(await seal(layer, work, limits, layers=layers, merged=replaced, still=still))
+            sealed.append(await seal(layer, work, limits, layers=layers, is_tree=True, still=still))
+            if replaced:  # programs do not wait for that
+                sealed.append(await _joined(sealed.pop(), layer, work, limits, layers, replaced))
         layout = await IMAGES.run(work.folder, "layout")
         contents = await IMAGES.run(_write_image, self.store, base, replaced, sealed, changes, layout, now)
         *_, own = contents
@@ -95,11 +103,23 @@ class Sealing:
         )
         await self.assembler.need(work, needs)
         for one in sealed:
-            await IMAGES.run(one.path.rename, self.store.blob(one.digest))
+            assert one.tree is not None
+            await IMAGES.run(self.store.keep_layer, one.path, one.tree)
         for content in contents.values():
             await IMAGES.run(self.store.keep_blob, work, content)
         made = await self.assembler.make(layout, work, is_imported=True)
         return made, sealed[0] if sealed else None
+
+
+async def _joined(
+    own: SealedLayer, layer: UpperLayer, work: Work, limits: LayerLimits, layers: Sequence[Path], merged: int
+) -> SealedLayer:
+    """A layer that was just sealed as one with the uppermost of those that lie below it."""
+    try:
+        made = await seal(layer, work, limits, layers=[own.path / "root", *layers], merged=merged + 1, is_tree=True)
+    finally:
+        await IMAGES.run(remove_layers, own.path)
+    return replace(made, left_out={**made.left_out, **own.left_out})
 
 
 async def seal(
@@ -110,21 +130,28 @@ async def seal(
     without: Sequence[str] = (),
     layers: Sequence[Path] = (),
     merged: int = 0,
+    is_tree: bool = False,
     still: AbstractAsyncContextManager[None] | None = None,
 ) -> SealedLayer:
-    """The layer as it is now, but for the paths of `without`, and the uppermost `merged` of the `layers` of the store
-    that lie below it as one with it; its programs should not run meanwhile: `still` is entered while it is
-    read. Raises ImagePullError, PlatformError, and what `still` raises."""
-    folder = await IMAGES.run(work.folder, "sealed")
-    target = folder / "layer"
+    """The layer as it is now, but for the paths of `without`, as an archive or as a tree; its programs should not run
+    meanwhile: `still` is entered while it is read. `layers`: those of the store that lie below it; where some are to
+    be `merged`, the uppermost so many of them are sealed as one, and nothing of the sandbox is. Raises ImagePullError,
+    PlatformError, and what `still` raises."""
+    folder = await IMAGES.run(partial(tempfile.mkdtemp, prefix="sealed-", dir=work.path))
+    tree = await IMAGES.run(partial(tempfile.mkdtemp, prefix="layer-", dir=work.path)) if is_tree else ""
+    target = Path(folder, "layer")
+    owners = await IMAGES.run(keeps_owners)
+    own = [] if merged else [layer.folder, *layer.below]
     said, says = os.pipe2(os.O_CLOEXEC)
     hears, tells = os.pipe2(os.O_CLOEXEC)
     try:
         question = {
             "target": str(target),
-            "folder": layer.folder,
+            "tree": tree,
+            "keeps_owners": owners,
+            "folder": own[0] if own else -1,
             "users": layer.users,
-            "below": [*layer.below],
+            "below": own[1:],
             "layers": [str(place) for place in layers[:merged]],
             "beneath": [str(place) for place in layers[merged:]] if merged or layer.below else [],
             "most_files": limits.files,
@@ -138,7 +165,7 @@ async def seal(
             programs.run(
                 [sys.executable, "-I", "-S", "-c", program, json.dumps(question)],
                 most_output=_MOST_ANSWER,
-                more_descriptors=[*(one for one in (layer.folder, layer.users, *layer.below) if one >= 0), says, hears],
+                more_descriptors=[*(one for one in (layer.users, *own) if one >= 0), says, hears],
             )
         )
         try:
@@ -161,7 +188,19 @@ async def seal(
         ) from None
     if answer["fault"]:
         raise _fault(answer)
-    return SealedLayer(target, answer["digest"], answer["size"], answer["files"], answer["bytes"], answer["left_out"])
+    sealed = SealedLayer(target, answer["digest"], answer["size"], answer["files"], answer["bytes"], answer["left_out"])
+    if not is_tree:
+        return sealed
+    await IMAGES.run(target.unlink)
+    kept = KeptLayer(
+        diff_id=sealed.digest,
+        files=sealed.files,
+        bytes=sealed.bytes,
+        disk_bytes=answer["disk_bytes"],
+        keeps_owners=owners,
+        dropped=answer["dropped"],
+    )
+    return replace(sealed, path=Path(tree), tree=kept)
 
 
 async def _has_said(descriptor: int, running: asyncio.Future[programs.Finished]) -> bool:
@@ -294,6 +333,8 @@ def _fault(answer: Mapping[str, Any]) -> Exception:
             step="seal",
             reason="IMAGE_TOO_LARGE",
         )
+    if kind == "place":
+        return unfit_place(said, "seal")
     if kind == "unfit":
         return ImagePullError(
             f"what the sandbox has written cannot be a layer: {said}", step="seal", reason="IMAGE_BROKEN"

@@ -89,7 +89,7 @@ class Snapshots:
         `meant`. Raises as `room`."""
         with self.store.alone():  # nobody else takes the name or the room
             layer = self.store.layer(sealed.digest)
-            size = sealed.size + (0 if layer is None else layer.disk_bytes)
+            size = 0 if layer is None else layer.disk_bytes
             is_there = any(one.layer == sealed.digest for one in self.all(workspace))
             if self.room(workspace, name) < size and not is_there:
                 raise _no_room(number(settings.SNAPSHOT_BYTES), size)

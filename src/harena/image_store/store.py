@@ -1,7 +1,8 @@
 """The images of one machine, in a directory that several processes share.
 
     blobs/sha256/DIGEST                 layers as they were transferred, configurations, manifests
-    layers/DIFF_ID/{root/, about.json}  unpacked layers
+    layers/DIFF_ID/{root/, about.json}  unpacked layers; beside one that was sealed here, `headers` has what its archive
+                                        is made of again when somebody asks for it
     images/DIGEST.json                  images that are here whole
     names/WORKSPACE/IMAGE_ID.json       what a workspace means by a reference
     snapshots/WORKSPACE/SNAPSHOT_ID.json  snapshots
@@ -19,6 +20,7 @@ from any thread; `hold` takes microseconds.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import fcntl
 import hashlib
 import json
@@ -41,6 +43,7 @@ from harena.image_store.kept import KeptImage, KeptLayer, KeptName, KeptSnapshot
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+_HEADERS = "headers"
 _ABOUT, _ROOT, _NEEDS, _LOCKED, _PULL, _NEW = "about.json", "root", "needs.json", "work-", "pull-", "new-"
 _NEW_SECONDS = 3600.0
 """after which a folder that nobody has locked is nobody's: its process was killed before it could"""
@@ -105,6 +108,10 @@ class ImageStore:
         """The directory of an unpacked layer."""
         return self._layers / diff_id / _ROOT
 
+    def layer_headers(self, diff_id: str) -> Path:
+        """Where the headers of an unpacked layer are, if the store has them; see `layer_headers`."""
+        return self._layers / diff_id / _HEADERS
+
     def layer(self, diff_id: str) -> KeptLayer | None:
         """An unpacked layer; None = it is not here."""
         return _read(KeptLayer, self._layers / diff_id / _ABOUT)
@@ -119,6 +126,8 @@ class ImageStore:
             there = self.layer(about.diff_id)
             if there is None:
                 raise
+            with suppress(FileNotFoundError):  # of one that was unpacked, whose archive may go
+                (made / _HEADERS).rename(self.layer_headers(about.diff_id))
             return there
         return about
 
@@ -183,9 +192,10 @@ class ImageStore:
         return _read(KeptSnapshot, self._snapshots / workspace / f"{identity}.json")
 
     def keep_snapshot(self, workspace: str, snapshot: KeptSnapshot, work: Work) -> None:
-        """Remember a snapshot whose image is here."""
-        private_folder(self._snapshots / workspace)
-        work.write(self._snapshots / workspace / f"{snapshot.id}.json", snapshot)
+        """Remember a snapshot whose image is here. It is on the disk then, as is all that was written before `sync`."""
+        folder = self._snapshots / workspace
+        private_folder(folder)
+        work.write(folder / f"{snapshot.id}.json", snapshot, is_synced=True)
 
     def forget_snapshot(self, workspace: str, identity: str) -> bool:
         """Whether there was one."""
@@ -208,6 +218,15 @@ class ImageStore:
     def forget_step(self, key: str) -> None:
         """Forget what a step has made."""
         (self._steps / f"{key}.json").unlink(missing_ok=True)
+
+    def sync(self) -> None:
+        """Have the file system write to its disk all that it has not written yet. Raises OSError."""
+        descriptor = os.open(self.place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if ctypes.CDLL(None, use_errno=True).syncfs(descriptor):
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        finally:
+            os.close(descriptor)
 
     # -- use --
 
@@ -368,12 +387,16 @@ class Work:
         """From now on nobody removes these."""
         self.write(self.path / _NEEDS, needs)
 
-    def write(self, place: Path, record: Record) -> None:
-        """Write a record, whole or not at all."""
+    def write(self, place: Path, record: Record, *, is_synced: bool = False) -> None:
+        """Write a record, whole or not at all. `is_synced`: it is on the disk then."""
         self._written += 1
         new = self.path / f"record-{self._written}"
         _write(new, record)
+        if is_synced:
+            _sync(new)
         new.rename(place)
+        if is_synced:
+            _sync(place.parent)
 
 
 @asynccontextmanager
@@ -417,6 +440,14 @@ def _read(kind: type[R], path: Path) -> R | None:
 def _write(path: Path, record: Record) -> None:
     with open(path, "x", encoding="utf-8", opener=private_opener) as file:
         json.dump(record.to_dict(), file)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _is_removed(path: Path) -> bool:

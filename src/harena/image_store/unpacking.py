@@ -135,10 +135,15 @@ def _unfit(said: str) -> HarenaError:
             step="unpack",
             reason="IMAGE_TOOLS",
         )
+    return unfit_place(said, "unpack")
+
+
+def unfit_place(said: str, step: str) -> HostUnsupportedError:
+    """The error of a home that no layers can be kept in."""
     return HostUnsupportedError(
         f"layers of images cannot be kept in harena's home: {said}. Set {settings.HOME.name} to a directory on ext4, "
         "xfs or btrfs",
-        step="unpack",
+        step=step,
     )
 
 

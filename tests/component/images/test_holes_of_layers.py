@@ -8,7 +8,8 @@ from pathlib import Path
 
 from harena.image_store import tar_writer
 from harena.image_store.layer_writer import LayerWriter
-from harena.image_store.sealer import Archive, LayerSealer
+from harena.image_store.sealed_archives import Archive
+from harena.image_store.sealer import LayerSealer
 from harena.image_store.tar_entries import entries
 from harena.image_store.unpacker import Unpacked
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from harena.image_store import tar_writer
-from harena.image_store.sealer import Archive, LayerSealer
+from harena.image_store.sealed_archives import Archive
+from harena.image_store.sealer import LayerSealer
 
 BASE = 4_000_000_000
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from harena.image_store import tar_writer
-from harena.image_store.sealer import Archive, LayerSealer
+from harena.image_store.sealed_archives import Archive
+from harena.image_store.sealer import LayerSealer
 
 UPPER, HELD, TOP, BOTTOM = "upper", "held", "top", "bottom"
 """two that become one, and two that they will lie on"""
