@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harena.checks import doctor as doctor
     from harena.checks import load_scenarios as load_scenarios
     from harena.checks import scenario_schema as scenario_schema
+    from harena.core.daemons import Daemon as Daemon
     from harena.core.errors import (
         AccessError as AccessError,
     )
@@ -91,6 +92,8 @@ if TYPE_CHECKING:
     from harena.core.errors import (
         ValidationError as ValidationError,
     )
+    from harena.core.gateways import Gateway as Gateway
+    from harena.core.gateways import GatewayRule as GatewayRule
     from harena.core.models import (
         Blueprint as Blueprint,
     )
@@ -121,6 +124,7 @@ if TYPE_CHECKING:
     from harena.core.models import (
         SandboxStatus as SandboxStatus,
     )
+    from harena.core.network_policy import NetworkPolicy as NetworkPolicy
     from harena.core.ports import Operations
     from harena.core.records.benchmark_jobs import BenchmarkEvent as BenchmarkEvent
     from harena.core.records.benchmark_jobs import BenchmarkJob as BenchmarkJob
@@ -296,10 +300,13 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("SandboxResourceExhaustedError", "SandboxTerminatedError", "SandboxTimeoutError"),
         *("SandboxUnavailableError", "SandboxValidationError", "ValidationError"),
     ),
+    "harena.core.daemons": ("Daemon",),
+    "harena.core.gateways": ("Gateway", "GatewayRule"),
     "harena.core.models": (
         *("Blueprint", "BlueprintSummary", "ExecOutcome", "FileInfo", "Limits", "ProcessInfo", "ProcessResult"),
         *("ResourceUsage", "SandboxInfo", "SandboxStatus"),
     ),
+    "harena.core.network_policy": ("NetworkPolicy",),
     "harena.core.records.benchmark_jobs": (
         *("BenchmarkEvent", "BenchmarkJob", "BenchmarkJobsPage", "BenchmarkResults", "BenchmarkRun"),
         *("DefinitionReference", "ExpectedVerdict", "HoneypotCounts", "JobConfiguration", "JobLineage"),

@@ -62,6 +62,10 @@ class Daemon:
 _FIELDS = tuple(each.name for each in fields(Daemon))
 
 
+GivenDaemons = Sequence[Daemon | Mapping[str, Any]]
+"""daemons as users give them: records, or mappings of their fields"""
+
+
 def read_daemons(given: Any) -> tuple[Daemon, ...]:
     """The daemons that a list of mappings says, in the order in which they are started; None is none. Raises
     SandboxValidationError."""

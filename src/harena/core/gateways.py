@@ -211,19 +211,26 @@ _FIELDS = tuple(each.name for each in fields(Gateway) if each.name != "name")
 _RULE_FIELDS = tuple(each.name for each in fields(GatewayRule))
 
 
+GivenGateways = Mapping[str, Gateway | Mapping[str, Any]] | Sequence[Gateway]
+"""gateways as users give them: records, or their fields by their names"""
+
+
 def read_gateways(given: Any) -> tuple[Gateway, ...]:
-    """The gateways that a mapping of names to their fields asks for, by name; None is none. Raises
-    SandboxValidationError."""
+    """The gateways that are asked for (see GivenGateways), by name; None is none. Raises SandboxValidationError."""
     if given is None:
         return ()
-    if not isinstance(given, Mapping):
+    if isinstance(given, list | tuple) and all(isinstance(one, Gateway) for one in given):
+        pairs = [(one.name, one) for one in given]
+    elif isinstance(given, Mapping):
+        pairs = [*given.items()]
+    else:
         raise SandboxValidationError(
             'gateways must be a mapping, as {"GITHUB": {"url": "https://api.github.com", "secret": "GITHUB_TOKEN"}} '
             f"(got {shown(given)})"
         )
     if len(given) > MOST_GATEWAYS:
         raise SandboxValidationError(f"gateways: a sandbox may have {MOST_GATEWAYS} of them (got {len(given)})")
-    made = tuple(sorted((_gateway(name, one) for name, one in given.items()), key=lambda one: one.name))
+    made = tuple(sorted((_gateway(name, one) for name, one in pairs), key=lambda one: one.name))
     variables = [each for one in made for each in (one.name, f"{one.name}_URL")]
     if twice := sorted({each for each in variables if variables.count(each) > 1}):
         raise SandboxValidationError(f"gateways: two of them would set ${twice[0]}; give one of them another name")

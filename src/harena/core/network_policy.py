@@ -231,6 +231,10 @@ class NetworkPolicy:
 _FIELDS = frozenset({"allow", "deny", "proxy_only"})
 
 
+GivenNetwork = NetworkPolicy | Mapping[str, Any] | str
+"""a policy as users give it: the record, its fields, "none" or "open\""""
+
+
 def read_policy(given: Any) -> NetworkPolicy:
     """The policy that `network` asks for: None, "none", "open", a policy, or a mapping of its fields. Raises
     SandboxValidationError."""

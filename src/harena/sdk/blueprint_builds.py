@@ -27,7 +27,7 @@ from harena.core.models import DEFAULT_BLUEPRINT, Blueprint
 from harena.core.ports import Operations
 from harena.core.records.image_builds import BuildRequest, ImageBuildEvent
 from harena.core.snapshots import SCHEME
-from harena.sdk.images import built, in_base64
+from harena.sdk.images import built
 from harena.sdk.portal import current_portal
 
 REPOSITORY = "localhost/harena-blueprints"
@@ -56,19 +56,16 @@ class _Said:
 async def build_recipe(
     recipe: str | os.PathLike[str] | Mapping[str, Any],
     *,
-    context: str | os.PathLike[str] | None = None,
-    secrets: Mapping[str, str | bytes] | None = None,
-    use_cache: bool = True,
-    timeout_seconds: float = 3600.0,
-    memory_mb: int = 2048,
-    on_event: OnEvent | None = None,
+    context: str | os.PathLike[str] | None,
+    options: BuildRequest,
+    on_event: OnEvent | None,
 ) -> Blueprint:
-    """Build the recipe's image on the node, if it needs one, and create the blueprint; `blueprints.build` describes the
-    parameters."""
+    """Build the recipe's image on the node, if it needs one, and create the blueprint. `options` is the build's request
+    as far as the caller says it; what the recipe says takes the place of the rest. `blueprints.build` describes the
+    other parameters. Raises ValidationError, ImageBuildError, NotFoundError."""
     place = Path(context) if context is not None else Path() if isinstance(recipe, Mapping) else Path(recipe).parent
     asked = read_recipe(recipe if isinstance(recipe, Mapping) else await asyncio.to_thread(_read, Path(recipe)))
-    given = dict(secrets or {})
-    if missing := [name for name in asked.build_secrets if name not in given]:
+    if missing := [name for name in asked.build_secrets if name not in options.secrets]:
         raise ValidationError(f"build.secrets: {missing[0]} has no value; give one, as --secret {missing[0]}=FILE")
     await asyncio.to_thread(_check_files, asked, place)
     operations = await current_portal().operations()
@@ -85,13 +82,11 @@ async def build_recipe(
         )
     base, env, files = await _base(operations, asked, on_event)
     whole = replace(asked, files={**files, **asked.files})
-    request = BuildRequest(
+    request = replace(
+        options,
         dockerfile=dockerfile_of(whole, base, env=env),
         references=[reference_of(asked.name)],
-        secrets={name: in_base64(given[name]) for name in asked.build_secrets},
-        use_cache=use_cache,
-        timeout_seconds=timeout_seconds,
-        memory_mb=memory_mb,
+        secrets={name: options.secrets[name] for name in asked.build_secrets},
         network=asked.build_network,
     )
     from harena.sdk.build_contexts import packed_context  # not for those who build nothing

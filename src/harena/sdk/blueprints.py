@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.checked import checked_text, checked_texts, content_bytes, shown
 from harena.core.errors import ValidationError
-from harena.core.gateways import read_gateways
+from harena.core.gateways import GivenGateways, read_gateways
 from harena.core.images import ArchiveFormat
 from harena.core.models import Blueprint, BlueprintSummary
-from harena.core.network_policy import NetworkPolicy, read_policy
+from harena.core.network_policy import GivenNetwork, read_policy
 from harena.core.profiles import Profile, checked_profile
-from harena.core.records.image_builds import ImageBuildEvent
+from harena.core.records.image_builds import BuildRequest, ImageBuildEvent
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
+
+if TYPE_CHECKING:
+    from harena.core.daemons import GivenDaemons
 
 __all__ = ["Blueprint", "BlueprintSummary", "aio", "build", "create", "delete", "export_archive", "get", "list"]
 
@@ -33,9 +36,9 @@ async def _create(
     files: Mapping[str, bytes | str] | None = None,
     env: Mapping[str, str] | None = None,
     warm: Sequence[str] | None = None,
-    network: NetworkPolicy | Mapping[str, Any] | str | None = None,
-    gateways: Mapping[str, Any] | None = None,
-    daemons: Sequence[Mapping[str, Any]] | None = None,
+    network: GivenNetwork | None = None,
+    gateways: GivenGateways | None = None,
+    daemons: GivenDaemons | None = None,
 ) -> Blueprint:
     """Install `packages` (requirements; wheels only) and record the recipe under `name`.
 
@@ -98,16 +101,16 @@ async def _build(
     before anything is built, ImageBuildError, NotFoundError.
     """
     from harena.sdk.blueprint_builds import build_recipe  # not for those who build nothing
+    from harena.sdk.images import in_base64
 
-    return await build_recipe(
-        recipe,
-        context=context,
-        secrets=secrets,
+    options = BuildRequest(
+        dockerfile="",
+        secrets={name: in_base64(content) for name, content in (secrets or {}).items()},
         use_cache=use_cache,
         timeout_seconds=timeout_seconds,
         memory_mb=memory_mb,
-        on_event=on_event,
     )
+    return await build_recipe(recipe, context=context, options=options, on_event=on_event)
 
 
 async def _export_archive(name_or_id: str, path: str | os.PathLike[str], *, form: ArchiveFormat = "oci") -> None:

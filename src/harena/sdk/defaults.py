@@ -9,9 +9,9 @@ from typing import Any
 
 from harena.core.checked import check_absolute, checked_text, checked_timeout
 from harena.core.errors import SandboxValidationError
-from harena.core.gateways import read_gateways
+from harena.core.gateways import GivenGateways, read_gateways
 from harena.core.models import Blueprint, Limits
-from harena.core.network_policy import NetworkPolicy, read_policy
+from harena.core.network_policy import GivenNetwork, read_policy
 from harena.core.profiles import Profile, checked_profile
 from harena.sdk import options
 from harena.sdk.options import ResourceOptions
@@ -38,8 +38,8 @@ class SandboxDefaults:
     resources: ResourceOptions | Mapping[str, Any] | None = None
     limits: Limits | Mapping[str, Any] | None = None
     max_lifetime_seconds: float | None = None
-    network: NetworkPolicy | Mapping[str, Any] | str | None = None
-    gateways: Mapping[str, Any] | None = None
+    network: GivenNetwork | None = None
+    gateways: GivenGateways | None = None
     working_dir: str | None = None
     temp_dir: str = "/tmp"
     """where remote functions keep their files, inside the sandbox"""

@@ -21,9 +21,9 @@ from harena.core.checked import (
     shown,
 )
 from harena.core.errors import SandboxValidationError
-from harena.core.gateways import read_gateways
+from harena.core.gateways import GivenGateways, read_gateways
 from harena.core.models import LIMIT_NAMES, Blueprint, Limits, SandboxSpec, SandboxStatus
-from harena.core.network_policy import NetworkPolicy, read_policy
+from harena.core.network_policy import GivenNetwork, read_policy
 from harena.core.profiles import Profile, checked_profile
 from harena.core.snapshots import SCHEME
 from harena.sdk.keywords import nearest_name
@@ -77,10 +77,10 @@ class SandboxOptions(TypedDict, total=False):
     """[{"mount_path": path, "file_content": bytes}] or {path: bytes}, written before the first command"""
     max_lifetime_seconds: float | None
     """wall time after which the sandbox is ended; a day where nothing is said"""
-    network: NetworkPolicy | Mapping[str, Any] | str | None
+    network: GivenNetwork | None
     """"none" (nothing; where nothing is said), "open" (all public hosts) or {"allow": [hosts, *.hosts, CIDRs,
     host:port, presets], "deny": [...]}"""
-    gateways: Mapping[str, Any] | None
+    gateways: GivenGateways | None
     """{NAME: {"url": ..., "secret": ...}}: in the sandbox `$NAME` is a token and `$NAME_URL` an address, where the
     workspace's secret takes the token's place on the way to the upstream at `url`"""
     working_dir: str | None

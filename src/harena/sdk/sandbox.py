@@ -33,7 +33,7 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
-from harena.core.network_policy import MOST_PAGE, NetworkPolicy, read_policy
+from harena.core.network_policy import MOST_PAGE, GivenNetwork, NetworkPolicy, read_policy
 from harena.core.records.gateways import GatewayLog
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
@@ -345,7 +345,7 @@ class Sandbox(FileVerbs):
 
     # -- its network --
 
-    def set_network(self, network: NetworkPolicy | Mapping[str, Any] | str) -> OperationRef[None]:
+    def set_network(self, network: GivenNetwork) -> OperationRef[None]:
         """Have another policy from now on, as the option `network` takes it; connections that it does not allow end.
 
         The sandbox must have been made with a network, be it `{"allow": []}`, which reaches nothing.

@@ -31,6 +31,17 @@ def test_what_was_read_is_written_again() -> None:
     assert made[1].rules == (GatewayRule(path="/a/**", methods=("GET",)), GatewayRule(path="/b", deny=True))
     assert read_gateways(gateways_to_json(made)) == made
     assert read_gateways({one.name: one for one in made}) == made
+    assert read_gateways(made) == read_gateways(list(reversed(made))) == made
+    assert read_gateways(()) == ()
+
+
+def test_records_are_given_alone_and_once() -> None:
+    """As a blueprint has them; nothing else is a list of gateways."""
+    (made,) = read_gateways({"GITHUB": GOOD})
+    with pytest.raises(SandboxValidationError, match=r"two of them would set \$GITHUB"):
+        read_gateways([made, made])
+    with pytest.raises(SandboxValidationError, match="gateways must be a mapping"):
+        read_gateways([made, GOOD])
 
 
 @pytest.mark.parametrize(
