@@ -17,6 +17,7 @@ from typing import Any
 
 import word_arithmetic as words
 from harena import sft, training_jobs
+from harena.core.training_jobs import MetricValue
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import load_model
@@ -115,7 +116,7 @@ class Proof:
         self.folder = folder.resolve()
         self.prompts, self.held_out = prompts, held_out
         self._rewards = words.rewards(stepwise=stepwise)
-        self._rows = [
+        self._rows: list[dict[str, Any]] = [
             {"prompt": one.prompt, "scoring": one.stepwise_contract() if stepwise else one.contract()}
             for one in prompts
         ]
@@ -203,7 +204,8 @@ class Proof:
                 began = event.at
             elif event.kind == "eval_complete":
                 stage.seconds = _seconds(began, event.at)
-                stage.evaluated(int(event.metrics["eval/steps"][-1]), float(event.metrics["eval/pass_rate"][-1]))
+                steps, pass_rate = (_last(event.metrics[f"eval/{name}"]) for name in ("steps", "pass_rate"))
+                stage.evaluated(int(steps), pass_rate)
             elif event.kind in ("step_complete", "training_end"):
                 stage.seconds = _seconds(began, event.at)
         ended = training_jobs.wait(job)
@@ -317,6 +319,13 @@ async def _draw(engine: LocalEngine, prompts: Sequence[str], *, key: tuple[int, 
         for place, prompt in enumerate(prompts)
     ]
     return await asyncio.gather(*engine.sample(asked))
+
+
+def _last(values: MetricValue) -> float:
+    """The newest value of an evaluation's series."""
+    if not isinstance(values, list) or not values or values[-1] is None:
+        raise SystemExit(f"an evaluation told {values!r} in place of its values")
+    return values[-1]
 
 
 def _seconds(began: str, at: str) -> float:

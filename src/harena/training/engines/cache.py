@@ -16,7 +16,7 @@ LEAST_ROOM = 32
 """tokens; more where there are many already, so that each is copied a few times at most"""
 
 
-class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
+class RoomyLayer(DynamicLayer):
     """The keys and values of one layer, (n, heads, tokens, width) each: views of the filled part of larger tensors."""
 
     def __init__(self) -> None:

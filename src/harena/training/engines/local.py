@@ -131,7 +131,7 @@ class LocalTrainer(ABC):
             columns, entropy = self._columns(_rows_of(numbers, batch.rows), loss)
             losses, parts = token_losses(columns, loss) if loss else (-columns.logprobs, {})
             weighted = (losses * columns.weights).sum() / batch.denominator
-            weighted.backward()  # type: ignore[no-untyped-call]
+            weighted.backward()
             total += float(weighted.detach())
             count += len(columns.logprobs)
             for name, value in {**parts, "entropy": entropy}.items():

@@ -24,7 +24,7 @@ def character_tokenizer(alphabet: str) -> PreTrainedTokenizerFast:
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), behavior="isolated")
     tokenizer.decoder = decoders.Fuse()
-    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+    return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token=PAD, eos_token=END, unk_token=UNKNOWN, clean_up_tokenization_spaces=False
     )
 
@@ -42,7 +42,7 @@ def byte_pair_tokenizer(texts: Iterable[str], size: int) -> PreTrainedTokenizerF
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    made = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+    made = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token=PAD,
         eos_token=TURN_END,

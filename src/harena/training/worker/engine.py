@@ -23,7 +23,7 @@ def open_engine(
 ) -> LocalEngine:
     """The model that the job begins with, on the GPU where there is one. The same plan gives the same weights. Raises
     ValidationError."""
-    disable_progress_bar()  # type: ignore[no-untyped-call]  # a job's log is read, not watched
+    disable_progress_bar()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     ref = resolved.find("model")
     if ref is None:
