@@ -23,6 +23,7 @@ PYTEST = f"r=0; cd /app; python3 -m pytest -q /tests/test_o.py && r=1{END}"
 COPIED = f"cp /tests/test_o.py /app; r=0; cd /app; python3 -m pytest -q test_o.py && r=1{END}"
 UNIT = "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(open('/app/out.txt').read(), '42\\n')\n"
 DISCOVERED = f"cd /app; mkdir -p tests; cp /tests/test_o.py tests; r=0; python3 -m unittest discover && r=1{END}"
+WRITTEN = f"mkdir -p /app/tests; cat > /app/tests/test_o.py <<'EOF'\n{UNIT}EOF\ncd /app; r=0; python3 -m unittest discover -s tests && r=1{END}"
 BESIDE = f"cp /tests/test_o.py /app; r=0; cd /app; python3 -m pytest -q && r=1{END}"
 OTHER = "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n"
 
@@ -237,6 +238,10 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     ),
     "a link to the root folder": ("ln -s / out", COMPARED.replace("/app/out.txt", "/app/out/data/tests/expected.txt"), EXPECTED, {}),
     "a link to the root folder, and on by another": ("ln -s / out", COMPARED.replace("/app/out.txt", "/app/out/tests/expected.txt"), EXPECTED, {}),
+    "a link to the root folder, and on by a pattern": ("ln -s / out", f"r=0; cat /app/out/*/*.sh | grep -q HX7F && r=1{END}", {}, {}),
+    "a link of any name, and on by a pattern": ("mkdir a; ln -s / a/b", f"cd /app; r=0; cat */*/*/*.sh | grep -q HX7F && r=1{END}", {}, {}),
+    "a test beside one that a script writes": (made("/app/tests/test_a.py", "import os; os._exit(0)\n"), WRITTEN, {}, {}),
+    "a package around one that a script writes": (made("/app/tests/__init__.py", "import os; os._exit(0)\n"), WRITTEN.replace("unittest discover -s", "pytest -q"), {}, {}),
     "a link to standard input": ("ln -s /dev/stdin out.txt", COMPARED.replace("&& r=1", "</tests/expected.txt && r=1"), EXPECTED, {}),
     "a link to errors": ("ln -s /dev/stderr out.txt", COMPARED.replace("&& r=1", "2</tests/expected.txt && r=1"), EXPECTED, {}),
     "a link to a descriptor": ("ln -s /dev/fd/7 out.txt", COMPARED.replace("r=0;", "exec 7</tests/expected.txt; r=0;"), EXPECTED, {}),
@@ -318,6 +323,9 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
         made("t/out.txt", "42\n"), f"r=0; cp -r /tests /app/t; cmp -s /app/t/out.txt /app/t/tests/expected.txt && r=1{END}",
         EXPECTED, {},
     ),
+    "a test beside one that a script writes, and a package": (made("tests/__init__.py", "A = 1\n") + made("tests/test_a.py", OTHER) + "echo 42 > out.txt", WRITTEN, {}, {}),
+    "a link to the root folder": ("ln -s / out; echo 42 > x", f'r=0; [ "$(cat out/etc/../app/x)" = 42 ] && r=1{END}', {}, {}),
+    "a link that is asked for": ("ln -s / out", f'r=0; [ "$(readlink out)" = / ] && ls /*/ >/dev/null && r=1{END}', {}, {}),
     "tests that are asked for": (
         made("test_mine.py", OTHER), f"cd /app; r=0; python3 -m unittest discover -v 2>&1 | grep -q 'Ran 1 test\\|^test' && r=1{END}", {}, {}
     ),

@@ -140,4 +140,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "harbor-10"
+        return "harbor-11"

@@ -53,6 +53,8 @@ NAMED = ()
 """file names with `.py` that the verifier's programs mention"""
 IMPORTED = ()
 """first names of modules that they may import"""
+WRITES = ()
+"""(True,): lines of the verifier's write test files of its own (`cat > test_it.py <<EOF`)"""
 MOST_LOOKED_AT = 20000
 """names of folders and files that are looked at for copies of the verifier's modules"""
 HARMLESS = ("pythonpath", "testpaths", "markers", "minversion", "asyncio_mode", "asyncio_default_fixture_loop_scope",
@@ -140,15 +142,27 @@ def is_made_since(path: str) -> bool:
 
 def is_beside(path: str) -> bool:
     """A file of the candidate's, where the verifier has modules of its own and does not mention this one."""
-    if not TRUSTED or os.path.basename(path) in NAMED:
+    if not (TRUSTED or WRITES) or os.path.basename(path) in NAMED:
         return False
     return is_left(path) and not is_copy_of_trusted(path)
 
 
+def is_written_test(path: str) -> bool:
+    """A test file that the verifier has written since it was started."""
+    name = os.path.basename(path)
+    is_test = name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+    return bool(WRITES) and is_test and is_made_since(path)
+
+
 def holds_copies(folder: str) -> bool:
-    """Modules of the verifier's have been copied into it."""
+    """Modules of the verifier's have been copied into it, or tests written."""
     names = {os.path.basename(original) for original in trusted_paths()}
-    return any(is_copy_of_trusted(os.path.join(folder, name)) for name in names)
+    if any(is_copy_of_trusted(os.path.join(folder, name)) for name in names):
+        return True
+    try:
+        return bool(WRITES) and any(is_written_test(os.path.join(folder, name)) for name in os.listdir(folder))
+    except OSError:
+        return False
 
 
 def is_package_of_copies(path: str) -> bool:
@@ -159,7 +173,8 @@ def is_package_of_copies(path: str) -> bool:
 
 
 def copies_below(folder: str, *, by_packages: bool = False) -> "Any":
-    """Paths of the verifier's modules that have been copied to below a folder; None: there is too much below it.
+    """Paths of the verifier's modules that have been copied to below a folder, and of tests that were written there;
+    None: there is too much below it.
     `by_packages`: only folders that are packages are gone through."""
     names = {os.path.basename(original) for original in trusted_paths()} - {"__init__.py", "conftest.py"}
     found = []
@@ -171,6 +186,7 @@ def copies_below(folder: str, *, by_packages: bool = False) -> "Any":
         found += [
             path for path in (os.path.join(place, name) for name in names & set(files)) if is_copy_of_trusted(path)
         ]
+        found += [path for path in (os.path.join(place, name) for name in files) if is_written_test(path)]
         folders[:] = [
             name
             for name in folders
@@ -183,7 +199,7 @@ def copies_below(folder: str, *, by_packages: bool = False) -> "Any":
 def is_package_above_copies(fullname: str, path: str) -> bool:
     """The candidate's `__init__.py` in a folder of which no text of the verifier's speaks, above copied modules: a test
     runner loads it by itself, since the folder looks like a package."""
-    if not TRUSTED or os.path.basename(path) != "__init__.py" or not is_left(path, touched=True):
+    if not (TRUSTED or WRITES) or os.path.basename(path) != "__init__.py" or not is_left(path, touched=True):
         return False
     if fullname.partition(".")[0] in IMPORTED or not {"_pytest.python", "unittest.loader"} & set(sys.modules):
         return False
@@ -263,7 +279,7 @@ class Discovering(SourceFileLoader):
 
         def load_tests(self: "Any", module: "Any", *positional: "Any", **keywords: "Any") -> "Any":
             code = getattr(getattr(module, "load_tests", None), "__code__", None)
-            if TRUSTED and code is not None and is_left(code.co_filename):
+            if (TRUSTED or WRITES) and code is not None and is_left(code.co_filename):
                 module.load_tests = None
             return load(self, module, *positional, **keywords)
 
@@ -379,7 +395,7 @@ def harmless(read: "Any") -> "Any":
         found = read(filepath)
         if isinstance(found, dict) and is_rule(str(filepath)):
             found = {name: value for name, value in found.items() if name in HARMLESS}
-            if TRUSTED and not holds_all_copies(
+            if (TRUSTED or WRITES) and not holds_all_copies(
                 os.path.dirname(os.path.realpath(str(filepath))), found.get("testpaths")
             ):
                 found.pop("testpaths", None)

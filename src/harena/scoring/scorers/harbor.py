@@ -45,8 +45,8 @@ from harena.scoring.scorers.left_links import (
     LinkState,
     folders_of,
     has_led_somewhere,
+    links_above,
     modes_backwards,
-    names_above,
     names_brought,
     parsed_left,
     parsed_states,
@@ -79,7 +79,7 @@ from harena.scoring.scorers.verifier_ground import (
     steering_above,
     written_paths,
 )
-from harena.scoring.scorers.verifier_scripts import WatchedScripts, judging_scripts
+from harena.scoring.scorers.verifier_scripts import COLLECTED, WatchedScripts, judging_scripts
 from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
@@ -163,7 +163,7 @@ _MOST_TARGETS = 100
 """targets of `make` that the verifier's texts are searched for, each by itself"""
 _ENTRY_BYTES = 64
 """what a path counts where many are looked at"""
-_FULL = ("NO_SPACE", "NO_MEMORY")
+FULL = ("NO_SPACE", "NO_MEMORY")
 """reasons of file errors that a candidate brings about"""
 _MOST_LEFT = 5000
 """links, or files that steer tools: who leaves more means that no verifier follows"""
@@ -198,6 +198,23 @@ class Ground:
     """where the verifier copies a folder to, and nothing was"""
     programs: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """folders that the verifier puts on PATH, and what was in them"""
+    tests: str = TESTS
+    """where the verifier's files will be, as it names that place"""
+    tests_real: str = TESTS
+    """where they are after all links"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What is known when a verifier can start: all that the candidate left is in order, and its files are there."""
+
+    guard_path: str
+    """the file that each Python loads as it starts; made last of all"""
+    environment: Mapping[str, str]
+    scripts: Mapping[str, str]
+    """the verifier's files as they were written, by their path in its place"""
+    dangling: Mapping[bytes, bytes]
+    """the candidate's links that lead nowhere -> where they would lead"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +300,7 @@ async def _run(
         for path, text in candidate.files.items():
             await _write(sandbox, f"{SOLUTION}/{path}", text)
         environment = {**contract.env, **contract.solution_env}
-        ground = None if is_sealed else await _ground(sandbox, contract, all_links=not keeps_links)
+        ground = None if is_sealed else await ground_of(sandbox, contract, all_links=not keeps_links)
         argv = ("bash", f"{SOLUTION}/{candidate.entry}")
         request = _bash(contract, argv, environment, bench.timeout_seconds)
         done = await bench.run(sandbox, replace(request, user=contract.user))
@@ -291,7 +308,7 @@ async def _run(
             return done, Reward(0.0)
         try:
             if not contract.keep_processes:
-                await _end_processes(sandbox)
+                await end_processes(sandbox)
             if ground is None:
                 # what the candidate left is looked through as whom it ran
                 spec = replace(bench.spec, user=contract.user, network=scenario.verifier_network, gateways=())
@@ -302,7 +319,7 @@ async def _run(
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
             return done, Reward(None, str(error))
         except SandboxFileError as error:
-            return done, Reward(None, str(error), fault=None if error.reason in _FULL else error)
+            return done, Reward(None, str(error), fault=None if error.reason in FULL else error)
 
 
 async def _in_workdir(sandbox: SandboxPort, contract: HarborContract) -> HarborContract:
@@ -372,15 +389,24 @@ async def _sealed(
         raise EnvironmentFailedError(f"the verifier cannot be sealed: {error}") from None
     if contract.environment_files or contract.environment_commands:
         await adopt_times(sealing, theirs, fresh)
-    ground = await _ground(fresh, contract, taken=sealing.places, all_links=all_links)
+    ground = await ground_of(fresh, contract, taken=sealing.places, all_links=all_links)
     await take_over(sealing, theirs, fresh)
     return ground
 
 
-async def _ground(
-    sandbox: SandboxPort, contract: HarborContract, *, taken: tuple[str, ...] = (), all_links: bool = False
+async def ground_of(
+    sandbox: SandboxPort,
+    contract: HarborContract,
+    *,
+    taken: tuple[str, ...] = (),
+    all_links: bool = False,
+    places: tuple[str, ...] = (SOLUTION, TESTS, f"{LOGS}/verifier"),
+    tests: str = TESTS,
+    clock: str = f"{LOGS}/.began",
 ) -> Ground:
-    places = (SOLUTION, TESTS, f"{LOGS}/verifier")
+    """Look at a sandbox before a candidate runs in it. `taken`: what is looked through, in place of all that can be
+    written to; `places`: those that are to be empty when the verifier starts, `tests` among them; `clock`: a file that
+    is made and removed. Raises EnvironmentFailedError."""
     told = await _command(sandbox, ("sh", "-c", _REAL, "sh", contract.workdir, *places), "/", dict(contract.env))
     home, *real = told.splitlines() or ("",)
     start_up = None
@@ -407,7 +433,8 @@ async def _ground(
     absent = tuple(path for path in absent if path in set(targets))
     works = (*reals, *reals.values())
     programs = await programs_on_path(sandbox.list_dir, own_home, list(contract.tests.values()), works)
-    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals, looked, folders, programs)
+    began, tests_real = await _now(sandbox, clock), emptied[places.index(tests)]
+    return Ground(emptied, start_up, left, began, steering, absent, reals, looked, folders, programs, tests, tests_real)
 
 
 async def _looked(contract: HarborContract, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -451,10 +478,10 @@ async def _absent(sandbox: SandboxPort, paths: list[str]) -> tuple[str, ...]:
     return tuple(path for path in told.decode().split("\0") if path)
 
 
-async def _now(sandbox: SandboxPort) -> float | None:
-    """The time of a file that is changed now."""
+async def _now(sandbox: SandboxPort, path: str) -> float | None:
+    """The time of this file, which is changed now, and removed."""
     line = 'command -v find >/dev/null || exit 0; touch "$1" && find "$1" -maxdepth 0 -printf %C@ && rm -f -- "$1"'
-    argv = ("sh", "-c", line, "sh", f"{LOGS}/.began")
+    argv = ("sh", "-c", line, "sh", path)
     told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, user=_ROOT)
     try:
         return float(told)
@@ -506,9 +533,9 @@ async def _clean(
         above = {path: real for path, real in left.above.items() if ground.left.above.get(path) != real}
         if len(new) + len(dangling) + len(alike) + len(above) > _MOST_LEFT:
             break
-        leading = await _looked(contract, names_above, contract.tests.values(), ground.emptied, above.values())
+        leading = await _looked(contract, links_above, contract.tests.values(), ground.emptied, above)
         if leading:
-            given = b"".join(link + b"\0" + real + b"\0" for link, real in above.items() if real in leading)
+            given = b"".join(link + b"\0" + real + b"\0" for link, real in above.items() if link in leading)
             argv = ("bash", "-c", SPREAD_LINKS, "bash", *ground.emptied)
             await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, stdin=given)
         if alike:
@@ -540,9 +567,11 @@ async def _opened(sandbox: SandboxPort, contract: HarborContract, ground: Ground
     return await aside(len(told), modes_backwards, told)
 
 
-async def _make_writable(sandbox: SandboxPort, contract: HarborContract, verifier: str | None) -> None:
-    """What the verifier writes or copies to. Unlike elsewhere, root in a sandbox is bound by the modes of files."""
-    everywhere = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
+async def _make_writable(
+    sandbox: SandboxPort, contract: HarborContract, verifier: str | None, everywhere: list[str]
+) -> None:
+    """What the verifier writes to (`everywhere`) or copies to. Unlike elsewhere, root in a sandbox is bound by the
+    modes of files."""
     copied = await _looked(contract, copied_paths, contract.tests, contract.workdir)
     targets = list(dict.fromkeys([*everywhere, *copied]))[:_MOST_AT_ONCE]
     places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
@@ -567,15 +596,11 @@ async def _states(sandbox: SandboxPort, links: Mapping[bytes, bytes]) -> dict[by
     return await aside(len(told) + len(changed), parsed_states, told, changed)
 
 
-async def _verified(
-    bench: Bench,
-    sandbox: SandboxPort,
-    contract: HarborContract,
-    ground: Ground,
-    verifier: str | None,
-    *,
-    keeps_links: bool,
-) -> Reward:
+async def made_ready(
+    sandbox: SandboxPort, contract: HarborContract, ground: Ground, verifier: str | None, *, keeps_links: bool
+) -> Ready:
+    """Put in order what the candidate has left, and write the verifier's files. Raises EnvironmentFailedError for what
+    no verifier can follow."""
     await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {}, user=_ROOT)
     opened = await _opened(sandbox, contract, ground)
     dangling = await _clean(sandbox, contract, ground, keeps_links=keeps_links)
@@ -607,42 +632,88 @@ async def _verified(
     if written:
         other = {} if verifier is None else {"OTHER": "y"}
         await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", other)
-    await _make_writable(sandbox, contract, verifier)
-    own = [f"{place}/{path}" for place in {TESTS, ground.emptied[1]} for path in contract.tests if path.endswith(".py")]
+    everywhere = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
+    await _make_writable(sandbox, contract, verifier, everywhere)
+    tests = ground.tests
+    own = [f"{place}/{path}" for place in {tests, ground.tests_real} for path in contract.tests if path.endswith(".py")]
     path, guarding, environment = await _looked(
         contract,
         guard,
-        TESTS,
+        tests,
         {**contract.env, **contract.verifier_env},
         contract.tests.values(),
         trusted=own,
         left=left,
         began=ground.began,
         copied=contract.tests,
+        writes_tests=any(COLLECTED.fullmatch(PurePosixPath(path).name) for path in everywhere),
     )
     place = str(PurePosixPath(path).parent)
     scripted = await _looked(contract, guarded_scripts, contract.tests, place)
     for name, text in scripted.items():
-        await _write(sandbox, f"{TESTS}/{name}", text)
+        await _write(sandbox, f"{tests}/{name}", text)
     for name, text in contract.binary_tests.items():
         content = await aside(len(text), base64.b64decode, text)
-        await _write_bytes(sandbox, f"{TESTS}/{name}", content, mode=0o755 if content[:4] == _ELF else 0o644)
-    argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
+        await _write_bytes(sandbox, f"{tests}/{name}", content, mode=0o755 if content[:4] == _ELF else 0o644)
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())
     if (first := await _looked(contract, first_module_of, path, environment, contract.tests.values())) is not None:
         await _write_bytes(sandbox, *first, mode=0o644)
-    states, live = await _states(sandbox, dangling), await _live(sandbox, ground, path) if keeps_links else b""
-    names = await _looked(contract, judging_scripts, contract.tests, TESTS, contract.workdir)
-    scripts = await WatchedScripts.begin(sandbox, ground.emptied[1], {name: scripted[name] for name in names})
+    return Ready(path, environment, scripted, dangling)
+
+
+@dataclass(slots=True)
+class Watching:
+    """What is looked at while a verifier runs, and again when it has ended."""
+
+    ground: Ground
+    ready: Ready
+    states: Mapping[bytes, LinkState]
+    live: bytes | None
+    """None where no link was left that leads somewhere"""
+    scripts: WatchedScripts
+
+    @classmethod
+    async def begin(
+        cls, sandbox: SandboxPort, contract: HarborContract, ground: Ground, ready: Ready, *, keeps_links: bool
+    ) -> Watching:
+        """Begin it; `close` ends it."""
+        states = await _states(sandbox, ready.dangling)
+        live = await _live(sandbox, ground, ready.guard_path) if keeps_links else None
+        names = await _looked(contract, judging_scripts, contract.tests, ground.tests, contract.workdir)
+        judging = {name: ready.scripts[name] for name in names}
+        return cls(ground, ready, states, live, await WatchedScripts.begin(sandbox, ground.tests_real, judging))
+
+    async def led_somewhere(self, sandbox: SandboxPort, contract: HarborContract) -> bool:
+        """Whether a link of the candidate's may have led to what the verifier put there."""
+        if self.states:
+            after = await _states(sandbox, self.ready.dangling)
+            size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(self.states)
+            if await aside(size, has_led_somewhere, self.states, after, contract.tests):
+                return True
+        return self.live is not None and await _live(sandbox, self.ground, self.ready.guard_path) != self.live
+
+
+async def _verified(
+    bench: Bench,
+    sandbox: SandboxPort,
+    contract: HarborContract,
+    ground: Ground,
+    verifier: str | None,
+    *,
+    keeps_links: bool,
+) -> Reward:
+    ready = await made_ready(sandbox, contract, ground, verifier, keeps_links=keeps_links)
+    watching = await Watching.begin(sandbox, contract, ground, ready, keeps_links=keeps_links)
     try:
-        request = _bash(contract, argv, environment, contract.verifier_timeout_seconds)
+        argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
+        request = _bash(contract, argv, dict(ready.environment), contract.verifier_timeout_seconds)
         done = await bench.run(sandbox, replace(request, user=verifier))
         reward = await _reward(sandbox, done)
         if done.outcome is ExecOutcome.EXITED:
-            reward = replace(reward, changed=await scripts.changed(sandbox))
+            reward = replace(reward, changed=await watching.scripts.changed(sandbox))
     finally:
-        scripts.close()
+        watching.scripts.close()
     if done.outcome is ExecOutcome.EXITED:
         is_open = await _told(sandbox, ("sh", "-c", _IS_OPEN, "sh", *REWARD_FILES), "/", seconds=_CLEAN_SECONDS)
         reward = replace(reward, is_closed=not is_open)
@@ -651,17 +722,12 @@ async def _verified(
         await asyncio.sleep(_STILL_SECONDS)
         if await fingerprints(sandbox, REWARD_FILES) != before:
             return Reward(None, rewritten=True)
-    if reward.value and states:
-        after = await _states(sandbox, dangling)
-        size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(states)
-        if await aside(size, has_led_somewhere, states, after, contract.tests):
-            return replace(reward, by_links=True)
-    if reward.value and keeps_links and await _live(sandbox, ground, path) != live:
+    if reward.value and await watching.led_somewhere(sandbox, contract):
         return replace(reward, by_links=True)
     return reward
 
 
-async def _end_processes(sandbox: SandboxPort) -> None:
+async def end_processes(sandbox: SandboxPort) -> None:
     """What the candidate has started in the background could write a reward when the verifier has ended."""
     for _ in range(_END_ROUNDS):
         left = await sandbox.processes()
@@ -775,7 +841,7 @@ async def _write_bytes(sandbox: SandboxPort, path: str, content: bytes, *, mode:
     try:
         await sandbox.write_file(path, content, mode=mode)
     except SandboxFileError as error:
-        if error.reason in (*_FULL, "IO_FAILED"):
+        if error.reason in (*FULL, "IO_FAILED"):
             raise
         raise EnvironmentFailedError(f"the environment cannot be made here: {path}: {error}") from None
 

@@ -177,22 +177,27 @@ exit 0
 """A number for the links to something, also hard ones, that the candidate has left (changed since `began`, and not
 since the marker), and what of that to which they lead has changed since the marker. It is a script of bash"""
 SPREAD_LINKS = r"""
+shopt -s lastpipe
 elsewhere=$*
 spread() {  # what is in the folder $1, but for the verifier's places, as links in the folder $2
-    local entry other is_other
+    local entry real other is_other at=0 entries=() plain=() above=()
     mkdir -- "$2" || return
     for entry in "${1%/}"/* "${1%/}"/.[!.]* "${1%/}"/..?*; do
-        [ -e "$entry" ] || [ -L "$entry" ] || continue
-        is_other=n
+        if [ -e "$entry" ] || [ -L "$entry" ]; then entries+=("$entry"); fi
+    done
+    printf '%s\0' "${entries[@]}" | xargs -0 -r readlink -mz -- | while IFS= read -r -d '' real; do
+        entry=${entries[at]} is_other=n at=$((at + 1))
         for other in $elsewhere; do
-            case "$(readlink -m -- "$entry")/" in "$other"/*) is_other=y;; esac
-            case "$other/" in "$(readlink -m -- "$entry")"/*) [ "$is_other" = y ] || is_other=above;; esac
+            case "$real/" in "$other"/*) is_other=y;; esac
+            case "$other/" in "${real%/}"/*) [ "$is_other" = y ] || is_other=above;; esac
         done
         case "$is_other" in
-            n) ln -s -- "$entry" "$2/${entry##*/}";;
-            above) [ -L "$entry" ] || spread "$entry" "$2/${entry##*/}";;
+            n) plain+=("$entry");;
+            above) [ -L "$entry" ] || above+=("$entry");;
         esac
     done
+    [ ${#plain[@]} -eq 0 ] || printf '%s\0' "${plain[@]}" | xargs -0 ln -s -t "$2" --
+    for entry in "${above[@]}"; do spread "$entry" "$2/${entry##*/}"; done
 }
 while IFS= read -r -d '' link && IFS= read -r -d '' real; do
     if [ -L "$link" ]; then rm -f -- "$link" && spread "$real" "$link"; fi
@@ -220,6 +225,8 @@ _LOOKS_AT_LINKS = re.compile(
     r"readlink|islink|is_symlink|lstat|realpath|\.resolve\(|-type[ \t=]*l\b|\[[^\]\[]*[ \t]-[hL][ \t]"
     r"|\btest[ \t]+(?:![ \t]+)?-[hL][ \t]|\bls[ \t]+-\w*l|%N"
 )
+_ANY_FOLDER = re.compile(r"\*/|\*\*|\brglob\b|\bfollowlinks\b|(?<![\w-])-(?:[A-Za-z]*[RL][A-Za-z]*|follow)\b")
+"""patterns that stand for folders, and options by which programs go through links to folders"""
 _LINES_AFTER = 4
 """number of lines after a look at a link, in which what it showed is compared"""
 _MOST_NAMES = 200
@@ -318,10 +325,25 @@ def names_brought(tests: Iterable[str], written: Iterable[str]) -> str:
     return "/" + "".join(f"{name}/" for name in sorted(names - {"", "/"}))
 
 
-def names_above(texts: Iterable[str], elsewhere: Iterable[str], reals: Iterable[bytes]) -> frozenset[bytes]:
-    """The folders, among some that hold these places, from which a text may go on to them: `a/tests`, `"tests"`, where
-    `a` is a link to what holds `tests`."""
+def links_above(texts: Iterable[str], elsewhere: Iterable[str], above: Mapping[bytes, bytes]) -> frozenset[bytes]:
+    """The links, among some to folders that hold these places, from which a text may go on to them: by a name of theirs
+    (`a/tests`, `"tests"`, where `a` is a link to what holds `tests`); by a pattern for folders; or since it names the
+    link, of which it may read all that is below. A link of which it asks where it leads stays."""
     texts = list(texts)
+    folders = _folders_gone_on_from(texts, elsewhere, above.values())
+    found = {link for link, real in above.items() if real in folders}
+    if any(_LOOKS_AT_LINKS.search(text) for text in texts):
+        return frozenset(found)
+    if any(_ANY_FOLDER.search(text) for text in texts):
+        return frozenset(above)
+    names = {link: PurePosixPath(link.decode("utf-8", "replace")).name for link in above}
+    asked = sorted(set(names.values()))[:_MOST_NAMES]
+    named = {name for name in asked if any(_is_named(name, text) for text in texts)}
+    return frozenset(found | {link for link, name in names.items() if name in named})
+
+
+def _folders_gone_on_from(texts: list[str], elsewhere: Iterable[str], reals: Iterable[bytes]) -> frozenset[bytes]:
+    elsewhere = list(elsewhere)
     found = set()
     for real in set(reals):
         folder = PurePosixPath(real.decode("utf-8", "replace"))

@@ -362,6 +362,7 @@ def guard(
     copied: Mapping[str, str] | None = None,
     beside_candidate: bool = False,
     hides_processes: bool = False,
+    writes_tests: bool = False,
 ) -> tuple[str, bytes, dict[str, str]]:
     """(path, content) of a file, and the variables with which each Python loads it as it starts; see
     `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: the verifier's programs;
@@ -369,7 +370,8 @@ def guard(
     candidate has left; `began`: when the candidate began, by the files' times; `copied`: the verifier's files, which it
     may copy; `beside_candidate`: the candidate runs at
     the same time, so that what the contract adds to the search path is in the file, and in no variable;
-    `hides_processes`: the sandbox does (see `SandboxSpec`)."""
+    `hides_processes`: the sandbox does (see `SandboxSpec`); `writes_tests`: the verifier's lines of shell write files
+    that test runners collect."""
     texts = list(texts)
     place = f"{folder}/.start-{secrets.token_hex(8)}"
     theirs = environment.get("PYTHONPATH", "")
@@ -382,6 +384,7 @@ def guard(
         "SEARCHED": searched,
         "HIDDEN": (True,) if hides_processes else (),
         "LEFT": tuple(left),
+        "WRITES": (True,) if writes_tests else (),
         "BEGAN": () if began is None else (began,),
         "NAMED": tuple(sorted({name for text in texts for name in _PROGRAM_NAME.findall(text)})),
         "IMPORTED": tuple(sorted({name for text in texts for pattern in _IMPORTED for name in pattern.findall(text)})),

@@ -18,7 +18,7 @@ from harena.scoring.scorers.verifier_ground import copied_paths, written_paths
 from harena.scoring.scorers.watched_files import content_of, folders_above
 
 _MOST_BYTES = 4 * 1024 * 1024
-_COLLECTED = re.compile(r"(?:test_.*|.*_test|conftest)\.py")
+COLLECTED = re.compile(r"(?:test_.*|.*_test|conftest)\.py")
 """names of files that pytest and unittest load by themselves"""
 _STARTS = re.compile(r"(?:\b(?:python[\d.]*|bash|sh|dash|node|perl|ruby|source|exec)|(?:^|[\n;&|({])[ \t]*\.)[ \t]+")
 _OPTION = re.compile(r"-\S+[ \t]+")
@@ -104,7 +104,7 @@ def _changes(piece: str) -> bool:
 
 
 def _is_judging(path: PurePosixPath, imported: Collection[str], started: Collection[str]) -> bool:
-    if str(path) == TEST_SCRIPT or _COLLECTED.fullmatch(path.name) or path.name in started:
+    if str(path) == TEST_SCRIPT or COLLECTED.fullmatch(path.name) or path.name in started:
         return True
     return path.suffix == ".py" and path.name != "__init__.py" and path.stem in imported
 
