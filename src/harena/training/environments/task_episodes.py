@@ -15,12 +15,15 @@ from typing import Any, Literal, Self
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
 from harena.scoring.formats.answers import PYTHON, SHELLS, final_answer, program_in
+from harena.scoring.scorers.harbor import EnvironmentFailedError
+from harena.scoring.scorers.judged_place import Judged, JudgedPlace, LeftError
 from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, first_module_of, guard
 from harena.scoring.slices import aside
+from harena.sdk.portal import current_portal
 from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import Step
-from harena.training.environments.sandbox import SandboxEnvironment
-from harena.training.environments.tasks import Task, flag_digest
+from harena.training.environments.sandbox import SandboxEnvironment, Workplace
+from harena.training.environments.tasks import Task, Verification, flag_digest
 from harena.training.rollouts.scored import judged
 from harena.training.rollouts.trajectory import Reward, StopReason
 
@@ -63,6 +66,7 @@ class TaskEnvironment(SandboxEnvironment):
         self._told: list[str] = []
         self._begun = False
         self._image_script = ""
+        self._place: JudgedPlace | None = None
         self._start_up: StartUpFiles | None = None
 
     async def fork(self, count: int) -> list[Self]:
@@ -92,7 +96,14 @@ class TaskEnvironment(SandboxEnvironment):
             self._image_script = await self._read(how.script_path)
             if not self._image_script.strip():
                 raise PlatformError(f"task {self._task.name}: there is no script {how.script_path} in its environment")
-        if how.method in ("script", "env_script"):
+        if how.method not in ("script", "env_script"):
+            return ""
+        files = {self.at.path(path): text for path, text in self._task.files.items()}
+        try:
+            self._place = await current_portal().submit(_place_of, self.at, self._verifier(), files)
+        except EnvironmentFailedError as error:
+            raise PlatformError(f"task {self._task.name}: {error}") from None
+        if self._place is None:
             told = await self.at.exec(["sh", "-c", 'printf %s "$HOME"'], _HOME_SECONDS)
             sandbox, home = self.at.sandbox, told.stdout.rstrip("/")
             try:
@@ -132,19 +143,47 @@ class TaskEnvironment(SandboxEnvironment):
         await self._end_processes()
         if how.method == "env_flag":
             return await self._flag()
-        script = self._image_script if how.script is None else how.script
+        script = self._verifier()
+        # a script that names the reasoning's own marks is about the form of the whole
+        said = self._said if "think>" in script else await aside(len(self._said), final_answer, self._said)
+        stdin = said.encode("utf-8", "replace")
+        return await (self._verified(script, stdin) if self._place is None else self._judged(self._place, stdin))
+
+    async def _judged(self, place: JudgedPlace, stdin: bytes) -> Reward:
+        """What the script says of what the policy left, where that can be put in order before."""
+        how = self._task.verification
+        try:
+            found = await current_portal().submit(_judged_in, place, self.at, how, stdin)
+        except LeftError as error:
+            return self._reward(False, detail=str(error))
+        if found.done.outcome is ExecOutcome.TIMEOUT:
+            raise self._too_slow()
+        if found.doubt:
+            return self._reward(False, "suspect", found.doubt)
+        said = found.done.stderr[-300:].decode("utf-8", "replace")
+        return self._reward(found.passed, detail="" if found.passed else f"exit code {found.done.returncode}: {said}")
+
+    async def _verified(self, script: str, stdin: bytes) -> Reward:
+        """What it says in an image that has not what that takes: home folder and Python's modules are put in order."""
+        how = self._task.verification
         if self._start_up is not None:
             try:
                 await self._start_up.restore(self.at.sandbox, self.at.sandbox.list_files, [script])
             except StartUpFilesError as error:
                 return self._reward(False, detail=str(error))
-        # a script that names the reasoning's own marks is about the form of the whole
-        said = self._said if "think>" in script else await aside(len(self._said), final_answer, self._said)
-        done = await self._script(script, how.timeout_seconds, said.encode("utf-8", "replace"), guarded=True)
+        done = await self._script(script, how.timeout_seconds, stdin, guarded=True)
         if done.outcome is ExecOutcome.TIMEOUT:
-            raise PlatformError(f"the verification took longer than {how.timeout_seconds:g} s")
+            raise self._too_slow()
         right = done.outcome is ExecOutcome.EXITED and done.returncode == how.expected_exit_code
         return self._reward(right, detail="" if right else f"exit code {done.returncode}: {done.stderr[-300:]}")
+
+    def _too_slow(self) -> PlatformError:
+        return PlatformError(f"the verification took longer than {self._task.verification.timeout_seconds:g} s")
+
+    def _verifier(self) -> str:
+        """The text of the script that verifies."""
+        how = self._task.verification
+        return self._image_script if how.script is None else how.script
 
     def _conversation(self) -> str:
         """What was said; and where the environment has told something, each on a line of JSON: neither can pass for the
@@ -214,6 +253,17 @@ class TaskEnvironment(SandboxEnvironment):
                 with suppress(ValidationError):  # it has ended by itself
                     await self.at.sandbox.kill(process.pid, signal.SIGKILL)
         raise PlatformError("the processes that the policy has started do not end")
+
+
+async def _place_of(at: Workplace, script: str, files: Mapping[str, str]) -> JudgedPlace | None:
+    """On the sdk's loop."""
+    return await JudgedPlace.of(await at.sandbox.running_port(), script, workdir=at.directory, files=files)
+
+
+async def _judged_in(place: JudgedPlace, at: Workplace, how: Verification, stdin: bytes) -> Judged:
+    """On the sdk's loop."""
+    sandbox, code = await at.sandbox.running_port(), how.expected_exit_code
+    return await place.judged(sandbox, seconds=how.timeout_seconds, stdin=stdin, code=code)
 
 
 async def solved(task: Task, row: PromptRow, *, seconds: float = 300.0) -> Reward:

@@ -28,10 +28,9 @@ environment variables of every command (`folder` is INPUT_FOLDER). An instructio
     llm_judge   {model, rubric, passing_threshold (0.5), system_prompt}: a model judges the conversation
 
 Scripts run in the sandbox that the policy has worked in, after every process that it started was ended. They are put
-there only then, so the policy never sees them; but what it left is what they run in. What programs read as they start
-in a home folder is as it was before, unless the script names it, and Python programs of the script's own find modules
-elsewhere before they look in the working directory. Where that is not enough, let `scoring` judge files in fresh
-sandboxes.
+there only then, so the policy never sees them; but what it left is what they run in. It is put in order before, as for
+the verifier of a Harbor task (`harena.scoring.scorers.judged_place`). Where that is not enough, let `scoring` judge
+files in fresh sandboxes.
 """
 
 from __future__ import annotations

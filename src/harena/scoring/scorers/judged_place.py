@@ -1,0 +1,138 @@
+"""A script that judges what somebody has left in a sandbox, and runs in that sandbox: the verifier of a training task.
+
+It is prepared as the verifier of a Harbor task is (see `harbor`): what was left in the places of its own files and
+scratch files, rules that steer its tools, and links to its text, or to whoever follows them, speak for nobody. The
+script lies in a folder whose name nobody knows before.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Self
+
+from harena.core.errors import SandboxFileError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.core.ports import SandboxPort
+from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.scorers.harbor import (
+    FULL,
+    EnvironmentFailedError,
+    Ground,
+    Watching,
+    end_processes,
+    ground_of,
+    made_ready,
+)
+from harena.scoring.scorers.verifier_ground import MAKEFILES
+
+_CAN_LOOK = """\
+command -v bash >/dev/null && command -v xargs >/dev/null && find / -maxdepth 0 -printf '' 2>/dev/null || exit 9
+printf '%s\\n' "$HOME"
+[ ! -w /usr/bin ] || echo open
+"""
+_SECONDS = 60.0
+_SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a script that judges did."""
+
+    done: ExecResult
+    passed: bool = False
+    doubt: str = ""
+    """why it did not pass, though it ended as one that passes"""
+
+
+class LeftError(Exception):
+    """What was left keeps the script from judging; the message says what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPlace:
+    """One sandbox in which somebody acts, and a script judges afterwards."""
+
+    contract: HarborContract
+    ground: Ground
+    argv: tuple[str, ...]
+    """the command line of the script"""
+
+    @classmethod
+    async def of(
+        cls, sandbox: SandboxPort, script: str, *, workdir: str, files: Mapping[str, str] | None = None
+    ) -> Self | None:
+        """Look at the sandbox before anybody acts; `files`: what the environment has by absolute path. None where its
+        image has not what that takes: bash and GNU's find. Raises EnvironmentFailedError."""
+        request = ExecRequest(argv=("sh", "-c", _CAN_LOOK), timeout_seconds=_SECONDS, warm=False)
+        done = await (await sandbox.exec(request)).wait()
+        if done.outcome is not ExecOutcome.EXITED or done.returncode != 0 or not workdir.startswith("/"):
+            return None
+        home, *is_open = done.stdout.decode("utf-8", "replace").splitlines()
+        folder = f"/tmp/{secrets.token_hex(16)}"
+        argv, name = _started(script)
+        rules = {path: text for path, text in (files or {}).items() if PurePosixPath(path).name in MAKEFILES}
+        contract = HarborContract(
+            type="harbor", workdir=workdir, tests={TEST_SCRIPT: "", name: script}, environment_files=rules
+        )
+        # who may write to the programs of an image can change these: to look at more than the usual places helps nobody
+        taken = tuple(dict.fromkeys((workdir, "/app", "/tmp", *([home] if home[:1] == "/" else []))))
+        ground = await ground_of(
+            sandbox,
+            contract,
+            taken=taken if is_open else (),
+            places=(folder,),
+            tests=folder,
+            clock=f"/tmp/{secrets.token_hex(16)}",
+        )
+        return cls(contract, ground, (*argv, f"{folder}/{name}"))
+
+    async def judged(self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int) -> Judged:
+        """What the script does, whose exit code is `code` where what was left is right. Where something has changed
+        behind a link while it ran, it is run once more, with a copy in the link's place. Raises LeftError."""
+        request = ExecRequest(
+            argv=self.argv, cwd=self.contract.workdir, timeout_seconds=seconds, stdin=stdin, warm=False
+        )
+        try:
+            judged, has_led = await self._judged(sandbox, request, code, keeps_links=True)
+            if has_led:
+                await end_processes(sandbox)
+                judged, _ = await self._judged(sandbox, request, code, keeps_links=False)
+        except EnvironmentFailedError as error:  # before anybody acted the same could be done
+            raise LeftError(str(error)) from None
+        except SandboxFileError as error:
+            if error.reason not in FULL:
+                raise
+            raise LeftError(str(error)) from None
+        return judged
+
+    async def _judged(
+        self, sandbox: SandboxPort, request: ExecRequest, code: int, *, keeps_links: bool
+    ) -> tuple[Judged, bool]:
+        """(what it did, whether a link has led it somewhere)."""
+        ready = await made_ready(sandbox, self.contract, self.ground, None, keeps_links=keeps_links)
+        watching = await Watching.begin(sandbox, self.contract, self.ground, ready, keeps_links=keeps_links)
+        try:
+            done = await (await sandbox.exec(replace(request, env=ready.environment))).wait()
+            if done.outcome is not ExecOutcome.EXITED or done.returncode != code:
+                return Judged(done), False
+            if await watching.scripts.changed(sandbox):
+                return Judged(done, doubt="the script was changed while it ran"), False
+            has_led = keeps_links and await watching.led_somewhere(sandbox, self.contract)
+            return Judged(done, passed=True), has_led
+        finally:
+            watching.scripts.close()
+            await sandbox.remove(self.ground.tests_real, recursive=True, missing_ok=True)
+
+
+def _started(script: str) -> tuple[tuple[str, ...], str]:
+    """What starts a script, and a name by which it is known what it is written in."""
+    first = script.split("\n", 1)[0]
+    argv = tuple(shlex.split(first[2:])) if first.startswith("#!") else ("sh",)
+    programs = {PurePosixPath(word).name for word in argv}
+    if any(name.startswith("python") for name in programs):
+        return argv, "script.py"
+    return argv, TEST_SCRIPT if programs & _SHELLS else "script"
