@@ -146,3 +146,11 @@ def test_the_end_of_a_proof_is_no_operator(text: str) -> None:
     """Some answers end with its sign; a frame is as good as a box."""
     assert last_number(text.format(42)) == 42
     assert last_number(text.format("2 * 42")) is None
+
+
+def test_a_negative_number_of_any_length_is_what_it_is() -> None:
+    """It is neither rounded nor too long to be one."""
+    assert last_number("-" + "1" * 40 + "2") != last_number("-" + "1" * 40 + "3")
+    longest = last_number("-" + "9" * 1_000_001)
+    assert longest is not None
+    assert longest < 0

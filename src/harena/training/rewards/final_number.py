@@ -178,7 +178,7 @@ def _number_at_end(text: str) -> Decimal | None:
             return None
         if signed != before and before[len(signed)].isspace() and _DASH.search(signed[-60:]):
             return Decimal(written.replace(",", ""))
-        return -Decimal(written.replace(",", ""))
+        return Decimal(written.replace(",", "")).copy_negate()  # a minus would round it, and raises for a long one
     previous = before[-1:]
     is_part = (previous.isalnum() and previous < _LATER_LETTERS) or previous in _NOT_BEFORE
     is_computed = previous in ("*", "+") and _is_operand(before.rstrip("*+"))

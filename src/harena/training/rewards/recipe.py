@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.core.records.training_plans import OverlongPolicy
+from harena.scoring.slices import aside
 from harena.training.data.prompts import PromptRow, digest
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward, RewardValidity, is_learnable
 
@@ -56,7 +57,7 @@ class Rule:
         """Decide the reward at once. Raises ValidationError for a candidate of files."""
         if not isinstance(text, str):
             raise ValidationError(f"{self.name} judges a text, and the environment's answer for row {row.id} is files")
-        return Reward(value=self.decide(row, text))
+        return Reward(value=await aside(len(text), self.decide, row, text))
 
     def check(self, row: PromptRow) -> list[str]:
         """List what the row lacks for this rule."""
