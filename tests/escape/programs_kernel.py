@@ -294,6 +294,17 @@ for made in (socket.create_connection(listener.getsockname()), listener, socket.
         escaped("whoever closes the last descriptor of it waits", made)
 done()
 """,
+    "closed connections that count for the whole host": r"""
+import socket, struct
+listener = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(listener.getsockname())
+before = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2)
+for seconds in (61, 120):
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2, seconds)
+    if client.getsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2) != before or before > 60:
+        escaped("an orphan for", seconds)
+done()
+""",
     "protocols that load modules": r"""
 for family, kind, protocol in ((2, 5, 0), (10, 5, 0), (2, 6, 0), (2, 4, 0), (2, 10, 0), (2, 3, 0), (2, 1, 132), (2, 5, 132), (2, 1, 262), (2, 6, 33), (2, 1, 256), (2, 2, 115), (10, 1, 132), (10, 1, 262)):
     descriptor = call(41, family, kind, protocol)

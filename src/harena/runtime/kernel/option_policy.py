@@ -10,12 +10,16 @@ is every option that makes the kernel hold something which no cgroup counts and 
     blocks of a socket       options of packets, keys of TCP, upper layers, names of memory: kept beside the socket
     memberships of groups    of IPv6 without a bound; there is no interface for them here, which is what is said
     corks                    a datagram that is never sent
+    connections of nobody    TCP_LINGER2: how long one that its program has closed waits for the other end's close, two
+                             minutes instead of none; their number is the whole host's (net.ipv4.tcp_max_orphans), and
+                             beyond it the kernel breaks connections that anybody closes
 
 What is left out answers as on a kernel that does not have it. Larger buffers are granted without effect: a program that
 asks for them works with the usual ones, and what a socket may hold stays the host's default. So is IP_RECVERR, without
-which glibc asks no name server: a socket that is connected hears of errors without it. So is SO_LINGER: who
-closes the last descriptor of a socket would wait for as long as the program said, and that may be the kernel's one
-worker that closes files for the whole host (garbage of unix sockets), or a process that was sent the descriptor.
+which glibc asks no name server: a socket that is connected hears of errors without it. So are TCP_LINGER2 and
+SO_LINGER: who closes the last descriptor of a socket would wait for as long as the program said, and that may be the
+kernel's one worker that closes files for the whole host (garbage of unix sockets), or a process that was sent the
+descriptor.
 Numbers: the kernel's own headers (Linux 6.18), the same on both machines.
 """
 
@@ -48,7 +52,7 @@ _ALLOWED_OF_SOCKETS = {
         MCAST_LEAVE_GROUP=45 IP_MULTICAST_ALL=49 IP_UNICAST_IF=50 IP_LOCAL_PORT_RANGE=51
     """),
     _TCP: _parse("""
-        TCP_NODELAY=1 TCP_MAXSEG=2 TCP_CORK=3 TCP_KEEPIDLE=4 TCP_KEEPINTVL=5 TCP_KEEPCNT=6 TCP_SYNCNT=7 TCP_LINGER2=8
+        TCP_NODELAY=1 TCP_MAXSEG=2 TCP_CORK=3 TCP_KEEPIDLE=4 TCP_KEEPINTVL=5 TCP_KEEPCNT=6 TCP_SYNCNT=7
         TCP_DEFER_ACCEPT=9 TCP_WINDOW_CLAMP=10 TCP_QUICKACK=12 TCP_CONGESTION=13 TCP_USER_TIMEOUT=18 TCP_FASTOPEN=23
         TCP_NOTSENT_LOWAT=25 TCP_FASTOPEN_CONNECT=30 TCP_INQ=36
     """),
@@ -65,6 +69,7 @@ _ALLOWED_OF_SOCKETS = {
 _ANSWERED_OF_SOCKETS = {
     _SOCKET: {7: GRANT, 8: GRANT, 13: GRANT, 32: EPERM, 33: EPERM, 36: EPERM},
     # SO_SNDBUF, SO_RCVBUF, SO_LINGER; SO_SNDBUFFORCE, SO_RCVBUFFORCE, SO_MARK need a privilege
+    _TCP: {8: GRANT},  # TCP_LINGER2
     _IP: {11: GRANT, **dict.fromkeys((35, 39, 42, 46), ENODEV)},  # IP_RECVERR; IP_ADD_MEMBERSHIP and its like
     _IPV6: {25: GRANT, **dict.fromkeys((20, 27, 42, 46), ENODEV)},
     # IPV6_RECVERR; IPV6_ADD_MEMBERSHIP, IPV6_JOIN_ANYCAST and their like
