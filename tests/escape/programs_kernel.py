@@ -455,6 +455,19 @@ for there in (0, 1, 2, *os.pipe(), *(end.detach() for end in socket.socketpair()
         escaped("signals are sent for", there)
 done()
 """,
+    "core dumps for a program of the host": r"""
+import resource, struct
+for limits in ((0, 0), (0, 1), (1 << 30, 1 << 30), (-1, -1)):
+    for setting in (lambda: resource.setrlimit(resource.RLIMIT_CORE, limits), lambda: resource.prlimit(0, resource.RLIMIT_CORE, limits),
+                    lambda: call(160, 4, struct.pack("<qq", *limits))):
+        try:
+            setting()
+        except (OSError, ValueError):
+            pass
+        if resource.getrlimit(resource.RLIMIT_CORE) != (1, 1):
+            escaped("a limit of core dumps of", resource.getrlimit(resource.RLIMIT_CORE))
+done()
+""",
     "access lists that nobody counts": r"""
 import errno, struct
 def listed(many):

@@ -295,7 +295,7 @@ for which in (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_MEML
     try:
         now = resource.getrlimit(which)
         resource.setrlimit(which, (now[1] + 1, now[1] + 1) if now[1] >= 0 else now)
-        if now[1] >= 0:
+        if resource.getrlimit(which) != now:
             escaped("limit", which)
     except (OSError, ValueError):
         pass

@@ -372,6 +372,19 @@ def test_limits_are_set_by_a_process_for_itself(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_limit_of_core_dumps_stays_as_it_is(machine: str) -> None:
+    """With 0 the kernel starts the host's program for core dumps, as root, wherever it has one."""
+    for upper in (0, 1 << 32):
+        assert verdict(machine, "setrlimit", upper | 4, 0x1000) == GRANTED
+        for new in (0x1000, 1 << 32, 0x7FFF00001000):
+            assert verdict(machine, "prlimit64", 0, upper | 4, new, 0) == GRANTED
+            assert verdict(machine, "prlimit64", 5, upper | 4, new, 0) == EPERM
+    assert verdict(machine, "prlimit64", 0, 4, 0, 0x1000) == ALLOW
+    for which in (0, 1, 2, 3, *range(5, 16)):
+        assert verdict(machine, "setrlimit", which, 0x1000) == verdict(machine, "prlimit64", 0, which, 0x1000) == ALLOW
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_a_lower_priority_is_granted_without_effect(machine: str) -> None:
     """Success is reported without asking the kernel; it is asked for higher priorities, and refuses."""
     for which in (0, 1, 2):

@@ -911,7 +911,7 @@ def _settings(
     unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
     # Open files are limited for each program, not for init: the kernel counts descriptors on their way per user, and
     # compares with the sender's own limit. A neighbour of the same user could otherwise keep init from answering.
-    rlimits = [(resource.RLIMIT_CORE, 0), (_RLIMIT_NICE, 0), (_RLIMIT_RTPRIO, 0)]
+    rlimits = [(_RLIMIT_NICE, 0), (_RLIMIT_RTPRIO, 0)]
     rlimits.append((resource.RLIMIT_MEMLOCK, _LOCKED_BYTES))
     if "memory_bytes" in unenforced and limits.memory_bytes is not None:
         rlimits.append((resource.RLIMIT_AS, limits.memory_bytes))

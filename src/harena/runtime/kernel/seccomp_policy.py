@@ -26,6 +26,8 @@ more closely:
                  reason; nor by MADV_MERGEABLE, which tells who else has a page of the same content
     prlimit64    limits are set by each process for itself only (pid 0): who lowers those of another one decides what a
                  program of somebody else says. Those of others may be read, but for pid 1's
+    prlimit64, setrlimit   the limit of core dumps stays at 1 (see the spawner), whatever is asked for: with another one
+                 the kernel would start the host's program for core dumps, where it has one
     sched_setparam, sched_setaffinity   not of pid 1
     setpriority, sched_setscheduler, sched_setattr, ioprio_set   a lower priority is granted and nothing changes: who
                  could have one would buy the excuse of a starved host; never of pid 1
@@ -147,6 +149,11 @@ def _socket() -> list[Instruction]:
         (_RETURN, _ERRNO | _EAFNOSUPPORT, None, 0),
         (_RETURN, _ERRNO | _EPERM, None, 0),
     ]
+    return _placed(rows)
+
+
+def _placed(rows: list[tuple[int, int, int | None, int]]) -> list[Instruction]:
+    """Instructions whose jumps lead to places of this list; those without one have None."""
     return [
         (code, 0, 0, operand) if then is None else (code, then - place - 1, otherwise - place - 1, operand)
         for place, (code, operand, then, otherwise) in enumerate(rows)
@@ -190,19 +197,29 @@ def _sched_setattr() -> list[Instruction]:
 
 
 def _prlimit64() -> list[Instruction]:
-    """(pid, resource, new limits, ...): a process sets its own, and reads those of others."""
-    allow, refuse = _return(_ALLOW), _return(_ERRNO | _EPERM)
-    return [
-        (_LOAD, 0, 0, _low(0)),
-        (_EQUAL, 5, 0, 0),
-        (_EQUAL, 5, 0, _INIT),
-        (_LOAD, 0, 0, _low(2)),
-        (_EQUAL, 0, 3, 0),
-        (_LOAD, 0, 0, _low(2) + 4),  # the upper word of the pointer
-        (_EQUAL, 0, 1, 0),
-        allow,
-        refuse,
-    ]
+    """(pid, resource, new limits, ...): a process sets its own, but that of core dumps, and reads those of others."""
+    own, set_core, allow, refuse, grant = 7, 9, 13, 14, 15
+    new = _low(2)
+    return _placed(
+        [
+            (_LOAD, _low(0), None, 0),
+            (_EQUAL, 0, own, 2),
+            (_EQUAL, _INIT, refuse, 3),
+            (_LOAD, new, None, 0),
+            (_EQUAL, 0, 5, refuse),
+            (_LOAD, new + 4, None, 0),  # the upper word of the pointer
+            (_EQUAL, 0, allow, refuse),
+            (_LOAD, _low(1), None, 0),
+            (_EQUAL, _RLIMIT_CORE, set_core, allow),
+            (_LOAD, new, None, 0),
+            (_EQUAL, 0, 11, grant),
+            (_LOAD, new + 4, None, 0),
+            (_EQUAL, 0, allow, grant),
+            (_RETURN, _ALLOW, None, 0),
+            (_RETURN, _ERRNO | _EPERM, None, 0),
+            (_RETURN, _ERRNO | 0, None, 0),
+        ]
+    )
 
 
 def _ioprio_set() -> list[Instruction]:
@@ -276,6 +293,7 @@ kernel's memory; the file and its name, which are counted, take five times as mu
 MOST_POLLED = 1024
 """the number of descriptors that a process has by default; epoll, which is counted, has no such bound"""
 _INIT = 1
+_RLIMIT_CORE = 4
 _TIOCSTI, _TIOCLINUX, _TIOCSETD, _FIOASYNC = 0x5412, 0x541C, 0x5423, 0x5452
 _FIRST_OF_DRIVERS = 0x8939
 """from here on requests of sockets belong to drivers: the kernel starts modprobe for those of bridges (SIOCGIFBR,
@@ -315,6 +333,7 @@ def _special(*, is_machine: bool = False) -> dict[str, list[Instruction]]:
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
         "prlimit64": _prlimit64(),
+        "setrlimit": _none_of(0, (_RLIMIT_CORE,), 0),
         "fadvise64": _none_of(3, (_FADV_DONTNEED,), 0),
         "preadv2": _without(5, _RWF_NOWAIT | _RWF_DONTCACHE, _EOPNOTSUPP),
         "pwritev2": _without(5, _RWF_NOWAIT | _RWF_DONTCACHE, _EOPNOTSUPP),
@@ -333,7 +352,7 @@ def _special(*, is_machine: bool = False) -> dict[str, list[Instruction]]:
 
 _WRITE_TO_DISK = ("fsync", "fdatasync", "sync_file_range")
 _TAKES_A_PROCESS = ("sched_setparam", "sched_setaffinity")
-_OF_SANDBOXES = ("clone", "clone3", "prlimit64", "signalfd4", *_TAKES_A_PROCESS)
+_OF_SANDBOXES = ("clone", "clone3", "prlimit64", "setrlimit", "signalfd4", *_TAKES_A_PROCESS)
 """rules that templates do without: init has a signalfd before its own filter, and hears by it of what has ended"""
 _HOST_WIDE = ("io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents")
 UNACCOUNTED = frozenset({"memfd_create", "shmget", "shmat", "shmctl", "shmdt"})

@@ -67,6 +67,10 @@ _MOST_UNANSWERED = 128
 """orders that a template is told of at one time; more wait here, so that one that does not read holds up nobody else"""
 _DESCRIPTOR_SPACE = _socket.CMSG_SPACE(4)
 _WATCH_SECONDS = 0.1
+_NO_CORE = 1
+"""Limit of core dumps (RLIMIT_CORE) of everything that is started here. The kernel writes none of so few bytes, and
+starts none of the host's programs for them either (`kernel.core_pattern` that begins with |), which it does with 0: as
+root of the host, and outside of every cgroup."""
 _BETWEEN_STEPS_SECONDS = 0.005
 """for which a step of a look waits at most for a moment without another event"""
 
@@ -730,6 +734,8 @@ def _counted_seconds(sandbox: _Sandbox) -> float | None:
 def main() -> None:
     """`python -I -S -c "... main()" DESCRIPTOR CLIENT_PID`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the client
+    with suppress(OSError, ValueError):  # an ordinary user whose limit is 0 cannot raise it
+        resource.setrlimit(resource.RLIMIT_CORE, (_NO_CORE, _NO_CORE))
     control = _socket.socket(fileno=int(sys.argv[1]))
     os.set_inheritable(control.fileno(), False)
     try:
