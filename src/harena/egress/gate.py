@@ -14,7 +14,7 @@ from harena.core.network_policy import Address, Network, NetworkPolicy, Verdict
 from harena.egress.ledger import Ledger, Line
 from harena.egress.local_names import LocalNames
 from harena.egress.resolving import OwnAddresses, Resolver, UnknownNameError
-from harena.egress.shares import Rate, Turns, bound_buffers
+from harena.egress.shares import Connections, Rate, Turns, bound_buffers
 
 FORBIDDEN, BAD_GATEWAY, GATEWAY_TIMEOUT = 403, 502, 504
 MOST_TRIED = 4
@@ -51,10 +51,7 @@ class Served:
     own: OwnAddresses
     turns: Turns
     times: Times
-    may_open: Callable[[str, int], bool]
-    """whether a gate of this workspace with so many connections may open one more"""
-    room_made: Callable[[], None]
-    """a connection has ended"""
+    connections: Connections
     permitted: Sequence[Network] | None = None
     """see `NetworkPolicy.decide_address`"""
 
@@ -93,7 +90,6 @@ class Gate:
     rate: Rate = field(default_factory=Rate)
     _sockets: list[socket.socket] = field(default_factory=list)
     _listening: dict[socket.socket, tuple[Handler, int]] = field(default_factory=dict)
-    _waiting: set[socket.socket] = field(default_factory=set)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _answering: set[asyncio.Task[None]] = field(default_factory=set)
     """who takes datagrams"""
@@ -128,32 +124,20 @@ class Gate:
             if not self._may_be_reached(live.host, live.port, live.address):
                 task.cancel()
 
-    def resume(self) -> None:
-        """There may be room for connections that wait."""
-        for listener in list(self._waiting):
-            if not self.served.may_open(self.workspace, len(self._tasks)):
-                return
-            self._accept_from(listener)
-
     async def close(self) -> None:
         """End everything."""
         loop = asyncio.get_running_loop()
         for each in self._sockets:
+            self.served.connections.leave(self.workspace, each)
             loop.remove_reader(each.fileno())
             each.close()
         self._sockets.clear()
         self._listening.clear()
-        self._waiting.clear()
         tasks = [*self._tasks, *self._answering]
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-
-    @property
-    def connections(self) -> int:
-        """How many it has."""
-        return len(self._tasks)
 
     # -- to the outside ------------------------------------------------------------------------------------------
 
@@ -240,15 +224,23 @@ class Gate:
         self._sockets.append(each)
 
     def _accept_from(self, listener: socket.socket) -> None:
-        self._waiting.discard(listener)
         asyncio.get_running_loop().add_reader(listener.fileno(), self._accept, listener)
+
+    def _wait_with(self, listener: socket.socket) -> None:
+        """Accept nothing until there may be room: else this would go round at once."""
+        asyncio.get_running_loop().remove_reader(listener.fileno())
+        self.served.connections.wait(self.workspace, listener, lambda: self._resumed(listener))
+
+    def _resumed(self, listener: socket.socket) -> bool:
+        if not self.served.connections.may_open(self.workspace, len(self._tasks)):
+            return False
+        self._accept_from(listener)
+        return True
 
     def _accept(self, listener: socket.socket) -> None:
         """One connection in each turn of the loop. Where there is no room for it, it waits in the kernel's queue."""
-        loop = asyncio.get_running_loop()
-        if not self.served.may_open(self.workspace, len(self._tasks)):
-            loop.remove_reader(listener.fileno())
-            self._waiting.add(listener)
+        if not self.served.connections.may_open(self.workspace, len(self._tasks)):
+            self._wait_with(listener)
             return
         try:
             connection, _ = listener.accept()
@@ -256,13 +248,13 @@ class Gate:
             return
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
-                loop.remove_reader(listener.fileno())  # until a connection ends: else this would go round at once
-                self._waiting.add(listener)
+                self._wait_with(listener)
             return
         handler, port = self._listening[listener]
         connection.setblocking(False)
-        task = loop.create_task(self._serve(handler, connection, port))
+        task = asyncio.get_running_loop().create_task(self._serve(handler, connection, port))
         self._tasks.add(task)
+        self.served.connections.opened(self.workspace)
         task.add_done_callback(self._served)
 
     async def _answer(self, datagrams: socket.socket, handler: Callable[[Gate, socket.socket], None]) -> None:
@@ -297,7 +289,7 @@ class Gate:
         if not task.cancelled() and (error := task.exception()) is not None:
             context = {"message": "a connection of a sandbox has failed", "exception": error}
             asyncio.get_running_loop().call_exception_handler(context)
-        self.served.room_made()
+        self.served.connections.ended(self.workspace)
 
 
 def _come(waited_for: asyncio.Future[None]) -> None:

@@ -25,7 +25,7 @@ from harena.core.network_policy import MOST_PAGE, read_policy
 from harena.egress import dns_side, http_side, messages
 from harena.egress.gate import Gate, Handler, Served, Times
 from harena.egress.resolving import OwnAddresses, Resolver, SystemResolver, TableResolver
-from harena.egress.shares import Turns, may_open
+from harena.egress.shares import Connections, Turns
 
 _NOBODY = 65534
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
@@ -43,26 +43,13 @@ class EgressProcess:
         self._passed_on: list[socket.socket] = []
         """what came with the packets of the present message"""
         self._closing: set[asyncio.Task[None]] = set()
-        self._served = _served(self, Times(), SystemResolver())
+        self._connections = Connections()
+        self._served = _served(self._connections, Times(), SystemResolver())
 
     async def run(self) -> None:
         """Returns when the node has gone."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._receive)
         await self._ended.wait()
-
-    def may_open(self, workspace: str, of_one: int) -> bool:
-        """Tell whether a sandbox with `of_one` connections may open one more, by what it, its workspace and all have
-        open."""
-        of_all = of_workspace = 0
-        for gate in self._gates.values():
-            of_all += gate.connections
-            of_workspace += gate.connections if gate.workspace == workspace else 0
-        return may_open(of_one, of_workspace, of_all, len(self._gates))
-
-    def room_made(self) -> None:
-        """A connection has ended: others may come."""
-        for gate in self._gates.values():
-            gate.resume()
 
     def _receive(self) -> None:
         space = socket.CMSG_SPACE(4 * messages.MOST_DESCRIPTORS)
@@ -90,7 +77,7 @@ class EgressProcess:
         what = message["do"]
         if what == "begin":
             resolver: Resolver = SystemResolver() if message["table"] is None else TableResolver(message["table"])
-            self._served = _served(self, Times(**message["times"]), resolver)
+            self._served = _served(self._connections, Times(**message["times"]), resolver)
             if message["permitted"] is not None:
                 self._served.permitted = [ipaddress.ip_network(each) for each in message["permitted"]]
         elif what == "admit":
@@ -108,6 +95,7 @@ class EgressProcess:
     def _admit(self, message: dict[str, Any], sockets: list[socket.socket]) -> None:
         gate = Gate(message["id"], message["workspace"], read_policy(message["policy"]), self._served)
         self._gates[gate.sandbox_id] = gate
+        self._connections.sandboxes = len(self._gates)
         left = iter(sockets)
         try:
             gate.listen(next(left), http_side.serve_proxy, 0)
@@ -126,10 +114,11 @@ class EgressProcess:
     def _forget(self, sandbox_id: str) -> None:
         gate = self._gates.pop(sandbox_id, None)
         if gate is not None:
+            self._connections.sandboxes = len(self._gates)
+            self._connections.room_made()  # others may have a larger part
             closing = asyncio.get_running_loop().create_task(gate.close())
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
-            closing.add_done_callback(lambda _: self.room_made())
 
     def _say(self, message: dict[str, Any]) -> None:
         if message.get("q") is None:
@@ -155,8 +144,8 @@ class EgressProcess:
             loop.add_reader(self._control.fileno(), self._receive)
 
 
-def _served(process: EgressProcess, times: Times, resolver: Resolver) -> Served:
-    return Served(resolver, OwnAddresses(), Turns(), times, process.may_open, process.room_made)
+def _served(connections: Connections, times: Times, resolver: Resolver) -> Served:
+    return Served(resolver, OwnAddresses(), Turns(), times, connections)
 
 
 def _give_up_rights() -> None:

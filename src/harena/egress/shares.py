@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Callable
 
 MOST_CONNECTIONS = 2048
 """open at one time, of all sandboxes together; a workspace has no more of them than are left for others"""
@@ -43,6 +44,82 @@ def may_open(
     if of_one >= each or of_workspace >= most - of_all:
         return False
     return of_all < most * FREE_SHARE or of_one < max(1, most // max(1, sandboxes))
+
+
+class Connections:
+    """Connections of all sandboxes, and listeners that wait until there is room for one more. What one connection's
+    beginning or end costs does not depend on how many sandboxes there are."""
+
+    def __init__(self) -> None:
+        self.sandboxes = 0
+        """how many are served"""
+        self._open: Counter[str] = Counter()
+        self._of_all = 0
+        self._waiting: dict[str, dict[socket.socket, Callable[[], bool]]] = {}
+        """workspace -> listener -> what has it accept again, or tells that its sandbox may have no more; the listener
+        that has waited longest stands first"""
+        self._left: dict[str, int] = {}
+        """workspace -> how many of its listeners are to be looked at since a connection has ended"""
+        self._is_due = False
+
+    def may_open(self, workspace: str, of_one: int) -> bool:
+        """Whether a sandbox with so many may open one more."""
+        return may_open(of_one, self._open[workspace], self._of_all, self.sandboxes)
+
+    def opened(self, workspace: str) -> None:
+        """One more."""
+        self._open[workspace] += 1
+        self._of_all += 1
+
+    def ended(self, workspace: str) -> None:
+        """One less: there may be room for what waits, also in other workspaces."""
+        self._of_all -= 1
+        self._open[workspace] -= 1
+        if not self._open[workspace]:
+            del self._open[workspace]
+        self.room_made()
+
+    def room_made(self) -> None:
+        """There may be room: those who wait are looked at, some in each turn of the loop."""
+        self._left = {each: len(waiting) for each, waiting in self._waiting.items()}
+        self._plan()
+
+    def wait(self, workspace: str, listener: socket.socket, resume: Callable[[], bool]) -> None:
+        """Have `resume` called when there may be room."""
+        self._waiting.setdefault(workspace, {})[listener] = resume
+
+    def leave(self, workspace: str, listener: socket.socket) -> None:
+        """It waits no more."""
+        waiting = self._waiting.get(workspace, {})
+        waiting.pop(listener, None)
+        if not waiting:
+            self._waiting.pop(workspace, None)
+
+    def _plan(self) -> None:
+        if self._left and not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._round)
+
+    def _round(self) -> None:
+        self._is_due = False
+        for workspace in [*self._left]:
+            for _ in range(MOST_OF_A_ROUND):
+                waiting = self._waiting.get(workspace)
+                if (
+                    not waiting
+                    or self._left[workspace] <= 0
+                    or self._open[workspace] >= MOST_CONNECTIONS - self._of_all
+                ):
+                    del self._left[workspace]
+                    break
+                self._left[workspace] -= 1
+                listener = next(iter(waiting))
+                resume = waiting.pop(listener)
+                if not resume():
+                    waiting[listener] = resume
+                elif not waiting:
+                    del self._waiting[workspace]
+        self._plan()
 
 
 class Turns:

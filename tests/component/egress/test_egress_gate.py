@@ -11,7 +11,7 @@ import pytest
 from harena.core.network_policy import read_policy
 from harena.egress.gate import Gate, RefusedError, Served, Times
 from harena.egress.resolving import OwnAddresses, TableResolver
-from harena.egress.shares import Turns
+from harena.egress.shares import Connections, Turns
 
 TWO = ["127.0.0.1", "127.0.0.2"]
 ALLOWED = {"allow": ["a.test:81", "127.0.0.0/8"]}
@@ -43,7 +43,7 @@ async def dials(monkeypatch: pytest.MonkeyPatch) -> Dials:
 
 @pytest.fixture
 def gate() -> Gate:
-    served = Served(TableResolver({"a.test": [TWO]}), OwnAddresses(), Turns(), Times(), lambda *_: True, lambda: None)
+    served = Served(TableResolver({"a.test": [TWO]}), OwnAddresses(), Turns(), Times(), Connections())
     return Gate("sb", "w", read_policy(ALLOWED), served)
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import dns.message
@@ -16,7 +19,7 @@ from harena.egress import dns_side
 from harena.egress.gate import Gate, Served
 from harena.egress.ledger import Ledger
 from harena.egress.local_names import LocalNames
-from harena.egress.shares import MOST_OF_A_ROUND, Rate, Turns, may_open
+from harena.egress.shares import MOST_CONNECTIONS, MOST_OF_A_ROUND, Connections, Rate, Turns, may_open
 
 
 def gate(written: Any) -> Gate:
@@ -83,6 +86,51 @@ def test_no_workspace_has_all_connections_of_networks() -> None:
             held[number] += 1
     assert sum(held) == 1024
     assert may_open(0, 0, sum(held), len(held) + 1)
+
+
+async def waits_for_room(count: int, opens: Callable[[int], bool | None]) -> tuple[Connections, list[int]]:
+    """A workspace that has all that it may have, with so many listeners that wait, and whose turn has come. `opens`:
+    whether the next connection is there; None = its sandbox may have no more."""
+    room, asked = Connections(), list[int]()
+    room.sandboxes = count
+
+    def resumed(number: int) -> bool:
+        asked.append(number)
+        if opens(number):
+            room.opened("w")
+        return opens(number) is not None
+
+    for _ in range(MOST_CONNECTIONS // 2):
+        room.opened("w")
+    assert not room.may_open("w", 0)
+    assert room.may_open("other", 0)
+    for number in range(count):
+        room.wait("w", cast("socket.socket", object()), partial(resumed, number))
+    return room, asked
+
+
+async def test_a_connection_that_ends_has_one_listener_looked_at() -> None:
+    """However many wait, and they have their turns one after the other."""
+    room, asked = await waits_for_room(3000, lambda number: None if number == 0 else True)
+    room.ended("w")
+    assert asked == []
+    await asyncio.sleep(0)
+    assert asked == [0, 1]  # the first may have no more
+    for _ in range(2998):
+        room.ended("w")
+        await asyncio.sleep(0)
+    assert asked == [*range(3000)]
+
+
+async def test_nobody_waits_where_there_is_room() -> None:
+    """A listener whose next connection has gone takes no room: the others are looked at, too, in turns."""
+    room, asked = await waits_for_room(100, lambda _: False)
+    room.ended("w")
+    await asyncio.sleep(0)
+    assert len(asked) == MOST_OF_A_ROUND
+    for _ in range(100 // MOST_OF_A_ROUND):
+        await asyncio.sleep(0)
+    assert asked == [*range(100)]
 
 
 async def test_each_round_of_turns_lets_every_sandbox_do_one_thing() -> None:
