@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
@@ -41,6 +41,9 @@ count as its workspace's: the number of all is for what nobody counts, as plans.
 _MOST_INDEXED_BYTES = 512 * 1024 * 1024
 """memory for contexts of one workspace's builds that have not ended; some 200 KiB are usual, and 360 MiB the most of
 one"""
+_MOST_CONTEXTS = _AT_ONCE_OF_ONE
+"""Contexts of the largest size that those of one workspace's builds that have not ended take together on the disk: as
+many as run at one time. No budget of the workspace counts them."""
 _RETRY_SECONDS = 5.0
 _PIECE = 64 * 1024
 _OWN_FAULT = "the build ended by a fault of harena's own, which the log of the node has: tell its operator"
@@ -153,6 +156,8 @@ class Builds:
         self._builds: dict[str, _Build] = {}
         self._arriving: dict[str, int] = {}
         """workspace -> builds whose context is being sent"""
+        self._context_bytes: Counter[str] = Counter()
+        """workspace -> bytes of contexts that have come, of builds that have not ended"""
         self._turns = Turns(_AT_ONCE, _AT_ONCE_OF_ONE)
 
     async def begin(self, workspace: str, tree: AsyncIterable[bytes]) -> ImageBuild:
@@ -164,7 +169,7 @@ class Builds:
             async with AsyncExitStack() as stack:
                 room = await stack.enter_async_context(self._rooms(workspace))
                 file = room.path / "context.tar"
-                await self._receive(tree, file)
+                await self._receive(workspace, tree, file, stack)
                 received, plan = await IMAGES.run_for(workspace, partial(self._read, file))
                 references = [str(parse_reference(one)) for one in received.request.references]
                 build = _Build(f"build_{secrets.token_hex(8)}", workspace, references, received.context.memory_bytes)
@@ -240,18 +245,33 @@ class Builds:
                 retry_delay=timedelta(seconds=_RETRY_SECONDS),
             )
 
-    async def _receive(self, tree: AsyncIterable[bytes], file: Path) -> None:
+    async def _receive(self, workspace: str, tree: AsyncIterable[bytes], file: Path, held: AsyncExitStack) -> None:
+        """`held`: what goes with the build's room."""
         most, size = _number(settings.BUILD_CONTEXT_BYTES), 0
+
+        def gone() -> None:
+            self._context_bytes -= Counter({workspace: size})
+
+        held.callback(gone)
         try:
             out: BinaryIO = await IMAGES.run(file.open, "xb")
             try:
                 async for piece in tree:
                     size += len(piece)
+                    self._context_bytes[workspace] += len(piece)
                     if size > most:
                         raise ValidationError(
                             f"the context has more than {most} bytes ({settings.BUILD_CONTEXT_BYTES.name}): leave "
                             "files out (.dockerignore)",
                             reason="CONTEXT_TOO_LARGE",
+                        )
+                    if self._context_bytes[workspace] > _MOST_CONTEXTS * most:
+                        raise LimitExceededError(
+                            f"contexts of this workspace's builds that have not ended have more than "
+                            f"{_MOST_CONTEXTS * most} bytes together ({_MOST_CONTEXTS} times "
+                            f"{settings.BUILD_CONTEXT_BYTES.name}): wait for some of them",
+                            reason="BUSY",
+                            retry_delay=timedelta(seconds=_RETRY_SECONDS),
                         )
                     await IMAGES.run(out.write, piece)
             finally:

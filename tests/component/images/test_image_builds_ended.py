@@ -10,7 +10,7 @@ import io
 import os
 import sys
 import tarfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,33 @@ async def test_a_build_that_is_cancelled_leaves_its_steps(images: Images, tmp_pa
     events = [event async for event in builds.events(WORKSPACE, begun.id, 0)]
     assert "begun\n" in [event.text for event in events if event.kind == "output"]
     assert [event.cursor for event in events] == list(range(1, len(events) + 1))
+
+
+async def test_contexts_of_builds_that_have_not_ended_have_one_bound(
+    images: Images, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They lie on the disk until their builds end, and no budget counts them; what a refused one has sent goes."""
+    monkeypatch.setenv("HARENA_BUILD_CONTEXT_BYTES", str(100_000))
+    builds, _ = builds_over(images)
+
+    def sent(size: int, workspace: str = WORKSPACE) -> Awaitable[ImageBuild]:
+        return builds.begin(workspace, archive("FROM scratch\nCOPY a /a\nRUN wait", ("a", bytes(size))))
+
+    begun = [await sent(80_000), await sent(80_000)]
+    for _ in range(3):
+        with pytest.raises(LimitExceededError, match="wait for some of them") as refused:
+            await sent(80_000)
+        assert refused.value.reason == "BUSY"
+    with pytest.raises(ValidationError, match="the context has more than 100000 bytes"):
+        await sent(150_000)
+    begun.append(await sent(1000))
+    begun_by_others = await sent(80_000, "other")
+    await builds.cancel(WORKSPACE, begun[0].id)
+    begun.append(await sent(80_000))
+    for one in begun[1:]:
+        await builds.cancel(WORKSPACE, one.id)
+    await builds.cancel("other", begun_by_others.id)
+    assert not builds._context_bytes
 
 
 async def test_a_build_ends_at_its_time(images: Images, tmp_path: Path) -> None:
