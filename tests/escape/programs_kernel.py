@@ -457,6 +457,9 @@ done()
 """,
     "core dumps for a program of the host": r"""
 import resource, struct
+before = resource.getrlimit(resource.RLIMIT_CORE)
+if before not in ((1, 1), (0, 0)):  # the latter where the host lets nobody have more
+    escaped("a limit of core dumps of", before)
 for limits in ((0, 0), (0, 1), (1 << 30, 1 << 30), (-1, -1)):
     for setting in (lambda: resource.setrlimit(resource.RLIMIT_CORE, limits), lambda: resource.prlimit(0, resource.RLIMIT_CORE, limits),
                     lambda: call(160, 4, struct.pack("<qq", *limits))):
@@ -464,7 +467,7 @@ for limits in ((0, 0), (0, 1), (1 << 30, 1 << 30), (-1, -1)):
             setting()
         except (OSError, ValueError):
             pass
-        if resource.getrlimit(resource.RLIMIT_CORE) != (1, 1):
+        if resource.getrlimit(resource.RLIMIT_CORE) != before:
             escaped("a limit of core dumps of", resource.getrlimit(resource.RLIMIT_CORE))
 done()
 """,
