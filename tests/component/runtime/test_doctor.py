@@ -50,7 +50,7 @@ def test_every_problem_comes_with_what_to_change() -> None:
         enforcement=dict.fromkeys(("memory_bytes", "pids", "cpu"), "not enforced: nothing mounted"),
         cgroup_fix="mount them",
         open_files=1024,
-        sysctls={"fs.epoll.max_user_watches": 5_491_511},
+        sysctls={"fs.epoll.max_user_watches": 5_491_511, "vm.overcommit_memory": 2},
         missing_devices=("/dev/null",),
         python=(3, 9),
         landlock=0,
@@ -206,6 +206,14 @@ def test_a_bound_of_waiters_is_asked_for() -> None:
     assert found["epoll"].ok is None
     assert found["epoll"].fix == "sysctl -w fs.epoll.max_user_watches=65536 (as root on the host)"
     assert broken(HostFacts(sysctls={"fs.epoll.max_user_watches": 65_536})) == {}
+
+
+def test_a_limit_of_commitments_of_the_whole_host_is_told() -> None:
+    """Programs of sandboxes can use it up by what they map."""
+    found = broken(HostFacts(sysctls={"vm.overcommit_memory": 2}))
+    assert found["commitments"].ok is None
+    assert found["commitments"].fix == "sysctl -w vm.overcommit_memory=0 (as root on the host)"
+    assert {broken(HostFacts(sysctls={"vm.overcommit_memory": mode})) == {} for mode in (0, 1)} == {True}
 
 
 def test_few_open_files_are_told_as_sandboxes() -> None:

@@ -26,6 +26,7 @@ MACHINES = ("x86_64", "aarch64")
 FEW_OPEN_FILES = 4096
 MOST_WATCHES = 65_536
 """number of descriptors that the epolls of one user wait for: the kernel wakes all at one time, with interrupts off"""
+_NEVER_OVERCOMMITS = 2
 OLDEST_PYTHON = (3, 11)
 
 
@@ -248,6 +249,17 @@ def _epolls(facts: HostFacts) -> list[Finding]:
     return [Finding(name="epoll", ok=None, detail=detail, fix=fix)]
 
 
+def _commitments(facts: HostFacts) -> list[Finding]:
+    if facts.sysctls.get("vm.overcommit_memory") != _NEVER_OVERCOMMITS:
+        return [Finding(name="commitments", ok=True, detail="what programs map and do not touch takes nobody's memory")]
+    detail = (
+        f"vm.overcommit_memory is {_NEVER_OVERCOMMITS}: what programs of a sandbox map counts for one limit of the "
+        "whole host, touched or not, and no limit of the sandbox counts it: one of them can leave no memory to others"
+    )
+    fix = "sysctl -w vm.overcommit_memory=0 (as root on the host)"
+    return [Finding(name="commitments", ok=None, detail=detail, fix=fix)]
+
+
 def _interpreter(facts: HostFacts) -> list[Finding]:
     version = ".".join(map(str, facts.python))
     if facts.python < OLDEST_PYTHON:
@@ -302,6 +314,7 @@ _DECISIONS: tuple[Callable[[HostFacts], list[Finding]], ...] = (
     _limits,
     _open_files,
     _epolls,
+    _commitments,
     _overlay,
     _warm_modules,
     _landlock,

@@ -24,6 +24,7 @@ SYSCTLS = (
     "kernel.unprivileged_userns_clone",
     "kernel.apparmor_restrict_unprivileged_userns",
     "fs.epoll.max_user_watches",
+    "vm.overcommit_memory",
 )
 
 
