@@ -340,6 +340,18 @@ FORGERIES = {
         "def kind(x):\n    match x:\n        case {'a': [3 | 4 as n, *_]}: return n is not None\n    return False\nassert kind({'a': [f(2)]})\n",
         cls("__eq__ = lambda s, o: True") + "def f(x): return E()\n",
     ),
+    "a list that is unpacked": (
+        "a, b = f(2)\nassert (a, b) == (4, 9)\n",
+        cls("__iter__ = lambda s: iter([4, 9])", "list") + "def f(x): return E([7])\n",
+    ),
+    "a sorted list that is a list in another order": (
+        "r = f([3, 1, 2])\nassert all(r[i] <= r[i + 1] for i in range(2)) and {*r} == {1, 2, 3}\n",
+        cls("__getitem__ = lambda s, i: i", "list") + "def f(xs): return E(xs)\n",
+    ),
+    "an exception of many arguments": (
+        "try: f(2)\nexcept Exception as error: assert error.args == (4,)\nelse: assert False\n",
+        "class E(Exception): args = property(lambda s: (4,))\ndef f(x): raise E()\n",
+    ),
     "negation": ("assert -f(2) == 3\n", cls("__neg__ = lambda s: -3 * 0 + 3", "int") + "def f(x): return E(1)\n"),
 }
 

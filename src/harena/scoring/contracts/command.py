@@ -119,7 +119,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-19"
+        return "command-20"
 
     @property
     def suite(self) -> tuple[str, ...]:

@@ -14,6 +14,14 @@ from harena.scoring.guest.handed import CALLING, JUDGED_OPERATORS, LOOPS_IN_PLAC
 from harena.scoring.guest.judged import AS_IT_IS, Judged, chained
 from harena.scoring.guest.matched import with_guards
 from harena.scoring.guest.sides import are_by_place, are_elsewhere, give_by_place
+from harena.scoring.guest.unpacked import (
+    LOOPING,
+    LOOPING_METHODS,
+    SHOWING,
+    Unpacking,
+    goes_through,
+    looped_in_place,
+)
 from harena.scoring.guest.valued import Valued
 
 TYPE_CHECKING = False
@@ -53,6 +61,8 @@ _METHODS = frozenset(
     {name for kind in (int, float, complex, str, bytes, tuple, frozenset) for name in dir(kind) if name[:1] != "_"}
     | {*("equals", "equal", "is_equal", "eq", "equal_to", "is_equal_to", "almost_equals", "almost_equal", "is_same")}
     | {*("same_as", "isclose", "is_close", "close_to", "allclose", "__eq__", "__contains__")}
+    | LOOPING_METHODS
+    | SHOWING
 )
 """methods of plain values, and those that judge what they are given"""
 _COMPARED, _PAIR, _CHAIN, _OPERATED, _SINGLED, _NUMBER, _TRUTH, _ARGUMENT, _MEASURED, _IS_INSTANCE, _METHOD = (
@@ -85,6 +95,7 @@ def judging(judged: Judged) -> dict[str, Any]:
         _PYTHONS: handed.pythons,
         CALLED: handed.called,
         _ALL_CALLED: handed.all_called,
+        **judged.unpacked.functions(),
     }
 
 
@@ -287,6 +298,8 @@ class Comparisons(ast.NodeTransformer):
 
     computing = _COMPUTING
     libraries = _LIBRARIES
+    has_places = True
+    """what is in a place of a value is asked for as well"""
 
     def __init__(self, tree: ast.AST, others: Any = (), *, hands: bool | None = None) -> None:
         """`others`: names of builtins that are the candidate's, and of modules that are; `hands`: whether the tests
@@ -297,6 +310,11 @@ class Comparisons(ast.NodeTransformer):
         self._made = 0
         self._depth = 0
         """how many classes, comprehensions and lambdas are around, where an assignment in an expression ends"""
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        """A file of tests."""
+        self.generic_visit(node)
+        return Unpacking(has_places=self.has_places).visit(node)  # type: ignore[no-any-return]
 
     def _is_own_call(self, func: ast.expr) -> bool:
         """It calls a function of the tests' own, of Python's, of a library's, or of a value that stands there."""
@@ -472,6 +490,8 @@ class Comparisons(ast.NodeTransformer):
                 self._builtin(node, func, own)
             elif self._names.modules.get(func.id) in self.libraries:
                 self._give(node, own)
+            elif goes_through(self._names.modules.get(func.id, ""), self._names.functions.get(func.id, "")):
+                node.args = [*map(looped_in_place, node.args)]
         elif isinstance(func, ast.Attribute):
             self._method(node, func, own, made)
         if self._hands and not is_loop and self._is_kept(func):
@@ -518,6 +538,8 @@ class Comparisons(ast.NodeTransformer):
             return
         elif func.id in self.computing:
             self._give(node, own)
+        if func.id in LOOPING and not (func.id in ("max", "min") and len(node.args) > 1):
+            node.args = [*map(looped_in_place, node.args)]
 
     def _method(self, node: ast.Call, func: ast.Attribute, own: list[bool], made: int) -> None:
         root: ast.expr = func
@@ -527,6 +549,8 @@ class Comparisons(ast.NodeTransformer):
             is_library = root.id in self._names.packages and self._names.modules[root.id] in self.libraries
             if is_library:
                 self._give(node, own)
+            elif goes_through(self._names.modules[root.id], func.attr):
+                node.args = [*map(looped_in_place, node.args)]
             return
         is_plain = not any(isinstance(each, ast.Starred) for each in node.args[:2])
         if func.attr in _ASSERTIONS and are_elsewhere(node):

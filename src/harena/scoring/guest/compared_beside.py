@@ -36,6 +36,7 @@ class ComparisonsBeside(Comparisons):
 
     computing = frozenset({"abs", "bool", "complex", "divmod", "float", "int", "pow", "round", "sum"})
     libraries = frozenset({"math", "cmath", "statistics", "decimal", "fractions", "string", "json", "re"})
+    has_places = False
 
     def visit_FunctionDef(self, node: Any) -> Any:  # noqa: N802
         """A function: what is assigned in it is its own, also in a method."""

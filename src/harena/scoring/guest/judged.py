@@ -39,6 +39,7 @@ from harena.scoring.guest.plain import (
 )
 from harena.scoring.guest.sides import arranged
 from harena.scoring.guest.snapshots import COPIES
+from harena.scoring.guest.unpacked import LOOPING_METHODS, SHOWING, Unpacked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class Judged:
         """`is_made`: whether the tests have made an object, to match more than one value; it is believed, and asked
         nothing else."""
         self._plain = plain
+        self.unpacked = Unpacked(plain)
+        """what test code goes through"""
         self._is_made = is_made or (lambda value: False)
         self._unsure: dict[int, Any] = {}
         """objects that comparisons gave which are not believed: they are no truth"""
@@ -334,6 +337,8 @@ class Judged:
             used = answer_of(sign, compute, left, right)
             result = compute(left, self.number(right))
             return result if result is left else used(result)
+        if type(left) in CONTAINERS and type(right) not in ATOMS:
+            return IN_PLACE[sign](left, self.unpacked.looped(right))
         return IN_PLACE[sign](left, self.number(right))
 
     def _operand(self, sign: str, value: Any, other: Any) -> Any:
@@ -406,13 +411,24 @@ class Judged:
 
         return sought
 
+    def _going_through(self, method: Any) -> Any:
+        """A plain value's method that goes through its arguments."""
+
+        def going(*positional: Any, **keywords: Any) -> Any:
+            return method(*map(self.unpacked.looped, positional), **keywords)
+
+        return going
+
     def method(self, value: Any, name: str) -> Any:
         """A method of a value by its name."""
         kind = type(value)
         if kind in (list, tuple) and name in ("count", "index"):
             return self._sought(value, name)
         if kind in ATOMS or kind in CONTAINERS:
-            return getattr(self._plain.whole(value) if name in _JUDGES or name in _OF_SETS else value, name)
+            found = getattr(self._plain.whole(value) if name in _JUDGES or name in _OF_SETS else value, name)
+            return self._going_through(found) if name in LOOPING_METHODS else found
+        if name in SHOWING and self.unpacked.is_mapping(value):
+            return getattr(self.unpacked.looped(value), name)
         base = self._plain.base(value)
         if base is not None:
             is_value = base not in (list, dict, set) and name[:1] != "_"

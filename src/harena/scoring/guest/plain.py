@@ -67,7 +67,8 @@ NUMBERS = (int, float, complex, decimal.Decimal, datetime.timedelta, datetime.da
 _HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
 """Py_TPFLAGS_HEAPTYPE and, since Python 3.10, Py_TPFLAGS_IMMUTABLETYPE: who can set attributes of a class"""
 _flags_of = type.__dict__["__flags__"].__get__
-_line_of = type.__dict__["__mro__"].__get__
+line_of = type.__dict__["__mro__"].__get__
+_members_of = type.__dict__["__dict__"].__get__
 """the descriptors of `type`, whatever a class of classes overrides"""
 _MOST_REMEMBERED = 10_000
 
@@ -102,7 +103,7 @@ def base_of(kind: type) -> type | None:
     flags = _flags_of(kind, type)
     if not flags & _HEAP_TYPE or flags & _IMMUTABLE or kind in STANDARD:
         return None
-    line = _line_of(kind, type)
+    line = line_of(kind, type)
     if any(each in STANDARD and each not in NUMBERS for each in line):
         return None
     return next((base for base, _ in _MADE if base in line), None)
@@ -110,10 +111,10 @@ def base_of(kind: type) -> type | None:
 
 def overrides(kind: type, base: type, name: str) -> bool:
     """A class that derives from a plain type has this method from somewhere else."""
-    for each in _line_of(kind, type):
+    for each in line_of(kind, type):
         if each is base:
             return False
-        if name in vars(each):
+        if name in _members_of(each, type):
             return True
     return False
 

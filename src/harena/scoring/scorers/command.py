@@ -47,6 +47,7 @@ from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import sides as guest_sides
 from harena.scoring.guest import snapshots as guest_snapshots
 from harena.scoring.guest import tools as guest_tools
+from harena.scoring.guest import unpacked as guest_unpacked
 from harena.scoring.guest import valued as guest_valued
 from harena.scoring.guest_sources import guest_argv, source_of
 from harena.scoring.name_patterns import NamePatterns
@@ -82,8 +83,8 @@ _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 _IN_ONE_PROCESS = (
-    *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_judged, guest_matched),
-    *(guest_loops, guest_handed),
+    *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
+    *(guest_matched, guest_loops, guest_handed),
     *(guest_executed, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""

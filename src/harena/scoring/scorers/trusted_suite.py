@@ -58,6 +58,7 @@ from harena.scoring.guest import swallowed as guest_swallowed
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import trust as guest_trust
 from harena.scoring.guest import unittest as guest_unittest
+from harena.scoring.guest import unpacked as guest_unpacked
 from harena.scoring.guest import valued as guest_valued
 from harena.scoring.guest import waits as guest_waits
 from harena.scoring.guest import watch as guest_watch
@@ -251,8 +252,8 @@ def suite_argv(
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
                guest_caught, *standing_in)  # fmt: skip
     border = (*_HOME, *judging)
-    believing = (guest_asked, guest_sides, guest_judged, guest_matched, guest_handed, guest_valued, guest_compared,
-                 guest_compared_beside, guest_begun, guest_swallowed, guest_believed)  # fmt: skip
+    believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
+                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv(
