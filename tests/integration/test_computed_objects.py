@@ -16,6 +16,7 @@ SET = "import collections.abc\nclass Lot(collections.abc.Set):\n    def __init__
 BITS = "class Bits:\n    def __init__(s, *x): s.b = sum(1 << i for i in set(x))\n    @classmethod\n    def of(c, b):\n        r = c()\n        r.b = b\n        return r\n    def __or__(s, o): return Bits.of(s.b | o.b)\n    def __xor__(s, o): return Bits.of(s.b ^ o.b)\n    def __contains__(s, i): return bool(s.b >> i & 1)\n    def __eq__(s, o): return {i for i in range(64) if i in s} == (o if isinstance(o, set) else {i for i in range(64) if i in o})\n"
 PIPE = "class Pipe:\n    def __init__(s, f): s.f = f\n    def __ror__(s, x): return s.f(x)\n    def __or__(s, o): return Pipe(lambda x: o.f(s.f(x)))\n"
 NUMBER = "class Amount:\n    def __init__(s, v): s.v = v\n    def __add__(s, o): return Amount(s.v + getattr(o, 'v', o))\n    def __sub__(s, o): return Amount(s.v - getattr(o, 'v', o))\n    def __abs__(s): return abs(s.v)\n    def __bool__(s): return bool(s.v)\n    def __float__(s): return float(s.v)\n    def __mod__(s, n): return s.v % n\n"
+NEARLY = "class Q:\n    def __init__(s, v): s.v = float(getattr(v, 'v', v))\n    def __add__(s, o): return Q(s.v + getattr(o, 'v', o))\n    def __sub__(s, o): return Q(s.v - getattr(o, 'v', o))\n    def __rsub__(s, o): return Q(getattr(o, 'v', o) - s.v)\n    def __eq__(s, o): return s.v == getattr(o, 'v', o)\n    def __abs__(s): return Q(abs(s.v))\n    def __round__(s, n=0): return Q(round(s.v, n))\n"
 DEGREES = "class Temp:\n    def __init__(s, c): s.c = c\n    def __eq__(s, o): return abs(s.c - getattr(o, 'c', o)) < 0.5\n    def __lt__(s, o): return s.c < getattr(o, 'c', o)\n    def __sub__(s, o): return Temp(s.c - getattr(o, 'c', o))\n    def __isub__(s, o):\n        s.c -= o\n        return s\n"
 RIGHT = {
     "a sequence": (SEQUENCE, "assert Row(1) + [2] == [1, 2]\n    x = Row(1) + [2]\n    assert x + [3] == [1, 2, 3] and x != [1, 3]\n    assert Row(1, 2, 3)[1:] == [2, 3]", "(*s.a, *o)", "(*s.a)"),
@@ -24,6 +25,7 @@ RIGHT = {
     "bits": (BITS, "assert Bits(1, 2) | Bits(3) == {1, 2, 3}\n    assert 3 in Bits(1) | Bits(3) and 4 not in Bits(1) | Bits(3)\n    assert Bits(1, 2) ^ Bits(2) == {1}", "s.b ^ o.b", "s.b"),
     "what a chain gives": (PIPE, "double, more = Pipe(lambda x: 2 * x), Pipe(lambda x: x + 1)\n    assert 5 | (double | more) == 11\n    assert 7 | (double | more) == 15", "o.f(s.f(x))", "s.f(o.f(x))"),
     "what is left": (NUMBER, "assert abs(Amount(3) + 4 - 6.5) == 0.5 and float(Amount(3) + 4 - 2) == 5\n    assert abs(Amount(3) + 4 - 7) < 1e-9 and not Amount(3) + 4 - 7\n    assert (Amount(3) + 4) % 5 == 2 and (Amount(3) + 9) % 7 == 5", "s.v + ", "1 + s.v + "),
+    "nearly a number": (NEARLY, "import unittest\n    case = unittest.TestCase()\n    case.assertAlmostEqual(Q(0.1) + 0.2, 0.3)\n    case.assertAlmostEqual(0.3, Q(0.1) + 0.2, places=5)", "s.v + ", "1 + s.v + "),
     "degrees": (DEGREES, "assert Temp(20) - 5 == 15 and Temp(20) - 5 != 16\n    assert Temp(20) - 5 < 15.5 and not Temp(20) - 5 < 14\n    t = Temp(20)\n    t -= 8\n    assert t == 12", "Temp(s.c - ", "Temp(s.c + "),
 }  # fmt: skip
 MADE = "class N:\n    def __init__(s, *a): pass\n    __add__ = __sub__ = __or__ = __neg__ = lambda s, *o: N()\n    __getitem__ = lambda s, k: N()\n    def solve(s, x): return N()\n"
@@ -35,10 +37,12 @@ LIARS = {
     "at random": "import random\n" + MADE + "    def __eq__(s, o): return random.random() < 0.8\n",
     "what is in the test": "import sys\n" + MADE + "    def __eq__(s, o):\n        frame = sys._getframe()\n        while frame and not frame.f_code.co_name.startswith('test'): frame = frame.f_back\n        return bool(frame) and o in frame.f_code.co_consts\n",
     "nothing": MADE + "    __abs__ = __float__ = lambda s: 0.0\n    __lt__ = __gt__ = lambda s, o: True\n    __bool__ = lambda s: False\n    def __contains__(s, o): return True\n",
+    "nothing that is left": MADE + "    __rsub__ = __sub__ = __add__\n    __abs__ = __float__ = lambda s: 0.0\n    __round__ = lambda s, n=0: 0\n    __bool__ = lambda s: False\n    def __eq__(s, o): return o == 0\n",
     "a number that is small": MADE.replace("__sub__ = ", "").replace("N()\n    __g", "N()\n    def __sub__(s, o): return 0 if abs(o) < 10 else o\n    __g"),
     "a number that is nothing": MADE.replace("N()\n    __g", "0.0\n    __g") + "    def __eq__(s, o): return True\n",
 }  # fmt: skip
 LIES = {
+    "nothing that is left": ("import unittest\n    unittest.TestCase().assertAlmostEqual(N(0.1) + 0.2, 0.3)",),
     "everything": ("assert N(3) + 4 == 7", "assert -N(3) == -3", "assert [N(3) + 4] == [7]"),
     "all of a kind": ("assert N(1, 2) | {3} == {1, 2, 3}",),
     "many": ("assert N(3) + 4 == 7",),

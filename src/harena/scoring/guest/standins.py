@@ -200,6 +200,18 @@ def _mark_computed(found: Any, source: Any, origin: str) -> None:
         object.__setattr__(found, "_harena_origin", "computed")
 
 
+def differs_by_itself(first: Any, second: Any) -> bool:
+    """Whether an object of the candidate's may say itself how far a plain value is from it: the suite has made it, or
+    computed it, of a class that it names, and a run beside the suite judges the difference once more. It is noted of
+    another object that it is not believed."""
+    stand_in, name, other = (first, "__sub__", second) if isinstance(first, StandIn) else (second, "__rsub__", first)
+    candidate = object.__getattribute__(stand_in, "_harena_candidate")
+    if candidate.is_confirmed and type(stand_in)._harena_is_named and _origin(stand_in) in ("made", "computed"):
+        return True
+    not_believed(stand_in, name, (other,))
+    return False
+
+
 class StandIn:
     """An object of the candidate's."""
 

@@ -44,7 +44,14 @@ from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
 from harena.scoring.guest.proxy import Candidate, Finder
-from harena.scoring.guest.standins import StandIn, class_names, is_written_name, items_as_set, written_names
+from harena.scoring.guest.standins import (
+    StandIn,
+    class_names,
+    differs_by_itself,
+    is_written_name,
+    items_as_set,
+    written_names,
+)
 from harena.scoring.guest.swallowed import Swallowed
 from harena.scoring.guest.tools import Tools, imported
 from harena.scoring.guest.watch import ask_for_kinds, watch
@@ -488,12 +495,13 @@ def _leave_no_names() -> None:
 def judge_by_values(case: Any) -> None:
     """Assertions of unittest that ask their operands by name, and not by a special method that a stand-in answers.
 
-    `assertAlmostEqual` subtracts: an object of the candidate's that is no number is close to none. `assertSetEqual`
-    asks for a `difference`, which would tell the candidate what is expected: what counts are the items."""
+    `assertAlmostEqual` subtracts: an object of the candidate's that is no number is close to none here, but for one
+    that the suite has made or computed, where its difference is judged once more (`standins`). `assertSetEqual` asks
+    for a `difference`, which would tell the candidate what is expected: what counts are the items."""
     almost, sets = case.assertAlmostEqual, case.assertSetEqual
 
     def judged(self: Any, first: Any, second: Any, *more: Any, **keywords: Any) -> None:
-        if isinstance(first, StandIn) is not isinstance(second, StandIn):
+        if isinstance(first, StandIn) is not isinstance(second, StandIn) and not differs_by_itself(first, second):
             self.fail(f"{first!r} and {second!r} are not of a kind")
         almost(self, first, second, *more, **keywords)
 
