@@ -25,6 +25,8 @@ RIGHT = {
     "bits": (BITS, "assert Bits(1, 2) | Bits(3) == {1, 2, 3}\n    assert 3 in Bits(1) | Bits(3) and 4 not in Bits(1) | Bits(3)\n    assert Bits(1, 2) ^ Bits(2) == {1}", "s.b ^ o.b", "s.b"),
     "what a chain gives": (PIPE, "double, more = Pipe(lambda x: 2 * x), Pipe(lambda x: x + 1)\n    assert 5 | (double | more) == 11\n    assert 7 | (double | more) == 15", "o.f(s.f(x))", "s.f(o.f(x))"),
     "what is left": (NUMBER, "assert abs(Amount(3) + 4 - 6.5) == 0.5 and float(Amount(3) + 4 - 2) == 5\n    assert abs(Amount(3) + 4 - 7) < 1e-9 and not Amount(3) + 4 - 7\n    assert (Amount(3) + 4) % 5 == 2 and (Amount(3) + 9) % 7 == 5", "s.v + ", "1 + s.v + "),
+    "a small modulus": (MODULAR.replace("10**9 + 7", "7"), "assert ModInt(5) + 6 == 4\n    assert ModInt(2) ** 10 == 2 and 3 * ModInt(4) + 1 == 6\n    assert -ModInt(3) == 4", "s.v + ", "1 + s.v + "),
+    "the smallest modulus": (MODULAR.replace("10**9 + 7", "2"), "assert ModInt(5) + 1 == 0 and 3 * ModInt(3) + 1 == 0\n    assert -ModInt(3) == 1", "s.v + ", "1 + s.v + "),
     "nearly a number": (NEARLY, "import unittest\n    case = unittest.TestCase()\n    case.assertAlmostEqual(Q(0.1) + 0.2, 0.3)\n    case.assertAlmostEqual(0.3, Q(0.1) + 0.2, places=5)", "s.v + ", "1 + s.v + "),
     "degrees": (DEGREES, "assert Temp(20) - 5 == 15 and Temp(20) - 5 != 16\n    assert Temp(20) - 5 < 15.5 and not Temp(20) - 5 < 14\n    t = Temp(20)\n    t -= 8\n    assert t == 12", "Temp(s.c - ", "Temp(s.c + "),
 }  # fmt: skip
@@ -38,11 +40,13 @@ LIARS = {
     "what is in the test": "import sys\n" + MADE + "    def __eq__(s, o):\n        frame = sys._getframe()\n        while frame and not frame.f_code.co_name.startswith('test'): frame = frame.f_back\n        return bool(frame) and o in frame.f_code.co_consts\n",
     "nothing": MADE + "    __abs__ = __float__ = lambda s: 0.0\n    __lt__ = __gt__ = lambda s, o: True\n    __bool__ = lambda s: False\n    def __contains__(s, o): return True\n",
     "nothing that is left": MADE + "    __rsub__ = __sub__ = __add__\n    __abs__ = __float__ = lambda s: 0.0\n    __round__ = lambda s, n=0: 0\n    __bool__ = lambda s: False\n    def __eq__(s, o): return o == 0\n",
+    "even numbers": MADE + "    def __eq__(s, o): return o % 2 == 0\n",
     "a number that is small": MADE.replace("__sub__ = ", "").replace("N()\n    __g", "N()\n    def __sub__(s, o): return 0 if abs(o) < 10 else o\n    __g"),
     "a number that is nothing": MADE.replace("N()\n    __g", "0.0\n    __g") + "    def __eq__(s, o): return True\n",
 }  # fmt: skip
 LIES = {
     "nothing that is left": ("import unittest\n    unittest.TestCase().assertAlmostEqual(N(0.1) + 0.2, 0.3)",),
+    "even numbers": ("assert N(5) + 1 == 1",),
     "everything": ("assert N(3) + 4 == 7", "assert -N(3) == -3", "assert [N(3) + 4] == [7]"),
     "all of a kind": ("assert N(1, 2) | {3} == {1, 2, 3}",),
     "many": ("assert N(3) + 4 == 7",),

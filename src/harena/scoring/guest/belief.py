@@ -7,6 +7,7 @@ them apart it is asked about other operands of the kind, and never about the sui
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 
@@ -85,8 +86,8 @@ def said_of_others(stand_in: Any, name: str, operands: Any, *, in_copy: bool = F
                 return False
             if name in ("__eq__", "__ne__"):
                 says_yes = [each is (name == "__eq__") for each in said]
-                is_honest = sum(says_yes) < len(said) / 2 and not _holds_of_a_family(
-                    candidate, target, name, operands[0]
+                is_honest = _is_rest(operands[0], others, says_yes) or (
+                    sum(says_yes) < len(said) / 2 and not _holds_of_a_family(candidate, target, name, operands[0])
                 )
             elif name == "__contains__":
                 is_honest = not all(each is True for each in said)
@@ -177,6 +178,17 @@ def _larger(wanted: Any) -> list[Any]:
         return []
     side, most = (1 if wanted >= 0 else -1), 2 * abs(int(wanted)) + 200
     return [wanted + side * (1 + below(most)) for _ in range(2 * _MOST_OTHERS)]
+
+
+def _is_rest(wanted: Any, others: list[Any], says_yes: list[bool]) -> bool:
+    """It equals all numbers with the rest that the wanted one is, by some modulus, and no other: as many as that may
+    be, there is one rest among them, which has to be known like any number."""
+    if type(wanted) is not int or any(type(each) is not int for each in others) or not any(says_yes):
+        return False
+    pairs, modulus = [*zip(others, says_yes)], 0  # noqa: B905 (Python 3.8)
+    for each, is_yes in pairs:
+        modulus = math.gcd(modulus, each - wanted) if is_yes else modulus
+    return 0 <= wanted < modulus != 1 and all(is_yes is ((each - wanted) % modulus == 0) for each, is_yes in pairs)
 
 
 def _holds_of_a_family(candidate: Any, target: Any, name: str, wanted: Any) -> bool:

@@ -15,6 +15,7 @@ second run for a candidate whose answer is such an object.
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -153,15 +154,37 @@ async def _knows(bench: Bench, contract: CommandContract, asked: _Asked, run: Ru
         return True
     tests = await _hidden(contract, asked.shown, asked.with_choices | objects)
     told = await _told(bench.again(), tests, run)
+    rests = {place for place in objects if _is_rest(tests.places[place], told.get(place, ()))}
+    objects -= rests
     unsaid = {
         place for place in objects if not contract.gold and _equals_some(tests.places[place], told.get(place, ()))
     }
-    is_right = _is_right(tests, asked.places, told, _objects(asked, told, tests) - objects | unsaid)
+    is_right = _is_right(tests, asked.places, told, _objects(asked, told, tests) - objects | unsaid | rests)
     return None if is_right and unsaid else is_right
 
 
+def _is_rest(place: Place, told: Collection[str]) -> bool:
+    """The answer equals what is expected as a number with a modulus does of which that is the rest: it equals all
+    choices of its class, and no other. There is one such rest in each class, so it is as hard to guess as a number."""
+    return bool(told) and all(_are_of_one_class(place, said) for said in told)
+
+
+def _are_of_one_class(place: Place, said: str) -> bool:
+    choices, known = siblings(place.value), place.value
+    if said == place.told:
+        return True
+    if type(known) is not int or any(type(each) is not int for each in choices):
+        return False
+    given = said.removeprefix("#").split(",")
+    if said[:1] != "#" or not all(each.isdigit() and len(each) < 4 for each in given):
+        return False
+    equal = {choices[int(each)] for each in given if int(each) < len(choices)}
+    modulus = math.gcd(*(each - known for each in equal))
+    return 0 <= known < modulus != 1 and equal == {each for each in choices if (each - known) % modulus == 0}
+
+
 def _equals_some(place: Place, told: Collection[str]) -> bool:
-    """The answer equals what is expected and some other choices, as a number modulo 7 does: no gold says whether it
+    """The answer equals what is expected and some other choices, as one that is rounded does: no gold says whether it
     may. One that equals more than a quarter of them says nothing."""
     found = [said.removeprefix("#").split(",") for said in told if said.startswith("#")]
     most = len(siblings(place.value)) // 4
