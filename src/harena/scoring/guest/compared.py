@@ -298,8 +298,8 @@ class Comparisons(ast.NodeTransformer):
 
     computing = _COMPUTING
     libraries = _LIBRARIES
-    has_places = True
-    """what is in a place of a value is asked for as well"""
+    reads_values = True
+    """what is gone through is what a plain value holds"""
 
     def __init__(self, tree: ast.AST, others: Any = (), *, hands: bool | None = None) -> None:
         """`others`: names of builtins that are the candidate's, and of modules that are; `hands`: whether the tests
@@ -314,7 +314,7 @@ class Comparisons(ast.NodeTransformer):
     def visit_Module(self, node: ast.Module) -> ast.AST:
         """A file of tests."""
         self.generic_visit(node)
-        return Unpacking(has_places=self.has_places).visit(node)  # type: ignore[no-any-return]
+        return Unpacking().visit(node) if self.reads_values else node
 
     def _is_own_call(self, func: ast.expr) -> bool:
         """It calls a function of the tests' own, of Python's, of a library's, or of a value that stands there."""
@@ -490,7 +490,7 @@ class Comparisons(ast.NodeTransformer):
                 self._builtin(node, func, own)
             elif self._names.modules.get(func.id) in self.libraries:
                 self._give(node, own)
-            elif goes_through(self._names.modules.get(func.id, ""), self._names.functions.get(func.id, "")):
+            elif self._goes_through(self._names.modules.get(func.id, ""), self._names.functions.get(func.id, "")):
                 node.args = [*map(looped_in_place, node.args)]
         elif isinstance(func, ast.Attribute):
             self._method(node, func, own, made)
@@ -527,6 +527,9 @@ class Comparisons(ast.NodeTransformer):
             return func.attr in CALLING.get(self._names.modules.get(func.value.id, ""), ())
         return False
 
+    def _goes_through(self, module: str, function: str) -> bool:
+        return self.reads_values and goes_through(module, function)
+
     def _builtin(self, node: ast.Call, func: ast.Name, own: list[bool]) -> None:
         if func.id == "isinstance" and len(node.args) == 2 and not node.keywords:
             node.func = ast.copy_location(ast.Name(_IS_INSTANCE, ast.Load()), func)
@@ -538,7 +541,7 @@ class Comparisons(ast.NodeTransformer):
             return
         elif func.id in self.computing:
             self._give(node, own)
-        if func.id in LOOPING and not (func.id in ("max", "min") and len(node.args) > 1):
+        if self.reads_values and func.id in LOOPING and not (func.id in ("max", "min") and len(node.args) > 1):
             node.args = [*map(looped_in_place, node.args)]
 
     def _method(self, node: ast.Call, func: ast.Attribute, own: list[bool], made: int) -> None:
@@ -549,7 +552,7 @@ class Comparisons(ast.NodeTransformer):
             is_library = root.id in self._names.packages and self._names.modules[root.id] in self.libraries
             if is_library:
                 self._give(node, own)
-            elif goes_through(self._names.modules[root.id], func.attr):
+            elif self._goes_through(self._names.modules[root.id], func.attr):
                 node.args = [*map(looped_in_place, node.args)]
             return
         is_plain = not any(isinstance(each, ast.Starred) for each in node.args[:2])

@@ -36,7 +36,7 @@ class ComparisonsBeside(Comparisons):
 
     computing = frozenset({"abs", "bool", "complex", "divmod", "float", "int", "pow", "round", "sum"})
     libraries = frozenset({"math", "cmath", "statistics", "decimal", "fractions", "string", "json", "re"})
-    has_places = False
+    reads_values = False
 
     def visit_FunctionDef(self, node: Any) -> Any:  # noqa: N802
         """A function: what is assigned in it is its own, also in a method."""
@@ -57,7 +57,10 @@ class ComparisonsBeside(Comparisons):
 
 
 class _JudgedBeside(Judged):
-    """What is judged in a suite, whose matchers are asked as well."""
+    """What is judged in a suite, whose matchers are asked as well. What a class says that its value holds is what
+    plain Python sees: apart, the value itself was judged, and a pass rests on both."""
+
+    reads_values = False
 
     def operated(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
         """What an operator gives. Two numbers of one class of the candidate's are not told what is expected."""

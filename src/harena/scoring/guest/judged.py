@@ -94,6 +94,9 @@ class UnbelievedError(AssertionError):
 class Judged:
     """The functions that stand in test code."""
 
+    reads_values = True
+    """what is gone through is what a plain value holds"""
+
     def __init__(self, plain: Plain, is_made: Callable[[Any], bool] | None = None) -> None:
         """`is_made`: whether the tests have made an object, to match more than one value; it is believed, and asked
         nothing else."""
@@ -337,7 +340,7 @@ class Judged:
             used = answer_of(sign, compute, left, right)
             result = compute(left, self.number(right))
             return result if result is left else used(result)
-        if type(left) in CONTAINERS and type(right) not in ATOMS:
+        if self.reads_values and type(left) in CONTAINERS and type(right) not in ATOMS:
             return IN_PLACE[sign](left, self.unpacked.looped(right))
         return IN_PLACE[sign](left, self.number(right))
 
@@ -426,8 +429,8 @@ class Judged:
             return self._sought(value, name)
         if kind in ATOMS or kind in CONTAINERS:
             found = getattr(self._plain.whole(value) if name in _JUDGES or name in _OF_SETS else value, name)
-            return self._going_through(found) if name in LOOPING_METHODS else found
-        if name in SHOWING and self.unpacked.is_mapping(value):
+            return self._going_through(found) if self.reads_values and name in LOOPING_METHODS else found
+        if self.reads_values and name in SHOWING and self.unpacked.is_mapping(value):
             return getattr(self.unpacked.looped(value), name)
         base = self._plain.base(value)
         if base is not None:

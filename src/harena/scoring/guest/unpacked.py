@@ -1,4 +1,4 @@
-"""Has test code go through what plain values hold, whatever their classes say that they hold.
+"""Has asserts go through what plain values hold, whatever their classes say that they hold.
 
 An instance of a candidate's class that derives from a plain type is judged as the plain value that it is made of
 (`guest_plain`). Wherever the interpreter itself goes through a value (a loop, an assignment to several names, a star,
@@ -182,9 +182,7 @@ class Unpacked:
 class Unpacking(ast.NodeTransformer):
     """Puts these functions in the place of what the interpreter goes through."""
 
-    def __init__(self, *, has_places: bool) -> None:
-        """`has_places`: what is in a place of a value is asked for as well."""
-        self._has_places = has_places
+    def __init__(self) -> None:
         self._count = itertools.count()
 
     def visit_Starred(self, node: ast.Starred) -> Any:
@@ -272,7 +270,7 @@ class Unpacking(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """What is in a place."""
         self.generic_visit(node)
-        if not self._has_places or not isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Load):
             return node
         return ast.fix_missing_locations(
             ast.copy_location(ast.Call(ast.Name(_PLACE, ast.Load()), [node.value, _index_of(node)], []), node)
