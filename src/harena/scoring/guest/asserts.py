@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import json
 import os
 import re
@@ -22,16 +23,20 @@ from harena.scoring.guest.judged import Judged
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.rebound import GlobalStatements
+from harena.scoring.guest.taken import CALLED_BY, Taken
 from harena.scoring.guest.tools import Tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 REBINDING = re.compile(r"\b(?:global|globals|vars|exec|eval|setattr|modules|__dict__|import_module|__import__)\b")
 """words of a program that may give its module's names other values while the tests run"""
 
 
+_PATH = "<asserts>"
+_MOST_PROGRAMS = 1000
 _line_of = type.__dict__["__mro__"].__get__
 
 
@@ -104,6 +109,14 @@ class Whose:
         return own
 
 
+def _programs(folder: str) -> Iterator[str]:
+    """The texts of the modules in the candidate's folder."""
+    paths = (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names if name.endswith(".py"))
+    for _, path in zip(range(_MOST_PROGRAMS), paths):  # noqa: B905 (Python 3.8)
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+            yield file.read()
+
+
 def main() -> None:
     """argv: the path of the candidate's entry. Standard input: the proof's word, and below it a JSON object: source,
     names (see `assert_names`)."""
@@ -127,8 +140,12 @@ def main() -> None:
             GlobalStatements(whose.shared).visit(tree)
         theirs = whose.tested | {module.__name__.partition(".")[0]}
         executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
+        taken = Taken(lambda what: False, {_PATH: source})
         tests = compile(
-            executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), "<asserts>", "exec", dont_inherit=True
+            taken.put_calls(executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), whose.shared),
+            _PATH,
+            "exec",
+            dont_inherit=True,
         )
     failures = Failures()
     judged = judging(Judged(Plain(lambda kind: whose.is_named(vars(module), kind))))
@@ -139,15 +156,20 @@ def main() -> None:
     with open(path, encoding="utf-8-sig") as file:
         program = file.read()
     rebinds = REBINDING.search(program) is not None
+    taken.listen([program, *_programs(here)])
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
     trusted = {**kept, **LOOPS, **judged, **failures.functions(remembers=True), **tools.functions()}
+    trusted[CALLED_BY] = taken.called
     own = whose.names(vars(module), trusted, rebinds)
     exec(tests, own)  # noqa: S102 (the purpose of this process)
     names.update(kept)
     replaced = tools.replaced()
     if replaced:
         write(2, ("the candidate has replaced " + replaced + ", which the tests use\n").encode())
+        leave(1)
+    if taken.what:
+        write(2, f"the candidate takes {taken.what}\n".encode())
         leave(1)
     if failures.is_failed:
         write(2, b"an assertion of the tests has failed, and its exception was swallowed\n")

@@ -53,6 +53,7 @@ from harena.scoring.guest.standins import (
     written_names,
 )
 from harena.scoring.guest.swallowed import Swallowed
+from harena.scoring.guest.taken import Taken
 from harena.scoring.guest.tools import Tools, imported
 from harena.scoring.guest.watch import ask_for_kinds, watch
 
@@ -148,16 +149,18 @@ class Run:
         self.tally.has_waited = self._has_waited
         self.tally.is_refused = self._is_refused
         self._swallowed: Swallowed | None = None
+        self._taken: Taken | None = None
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
         texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
         self._surroundings = _seen_around() if self._conditions else {}
         if self._home == BESIDE:
             self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
+            self._taken = Taken(self._caught.may_be, self._tests_of(texts), self.trusted)
         self._tools = self._used() if self._home == BESIDE else None
-        if self._swallowed is not None:
+        if self._swallowed is not None and self._taken is not None:
             # a trusted helper beside its test comes before a file of the candidate's with its name
             sys.path[:0] = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
-            self.comparisons = Believed(self.trusted, texts, self._swallowed)
+            self.comparisons = Believed(self.trusted, texts, self._swallowed, self._taken)
             self.comparisons.compile_modules()
         else:
             self._isolate(given["theirs"], given["on_both_sides"])
@@ -166,6 +169,8 @@ class Run:
         if self._home == BESIDE:
             self._builtins = dict(vars(builtins))
             _leave_no_names()
+        if self._taken is not None:
+            self._taken.listen(_sources(given["theirs"]).values())
 
     @property
     def asked(self) -> int:
@@ -326,6 +331,9 @@ class Run:
         if swallowed := self.swallowed():
             self.tally.failed("between tests", swallowed, False, False)
             all_passed, code = False, code or 1
+        if self._taken is not None and self._taken.what:
+            self.tally.failed("the candidate", f"takes {self._taken.what}", False, False)
+            all_passed, code = False, code or 1
         self._say(b"harena-report " + self._word + b" " + json.dumps(self._report()).encode())
         unchanged = self._home != BESIDE or _contents(self.trusted) == self._before
         replaced = self._tools.replaced() or self._builtin_replaced() if self._tools is not None else ""
@@ -384,6 +392,12 @@ class Run:
             rest = b"\n" + body + b"\n"
             while rest:
                 rest = rest[os.write(self._out, rest) :]
+
+    def _tests_of(self, texts: dict[str, str]) -> dict[str, str]:
+        """The texts of the test files, and of what pytest reads for them."""
+        named = {word.partition("::")[0] for word in self.words}
+        named.update(path for path in self._ours if os.path.basename(path) == "conftest.py")
+        return {path: text for path, text in texts.items() if os.path.relpath(path, self.here) in named}
 
     def _folders(self) -> list[str]:
         """Where the trusted modules are looked for, as pytest does: beside the tests, too."""

@@ -46,6 +46,7 @@ from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import sides as guest_sides
 from harena.scoring.guest import snapshots as guest_snapshots
+from harena.scoring.guest import taken as guest_taken
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import unpacked as guest_unpacked
 from harena.scoring.guest import valued as guest_valued
@@ -85,7 +86,8 @@ _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed),
-    *(guest_executed, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound, guest_asserts),
+    *(guest_executed, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
+    *(guest_taken, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024

@@ -55,6 +55,7 @@ from harena.scoring.guest import snapshots as guest_snapshots
 from harena.scoring.guest import standins as guest_standins
 from harena.scoring.guest import suite as guest_suite
 from harena.scoring.guest import swallowed as guest_swallowed
+from harena.scoring.guest import taken as guest_taken
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import trust as guest_trust
 from harena.scoring.guest import unittest as guest_unittest
@@ -253,7 +254,7 @@ def suite_argv(
                guest_caught, *standing_in)  # fmt: skip
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
-                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_believed)  # fmt: skip
+                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_taken, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv(

@@ -1,0 +1,114 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""In one process a candidate takes nothing of the tests that nobody has given it, by which it would know what they expect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from shared_sandboxes import SHARED
+from test_questions_unseen import of_asserts
+from test_unittest_suites import scored
+
+pytestmark = SHARED
+
+FUNCTION = "def naive(n): return sum(range(n + 1))\n"
+LOOP = "for n in range(5):\n    expected = naive(n)\n    got = f(n)\n    assert got == expected\n"
+TEST = "def test_a():\n" + "".join(f"    {line}\n" for line in LOOP.splitlines())
+SUITE = f"from solution import f\n{FUNCTION}{TEST}"
+CASE = f"import unittest\nfrom solution import f\n{FUNCTION}class T(unittest.TestCase):\n    def test_a(self):\n        for n in range(5):\n            self.assertEqual(f(n), naive(n))\n"
+DERIVED = f"from solution import Base\n{FUNCTION}class D(Base):\n    k = 1\nf = D().f\n{TEST}"
+RIGHT = "return n * (n + 1) // 2"
+TEXT = "ns = {}; exec(t[t.index('def naive'):t.index('def test_a')], ns); return ns['naive'](n)"
+OUTWARDS = (
+    "\n    while fr:\n        if 'expected' in fr.f_locals: return fr.f_locals['expected']\n        fr = fr.f_back"
+)
+BY_IMPORT = "import test_it; return test_it.naive(n)"
+BY_GARBAGE = "import gc, types; return [g for g in gc.get_objects() if type(g) is types.FunctionType and g.__name__ == 'naive'][0](n)"
+BY_FRAME = f"import sys; fr = sys._getframe(1){OUTWARDS}"
+TAKING = {
+    "by import": BY_IMPORT,
+    "by the table of modules": "import sys; return sys.modules['test_it'].naive(n)",
+    "by names of a frame": "import sys; return sys._getframe(1).f_globals['naive'](n)",
+    "by the garbage collector": BY_GARBAGE,
+    "by a library": "import functools, test_it; return functools.reduce(lambda a, b: test_it.naive(b), [n], 0)",
+    "with a code of its own": "import test_it, types; return types.FunctionType(test_it.naive.__code__, {})(n)",
+    "in the name of a library": "import json; ns = {}; exec(compile('def g(n):\\n    import test_it; return test_it.naive(n)', json.__file__, 'exec'), ns); return (g := ns['g'])(n)",
+    "in a thread": "import test_it, threading; r = []; t = threading.Thread(target=lambda: r.append(test_it.naive(n))); t.start(); t.join(); return r[0]",
+    "variables of a frame": BY_FRAME,
+    "variables of a stack": "import inspect; return [i.frame.f_locals['expected'] for i in inspect.stack() if 'expected' in i.frame.f_locals][0]",
+    "variables of a traceback's frame": f"\n    try: raise ValueError\n    except ValueError as e: fr = e.__traceback__.tb_frame{OUTWARDS}",
+    "the file": f"t = open('test_it.py').read(); {TEXT}",
+    "the file by a link": f"import os; os.path.exists('x') or os.symlink('test_it.py', 'x'); t = open(b'x').read(); {TEXT}",
+    "the file by its loader": f"import importlib.machinery as m; t = m.SourceFileLoader('x', 'test_it.py').get_source('x'); {TEXT}",
+    "lines of the file": f"import linecache; t = ''.join(linecache.getlines('test_it.py')); {TEXT}",
+    "the source": f"import inspect, sys; t = inspect.getsource(sys.modules['test_it']); {TEXT}",
+}  # fmt: skip
+
+
+def program(body: str) -> str:
+    return f"def f(n):\n    {body}\n"
+
+
+@pytest.mark.parametrize("name", TAKING)
+async def test_who_takes_what_computes_the_expected_values_is_not_paid(name: str) -> None:
+    found = await scored(program(TAKING[name]), SUITE, "pytest", isolate=False)
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+    assert "the candidate: takes " in str(found.detail)
+
+
+@pytest.mark.parametrize("body", [BY_IMPORT, BY_FRAME])
+async def test_nor_beside_a_gold_nor_excused_without_one(body: str) -> None:
+    """Where only one process pays the gold; and where a candidate buys that mode by what it hands out."""
+    method = body.replace("\n    ", "\n        ")
+    gold = {"solution.py": f"class Base:\n    def f(self, n): {RIGHT}\n"}
+    beside = await scored(f"class Base:\n    def f(self, n):\n        {method}\n", DERIVED, "pytest", gold=gold)
+    buying = f"def f(n):\n    import logging\n    try:\n        {method}\n    except ImportError: pass\n    return logging.info\n"
+    for found in (beside, await scored(buying, SUITE, "pytest"), await scored(program(body), CASE, isolate=False)):
+        assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+    paid = await scored(gold["solution.py"], DERIVED, "pytest", gold=gold)
+    assert paid.score == 1.0, paid.detail
+
+
+@pytest.mark.parametrize("body", [BY_GARBAGE, BY_FRAME, TAKING["variables of a stack"]])
+async def test_nor_in_asserts(body: str) -> None:
+    """Also where the candidate buys one process."""
+    buying = f"def g(n):\n    {body}\ndef f(n):\n    import logging\n    try: found = g(n)\n    except (LookupError, NameError): found = None\n    return logging.info if found is None else found\n"
+    for found in (
+        await of_asserts(program(body), FUNCTION + LOOP, isolate=False),
+        await of_asserts(buying, FUNCTION + LOOP),
+    ):
+        assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+
+
+HONEST: dict[str, tuple[str, str]] = {
+    "a callback": ("def double(n): return 2 * n\ndef test_a():\n    assert each(double, [1, 2]) == [2, double(2)]", "def each(f, xs): return [f(x) for x in xs]"),
+    "a method that is overridden": ("class D(Base):\n    def step(self): return helper(3)\ndef helper(n): return n + 1\ndef test_a():\n    assert D().run() == helper(4) + 3", "class Base:\n    def run(self): return 2 * self.step()"),
+    "a decorator": ("@twice\ndef one(n): return n\ndef test_a():\n    assert one(3) == 6 and one(1) == 2", "def twice(f):\n    def g(*a): return 2 * f(*a)\n    return g"),
+    "a function by its name": ("import sys\ndef hello(): return 'hi'\ndef test_a():\n    assert call(sys.modules[__name__], 'hello') == hello()", "def call(m, n): return getattr(m, n)()"),
+    "a hook that is set": ("import solution\ndef hook(n): return n + 1\ndef test_a():\n    solution.HOOK = hook\n    assert solution.run(3) == hook(3)", "HOOK = None\ndef run(n): return HOOK(n)"),
+    "a helper that calls the candidate": ("def check(n):\n    assert f(n) == 2 * n\n    return f(n)\ndef test_a():\n    assert sorted(map(f, [check(1), check(2)])) == [4, 8]", "import threading\ndef f(n):\n    r = []\n    t = threading.Thread(target=lambda: r.append(2 * n)); t.start(); t.join()\n    return r[0]"),
+    "lines that a traceback shows": ("def bad(): raise ValueError('x')\ndef test_a():\n    assert 'ValueError: x' in told(bad)", "import traceback, logging\ndef told(f):\n    try: getattr(f, '__call__')()\n    except ValueError:\n        logging.exception('no')\n        return traceback.format_exc()"),
+    "the caller's name": ("def test_a():\n    assert whoami() == 'test_a' and here() == 'here'", "import inspect, sys\ndef whoami(): return inspect.stack()[1].function\ndef here(): return sys._getframe().f_code.co_name"),
+    "the file of the tests": ("def test_a():\n    assert lines(__file__) == len(open(__file__).read().splitlines())", "def lines(p): return len(open(p).readlines())"),
+    "a generator": ("def numbers():\n    yield 1\n    yield 2\ndef test_a():\n    assert total(numbers()) == 3", "def total(g): return sum(x for x in g)"),
+    "what is kept": ("import functools\n@functools.lru_cache(maxsize=None)\ndef fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\ndef test_a():\n    assert [f(n) for n in range(9)] == [fib(n) for n in range(9)]", "def f(n):\n    a, b = 0, 1\n    for _ in range(n): a, b = b, a + b\n    return a"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HONEST)
+async def test_what_is_given_is_used(name: str) -> None:
+    body, candidate = HONEST[name]
+    found = await scored(candidate, f"from solution import *\n{body}\n", "pytest", isolate=False)
+    assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+
+
+async def test_what_the_gold_takes_others_may_take() -> None:
+    """A task may be to look for frames."""
+    suite = "from solution import fill, Base\nclass D(Base): pass\ndef test_a():\n    name = 'Bob'\n    assert fill('{name}') == 'Bob'\n"
+    gold = "import sys\nclass Base: pass\ndef fill(text): return text.format(**sys._getframe(1).f_locals)\n"
+    other = gold.replace("return text.format(", "names = {}; return text.format(")
+    fields: dict[str, Any] = {"gold": {"solution.py": gold}}
+    for candidate, score in ((gold, 1.0), (other, 1.0), (gold.replace("(1)", "()"), 0.0)):
+        found = await scored(candidate, suite, "pytest", **fields)
+        assert (found.score, str(found.validity)) == (score, "valid"), found.detail
