@@ -75,6 +75,7 @@ REFUSED = {
     ("GET", "/v1/sandboxes/{sandbox_id}/gateway_log"): (422,),  # the sandbox has no gateway
     ("POST", "/v1/snapshots"): (422,),  # it is one of the default image
     ("GET", "/v1/snapshots/{snapshot}"): (404,),
+    ("GET", "/v1/snapshots/{snapshot}/archive"): (404,),
     ("DELETE", "/v1/snapshots/{snapshot}"): (404,),
 }
 """routes whose request cannot be done in this order -> what they may answer"""

@@ -59,6 +59,14 @@ with Sandbox.run(snapshot="one") as second:
     tells(second, "rm /data/one; echo two > /data/two")
     child = second.snapshot(name="two").result()
     said["child"] = [child.parent == taken.id, child.image, child.layers]
+snapshots.export_archive("two", "two.tar")
+harena.images.import_archive("localhost/again:1", "two.tar")
+with Sandbox.run(container_image="localhost/again:1") as imported:
+    said["imported"] = tells(imported, "cat /etc/motd /data/two; ls /data")
+harena.images.delete("localhost/again:1")
+said["exported again"] = refused(lambda: snapshots.export_archive("two", "two.tar"))
+said["exported unknown"] = refused(lambda: snapshots.export_archive("nobody", "nobody.tar"))
+said["half"] = [name for name in os.listdir() if "nobody" in name]
 with Sandbox.run(snapshot=child) as third:
     said["third"] = tells(third, "ls /data")
     third.snapshot(ttl_seconds=1000).result()
@@ -130,6 +138,7 @@ def uses(program: str, *words: str, home: Path, **environment: str) -> dict[str,
     ended = subprocess.run(
         [sys.executable, "-c", program, *words],
         env={**os.environ, "HARENA_HOME": str(home), **environment},
+        cwd=home,
         capture_output=True,
         text=True,
         check=False,
@@ -154,6 +163,12 @@ def test_a_sandbox_begins_with_a_snapshot(said: dict[str, Any]) -> None:
     assert said["child"] == [True, "localhost/tools:1", 3]
     assert said["third"] == "ticks\ntwo\n"
     assert said["blueprint"] == "one\nblueprint\n"
+
+
+def test_a_snapshot_is_exported_and_imported(said: dict[str, Any]) -> None:
+    """By its name; what is there is not written over, and an export that fails leaves no file."""
+    assert said["imported"] == "changed\ntwo\nticks\ntwo\n"
+    assert said["half"] == []
 
 
 def test_forks_have_the_files_and_write_for_themselves(said: dict[str, Any]) -> None:
@@ -197,6 +212,8 @@ def test_a_snapshot_at_the_end(said: dict[str, Any]) -> None:
         ("dead", "SandboxTerminatedError", "SANDBOX_TERMINATED", "create a new one"),
         ("too many forks", "SandboxValidationError", None, "count must be a whole number from 0 to 1000"),
         ("unknown", "NotFoundError", "SNAPSHOT_NOT_FOUND", "has no snapshot 'nobody'"),
+        ("exported again", "ValidationError", None, "is there: name a new file"),
+        ("exported unknown", "NotFoundError", "SNAPSHOT_NOT_FOUND", "has no snapshot 'nobody'"),
         ("gone", "NotFoundError", "SNAPSHOT_NOT_FOUND", "has no snapshot 'snap_"),
         ("moment with a name", "ValidationError", None, "in no list, so it has no name"),
         ("both", "SandboxValidationError", None, "begins with one of them"),

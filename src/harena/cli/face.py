@@ -7,7 +7,7 @@ This is the only place where the command line takes hold of the package; it uses
     doctor(),
     training_jobs.create/events/logs/metrics/artifacts/download/wait/get/list/cancel/retry/delete,
     images.pull/prefetch/list/delete/collect/import_archive/export_archive, secrets.set/list/delete,
-    snapshots.list/delete/lines_of_tree,
+    snapshots.list/delete/export_archive/lines_of_tree,
     registry.push/pull/list, load_scenarios(source), scenario_schema(), calibrate, sft.validate/verify, __version__
 """
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from harena.cli import face
-from harena.cli.image_words import size
+from harena.cli.image_words import ArchiveForm, size
 from harena.cli.report import Format, ListFormat, write_list
 
 app = typer.Typer(no_args_is_help=True, help="Snapshots: the files of sandboxes as they were at one time.")
@@ -34,6 +35,19 @@ def tree() -> None:
     for before, one in snapshots.lines_of_tree(snapshots.list()):
         told = "" if one is None else f"{one.name or one.id}  {size(one.size_bytes)}  {one.created_at[:19]}"
         sys.stdout.write(f"{before}{told}\n")
+
+
+@app.command("export")
+def export_archive(
+    snapshot: Annotated[str, typer.Argument(help="Name or id.")],
+    path: Annotated[Path, typer.Argument(help="A new file.")],
+    form: Annotated[ArchiveForm, typer.Option("--form", help="An OCI layout, or what `docker load` reads.")] = (
+        ArchiveForm.OCI
+    ),
+) -> None:
+    """Write a snapshot into a file, as an image."""
+    face.load().snapshots.export_archive(snapshot, path, form=form.value)
+    sys.stdout.write(f"{snapshot}: {size(path.stat().st_size)} in {path}\n")
 
 
 @app.command("rm")

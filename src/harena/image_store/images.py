@@ -49,6 +49,8 @@ from harena.image_store.snapshots import Snapshots
 from harena.image_store.store import ImageStore, Work, in_threads
 from harena.image_store.turns import ImageTurns
 
+_EXPORTED = "localhost/snapshot"
+"""what an exported snapshot is called; its name or id is the tag"""
 _MOST_ROOTS = 1000
 """answers that are remembered: one takes a few KB at most, by the image's variables"""
 
@@ -299,12 +301,23 @@ class Images:
         """Write an image as an archive, piece by piece; it is not collected meanwhile. Raises NotFoundError."""
         await self._open()
         told, kept = await IMAGES.run(self._found, workspace, image)
+        async for piece in self._exported(kept.digest, told.reference, form):
+            yield piece
+
+    async def export_snapshot(self, workspace: str, snapshot: str, form: ArchiveFormat) -> AsyncIterator[bytes]:
+        """See `SnapshotOperations`."""
+        await self._open()
+        found = await IMAGES.run(self._snapshots.find, workspace, snapshot)
+        async for piece in self._exported(found.digest, f"{_EXPORTED}:{found.name or found.id}", form):
+            yield piece
+
+    async def _exported(self, digest: str, reference: str, form: ArchiveFormat) -> AsyncIterator[bytes]:
         async with (
             self._turns.fetching.turn(self._owner),
-            in_threads(self._store.hold(kept.digest)),
+            in_threads(self._store.hold(digest)) as kept,
             in_threads(self._store.work()) as work,
         ):
-            async for piece in self._archives().written(kept, told.reference, form, work):
+            async for piece in self._archives().written(kept, reference, form, work):
                 yield piece
 
     @asynccontextmanager

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from harena.core.errors import SandboxValidationError, ValidationError
+from harena.core.images import ArchiveFormat
 from harena.core.models import SandboxInfo
 from harena.core.ports import HasUpperLayer, HoldsFiles
 from harena.core.records.snapshots import Snapshot, SnapshotsPage
@@ -113,6 +114,10 @@ class SnapshotOperations:
     async def get_snapshot(self, snapshot: str) -> Snapshot:
         """Find a snapshot by its name or id."""
         return await self._snapshots.get_snapshot(self.workspace, snapshot)
+
+    def export_snapshot(self, snapshot: str, *, form: ArchiveFormat = "oci") -> AsyncIterator[bytes]:
+        """See `Operations`."""
+        return self._snapshots.export_snapshot(self.workspace, snapshot, form)
 
     async def remove_snapshot(self, snapshot: str) -> None:
         """Forget a snapshot, one in memory or one of the store, and what runs from it."""

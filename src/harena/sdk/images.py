@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -226,16 +226,28 @@ async def _import_archive(reference: str, path: str | os.PathLike[str]) -> Image
 async def _export_archive(image: str, path: str | os.PathLike[str], *, form: ArchiveFormat = "oci") -> None:
     """Write an image into a new file: an OCI layout as a tar archive, or ("docker") what `docker load` reads. Raises
     NotFoundError, ValidationError (the file is there)."""
+    asked = checked_form(form)
+    operations = await current_portal().operations()
+    await write_archive(operations.export_image(checked_text(image, "image"), form=asked), path)
+
+
+def checked_form(form: ArchiveFormat) -> ArchiveFormat:
+    """A form of an archive. Raises ValidationError."""
     if form not in ARCHIVE_FORMATS:
         raise ValidationError(f"form must be {' or '.join(ARCHIVE_FORMATS)} (got {shown(form)})")
+    return form
+
+
+async def write_archive(pieces: AsyncIterator[bytes], path: str | os.PathLike[str]) -> None:
+    """Write an archive into a new file, whole or not at all. Raises what the pieces raise, ValidationError (the file is
+    there), PlatformError."""
     place = Path(path)
     if await asyncio.to_thread(place.exists):
         raise ValidationError(f"{place} is there: name a new file")
-    operations = await current_portal().operations()
     temporary = place.with_name(f".{place.name}.part")
     try:
         async with in_thread(lambda: temporary.open("wb")) as out:
-            async for piece in operations.export_image(checked_text(image, "image"), form=form):
+            async for piece in pieces:
                 await asyncio.to_thread(out.write, piece)
         await asyncio.to_thread(temporary.rename, place)
     except OSError as error:

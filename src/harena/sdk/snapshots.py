@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 from harena.core.checked import checked_text
+from harena.core.images import ArchiveFormat
 from harena.core.records.snapshots import Snapshot
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
 
-__all__ = ["Snapshot", "aio", "delete", "get", "lines_of_tree", "list"]
+__all__ = ["Snapshot", "aio", "delete", "export_archive", "get", "lines_of_tree", "list"]
 
 PAGE = 500
 """snapshots that are asked for at one time"""
@@ -42,6 +44,17 @@ async def _delete(snapshot: str) -> None:
     await operations.remove_snapshot(checked_text(snapshot, "snapshot"))
 
 
+async def _export_archive(snapshot: str, path: str | os.PathLike[str], *, form: ArchiveFormat = "oci") -> None:
+    """Write a snapshot into a new file as an image: an OCI layout as a tar archive, or ("docker") what `docker load`
+    reads. `images.import_archive` makes an image of it again. Raises NotFoundError, ValidationError (the file is
+    there)."""
+    from harena.sdk.images import checked_form, write_archive
+
+    asked = checked_form(form)
+    operations = await current_portal().operations()
+    await write_archive(operations.export_snapshot(checked_text(snapshot, "snapshot"), form=asked), path)
+
+
 def lines_of_tree(snapshots: Sequence[Snapshot]) -> Iterator[tuple[str, Snapshot | None]]:
     """Lines that show which snapshot was made from which: each image, and below it its snapshots, the oldest first. A
     line has what stands before its word, and its snapshot; None = the line is an image's, and is that word."""
@@ -64,6 +77,7 @@ def lines_of_tree(snapshots: Sequence[Snapshot]) -> Iterator[tuple[str, Snapshot
 
 get = Twin(_get)
 delete = Twin(_delete)
+export_archive = Twin(_export_archive)
 list = Twin(_list)  # noqa: A001 - the verb's name, as in `snapshots.list()`
 
 
@@ -72,6 +86,7 @@ class _Awaitable:
 
     get = get.aio
     delete = delete.aio
+    export_archive = export_archive.aio
     list = list.aio
 
 

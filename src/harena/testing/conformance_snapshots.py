@@ -32,6 +32,8 @@ class SnapshotsConformance:
             assert raised.value.reason == "SNAPSHOT_NOT_FOUND"
             with pytest.raises(NotFoundError):
                 await operations.remove_snapshot(named)
+            with pytest.raises(NotFoundError):
+                await anext(aiter(operations.export_snapshot(named)))
 
     async def test_a_sandbox_of_an_unknown_snapshot(self, operations: Operations) -> None:
         """It is told as an unknown image is."""

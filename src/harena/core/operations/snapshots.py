@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harena.core.operations.operation import READ, WRITE, Operation
+from harena.core.operations.sandboxes import TAR
 from harena.core.ports.snapshots import SnapshotOperations as Port
 from harena.core.records.snapshots import Snapshot, SnapshotsPage
 
@@ -23,5 +24,15 @@ CREATE = Operation(
 )
 LIST = Operation(NOUN, "list_snapshots", "GET", _ALL, READ, Port.list_snapshots, SnapshotsPage)
 GET = Operation(NOUN, "get_snapshot", "GET", _ONE, READ, Port.get_snapshot, Snapshot)
+EXPORT = Operation(
+    NOUN,
+    "export_snapshot",
+    "GET",
+    f"{_ONE}/archive",
+    READ,
+    Port.export_snapshot,
+    TAR,
+    errors=frozenset({501, 502}),
+)
 REMOVE = Operation(NOUN, "remove_snapshot", "DELETE", _ONE, WRITE, Port.remove_snapshot)
-OPERATIONS = (CREATE, LIST, GET, REMOVE)
+OPERATIONS = (CREATE, LIST, GET, EXPORT, REMOVE)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Annotated, Protocol
 
+from harena.core.images import ArchiveFormat
 from harena.core.parameters import Bounds, Cursor, Id, Limit, OptionalWord
 from harena.core.snapshots import MOST_TTL_SECONDS
 
@@ -41,6 +43,11 @@ class SnapshotOperations(Protocol):
         """A snapshot.
 
         Raises NotFoundError."""
+
+    def export_snapshot(self, snapshot: Id, *, form: ArchiveFormat = "oci") -> AsyncIterator[bytes]:
+        """A snapshot as the tar stream of an image, with all its layers: an OCI layout, or what `docker load` reads.
+
+        Raises NotFoundError before the first piece."""
 
     async def remove_snapshot(self, snapshot: Id) -> None:
         """Remove a snapshot. Its layer goes when no sandbox and no other snapshot needs it.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+
+from harena.core.images import ArchiveFormat
 from harena.core.operations import snapshots as table
 from harena.sdk.http.calls import Calls, over_http
 
@@ -13,3 +16,10 @@ class HttpSnapshots(Calls):
     list_snapshots = over_http(table.LIST)
     get_snapshot = over_http(table.GET)
     remove_snapshot = over_http(table.REMOVE)
+
+    async def export_snapshot(self, snapshot: str, *, form: ArchiveFormat = "oci") -> AsyncGenerator[bytes, None]:
+        """See `Operations`."""
+        where = await self.place(table.EXPORT, snapshot=snapshot)
+        async with self._connection.request(table.EXPORT.method, where, query={"form": form}) as response:
+            async for piece in response.content.iter_any():
+                yield piece
