@@ -39,7 +39,7 @@ from harena.image_store.archives import Archives
 from harena.image_store.assembling import Assembler, Progress
 from harena.image_store.building import StoreRoom
 from harena.image_store.collecting import Collected
-from harena.image_store.kept import KeptImage, KeptName, Source
+from harena.image_store.kept import KeptImage, KeptName, KeptSnapshot, Source
 from harena.image_store.manifests import hexadecimal
 from harena.image_store.pulls import Names, Pulls, Ticket
 from harena.image_store.registries import Registries
@@ -77,6 +77,8 @@ class Images:
         self._made: Assembler | None = None
         self._roots: dict[tuple[str, str], tuple[tuple[int, ...], str, ImageRoot]] = {}
         """workspace and reference -> the stamp with which it was answered, the reference's id, the answer"""
+        self._begun_with: dict[tuple[str, str], tuple[tuple[int, ...], KeptSnapshot, ImageRoot]] = {}
+        """workspace and name or id of a snapshot -> the stamp with which it was answered, what it was, the answer"""
 
     # -- ImageSource --
 
@@ -85,8 +87,11 @@ class Images:
         NotFoundError, PlatformError."""
         if (known := self._known_root(workspace, reference)) is not None:
             return known
+        snapshot = snapshot_in(reference)
+        if snapshot is not None and (begun := self._known_snapshot(workspace, snapshot)) is not None:
+            return begun
         await self._open()
-        if (snapshot := snapshot_in(reference)) is not None:
+        if snapshot is not None:
             return await self._root_of_snapshot(workspace, snapshot)
         if re.fullmatch(DIGEST_PATTERN, reference):
             return self._root(await IMAGES.run(self._with_digest, hexadecimal(reference)))
@@ -109,11 +114,34 @@ class Images:
         return root
 
     async def _root_of_snapshot(self, workspace: str, snapshot: str) -> ImageRoot:
-        found = await IMAGES.run(self._snapshots.find, workspace, snapshot)
-        image = await IMAGES.run(self._store.image, found.digest)
+        found, stamp, image = await IMAGES.run(self._find_snapshot, workspace, snapshot)
         if image is None:
             raise NotFoundError(f"snapshot {snapshot} was removed while it was asked for", reason="SNAPSHOT_NOT_FOUND")
-        return self._root(image)
+        root = self._root(image)
+        if stamp is not None:
+            self._begun_with[workspace, snapshot] = stamp, found, root
+            if len(self._begun_with) > _MOST_ROOTS:
+                del self._begun_with[next(iter(self._begun_with))]
+        return root
+
+    def _find_snapshot(
+        self, workspace: str, snapshot: str
+    ) -> tuple[KeptSnapshot, tuple[int, ...] | None, KeptImage | None]:
+        found = self._snapshots.find(workspace, snapshot)
+        stamp = self._store.snapshot_stamp(workspace, found.id, found.digest)
+        return found, stamp, self._store.image(found.digest)
+
+    def _known_snapshot(self, workspace: str, snapshot: str) -> ImageRoot | None:
+        """What was answered last, if nothing has changed since: many sandboxes begin with one snapshot."""
+        known = self._begun_with.get((workspace, snapshot))
+        if known is None:
+            return None
+        stamp, found, root = known
+        is_over = self._snapshots.is_over(found)
+        if is_over or stamp != self._store.snapshot_stamp(workspace, found.id, found.digest):
+            del self._begun_with[workspace, snapshot]
+            return None
+        return root
 
     def _known_root(self, workspace: str, reference: str) -> ImageRoot | None:
         """What was answered last, if nothing has changed since: one job makes many sandboxes of an image."""

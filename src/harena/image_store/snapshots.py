@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -26,14 +27,17 @@ class Snapshots:
 
     def all(self, workspace: str) -> list[KeptSnapshot]:
         """List what has not expired, the oldest first; the others are gone then."""
-        now = self.clock.utcnow()
         left = []
         for one in self.store.snapshots(workspace):
-            if one.expires_at is not None and datetime.fromisoformat(one.expires_at) <= now:
+            if self.is_over(one):
                 self.store.forget_snapshot(workspace, one.id)
             else:
                 left.append(one)
         return sorted(left, key=lambda one: (one.created_at, one.id))
+
+    def is_over(self, kept: KeptSnapshot) -> bool:
+        """Its time has come."""
+        return kept.expires_at is not None and datetime.fromisoformat(kept.expires_at) <= self.clock.utcnow()
 
     def page(self, workspace: str, limit: int, cursor: int | None) -> SnapshotsPage:
         """Build one page of the workspace's snapshots; `cursor` counts those before the page."""
@@ -46,7 +50,8 @@ class Snapshots:
         found = None
         if re.fullmatch(ID_PATTERN, named):
             found = self.store.snapshot(workspace, named)
-            if found is not None and found not in self.all(workspace):
+            if found is not None and self.is_over(found):
+                self.store.forget_snapshot(workspace, found.id)
                 found = None
         else:
             found = next((one for one in self.all(workspace) if one.name == named), None)
@@ -60,7 +65,9 @@ class Snapshots:
     def room(self, workspace: str, name: str | None) -> int:
         """How many bytes the workspace's snapshots may take beside those that there are. Raises ValidationError (the
         name is taken), LimitExceededError (there is no room)."""
-        there = self.all(workspace)
+        return self._room(self.all(workspace), name)
+
+    def _room(self, there: Sequence[KeptSnapshot], name: str | None) -> int:
         if name is not None and any(one.name == checked_name(name) for one in there):
             raise ValidationError(
                 f"there is a snapshot called {name}: remove it first (`harena snapshot rm {name}`), or choose another "
@@ -90,10 +97,11 @@ class Snapshots:
         with self.store.alone():  # nobody else takes the name or the room
             layer = self.store.layer(sealed.digest)
             size = 0 if layer is None else layer.disk_bytes
-            is_there = any(one.layer == sealed.digest for one in self.all(workspace))
-            if self.room(workspace, name) < size and not is_there:
+            there = self.all(workspace)
+            is_there = any(one.layer == sealed.digest for one in there)
+            if self._room(there, name) < size and not is_there:
                 raise _no_room(number(settings.SNAPSHOT_BYTES), size)
-            parent = self._parent(workspace, base, meant)
+            parent = _parent(there, base, meant)
             now = self.clock.utcnow()
             kept = KeptSnapshot(
                 id=new_id(),
@@ -111,11 +119,6 @@ class Snapshots:
             )
             self.store.keep_snapshot(workspace, kept, work)
         return self.told(kept)
-
-    def _parent(self, workspace: str, base: KeptImage, meant: str) -> KeptSnapshot | None:
-        same = [one for one in self.all(workspace) if one.digest == base.digest]
-        named = snapshot_in(meant)
-        return next((one for one in same if named in (one.id, one.name)), same[-1] if same else None)
 
     def told(self, kept: KeptSnapshot) -> Snapshot:
         """The record that is answered."""
@@ -135,6 +138,12 @@ class Snapshots:
             expires_at=kept.expires_at,
             in_use=self.store.is_held(kept.digest),
         )
+
+
+def _parent(there: Sequence[KeptSnapshot], base: KeptImage, meant: str) -> KeptSnapshot | None:
+    same = [one for one in there if one.digest == base.digest]
+    named = snapshot_in(meant)
+    return next((one for one in same if named in (one.id, one.name)), same[-1] if same else None)
 
 
 def _no_room(budget: int, size: int) -> LimitExceededError:

@@ -40,14 +40,13 @@ from harena.core.home import private_folder, private_opener
 from harena.core.records.record import Record
 from harena.core.threads import IMAGES
 from harena.image_store.kept import KeptImage, KeptLayer, KeptName, KeptSnapshot, KeptStep, Needs
+from harena.image_store.known_records import KnownRecords
 
-R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 _HEADERS = "headers"
 _ABOUT, _ROOT, _NEEDS, _LOCKED, _PULL, _NEW = "about.json", "root", "needs.json", "work-", "pull-", "new-"
 _NEW_SECONDS = 3600.0
 """after which a folder that nobody has locked is nobody's: its process was killed before it could"""
-_MOST_RECORD = 16 * 1024 * 1024
 
 
 class ImageStore:
@@ -63,6 +62,7 @@ class ImageStore:
         self._steps = place / "steps"
         self._used = place / "used"
         self._work = place / "work"
+        self._records = KnownRecords()
         self._held: dict[str, _Held] = {}
         self._guard = threading.Lock()
 
@@ -114,7 +114,7 @@ class ImageStore:
 
     def layer(self, diff_id: str) -> KeptLayer | None:
         """An unpacked layer; None = it is not here."""
-        return _read(KeptLayer, self._layers / diff_id / _ABOUT)
+        return self._records.read(KeptLayer, self._layers / diff_id / _ABOUT)
 
     def keep_layer(self, made: Path, about: KeptLayer) -> KeptLayer:
         """Move a folder of `work` with a new layer (in `root`) to its place; the one that is there where another pull
@@ -133,11 +133,13 @@ class ImageStore:
 
     def image(self, digest: str) -> KeptImage | None:
         """An image; None = it is not here."""
-        return _read(KeptImage, self._images / f"{digest}.json")
+        return self._records.read(KeptImage, self._images / f"{digest}.json")
 
     def images(self) -> list[KeptImage]:
         """All of them."""
-        return [image for path in self._images.glob("*.json") if (image := _read(KeptImage, path)) is not None]
+        return [
+            image for path in self._images.glob("*.json") if (image := self._records.read(KeptImage, path)) is not None
+        ]
 
     def keep_image(self, image: KeptImage, work: Work) -> None:
         """Remember an image whose layers are here."""
@@ -146,24 +148,19 @@ class ImageStore:
 
     def name(self, workspace: str, image_id: str) -> KeptName | None:
         """What a workspace means by a reference; None = nothing."""
-        return _read(KeptName, self._names / workspace / f"{image_id}.json")
+        return self._records.read(KeptName, self._names / workspace / f"{image_id}.json")
 
     def stamp(self, workspace: str, image_id: str, digest: str) -> tuple[int, ...] | None:
         """Differs as soon as the reference means something else, or the image has gone or come anew; None = one of both
         is not here. Two looks at the disk, some microseconds."""
-        try:
-            name = os.stat(self._names / workspace / f"{image_id}.json")
-            image = os.stat(self._images / f"{digest}.json")
-        except OSError:
-            return None
-        return name.st_ino, name.st_mtime_ns, name.st_size, image.st_ino, image.st_mtime_ns, image.st_size
+        return _stamp(self._names / workspace / f"{image_id}.json", self._images / f"{digest}.json")
 
     def names(self, workspace: str) -> dict[str, KeptName]:
         """Ids of a workspace's images, with what they stand for."""
         return {
             path.stem: name
             for path in (self._names / workspace).glob("img_*.json")
-            if (name := _read(KeptName, path)) is not None
+            if (name := self._records.read(KeptName, path)) is not None
         }
 
     def keep_name(self, workspace: str, image_id: str, name: KeptName, work: Work) -> None:
@@ -178,18 +175,23 @@ class ImageStore:
     def named(self) -> set[str]:
         """Digests of images that a workspace has a name for, or a snapshot of."""
         paths = self._names.glob("*/img_*.json")
-        names = {name.digest for path in paths if (name := _read(KeptName, path)) is not None}
+        names = {name.digest for path in paths if (name := self._records.read(KeptName, path)) is not None}
         paths = self._snapshots.glob("*/snap_*.json")
-        return names | {one.digest for path in paths if (one := _read(KeptSnapshot, path)) is not None}
+        return names | {one.digest for path in paths if (one := self._records.read(KeptSnapshot, path)) is not None}
 
     def snapshots(self, workspace: str) -> list[KeptSnapshot]:
         """All of a workspace."""
         paths = (self._snapshots / workspace).glob("snap_*.json")
-        return [one for path in paths if (one := _read(KeptSnapshot, path)) is not None]
+        return [one for path in paths if (one := self._records.read(KeptSnapshot, path)) is not None]
 
     def snapshot(self, workspace: str, identity: str) -> KeptSnapshot | None:
         """The snapshot with this id; None = there is none."""
-        return _read(KeptSnapshot, self._snapshots / workspace / f"{identity}.json")
+        return self._records.read(KeptSnapshot, self._snapshots / workspace / f"{identity}.json")
+
+    def snapshot_stamp(self, workspace: str, identity: str, digest: str) -> tuple[int, ...] | None:
+        """Differs as soon as the snapshot or its image has gone or come anew; None = one of both is not here. Two looks
+        at the disk, some microseconds."""
+        return _stamp(self._snapshots / workspace / f"{identity}.json", self._images / f"{digest}.json")
 
     def keep_snapshot(self, workspace: str, snapshot: KeptSnapshot, work: Work) -> None:
         """Remember a snapshot whose image is here. It is on the disk then, as is all that was written before `sync`."""
@@ -203,7 +205,7 @@ class ImageStore:
 
     def step(self, key: str) -> str | None:
         """Digest of the image that a step of a build has made; None = it is not known."""
-        step = _read(KeptStep, self._steps / f"{key}.json")
+        step = self._records.read(KeptStep, self._steps / f"{key}.json")
         return None if step is None else step.digest
 
     def keep_step(self, key: str, digest: str, work: Work) -> None:
@@ -213,7 +215,7 @@ class ImageStore:
     def steps(self) -> dict[str, str]:
         """Keys of steps, with the digests of their images."""
         paths = self._steps.glob("*.json")
-        return {path.stem: step.digest for path in paths if (step := _read(KeptStep, path)) is not None}
+        return {path.stem: step.digest for path in paths if (step := self._records.read(KeptStep, path)) is not None}
 
     def forget_step(self, key: str) -> None:
         """Forget what a step has made."""
@@ -298,7 +300,7 @@ class ImageStore:
     def needs(self) -> Iterator[Needs]:
         """What pulls under way need, of all processes."""
         for path in self._work.glob(f"{_LOCKED}*/{_NEEDS}"):
-            needs = _read(Needs, path)
+            needs = self._records.read(Needs, path)
             if needs is not None and _is_locked(path.parent):
                 yield needs
 
@@ -429,17 +431,20 @@ def remove_layers(place: Path) -> None:
     remove_tree(place)
 
 
-def _read(kind: type[R], path: Path) -> R | None:
-    try:
-        with path.open("rb") as file:
-            return kind.from_dict(json.loads(file.read(_MOST_RECORD)))
-    except (OSError, ValueError):  # not there, or of a version that writes it in another way
-        return None
-
-
 def _write(path: Path, record: Record) -> None:
     with open(path, "x", encoding="utf-8", opener=private_opener) as file:
         json.dump(record.to_dict(), file)
+
+
+def _stamp(*paths: Path) -> tuple[int, ...] | None:
+    found: list[int] = []
+    try:
+        for path in paths:
+            told = os.stat(path)
+            found += (told.st_ino, told.st_mtime_ns, told.st_size)
+    except OSError:
+        return None
+    return tuple(found)
 
 
 def _sync(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import multiprocessing
 import os
 import shutil
@@ -167,6 +168,8 @@ async def test_a_snapshot_ends_when_its_time_is_over(tmp_path: Path, written: Pa
     lasting = await images.snapshot("default", layer, "localhost/base:1", "sb_1", "lasting", None)
     short = await images.snapshot("default", layer, "localhost/base:1", "sb_1", "short", 60)
     assert (await images.get_snapshot("default", "short")).expires_at == short.expires_at
+    for named in ("short", short.id):
+        await images.root_of("default", f"snapshot://{named}")
     await clock.advance(61)
     for named in ("short", short.id):
         with pytest.raises(NotFoundError):
@@ -175,6 +178,30 @@ async def test_a_snapshot_ends_when_its_time_is_over(tmp_path: Path, written: Pa
             await images.root_of("default", f"snapshot://{named}")
     page = await images.snapshots_page("default", limit=10, cursor=None)
     assert [one.id for one in page.snapshots] == [lasting.id]
+    await images.close()
+
+
+async def test_what_a_snapshot_is_is_read_once(tmp_path: Path, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many sandboxes begin with it, and however many others there are; until it is another one."""
+    images = Images(tmp_path / "images", SystemClock(), for_server=False)
+    digest = await base(images)
+    layer = FolderLayer(str(written), digest)
+    first = await images.snapshot("default", layer, "localhost/base:1", "sb_1", "kept", None)
+    root = await images.root_of("default", "snapshot://kept")
+    assert first.digest == root.digest
+    with monkeypatch.context() as patched:
+        patched.setattr(ImageStore, "snapshots", lambda *_: pytest.fail("all snapshots are read again"))
+        patched.setattr(json, "loads", lambda *_: pytest.fail("a record is read again"))
+        assert await images.root_of("default", "snapshot://kept") is root
+        assert len(images._store.images()) == 2
+    await images.remove_snapshot("default", "kept")
+    with pytest.raises(NotFoundError):
+        await images.root_of("default", "snapshot://kept")
+    (written / "upper/more").write_bytes(b"more")
+    again = await images.snapshot("default", layer, "localhost/base:1", "sb_1", "kept", None)
+    assert (await images.root_of("default", "snapshot://kept")).digest == again.digest != first.digest
+    assert len(images._store.images()) == 2
+    await layer.close()
     await images.close()
 
 
