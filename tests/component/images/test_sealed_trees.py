@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
+import sys
 import tarfile
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -180,3 +182,57 @@ async def test_a_snapshot_that_finds_no_room_says_so_and_leaves_nothing(
     assert os.listdir(tmp_path / "images/work") == []
     await layer.close()
     await images.close()
+
+
+FULL = """
+import asyncio, json, os, subprocess, sys
+from pathlib import Path
+from layer_tars import member, tar
+from snapshot_killer import FolderLayer
+from harena.core.clock import SystemClock
+from harena.core.errors import HarenaError
+from harena.image_store.images import Images
+
+home, upper = map(Path, sys.argv[1:])
+mount = ["mount", "-t", "tmpfs", "-o"]
+subprocess.run([*mount, "size=1m", "tmpfs", str(home)], check=True)
+
+def disk():
+    return [len(os.listdir(home / place)) for place in ("layers", "images", "work", "blobs/sha256")]
+
+async def main():
+    images = Images(home, SystemClock(), for_server=False)
+    async def pieces():
+        yield tar(member("etc/motd", b"base"))
+    base = (await images.import_("default", "localhost/base:1", pieces())).digest
+    before, said = disk(), []
+    layer = FolderLayer(str(upper), base)
+    for size in (2_000_000, 60_000):  # one file that the kernel copies, or many small ones
+        for old in (upper / "upper").iterdir():
+            old.unlink()
+        for number in range(2_000_000 // size):
+            (upper / "upper" / str(number)).write_bytes(os.urandom(size))
+        try:
+            await images.snapshot("default", layer, "localhost/base:1", "sb_1", "kept", None)
+        except HarenaError as error:
+            said.append([type(error).__name__, error.reason, "No space left on device" in str(error), disk() == before])
+    subprocess.run([*mount, "remount,size=20m", "tmpfs", str(home)], check=True)
+    said.append((await images.snapshot("default", layer, "localhost/base:1", "sb_1", "kept", None)).files)
+    print(json.dumps(said))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system, in a namespace of its own")
+async def test_a_disk_that_gets_full_is_told_and_given_back(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    with tempfile.TemporaryDirectory(prefix="harena-upper-", dir="/dev/shm") as place:
+        Path(place, "upper").mkdir()
+        process = await asyncio.create_subprocess_exec(
+            *("unshare", "-m", sys.executable, "-c", FULL, str(tmp_path / "home"), place),
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        output, _ = await process.communicate()
+    assert json.loads(output) == [["ImagePullError", "IMAGE_SPACE", True, True]] * 2 + [34]
