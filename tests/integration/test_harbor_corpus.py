@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from image_tasks import BASE, COMPILER, PYTEST
+from test_server import started
 
 import harena
 from harbor_corpus import TASKS, HarborTask, checks
@@ -174,3 +177,40 @@ def test_a_blueprint_whose_user_is_not_root_can_work_where_the_task_does(tmp_pat
     )
     (run,) = harena.benchmark_jobs.wait(job).runs
     assert (run.score, run.detail, run.blueprint_digest) == (1.0, "", blueprint.digest)
+
+
+def test_a_server_builds_and_scores_the_task_directories_of_a_client(tmp_path: Path) -> None:
+    """The command sends them, the server builds what it needs and judges as an embedded node does; links within a task
+    and rights of files come with it, and nothing of it is left when the jobs have ended."""
+    folder = tmp_path / "tasks"
+    task = HarborTask(
+        dockerfile="FROM debian:12\nWORKDIR /app\nCOPY tool /usr/bin/tool\nCOPY linked /srv/linked\nUSER root\nRUN <<E\nE\n",
+        verifier=checks('[ "$(tool)" = 42 ] && [ "$(cat /srv/linked)" = 42 ] && cmp -s /app/said /srv/linked'),
+        solution="tool > /app/said\n",
+    )
+    environment = task.written(folder / "b-links") / "environment"
+    (environment / "tool").write_text("#!/bin/sh\necho 42\n")
+    (environment / "tool").chmod(0o755)
+    (environment / "number").write_text("42\n")
+    (environment / "linked").symlink_to("number")
+    HarborTask(dockerfile="FROM debian:12\nRUN exit 3\nUSER nobody\n", verifier="true\n", solution="true\n").written(
+        folder / "c-fails"
+    )
+    process, url = started()
+    try:
+        for who, score in (("oracle", 1.0), ("nop", 0.0)):
+            words = ("--scenarios", folder, "--format", "harbor", "--candidates", who, "--retry-attempts", "0")
+            command = [sys.executable, "-m", "harena.cli.main", "benchmark", "run", *words, "--format", "json"]
+            at_server = {**os.environ, "HARENA_BASE_URL": url}
+            ended = subprocess.run(command, env=at_server, capture_output=True, text=True, check=False)
+            assert ended.returncode == 0, ended.stderr
+            runs = {run["scenario_id"].partition("/")[0]: run for run in json.loads(ended.stdout)["runs"]}
+            assert {name: run["score"] for name, run in runs.items()} == {
+                "b-links": score,
+                "c-fails": None,
+            }
+            assert "Dockerfile line 2" in runs["c-fails"]["detail"]
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    assert [*Path(os.environ["HARENA_HOME"]).rglob("harena-tasks-*")] == []

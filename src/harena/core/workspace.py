@@ -55,7 +55,8 @@ class WorkspaceLimits:
     request_memory_bytes: int = 1024 * MIB
     """memory of its requests under way: their bodies, and what these are read into; likewise of answers being sent"""
     request_disk_bytes: int = 4 * 1024 * MIB
-    """disk space of lines of scenarios that are arriving"""
+    """disk space of lines of scenarios that are arriving; and, as much again, of the task directories of jobs that have
+    not ended"""
     objects: int = 100_000
     """versions of models, data sets and so on that it has published"""
     object_bytes: int = 4 * 1024 * 1024 * MIB

@@ -86,11 +86,13 @@ def _entries(context: str, rules: PathRules) -> Iterator[bytes]:
                 waiting.append(path)
             if is_left_out or stat.S_ISSOCK(about.st_mode):
                 continue
-            yield from _entry(os.path.join(context, path), path, about)
+            yield from entry_of(os.path.join(context, path), f"context/{path}", about)
 
 
-def _entry(place: str, path: str, about: os.stat_result) -> Iterator[bytes]:
-    member = tarfile.TarInfo(f"context/{path}")
+def entry_of(place: str, path: str, about: os.stat_result) -> Iterator[bytes]:
+    """A file, directory or link as an archive's entry, without its owner and its times; no file is open while nobody
+    asks for the next piece. Raises ValidationError for what is none of these, OSError."""
+    member = tarfile.TarInfo(path)
     member.mode = stat.S_IMODE(about.st_mode)
     if stat.S_ISDIR(about.st_mode):
         member.type = tarfile.DIRTYPE
@@ -99,7 +101,7 @@ def _entry(place: str, path: str, about: os.stat_result) -> Iterator[bytes]:
     elif stat.S_ISREG(about.st_mode):
         member.size = about.st_size
     else:
-        raise ValidationError(f"{path!r:.200} of the context is neither a file, a directory nor a link: leave it out")
+        raise ValidationError(f"{path!r:.200} is neither a file, a directory nor a link: leave it out")
     yield member.tobuf(tarfile.GNU_FORMAT, "utf-8", "surrogateescape")
     left = member.size
     while left:

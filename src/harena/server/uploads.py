@@ -5,6 +5,9 @@ line 1             the job, as in a body of JSON; `scenarios` is left out, or {"
                    those of a file; `candidates` may be {"lines": N}, with or without "file_name"
 the next N lines   the candidates, where line 1 says so
 all others         the scenarios, one to a line
+
+Where line 1 names a file that ends in `.tar`, an archive of task directories comes in place of the scenarios' lines
+(`harena.core.task_archives`). What it holds is read into the memory while the job is accepted, and has room there.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from harena.core.errors import ValidationError
 from harena.core.models import MIB
 from harena.core.rows import RowsFile
 from harena.core.spool import Spool
+from harena.core.task_archives import ENDING, MOST_ARCHIVE_BYTES
 from harena.core.threads import UPLOADS
 from harena.core.workspace import WorkspaceLimits
 from harena.server import shapes
@@ -50,6 +54,7 @@ class Upload:
         self._sources: dict[str, Path | RowsFile] = {}
         self._line = 1
         self._line_bytes = 0
+        self._has_lines = True
         self._asked: shapes.JobLinesBody | None = None
 
     async def close(self) -> None:
@@ -89,12 +94,19 @@ class Upload:
             path = await self._path("candidates", candidates.file_name)
             await UPLOADS.run(path.write_text, candidates.text, encoding="utf-8")
             self._sources["candidates"] = path
-        await self._write("scenarios", None if asked.scenarios is None else asked.scenarios.file_name, pieces)
+        named = None if asked.scenarios is None else asked.scenarios.file_name
+        if named is not None and named.endswith(ENDING):
+            await self._write_archive(named, pieces)
+        else:
+            await self._write("scenarios", named, pieces)
 
     async def _checked(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for piece in body:
             self._disk.grow(len(piece), self._limits.request_disk_bytes)
             self._digest.update(piece)
+            if not self._has_lines:
+                yield piece
+                continue
             first, last = piece.find(b"\n"), piece.rfind(b"\n")
             self._line_bytes += len(piece) if first < 0 else first
             if self._line_bytes > MOST_JSON_BYTES:
@@ -148,6 +160,23 @@ class Upload:
             await UPLOADS.run(_check_unpacked, path, field, self._limits.request_bytes)
         if lines:
             raise ValidationError(f"{field}.lines: {lines} more lines were to come when the body ended")
+
+    async def _write_archive(self, file_name: str, pieces: AsyncIterator[bytes]) -> None:
+        self._has_lines = False
+        self._sources["scenarios"] = path = await self._path("scenarios", file_name)
+        with await UPLOADS.run(path.open, "wb") as file:
+            piece, self._ahead, size = self._ahead, b"", 0
+            while piece or (piece := await anext(pieces, b"")):
+                size += len(piece)
+                if size > MOST_ARCHIVE_BYTES:
+                    raise ValidationError(
+                        f"{path.name} has more than {MOST_ARCHIVE_BYTES} bytes, the most that tasks of one job "
+                        "may have",
+                        reason="TOO_LARGE",
+                    )
+                self._memory.grow(len(piece), self._limits.request_memory_bytes)
+                await UPLOADS.run(file.write, piece)
+                piece = b""
 
     async def _path(self, field: str, file_name: str) -> Path:
         path = Path(self._folder.name) / field / checked_file_name(field, file_name)

@@ -16,6 +16,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from data_set_rows import harbor_task
 from server_world import World
 
 from harena.core.errors import ValidationError
@@ -352,3 +353,38 @@ async def test_a_body_that_stalls_ends_with_its_connection(here: World, kept_fol
         await clock.advance(1)
         await until(lambda: on_the_disk(here) == 0)
         assert await asyncio.get_running_loop().sock_recv(connection, 1) == b"", "it is closed"
+
+
+async def test_the_sdk_sends_task_directories(
+    here: World, http: aiohttp.ClientSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an archive behind the first line, and answers before it; what is wrong is told without the server's place."""
+    monkeypatch.setattr(uploads, "MOST_JSON_BYTES", 20_000)  # for lines, and an archive has none
+    for name in ("a", "b"):
+        task = harbor_task(tmp_path / "tasks" / name)
+        (task / "environment/Dockerfile").write_text("FROM python\nWORKDIR /app\n")
+        (task / "environment/data").write_bytes(b"x" * 99_999)
+    answers = tmp_path / "answers.jsonl"
+    answers.write_bytes(lines(*({"task_id": name, "completion": "true\n"} for name in "ab")).rstrip())
+    client = here.client()
+    asked = {"name": "n", "scenarios": str(tmp_path / "tasks"), "format": "harbor"}
+    for more, total in (({}, 2), ({"candidates": "nop"}, 2), ({"candidates": str(answers)}, 2)):
+        job = await client.create_benchmark_job({**asked, **more})
+        assert job["progress"]["total"] == total
+        await client.wait_benchmark_job(job["id"])
+    (tmp_path / "tasks/b/task.toml").write_text("version = 9\n")
+    with pytest.raises(ValidationError, match=r" b/task\.toml: schema_version") as told:
+        await client.create_benchmark_job(asked)
+    assert "spool" not in str(told.value)
+    await client.close()
+    status, problem = await sent(http, lines({"name": "n", "scenarios": {"file_name": "x.tar"}}) + b"no archive")
+    assert (status, "no whole tar archive" in problem["detail"]) == (422, True), problem
+
+
+async def test_an_archive_of_task_directories_has_a_bound(
+    http: aiohttp.ClientSession, here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes behind it is not taken; and it has room in the memory of its workspace's requests."""
+    monkeypatch.setattr(uploads, "MOST_ARCHIVE_BYTES", 100_000)
+    status, problem = await sent(http, lines({"name": "n", "scenarios": {"file_name": "x.tar"}}) + bytes(200_000))
+    assert (status, problem["reason"]) == (413, "TOO_LARGE"), problem

@@ -45,5 +45,5 @@ def test_what_is_no_file_stays_as_it_is(tmp_path: Path) -> None:
     """Words and content; a folder cannot be kept."""
     for given in ("oracle", "nop", [SCENARIO], {"scenarios": [SCENARIO]}, "no such file"):
         assert content_of(given, "kept") == given
-    with pytest.raises(ValidationError, match="is a folder, and it is kept; run task directories on an embedded node"):
+    with pytest.raises(ValidationError, match="is a folder, and it is kept; give task directories to a job itself"):
         content_of(tmp_path, "it is kept")

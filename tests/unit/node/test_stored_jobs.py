@@ -10,16 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data_set_rows import harbor_task
 from stored_jobs import StoredJobs
 from test_benchmark_jobs import Named, NoSandboxes, Recipes, Scorer
 
 from harena.core.clock import SystemClock
-from harena.core.errors import NotFoundError, ValidationError
+from harena.core.errors import LimitExceededError, NotFoundError, ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.node_config import NodeConfig
+from harena.core.ports.image_builds import FolderBuild
+from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
+from harena.core.workspace import LimitsOf, WorkspaceLimits
 from harena.scoring import battery
 from harena.scoring.battery import BATTERY
+from harena.sdk.task_archives import packed_tasks
 
 CONTRACT = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": 1}]}
 RIGHT = {"id": "right", "problem": "p", "candidate": "def f(n): return n"}
@@ -43,10 +48,12 @@ class Reader(Scorer):
 
 
 @asynccontextmanager
-async def node(path: Path, scorer: Any, *, durable: bool = True) -> AsyncIterator[StoredJobs]:
+async def node(
+    path: Path, scorer: Any, *, durable: bool = True, limits_of: LimitsOf | None = None, **more: Any
+) -> AsyncIterator[StoredJobs]:
     """A node's jobs and catalogue."""
-    config = NodeConfig(store_place=path, durable_jobs=durable)
-    jobs = StoredJobs(config, NoSandboxes(), Recipes(), SystemClock(), score=scorer, cores=2)
+    config = NodeConfig(store_place=path, durable_jobs=durable, limits_of=limits_of)
+    jobs = StoredJobs(config, NoSandboxes(), Recipes(), SystemClock(), score=scorer, cores=2, **more)
     await jobs.start()
     try:
         yield jobs
@@ -231,3 +238,76 @@ async def test_another_battery_is_another_calibration(tmp_path: Path, monkeypatc
         why = (await jobs.get(HERE, begun["id"]))["error"]
     assert (ended["state"], ended["fit"]) == ("failed", None)
     assert "another exploit battery" in why
+
+
+class Builder:
+    """Implements `BuildsFolders`: notes what lies in the context when it is asked."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    async def build_folder(self, workspace: str, build: FolderBuild, *, network: str) -> str:
+        self.seen.append((build.context / "data").read_text())
+        return f"sha256:{'0' * 64}"
+
+
+async def test_a_job_of_task_directories_is_taken_over_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The archive is kept with the job; what it holds lies on the disk for as long as the job is here."""
+    monkeypatch.setenv("HARENA_HOME", str(tmp_path / "home"))
+    task = harbor_task(tmp_path / "given/one")
+    (task / "environment/Dockerfile").write_text("FROM x:1\nRUN <<E\nE\n")
+    (task / "environment/data").write_text("of the client")
+    archive = tmp_path / "given.tar"
+    archive.write_bytes(b"".join(packed_tasks(tmp_path / "given")))
+    request = {"name": "a", "scenarios": archive, "format": "harbor", "candidates": "oracle"}
+
+    async def scored(scenario: Any, *, place: Any, **more: Any) -> RunResult:
+        assert place.image == f"sha256:{'0' * 64}"
+        if begun.is_set():
+            return await Scorer()(Named(scenario.id, "pass"), **more)
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    begun, first, second = asyncio.Event(), Builder(), Builder()
+    async with node(tmp_path / "harena.db", scored, images=first) as jobs:
+        made = await jobs.create(HERE, request)
+        archive.unlink()
+        await begun.wait()
+        assert len([*tmp_path.rglob("home/**/harena-tasks-*/one/task.toml")]) == 1
+    assert [*tmp_path.rglob("harena-tasks-*")] == []
+    async with node(tmp_path / "harena.db", scored, images=second) as jobs:
+        (run,) = (await jobs.wait(HERE, made["id"]))["runs"]
+    assert (run["scenario_id"], run["score"]) == ("one/oracle", 1.0)
+    assert first.seen == second.seen == ["of the client"]
+    assert [*tmp_path.rglob("harena-tasks-*")] == []
+
+
+async def test_task_directories_of_a_workspace_have_a_bound_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted until their jobs have ended; a mistake in one is told without the place where it lies."""
+    monkeypatch.setenv("HARENA_HOME", str(tmp_path / "home"))
+    task = harbor_task(tmp_path / "given/one")
+    archive = tmp_path / "given.tar"
+    request = {"name": "a", "scenarios": archive, "format": "harbor", "candidates": "nop"}
+    archive.write_bytes(b"".join(packed_tasks(tmp_path / "given")))
+    size = 4096 * (1 + 2 * sum(1 for _ in task.rglob("*")))
+
+    async def limits_of(workspace: str) -> WorkspaceLimits:
+        return WorkspaceLimits(request_disk_bytes=size)
+
+    async with node(tmp_path / "harena.db", Reader(hang=True), limits_of=limits_of) as jobs:
+        made = await jobs.create(HERE, request)
+        with pytest.raises(LimitExceededError, match="request_disk_bytes"):
+            await jobs.create(HERE, request)
+        await jobs.create("elsewhere", request)
+        await jobs.cancel(HERE, made["id"])
+        await jobs.create(HERE, request)
+        (task / "task.toml").write_text("version = 9\n")
+        archive.write_bytes(b"".join(packed_tasks(tmp_path / "given")))
+        with pytest.raises(ValidationError, match=r"^[^/]*\bone/task\.toml: schema_version") as told:
+            await jobs.create("third", request)
+        assert "spool" not in str(told.value)

@@ -33,7 +33,9 @@ class BenchmarkOperations(Protocol):
     ) -> BenchmarkJob:
         """Check everything, then start a job. Nothing has been started where the answer is a problem.
 
-        Many scenarios are sent as lines (application/x-ndjson): first the job without them, then one to a line.
+        Many scenarios are sent as lines (application/x-ndjson): first the job without them, then one to a line. Task
+        directories are sent likewise: `scenarios` of the first line is a `file_name` that ends in `.tar`, and behind it
+        comes a tar archive with a folder for each task, of at most 256 MiB.
 
         Raises ValidationError, NotFoundError. `request` is as documented in `harena.jobs.models`. The same `key` gives
         the same job, also after a crash, until the job is deleted."""

@@ -57,6 +57,7 @@ from harena.jobs.benchmark.job_scenarios import LoadScenarios
 from harena.jobs.benchmark.job_summary import job_summary, outcomes
 from harena.jobs.benchmark.owned_job import OwnedJob
 from harena.jobs.benchmark.retention import Retention
+from harena.jobs.benchmark.task_folders import TaskFolders
 from harena.jobs.capacity import EXECUTING_PER_CORE
 from harena.jobs.capacity_monitor import CapacityMonitor
 from harena.jobs.catalog import Catalog
@@ -134,6 +135,7 @@ class BenchmarkJobs:
             sandbox_networks=config.sandbox_networks,
             reader=self.catalog.reader,
             images=images,
+            task_folders=TaskFolders(config.limits_of),
         )
         self.direct_scores = DirectScores(
             sandboxes, blueprints, clock, self._slots, score=score, admission=self._admission
@@ -353,18 +355,28 @@ class BenchmarkJobs:
             await self.stored_room.check(workspace)
             whole, definition = await made_of_definition(self.catalog, workspace, request)
             job = await self._acceptance.accept(workspace, whole, calibration=calibration, definition=definition)
-            async with self._admission.room_for_runs(workspace, store, job.record.total):
-                more = len(job.request or b"") + RUN_BYTES * job.record.total + job.metadata_bytes
-                await self.stored_room.check(workspace, more)
-                try:
-                    standing = await store.insert_job(job.record, request=job.request, delivery=job.delivery, key=key)
-                except PlatformError:
-                    # the answer that was lost may have been a yes: then a durable job is gone on with, and not left
-                    self._leases.may_hold(job.record.id, epoch=job.epoch)
-                    raise
+            try:
+                standing = await self._inserted(workspace, job, store, key)
+            except BaseException:  # raised again: the job does not run here
+                if job.tasks is not None:
+                    await job.tasks.close()
+                raise
         if standing == job.record.id:
             self._run(replace(job, request=None), store)  # which is in the store now, and may be large
+        elif job.tasks is not None:
+            await job.tasks.close()
         return standing
+
+    async def _inserted(self, workspace: str, job: AcceptedJob, store: JobStorePort, key: IdempotencyKey | None) -> str:
+        async with self._admission.room_for_runs(workspace, store, job.record.total):
+            more = len(job.request or b"") + RUN_BYTES * job.record.total + job.metadata_bytes
+            await self.stored_room.check(workspace, more)
+            try:
+                return await store.insert_job(job.record, request=job.request, delivery=job.delivery, key=key)
+            except PlatformError:
+                # the answer that was lost may have been a yes: then a durable job is gone on with, and not left
+                self._leases.may_hold(job.record.id, epoch=job.epoch)
+                raise
 
     async def _pause_before_next_look(self) -> None:
         self._check_open()

@@ -10,7 +10,7 @@ import uuid
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,6 +27,7 @@ from harena.core.ports.image_builds import BuildsFolders, FolderBuild
 from harena.core.results import RunResult, Trust
 from harena.core.rows import RowsFile, written_rows
 from harena.core.spool import spool_folder
+from harena.core.task_archives import archive_of
 from harena.core.threads import SCENARIOS
 from harena.core.webhook_store import NewDelivery
 from harena.jobs.benchmark.job_builds import JobBuilds, unavailable
@@ -47,6 +48,7 @@ from harena.jobs.benchmark.job_places import (
 from harena.jobs.benchmark.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
 from harena.jobs.benchmark.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.jobs.benchmark.left_runs import LeftRuns
+from harena.jobs.benchmark.task_folders import TaskFolder, TaskFolders
 from harena.jobs.lifecycle import JobState, RunState
 from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
@@ -125,11 +127,22 @@ class AcceptedJob:
     """runs that were under way when too many owners were lost; they are not among `tickets`"""
     after_loss: bool = False
     """the last owner was lost, not stopped: what runs next may be what ended it"""
+    tasks: TaskFolder | None = None
+    """task directories that images are built of; whoever has the job closes it when the job has ended here"""
 
     @property
     def remaining_seconds(self) -> float | None:
         """Until the job times out; None = it does not."""
         return None if self.timeout_seconds is None else max(0.0, self.timeout_seconds - self.spent_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reopened:
+    """A kept request."""
+
+    scenarios: Sequence[Scenario]
+    blueprint: str | None
+    tasks: TaskFolder | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +171,8 @@ class Acceptance:
     """which addresses that are not public networks of sandboxes may name; None = all"""
     images: BuildsFolders | None = None
     """what builds the images of task directories; None = nobody does"""
+    task_folders: TaskFolders = field(default_factory=lambda: TaskFolders(None))
+    """where archives of task directories are unpacked"""
 
     async def accept(
         self,
@@ -169,24 +184,48 @@ class Acceptance:
     ) -> AcceptedJob:
         """The checked job of this workspace, with a new id; with `calibration` {gold_runs, battery_version} one that
         runs what a calibration of its scenarios runs. `definition` {ref, digest} is what it was made of. Raises
-        ValidationError (a scenario file's own error among them) that lists every mistake, and NotFoundError for the
-        blueprint."""
+        ValidationError (a scenario file's own error among them) that lists every mistake, NotFoundError for the
+        blueprint, and LimitExceededError and PlatformError where task directories cannot be unpacked."""
         from harena.jobs.models import parse_request
 
         made = {field: rows for field, rows in request.items() if isinstance(rows, Iterator)}
         with spool_folder("harena-rows-") if made else nullcontext("") as folder:
             files = {field: RowsFile(Path(folder, field), field) for field in made}
             parsed = await SCENARIOS.run(parse_request, {**request, **files})
-            named = None
-            if parsed.blueprint_id is not None:
-                named = await base_spec(self.blueprints, workspace, parsed.blueprint_id)
-            # reading a large file takes a while, and sandboxes that are already running shall not wait for it
-            sources = {**_sources(parsed), "calibration": calibration}
-            read, parts = await SCENARIOS.run(self._read, sources, self.reader(workspace), made)
-            blueprint = parsed.blueprint_id or await self._fitting(workspace, read)
-            spec = named or await base_spec(self.blueprints, workspace, blueprint)
-            # the blueprint by its id: a name may mean another one by the time the job is resumed
-            kept = None if parts is None else await SCENARIOS.run(_packed, parts, spec.blueprint)
+            archive = None
+            if isinstance(parsed.scenarios, str | Path):
+                archive = await SCENARIOS.run(archive_of, parsed.scenarios)
+            tasks = None if archive is None else await self.task_folders.opened(workspace, archive)
+            try:
+                accepted = await self._accepted(workspace, parsed, made, tasks, calibration=calibration)
+            except BaseException as error:  # raised again: nobody has the job, or its folder
+                if tasks is None:
+                    raise
+                await tasks.close()
+                if isinstance(error, ValidationError):  # its place is no name that whoever asks has given
+                    raise ValidationError(tasks.shown(str(error)), reason=error.reason) from error
+                raise
+        return replace(accepted, record=replace(accepted.record, definition=definition), tasks=tasks)
+
+    async def _accepted(
+        self,
+        workspace: str,
+        parsed: JobRequest,
+        made: Mapping[str, Iterator[Any]],
+        tasks: TaskFolder | None,
+        *,
+        calibration: Mapping[str, Any] | None,
+    ) -> AcceptedJob:
+        named = None
+        if parsed.blueprint_id is not None:
+            named = await base_spec(self.blueprints, workspace, parsed.blueprint_id)
+        # reading a large file takes a while, and sandboxes that are already running shall not wait for it
+        sources = {**_sources(parsed), "calibration": calibration}
+        read, parts = await SCENARIOS.run(self._read, sources, self.reader(workspace), made, tasks)
+        blueprint = parsed.blueprint_id or await self._fitting(workspace, read)
+        spec = named or await base_spec(self.blueprints, workspace, blueprint)
+        # the blueprint by its id: a name may mean another one by the time the job is resumed
+        kept = None if parts is None else await SCENARIOS.run(_packed, parts, spec.blueprint)
         scenarios = read.scenarios
         config = parsed.config
         total = len(scenarios) * config.attempts
@@ -202,7 +241,6 @@ class Acceptance:
         new = replace(
             self._new_job(workspace, parsed.name, blueprint, config, total),
             lineage=await SCENARIOS.run(_made_of, scenarios, read.left_out),
-            definition=definition,
             delivery_id=None if delivery is None else delivery.id,
         )
         return replace(
@@ -225,20 +263,33 @@ class Acceptance:
     ) -> AcceptedJob:
         """The rest of a job that another process has left: `job` as claimed, `left` of its runs,
         `after_loss`: that process was lost, it did not let go. Raises NotFoundError (its blueprint has gone),
-        ValidationError (this harena does not read its request)."""
+        ValidationError (this harena does not read its request), PlatformError (the disk)."""
+        try:
+            opened = await SCENARIOS.run(self._reopened, request, self.reader(job.workspace), job.workspace)
+        except (ValueError, LookupError, zlib.error) as error:
+            raise _unreadable(job, error) from error
+        try:
+            return await self._rest_of(job, opened, left, last_cursor=last_cursor, after_loss=after_loss)
+        except BaseException:  # raised again: nobody has the job, or its folder
+            if opened.tasks is not None:
+                await opened.tasks.close()
+            raise
+
+    async def _rest_of(
+        self, job: StoredBenchmarkJob, opened: _Reopened, left: LeftRuns, *, last_cursor: int, after_loss: bool
+    ) -> AcceptedJob:
         from harena.jobs.models import JobConfig
 
+        scenarios = opened.scenarios
         try:
             config = JobConfig.model_validate(job.config)
-            reader = self.reader(job.workspace)
-            scenarios, blueprint = await SCENARIOS.run(self._reopened, request, reader)
             everything = tickets(len(scenarios), config.attempts)
             if len(everything) != job.total:
                 raise ValueError(f"it has {len(everything)} runs, and was accepted with {job.total}")
             begun = [(_left(everything.fresh(run.number), run, after_loss=after_loss), run) for run in left.begun]
         except (ValueError, LookupError, zlib.error) as error:
-            raise ValidationError(f"the request of {job.id} as it is stored cannot be read: {error}") from error
-        spec = await base_spec(self.blueprints, job.workspace, blueprint or job.blueprint)
+            raise _unreadable(job, error) from error
+        spec = await base_spec(self.blueprints, job.workspace, opened.blueprint or job.blueprint)
         cores = self._concurrency(config)
         lost = {ticket: decide_interrupted(ticket.interruptions) for ticket, _ in begun}
         again = [
@@ -260,6 +311,7 @@ class Acceptance:
             interrupted=[ticket for ticket, run in begun if run.state != RunState.QUEUED],
             given_up=[ticket for ticket, decision in lost.items() if isinstance(decision, GiveUp)],
             after_loss=after_loss,
+            tasks=opened.tasks,
         )
 
     async def _assembled(
@@ -290,14 +342,16 @@ class Acceptance:
         sources: dict[str, Any],
         reader: CatalogReader,
         made: Mapping[str, Iterator[Any]],
+        tasks: TaskFolder | None,
     ) -> tuple[JobScenarios, KeptParts | None]:
-        """The scenarios, and what is kept of them. `made`: rows that are made one by one, for files of theirs."""
-        for field, rows in made.items():
-            with sources[field].path.open("wb") as file:
-                file.writelines(written_rows(rows, field))
+        """The scenarios, and what is kept of them. `made`: rows that are made one by one, for files of theirs; `tasks`:
+        what the archive holds that is kept."""
+        for name, rows in made.items():
+            with sources[name].path.open("wb") as file:
+                file.writelines(written_rows(rows, name))
         with collection_paused():
             parts = kept_parts(sources, reader) if self.durable else None
-            return self._scenarios(sources, reader), parts
+            return self._scenarios(sources if tasks is None else {**sources, "scenarios": tasks.path}, reader), parts
 
     async def _fitting(self, workspace: str, read: JobScenarios) -> str:
         """The blueprint of a job that names none. Where `default` is not the built-in one, it is meant."""
@@ -309,10 +363,19 @@ class Acceptance:
         is_bare = meant.image == "default" and meant.warm is None and not (meant.packages or meant.files or meant.env)
         return WARM_BLUEPRINT if read.starts_warm and is_bare and self.hides_warm_starts() else DEFAULT_BLUEPRINT
 
-    def _reopened(self, request: bytes, reader: CatalogReader) -> tuple[Sequence[Scenario], str | None]:
+    def _reopened(self, request: bytes, reader: CatalogReader, workspace: str) -> _Reopened:
         with spool_folder("harena-scenarios-") as folder, collection_paused():
             kept = unpacked(request, Path(folder))
-            return self._scenarios(kept, reader).scenarios, kept["blueprint"]
+            tasks = None
+            if (archive := archive_of(kept["scenarios"])) is not None:
+                tasks = self.task_folders.unpacked(workspace, archive)
+                kept["scenarios"] = tasks.path
+            try:
+                return _Reopened(self._scenarios(kept, reader).scenarios, kept["blueprint"], tasks)
+            except BaseException:  # raised again: nobody else knows of the folder
+                if tasks is not None:
+                    tasks.remove()
+                raise
 
     def _scenarios(self, sources: Mapping[str, Any], reader: CatalogReader) -> JobScenarios:
         if self.load is not None:
@@ -428,6 +491,10 @@ def run_timeout(
     )
     longest = max((build.timeout_seconds for build in builds), default=0.0)
     return longest + max(config.run_timeout_seconds, MOST_JUDGINGS * once)
+
+
+def _unreadable(job: StoredBenchmarkJob, error: Exception) -> ValidationError:
+    return ValidationError(f"the request of {job.id} as it is stored cannot be read: {error}")
 
 
 def _packed(parts: KeptParts, blueprint: str | None) -> bytes:

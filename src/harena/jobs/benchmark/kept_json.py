@@ -32,7 +32,7 @@ def content_of(source: Any, why: str) -> Any:
     if not isinstance(source, str | os.PathLike) or source in (NOP, ORACLE) or not os.path.exists(source):
         return source
     if os.path.isdir(source):
-        raise ValidationError(f"{os.fspath(source)} is a folder, and {why}; run task directories on an embedded node")
+        raise ValidationError(f"{os.fspath(source)} is a folder, and {why}; give task directories to a job itself")
     from harena.scoring.reading import LinesDocument, read_document
 
     document = read_document(os.fspath(source))

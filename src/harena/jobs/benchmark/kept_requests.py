@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from harena.core.errors import ValidationError
 from harena.core.json_steps import parse_kept
 from harena.core.rows import RowsFile, check_json
+from harena.core.task_archives import archive_of
 from harena.jobs.benchmark.job_scenarios import kept_sources
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def kept_parts(sources: Mapping[str, Any], reader: CatalogReader) -> KeptParts:
             files.append((field, None, source.path))
         elif isinstance(source, str | os.PathLike) and os.path.isfile(source):
             files.append((field, Path(source).name, Path(source)))
-    files = [(field, name, path) for field, name, path in files if not _may_refer(path)]
+    files = [one for one in files if archive_of(one[2]) is not None or not _may_refer(one[2])]
     header = kept_sources({**sources, **{field: None for field, _, _ in files}}, reader)
     for field, part in header.items():
         check_json(part, field)

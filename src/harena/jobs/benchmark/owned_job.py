@@ -186,6 +186,8 @@ class OwnedJob:
             await self._writer.close()
         except PlatformError as fault:
             self.failure = fault
+        if self._job.tasks is not None:
+            await self._job.tasks.close()
         self.tell()
 
     def _begin(self, state: JobState) -> JobState:

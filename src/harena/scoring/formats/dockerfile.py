@@ -272,7 +272,10 @@ def _words(rest: str) -> list[str]:
 
 def inside(folder: Path, name: str) -> Path:
     """A path below the folder, links followed. Raises FieldError where it leads out."""
-    path = (folder / name.lstrip("/")).resolve()
+    try:
+        path = (folder / name.lstrip("/")).resolve()
+    except RuntimeError:
+        raise FieldError("", f"{name} is a link that leads to itself") from None
     if not path.is_relative_to(folder.resolve()):
         raise FieldError("", f"{name} leads out of the task's folder")
     return path

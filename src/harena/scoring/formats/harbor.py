@@ -22,6 +22,7 @@ from harena.core.default_image import is_default
 from harena.core.errors import ValidationError
 from harena.core.network_policy import NO_NETWORK, OPEN_NETWORK, NetworkPolicy, read_policy
 from harena.core.profiles import PROFILES
+from harena.core.task_archives import configuration_of
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_of_system
 from harena.scoring.formats.compose import ComposeTask, compose_file, read_compose
 from harena.scoring.formats.dockerfile import DOCKERFILE, Environment, inside, read_dockerfile, text_of
@@ -46,24 +47,12 @@ _BUILD_MB = 2048
 _HOST_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
-def task_folders(folder: Path) -> list[tuple[Path, str]]:
-    """The folder itself if it is a task, else the tasks below it, by name; each with its configuration's name."""
-    if (own := _configuration(folder)) is not None:
-        return [(folder, own)]
-    below = sorted(path for path in folder.iterdir() if path.is_dir())
-    return [(path, name) for path in below if (name := _configuration(path)) is not None]
-
-
-def _configuration(folder: Path) -> str | None:
-    return next((name for name in (CONFIGURATION, TASK_YAML) if (folder / name).is_file()), None)
-
-
 def read(row: Row) -> Task:
     """One directory, with what links in it lead to, as long as that is in it, too. Raises FieldError."""
     folder = row.folder
     if folder is None:
         raise FieldError("", "is no task directory: these are read from a folder on this machine, never from a row")
-    if _configuration(folder) == TASK_YAML:
+    if configuration_of(folder) == TASK_YAML:
         return read_task_yaml(folder)
     config = _config(folder)
     _refuse_what_is_not_carried_out(config)

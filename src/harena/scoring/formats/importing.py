@@ -16,13 +16,13 @@ from harena.core.near_names import MOST_SUGGESTED, cut, nearest_name
 from harena.core.outside_json import lines_in, read_outside
 from harena.core.results import Trust
 from harena.core.rows import RowsFile
+from harena.core.task_archives import task_folders
 from harena.scoring.contracts.contract import CommandContract, ReferenceContract, TestsContract
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.contracts.stored import ContractLookup
 from harena.scoring.formats.answers import program_in
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
-from harena.scoring.formats.harbor import task_folders
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
 from harena.scoring.formats.rows import FieldError, Row, Rows, refusal
 from harena.scoring.formats.samples import Answer, Samples

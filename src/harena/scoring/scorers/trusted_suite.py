@@ -254,7 +254,8 @@ def suite_argv(
                guest_caught, *standing_in)  # fmt: skip
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
-                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_taken, guest_believed)  # fmt: skip
+                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_taken,
+                 guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv(

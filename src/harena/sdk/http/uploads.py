@@ -1,4 +1,5 @@
-"""A benchmark job as it is sent: its scenarios line by line where they are rows or lines, else one body of JSON.
+"""A benchmark job as it is sent: its scenarios line by line where they are rows or lines, or behind the first line as
+an archive where they are task directories; else one body of JSON.
 
 Lines of files are sent as they are. Rows that were given as objects are written to a file of this machine first: so
 they are in memory one after the other, are taken from whoever makes them only once, and can be sent again.
@@ -18,7 +19,9 @@ from typing import IO, Any
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
 from harena.core.rows import check_json, written_rows
+from harena.core.task_archives import ENDING, MOST_ARCHIVE_BYTES, archive_of
 from harena.sdk.http.given_files import parsed_grader, read_file
+from harena.sdk.task_archives import packed_tasks
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
@@ -31,9 +34,12 @@ _WORDS = (("candidates", "oracle"), ("candidates", "nop"))
 class JobUpload:
     """One request to create a job. Made by `opened`; `close` it."""
 
-    def __init__(self, head: bytes, lines: Sequence[IO[bytes]], stack: ExitStack) -> None:
+    def __init__(
+        self, head: bytes, lines: Sequence[IO[bytes]], stack: ExitStack, archive: IO[bytes] | None = None
+    ) -> None:
         self._head = head
         self._lines = lines
+        self._archive = archive
         self.close = stack.close
 
     @classmethod
@@ -42,8 +48,10 @@ class JobUpload:
         loop. Raises ValidationError."""
         with ExitStack() as stack:
             content = dict(request)
-            scenarios = _lines(content, "scenarios", stack) if by_lines else None
-            candidates = None if scenarios is None else _lines(content, "candidates", stack)
+            archive = _archive(content, stack) if by_lines else None
+            scenarios = _lines(content, "scenarios", stack) if by_lines and archive is None else None
+            has_lines = archive is not None or scenarios is not None
+            candidates = _lines(content, "candidates", stack) if has_lines else None
             if candidates is not None:
                 content["candidates"] = {**(content["candidates"] or {}), "lines": _count(candidates)}
             for field in ("scenarios", "candidates", "grader"):
@@ -56,12 +64,12 @@ class JobUpload:
             for field, part in content.items():
                 check_json(part, field, finite=True)
             files = [file for file in (candidates, scenarios) if file is not None]
-            return cls(json.dumps(content).encode() + b"\n", files, stack.pop_all())
+            return cls(json.dumps(content).encode() + b"\n", files, stack.pop_all(), archive)
 
     @property
     def content_type(self) -> str:
         """Content type of the body."""
-        return LINES if self._lines else JSON
+        return LINES if self._lines or self._archive is not None else JSON
 
     async def body(self) -> AsyncIterator[bytes]:
         """From its begin."""
@@ -74,6 +82,40 @@ class JobUpload:
                 yield piece
             if last != b"\n":
                 yield b"\n"
+        if self._archive is not None:
+            self._archive.seek(0)
+            while piece := await asyncio.to_thread(self._archive.read, PIECE_BYTES):
+                yield piece
+
+
+def _archive(content: dict[str, Any], stack: ExitStack) -> IO[bytes] | None:
+    """The task directories that are given as scenarios, whose place has the archive's name then; None = they are
+    something else."""
+    given = content.get("scenarios")
+    if not isinstance(given, str | os.PathLike):
+        return None
+    path = _path(given, "scenarios")
+    try:
+        if archive_of(path) is not None:
+            file: IO[bytes] = stack.enter_context(path.open("rb"))
+            content["scenarios"] = {"file_name": path.name}
+            return file
+        if not path.is_dir():
+            return None
+        file = stack.enter_context(tempfile.TemporaryFile(prefix="harena-tasks-"))  # noqa: SIM115 - the stack is one
+        size = 0
+        for piece in packed_tasks(path):
+            size += file.write(piece)
+            if size > MOST_ARCHIVE_BYTES:
+                raise ValidationError(
+                    f"the task directories in {path} have more than {MOST_ARCHIVE_BYTES} bytes, the most that one job "
+                    "may bring to a server: give it fewer of them, or images that are built already (docker_image)",
+                    reason="TOO_LARGE",
+                )
+    except OSError as error:
+        raise _unread(Path(error.filename or path), error) from None
+    content["scenarios"] = {"file_name": f"{path.resolve().name}{ENDING}"}
+    return file
 
 
 def _path(given: str | os.PathLike[str], field: str) -> Path:
