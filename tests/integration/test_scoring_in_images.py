@@ -58,16 +58,20 @@ CONTRACTS: dict[str, tuple[dict[str, Any], str, str]] = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
-    """Images: `py` has this interpreter, `bare` has none, `broken` has one that does not start."""
+    """Images: `py` has this interpreter, `py3` by the name `python3` alone, `bare` has none, `broken` has one that does
+    not start."""
     place = tmp_path_factory.mktemp("layers")
-    base, python, broken = place / "base", place / "python", place / "broken"
+    base, python, broken, debian = place / "base", place / "python", place / "broken", place / "debian"
     put_programs(base)
     (base / "etc/motd").write_text("image\n")
     put_python(python)
     (broken / "usr/bin").mkdir(parents=True)
     (broken / "usr/bin/python").write_text("#!/bin/sh\necho 'SyntaxError: invalid syntax' >&2\nexit 1\n")
     (broken / "usr/bin/python").chmod(0o755)
+    put_python(debian)
+    (debian / "usr/bin/python").unlink()
     images = {
+        "py3": image_root(debian, base, digest="sha256:py3"),
         "py": image_root(python, base, digest="sha256:py"),
         "bare": image_root(base, digest="sha256:bare"),
         "broken": image_root(broken, base, digest="sha256:broken"),
@@ -85,13 +89,16 @@ async def judged(source: Source, image: str, scoring: dict[str, Any], program: s
 
 
 @pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("image", ["py", "py3"])
 @pytest.mark.parametrize("name", CONTRACTS)
-async def test_a_candidate_is_scored_in_the_image_that_its_scenario_names(source: Source, name: str) -> None:
+async def test_a_candidate_is_scored_in_the_image_that_its_scenario_names(
+    source: Source, name: str, image: str
+) -> None:
     contract, right, wrong = CONTRACTS[name]
-    good, bad = await judged(source, "py", contract, right), await judged(source, "py", contract, wrong)
+    good, bad = await judged(source, image, contract, right), await judged(source, image, contract, wrong)
     assert (good.score, good.validity) == (1.0, Validity.VALID), good.detail
     assert (bad.score, bad.validity) == (0.0, Validity.VALID), bad.detail
-    assert (good.profile, good.image_digest, good.blueprint_digest) == ("strict", "sha256:py", "")
+    assert (good.profile, good.image_digest, good.blueprint_digest) == ("strict", f"sha256:{image}", "")
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -102,7 +109,7 @@ async def test_an_image_without_a_python_that_starts_is_no_candidates_fault(
     source: Source, name: str, image: str
 ) -> None:
     contract, right, _ = CONTRACTS[name]
-    advice = "python.*python-is-python3" if image == "bare" else "python"
+    advice = "python.*`python3` on PATH" if image == "bare" else "python"
     with pytest.raises(PlatformError, match=advice):
         await judged(source, image, contract, right)
 

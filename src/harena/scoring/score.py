@@ -22,14 +22,14 @@ from harena.scoring.contracts.contract import (
 from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.text import TextContract
 from harena.scoring.digests import digest_of
-from harena.scoring.places import place_of, require_place, trusted_place
+from harena.scoring.places import is_of_image, place_of, require_place, trusted_place
 from harena.scoring.scenario import Scenario
 from harena.scoring.scorers.blame import blamed
 from harena.scoring.scorers.command import score_command
 from harena.scoring.scorers.harbor import score_harbor
 from harena.scoring.scorers.judgement import score_judge
 from harena.scoring.scorers.output import score_numeric, score_stdio
-from harena.scoring.scorers.program import Bench, MemoryFilledError, MissingInterpreterError, starts
+from harena.scoring.scorers.program import Bench, MemoryFilledError, MissingInterpreterError, python_of, starts
 from harena.scoring.scorers.python import score_python
 from harena.scoring.scorers.reference import score_reference
 from harena.scoring.scorers.tests import score_tests
@@ -91,12 +91,19 @@ async def score_scenario(
         detail = f"a file of the problem takes the place of {candidate.entry}, the candidate's entry"
         verdict = failed(Reason.MISSING_ENTRY_POINT, one_line(detail), planned=_planned(contract), run=0)
     else:
+        if is_of_image(where) and _may_run_python(contract):
+            bench.python = await python_of(bench)
         verdict = await blamed(contract, bench, _apply_to_files, planned=_planned(contract))
         nothing_ran = bench.meter.cpu_seconds < _NOTHING_RAN_SECONDS and verdict.detail != _TOO_LARGE
         if verdict.reason is Reason.MEMORY_LIMIT and nothing_ran:
             verdict = await _blamed_on_limits(bench) or verdict
     verdict = _caught(verdict) if scenario.honeypot else verdict
     return await aside(size, _envelope, scenario, attempt, verdict, bench.meter)
+
+
+def _may_run_python(contract: Contract) -> bool:
+    """Candidates are programs that harena starts by their language."""
+    return not isinstance(contract, HarborContract | TextContract | JudgeContract)
 
 
 def _first_look(scenario: Scenario) -> tuple[Reason, str] | None:

@@ -191,7 +191,7 @@ class Conversation:
     ) -> Conversation:
         """Start the guest's interpreter."""
         request = ExecRequest(
-            argv=("python", "-c", BOOT, str(bench.spec.limits.open_files)),
+            argv=(bench.python.interpreter, "-c", BOOT, str(bench.spec.limits.open_files)),
             cwd=WORKSPACE,
             open_files=room_for_files(bench.spec.limits.open_files),
             stdin_stream=True,

@@ -19,8 +19,15 @@ class Language:
     nothing: tuple[str, ...]
     """arguments with which the interpreter does nothing"""
 
+    @property
+    def does_nothing(self) -> tuple[str, ...]:
+        """A command of it that does nothing."""
+        return (self.interpreter, *self.nothing)
+
 
 PYTHON = Language("python", ("-c", ""))
+PYTHON3 = Language("python3", ("-c", ""))
+"""the same in an image that has it by this name alone"""
 _BASH, _SH = Language("bash", ("-c", ":")), Language("sh", ("-c", ":"))
 _PERL, _RUBY = Language("perl", ("-e", "")), Language("ruby", ("-e", ""))
 SHELLS = (_BASH, _SH)

@@ -16,7 +16,7 @@ from harena.scoring.contracts.parts import Contract, folders_of
 from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate, Scenario
 from harena.scoring.scorers.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
-from harena.scoring.scorers.languages import PYTHON, Language, language_of, unknown_ending
+from harena.scoring.scorers.languages import PYTHON, PYTHON3, Language, language_of, unknown_ending
 from harena.scoring.scorers.time_limits import charged_seconds, wall_limit
 from harena.scoring.scorers.watched_files import content_of
 from harena.scoring.verdict import Meter, Share, StarvedError, one_line
@@ -24,6 +24,8 @@ from harena.scoring.verdict import Meter, Share, StarvedError, one_line
 WORKSPACE = "/workspace"
 MAX_OUTPUT_FILE_BYTES = 4 * 1024 * 1024
 _PAGE_BYTES = 4096
+_MOST_KNOWN = 10_000
+"""images whose interpreter's name is remembered"""
 
 
 class MemoryFilledError(HarenaError):
@@ -61,6 +63,7 @@ class Bench:
         demands_separate: bool = False,
         source: SandboxSource | None = None,
         trusted_spec: SandboxSpec | None = None,
+        python: Language = PYTHON,
     ) -> None:
         self.demands_separate = demands_separate
         self.trusted_spec = walled(base_spec if trusted_spec is None else trusted_spec)
@@ -82,6 +85,8 @@ class Bench:
         own = scenario.scoring.timeout_seconds or scenario.limits.timeout_seconds
         self.timeout_seconds = min(own, timeout_seconds) if own else timeout_seconds
         self.meter = Meter()
+        self.python = python
+        """what runs the candidate's Python programs, see `python_of`"""
         self.share = Share(alone=alone)
         self._charged_seconds = 0.0
         self._pressure = Pressure()
@@ -126,13 +131,13 @@ class Bench:
         scenario = replace(self.scenario, candidate=candidate, files=files)
         return Bench(scenario, self.sandboxes, self._place, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source,
-                     trusted_spec=self.trusted_spec)  # fmt: skip
+                     trusted_spec=self.trusted_spec, python=self.python)  # fmt: skip
 
     def again(self) -> Bench:
         """Make this bench anew, from the beginning and with all of its time."""
         return Bench(self.scenario, self.sandboxes, self._place, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source,
-                     trusted_spec=self.trusted_spec)  # fmt: skip
+                     trusted_spec=self.trusted_spec, python=self.python)  # fmt: skip
 
     def with_files(self, candidate: Candidate, files: Mapping[str, str]) -> Bench:
         """Make a bench for the same run with other texts; what is used is metered in this one."""
@@ -148,7 +153,7 @@ class Bench:
         scenario = replace(self.scenario, scoring=part.model_copy(update={"timeout_seconds": own}))
         made = Bench(scenario, self.sandboxes, self._place, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source,
-                     trusted_spec=self.trusted_spec)  # fmt: skip
+                     trusted_spec=self.trusted_spec, python=self.python)  # fmt: skip
         made.meter, made.share = self.meter, self.share
         return made
 
@@ -177,7 +182,7 @@ class Bench:
     async def run_trusted(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
         """A program that is not the candidate's, within its own limit and not metered."""
         ours = Bench(self.scenario, self.sandboxes, self._place, self._most_seconds, alone=self.share.alone,
-                     source=self.source, trusted_spec=self.trusted_spec)  # fmt: skip
+                     source=self.source, trusted_spec=self.trusted_spec, python=self.python)  # fmt: skip
         return await ours.run(sandbox, request)
 
     async def run(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
@@ -259,7 +264,7 @@ async def died_of_memory(sandbox: SandboxPort) -> bool:
 async def starts(bench: Bench) -> bool:
     """Whether an empty program runs to its end in a fresh sandbox under the scenario's limits. It is not metered."""
     async with bench.sandboxes.sandbox(bench.spec) as sandbox:
-        running = await sandbox.exec(ExecRequest(argv=("python", "-c", ""), cwd="/", timeout_seconds=30))
+        running = await sandbox.exec(ExecRequest(argv=bench.python.does_nothing, cwd="/", timeout_seconds=30))
         try:
             return (await running.wait()).outcome is not ExecOutcome.MEMORY
         except SandboxTerminatedError:
@@ -298,6 +303,7 @@ async def run_candidate(
     if (wrong := unknown_ending(candidate.entry)) is not None:
         raise MissingInterpreterError(wrong)
     language = language_of(candidate.entry, candidate.source)
+    language = bench.python if language is PYTHON else language
     result = await bench.run(
         sandbox,
         ExecRequest(
@@ -316,6 +322,37 @@ async def run_candidate(
     return result
 
 
+_pythons: weakref.WeakKeyDictionary[SandboxSource, dict[tuple[str, str | None], Language]] = weakref.WeakKeyDictionary()
+"""what runs Python programs, by image and blueprint"""
+
+
+async def python_of(bench: Bench) -> Language:
+    """`python`, or `python3` where the image has that name alone. Asked once for each image, in a sandbox in which no
+    candidate has been; what else may be wrong with an interpreter is told when a program is run by it."""
+    known = _pythons.setdefault(bench.source, {})
+    place = (bench.spec.image, bench.spec.blueprint)
+    if (found := known.get(place)) is not None:
+        return found
+    found = PYTHON
+    async with bench.sandboxes.sandbox(bench.spec) as fresh:
+        first = await _does_nothing(fresh, PYTHON)
+        if first.outcome is not ExecOutcome.EXITED:  # the host is busy, or the limits are too small
+            return PYTHON
+        if first.returncode in (126, 127):
+            second = await _does_nothing(fresh, PYTHON3)
+            if second.outcome is ExecOutcome.EXITED and second.returncode == 0:
+                found = PYTHON3
+    if len(known) >= _MOST_KNOWN:
+        known.pop(next(iter(known)))
+    known[place] = found
+    return found
+
+
+async def _does_nothing(sandbox: SandboxPort, language: Language) -> ExecResult:
+    running = await sandbox.exec(ExecRequest(argv=language.does_nothing, cwd="/", timeout_seconds=30))
+    return await running.wait()
+
+
 _started: weakref.WeakKeyDictionary[SandboxSource, set[tuple[str, str | None, str]]] = weakref.WeakKeyDictionary()
 """interpreters that were seen to run an empty program, by image, blueprint and name"""
 
@@ -327,17 +364,16 @@ def _starts(bench: Bench, language: Language) -> bool:
 
 
 NO_PYTHON = (
-    "choose an image with a `python` on PATH, as python:3.12-slim; one that has `python3` only, as Debian's do, gets "
-    "it by `packages: {system: [python-is-python3]}` of a blueprint"
+    "choose an image with a `python` or `python3` on PATH, as python:3.12-slim; one of Debian gets it by "
+    "`packages: {system: [python3]}` of a blueprint"
 )
 
 
 async def _require_interpreter(bench: Bench, language: Language) -> None:
     """A program may exit with these codes, too; an image that cannot run an empty program is broken. Asked in a fresh
     sandbox: in the candidate's own, what it left (a usercustomize.py) could answer for every interpreter."""
-    argv = (language.interpreter, *language.nothing)
     async with bench.sandboxes.sandbox(bench.spec) as fresh:
-        probe = await (await fresh.exec(ExecRequest(argv=argv, cwd="/", timeout_seconds=30))).wait()
+        probe = await _does_nothing(fresh, language)
     runs = probe.outcome is ExecOutcome.EXITED and probe.returncode == 0
     if runs:
         seen = _started.setdefault(bench.source, set())
@@ -346,7 +382,7 @@ async def _require_interpreter(bench: Bench, language: Language) -> None:
     is_broken = is_of_image(bench.spec) and probe.outcome in (ExecOutcome.EXITED, ExecOutcome.SIGNALED) and not runs
     if not is_broken and (probe.outcome is not ExecOutcome.EXITED or probe.returncode not in (126, 127)):
         return
-    if language is not PYTHON:
+    if language not in (PYTHON, PYTHON3):
         raise MissingInterpreterError(
             f"the image has no `{language.interpreter}` to run {bench.scenario.candidate.entry} with; "
             "add it to the blueprint, or choose an image that has it"
