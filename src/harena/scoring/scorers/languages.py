@@ -27,7 +27,7 @@ class Language:
 
 PYTHON = Language("python", ("-c", ""))
 PYTHON3 = Language("python3", ("-c", ""))
-"""the same in an image that has it by this name alone"""
+"""Python in an image that has it by this name alone"""
 _BASH, _SH = Language("bash", ("-c", ":")), Language("sh", ("-c", ":"))
 _PERL, _RUBY = Language("perl", ("-e", "")), Language("ruby", ("-e", ""))
 SHELLS = (_BASH, _SH)
