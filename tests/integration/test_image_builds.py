@@ -111,6 +111,7 @@ build:
   secrets: [token]
 workdir: /work
 network: {allow: [pypi]}
+limits: {cpu: 1.5, memory_mb: 300, disk_mb: 100, pids: 40}
 """
 BLUEPRINTS = """
 import json, sys
@@ -125,9 +126,19 @@ with Sandbox.run(blueprint="agent") as sandbox:
     looks = "pwd; cat /etc/motd /greeting /count; ls -a /run/secrets"
     said["inside"] = sandbox.exec(["sh", "-c", looks]).result().stdout
     said["policy"] = sandbox.network_log().result().policy
+    limits = sandbox.info.limits
+    said["limits"] = [limits.cpu, limits.memory_bytes >> 20, limits.disk_bytes >> 20, limits.pids]
     said["digest"] = sandbox.info.blueprint_digest == made.digest
     sandbox.exec(["sh", "-c", "echo kept >/work/x"]).result()
     sandbox.snapshot(name="kept").result()
+with Sandbox.run(blueprint="agent", limits={"pids": 50}) as sandbox:
+    said["own"] = [sandbox.info.limits.pids, sandbox.info.limits.memory_bytes >> 20]
+said["log"] = made.log
+other = {**json.loads(made.recipe), "env": {"GREETING": "other"}}
+harena.blueprints.build(other, context=place, secrets=secret)
+said["versions"] = len(harena.blueprints.list(name="agent"))
+said["diff"] = json.loads(harena.blueprints.get("agent").recipe)["env"]
+harena.blueprints.delete(harena.blueprints.get("agent").id)
 derived = {"name": "derived", "base": {"blueprint": "agent"}, "build": {"commands": ["cat /greeting >y"]}}
 of_snapshot = {"name": "of-snapshot", "base": {"snapshot": "kept"}, "files": {"/etc/more": "more"}}
 for recipe, asks in ((derived, "cat /work/y"), (of_snapshot, "cat /work/x /etc/more")):
@@ -180,6 +191,9 @@ def test_a_blueprint_of_a_file(said: dict[str, Any], home: Path, tmp_path: Path)
     assert (told["again"], told["digest"], told["policy"]) == (True, True, {"allow": ["pypi"]})
     assert (told["derived"], told["of-snapshot"], told["back"]) == ('hi $USER "q"\n', "kept\nmore", "x y\ntext")
     assert told["served"] == "200\n"
+    assert (told["limits"], told["own"]) == ([1.5, 300, 100, 40], [50, 300])
+    assert "RUN" in told["log"]
+    assert (told["versions"], told["diff"]) == (2, {"GREETING": "other"})
     assert told["owned"] == "/home/dev\nmine\n"
     assert os.geteuid() != 0 or "user: the command has ended with exit code 126" in told["ghost"]
     assert told["fails"].startswith("build.commands[1]: the command has ended with exit code 3")

@@ -19,7 +19,7 @@ from harena.core.errors import ValidationError
 from harena.core.network_policy import policy_in_words
 
 app = typer.Typer(no_args_is_help=True, help="Blueprints: what is installed in a sandbox, and what is kept warm.")
-_NOT_COMPARED = ("id", "name", "created_at", "digest")
+_NOT_COMPARED = ("id", "name", "created_at", "digest", "log")
 
 
 @app.command()
@@ -112,6 +112,8 @@ def diff(
 def _lines(blueprint: Any) -> list[str]:
     """What decides what its sandboxes are, each on a line of its own."""
     told = {name: value for name, value in face.plain(blueprint).items() if name not in _NOT_COMPARED}
+    if told["recipe"]:
+        told["recipe"] = json.loads(told["recipe"])
     told["files"] = {path: f"sha256:{sha256(content).hexdigest()}" for path, content in blueprint.files.items()}
     return json.dumps(told, indent=1, sort_keys=True).splitlines()
 
@@ -163,10 +165,22 @@ def _images_of(harena: Any, name: str) -> list[str]:
     ]
 
 
+@app.command()
+def logs(name: Annotated[str, typer.Argument(help="Name or id.")]) -> None:
+    """Print the end of what the build of a blueprint's image has said: its steps, and the output of their commands."""
+    blueprint = face.load().blueprints.get(name)
+    if not blueprint.log:
+        raise ValidationError(f"blueprint {blueprint.name} ({blueprint.id}) has no log: no image was built for it")
+    sys.stdout.write(blueprint.log)
+
+
 @app.command("ls")
-def list_blueprints(form: ListFormat = Format.TABLE) -> None:
-    """List the blueprints, newest first."""
-    blueprints = face.plain(face.load().blueprints.list())
+def list_blueprints(
+    form: ListFormat = Format.TABLE,
+    versions: Annotated[str | None, typer.Option(metavar="NAME", help="Every version of this blueprint.")] = None,
+) -> None:
+    """List the blueprints, the newest version of each; newest first."""
+    blueprints = face.plain(face.load().blueprints.list(name=versions))
     rows = [
         (blueprint["name"], blueprint["id"], blueprint["image"], ", ".join(blueprint["requested"]) or "-",
          "-" if blueprint["warm"] is None else ", ".join(blueprint["warm"]) or "interpreter")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from harena.core.daemons import daemons_to_json
@@ -28,5 +29,6 @@ def blueprint_digest(blueprint: Blueprint) -> str:
         **({"network": blueprint.network.to_json()} if blueprint.network.is_on else {}),
         **({"gateways": gateways_to_json(blueprint.gateways)} if blueprint.gateways else {}),
         **({"daemons": daemons_to_json(blueprint.daemons)} if blueprint.daemons else {}),
+        **({"limits": asdict(blueprint.limits)} if blueprint.limits != type(blueprint.limits)() else {}),
     }
     return hashlib.sha256(json.dumps(decides, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()

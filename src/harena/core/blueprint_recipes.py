@@ -18,6 +18,7 @@
     workdir: /home/agent
     network: {allow: [pypi]}        # of its sandboxes
     gateways: {HUB: {url: "https://api.example.org", secret: HUB_TOKEN}}
+    limits: {cpu: 2, memory_mb: 2048, disk_mb: 4096, pids: 512}
     daemons:
       - {name: redis, command: [redis-server], ready: [redis-cli, ping]}
     profile: machine
@@ -41,6 +42,7 @@ from harena.core.daemons import Daemon, read_daemons
 from harena.core.errors import ValidationError
 from harena.core.gateways import Gateway, read_gateways
 from harena.core.images import parse_reference
+from harena.core.models import MIB, NO_LIMITS_SAID, Limits
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy, policy_in_words, read_policy
 from harena.core.profiles import Profile, checked_profile
 from harena.core.snapshots import checked_snapshot
@@ -73,6 +75,8 @@ _CONTENTS = ".harena-blueprint"
 """folder of a build's context with the contents that a recipe itself holds"""
 _LOCK = "/tmp/.harena-blueprint"
 _SHELL = ("/bin/sh", "-ec")
+_LIMITS = ("cpu", "memory_mb", "disk_mb", "pids")
+_MOST_MB = 1 << 30
 _T = TypeVar("_T")
 
 
@@ -122,6 +126,8 @@ class BlueprintRecipe:
     gateways: tuple[Gateway, ...] = ()
     profile: Profile = "strict"
     daemons: tuple[Daemon, ...] = ()
+    limits: Limits = NO_LIMITS_SAID
+    """limits of its sandboxes; one that is as by default is not said"""
 
     @property
     def needs_build(self) -> bool:
@@ -159,6 +165,7 @@ def read_recipe(given: object) -> BlueprintRecipe:
         gateways=_told("gateways", read_gateways, asked.get("gateways")),
         profile=_told("profile", checked_profile, asked.get("profile", "strict")),
         daemons=_told("daemons", read_daemons, asked.get("daemons")),
+        limits=_told("limits", _limits, asked.get("limits", {})),
     )
     _check_together(recipe)
     return recipe
@@ -291,7 +298,7 @@ def check_npm_lock(text: str, where: str) -> None:
 
 _FIELDS = (
     *("name", "version", "base", "packages", "files", "env", "build", "user", "workdir", "warm", "network"),
-    *("gateways", "profile", "daemons"),
+    *("gateways", "profile", "daemons", "limits"),
 )
 
 
@@ -412,6 +419,15 @@ def _environment(given: object) -> dict[str, str]:
             )
         found[name] = text
     return found
+
+
+def _limits(given: object) -> Limits:
+    asked = _mapping(given, "limits", _LIMITS)
+    for name in ("memory_mb", "disk_mb"):
+        if name in asked and (type(asked[name]) is not int or not 0 < asked[name] <= _MOST_MB):
+            raise ValidationError(f"{name} must be a whole number up to {_MOST_MB} (got {shown(asked[name])})")
+    sizes = {f"{name.removesuffix('mb')}bytes": asked[name] * MIB for name in ("memory_mb", "disk_mb") if name in asked}
+    return Limits(**{**{name: asked[name] for name in ("cpu", "pids") if name in asked}, **sizes})
 
 
 def _told(where: str, read: Callable[[Any], _T], given: Any) -> _T:

@@ -134,6 +134,10 @@ class Limits:
             checked_seconds(self.lifetime_seconds, "limits: lifetime_seconds")
 
 
+NO_LIMITS_SAID = Limits()
+"""what a sandbox has where nobody says anything"""
+
+
 LIMIT_NAMES = frozenset(each.name for each in fields(Limits))
 
 
@@ -392,6 +396,10 @@ class KnownProgram:
     """run in place of the text"""
 
 
+MOST_RECIPE_CHARACTERS, MOST_LOG_CHARACTERS = 128 * 1024, 64 * 1024
+"""what is kept with a blueprint of the file that it was made of, and of what its build has said"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blueprint:
     """A recipe for sandboxes: packages, files, environment and what to keep warm."""
@@ -418,6 +426,12 @@ class Blueprint:
     """gateways of its sandboxes, where they do not say that themselves"""
     daemons: tuple[Daemon, ...] = ()
     """programs that each sandbox starts before any other, in this order"""
+    limits: Limits = NO_LIMITS_SAID
+    """limits of its sandboxes; one that is as by default says nothing, and a sandbox that asks for another has that"""
+    recipe: str = ""
+    """what its file said, as JSON; empty = it was made of none"""
+    log: str = ""
+    """the end of what the build of its image has said; empty = none was built for it"""
     digest: str = ""
     """sha256 over all that decides what its sandboxes are; empty = its server does not tell"""
 

@@ -211,6 +211,9 @@ def blueprint_to_json(blueprint: Blueprint) -> Json:
         "network": blueprint.network.to_json(),
         "gateways": gateways_to_json(blueprint.gateways),
         "daemons": daemons_to_json(blueprint.daemons),
+        "limits": limits_to_json(blueprint.limits),
+        "recipe": blueprint.recipe,
+        "log": blueprint.log,
         "digest": blueprint.digest,
     }
 
@@ -269,6 +272,9 @@ def blueprint_from_json(read: Mapping[str, Any]) -> Blueprint:
         network=read_policy(read.get("network")),
         gateways=read_gateways(read.get("gateways")),
         daemons=read_daemons(read.get("daemons")),
+        limits=limits_from_json(read.get("limits", {})),
+        recipe=read.get("recipe", ""),
+        log=read.get("log", ""),
         digest=read.get("digest", ""),
     )
 

@@ -127,6 +127,13 @@ def within(ceilings: WorkspaceLimits, limits: Limits) -> Limits:
     return replace(limits, **changes) if changes else limits  # type: ignore[arg-type]
 
 
+def filled(limits: Limits, others: Limits) -> Limits:
+    """The limits, and where one is as by default, that of the others."""
+    names = [field.name for field in fields(Limits)]
+    said = {name: getattr(others, name) for name in names if getattr(limits, name) == getattr(_DEFAULT, name)}
+    return limits if others == _DEFAULT else replace(limits, **said)
+
+
 LIMITS = tuple(field.name for field in fields(WorkspaceLimits))
 LIMITS_WITH_COLUMNS = LIMITS[: LIMITS.index("runs") + 1]
 """limits that earlier versions stored in a column each; all others share one column"""

@@ -11,9 +11,11 @@ from harena.core.gateways import Gateway
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
     DEFAULT_BLUEPRINT,
+    NO_LIMITS_SAID,
     WARM_BLUEPRINT,
     Blueprint,
     BlueprintsPage,
+    Limits,
     SandboxSpec,
     SandboxStatus,
 )
@@ -93,6 +95,9 @@ class NodeInWorkspace(
         network: NetworkPolicy = NO_NETWORK,
         gateways: Sequence[Gateway] = (),
         daemons: Sequence[Daemon] = (),
+        limits: Limits = NO_LIMITS_SAID,
+        recipe: str = "",
+        log: str = "",
     ) -> Blueprint:
         """Create a blueprint in this workspace. Raises ValidationError for a network that this node cannot serve."""
         self._parts.check_network(network)
@@ -108,7 +113,10 @@ class NodeInWorkspace(
             network=network,
             gateways=gateways,
             daemons=daemons,
-            limits=await self._parts.limits_of(self.workspace),
+            limits=limits,
+            recipe=recipe,
+            log=log,
+            room=await self._parts.limits_of(self.workspace),
         )
 
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
@@ -119,9 +127,11 @@ class NodeInWorkspace(
         """Delete a blueprint of this workspace."""
         await self._parts.delete_blueprint(self.workspace, name_or_id)
 
-    async def list_blueprints(self, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
-        """Read one page of this workspace's blueprints."""
-        return await self._parts.blueprints.page(self.workspace, cursor=cursor, limit=limit)
+    async def list_blueprints(
+        self, *, name: str | None = None, cursor: str | None = None, limit: int = 100
+    ) -> BlueprintsPage:
+        """Read one page of this workspace's blueprints, or of the versions of one."""
+        return await self._parts.blueprints.page(self.workspace, name=name, cursor=cursor, limit=limit)
 
     async def score(self, request: Mapping[str, Any]) -> RunResult:
         """Score one candidate; the first call starts what runs benchmark jobs, with the sandboxes that the request asks

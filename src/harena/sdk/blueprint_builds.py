@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import secrets as random
@@ -23,7 +24,13 @@ from harena.core.blueprint_recipes import (
     read_recipe,
 )
 from harena.core.errors import ImageBuildError, NotFoundError, ValidationError
-from harena.core.models import DEFAULT_BLUEPRINT, Blueprint
+from harena.core.models import (
+    DEFAULT_BLUEPRINT,
+    MOST_LOG_CHARACTERS,
+    MOST_RECIPE_CHARACTERS,
+    NO_LIMITS_SAID,
+    Blueprint,
+)
 from harena.core.ports import Operations
 from harena.core.records.image_builds import BuildRequest, ImageBuildEvent
 from harena.core.snapshots import SCHEME
@@ -34,23 +41,44 @@ REPOSITORY = "localhost/harena-blueprints"
 """the images of blueprints have tags of this repository, one for each build"""
 _KEPT = 4096
 """characters of what a command says that are kept for an error"""
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\0-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+"""what terminals are told, which a kept log is without"""
 OnEvent = Callable[[ImageBuildEvent], object]
 
 
 class _Said:
-    """Hands events on, and keeps the end of what the command of the last step has said."""
+    """Hands events on, and keeps the end of what the command of the last step has said, and of what all have."""
 
     def __init__(self, on_event: OnEvent | None) -> None:
         self.text = ""
+        self.log = ""
         self._on_event = on_event
 
     def __call__(self, event: ImageBuildEvent) -> None:
         if event.kind == "step":
             self.text = ""
+            self._add(f"{event.text}\n")
         elif event.kind == "output":
             self.text = (self.text + event.text)[-_KEPT:]
+            self._add(event.text)
         if self._on_event is not None:
             self._on_event(event)
+
+    def _add(self, text: str) -> None:
+        self.log += _CONTROL.sub("", text)
+        if len(self.log) > 2 * MOST_LOG_CHARACTERS:  # not copied for each event
+            self.log = self.end
+
+    @property
+    def end(self) -> str:
+        """The end of the log, as it is kept."""
+        return self.log[-MOST_LOG_CHARACTERS:]
+
+
+def _kept_recipe(given: object) -> str:
+    """The recipe as it is kept with its blueprint; empty where it is too long for that."""
+    text = json.dumps(given, indent=1, default=str)
+    return text if len(text) <= MOST_RECIPE_CHARACTERS else ""
 
 
 async def build_recipe(
@@ -64,7 +92,8 @@ async def build_recipe(
     as far as the caller says it; what the recipe says takes the place of the rest. `blueprints.build` describes the
     other parameters. Raises ValidationError, ImageBuildError, NotFoundError."""
     place = Path(context) if context is not None else Path() if isinstance(recipe, Mapping) else Path(recipe).parent
-    asked = read_recipe(recipe if isinstance(recipe, Mapping) else await asyncio.to_thread(_read, Path(recipe)))
+    written = recipe if isinstance(recipe, Mapping) else await asyncio.to_thread(_read, Path(recipe))
+    asked = read_recipe(written)
     if missing := [name for name in asked.build_secrets if name not in options.secrets]:
         raise ValidationError(f"build.secrets: {missing[0]} has no value; give one, as --secret {missing[0]}=FILE")
     await asyncio.to_thread(_check_files, asked, place)
@@ -79,6 +108,8 @@ async def build_recipe(
             network=asked.network,
             gateways=asked.gateways,
             daemons=asked.daemons,
+            limits=asked.limits,
+            recipe=_kept_recipe(written),
         )
     base, env, files = await _base(operations, asked, on_event)
     whole = replace(asked, files={**files, **asked.files})
@@ -110,6 +141,9 @@ async def build_recipe(
         network=asked.network,
         gateways=asked.gateways,
         daemons=asked.daemons,
+        limits=asked.limits,
+        recipe=_kept_recipe(written),
+        log=said.end,
     )
 
 
@@ -171,6 +205,7 @@ def not_taken_over(recipe: BlueprintRecipe, base: Blueprint) -> str:
             if base.gateways and not recipe.gateways
             else []
         ),
+        *(["limits"] if base.limits != NO_LIMITS_SAID == recipe.limits else []),
         *([f"daemons {', '.join(each.name for each in base.daemons)}"] if base.daemons and not recipe.daemons else []),
     ]
     if not lacking:
@@ -195,8 +230,8 @@ async def _newest(operations: Operations, recipe: BlueprintRecipe, image: str) -
         newest = await operations.get_blueprint(recipe.name)
     except NotFoundError:
         return None
-    is_same = (newest.image, newest.profile, newest.network, newest.gateways, newest.daemons) == (
-        *(image, recipe.profile, recipe.network, recipe.gateways, recipe.daemons),
+    is_same = (newest.image, newest.profile, newest.network, newest.gateways, newest.daemons, newest.limits) == (
+        *(image, recipe.profile, recipe.network, recipe.gateways, recipe.daemons, recipe.limits),
     )
     return newest if is_same and not newest.files and not newest.env and newest.name != DEFAULT_BLUEPRINT else None
 

@@ -10,10 +10,11 @@ from harena.core.checked import checked_text, checked_texts, content_bytes, show
 from harena.core.errors import ValidationError
 from harena.core.gateways import GivenGateways, read_gateways
 from harena.core.images import ArchiveFormat
-from harena.core.models import Blueprint, BlueprintSummary
+from harena.core.models import Blueprint, BlueprintSummary, Limits
 from harena.core.network_policy import GivenNetwork, read_policy
 from harena.core.profiles import Profile, checked_profile
 from harena.core.records.image_builds import BuildRequest, ImageBuildEvent
+from harena.sdk.options import limits_from
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
 
@@ -39,6 +40,7 @@ async def _create(
     network: GivenNetwork | None = None,
     gateways: GivenGateways | None = None,
     daemons: GivenDaemons | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
 ) -> Blueprint:
     """Install `packages` (requirements; wheels only) and record the recipe under `name`.
 
@@ -46,7 +48,8 @@ async def _create(
     of every command's environment; `warm` names modules that are imported once, ahead of every program (None = each
     program is a real interpreter start). `network` and `gateways` are those of its sandboxes, candidates' among them,
     where these do not say that themselves. `daemons` [{name, command, ready, ready_seconds, user}] are programs that
-    each sandbox starts before any other, in their order: it is there when `ready` has exited with 0.
+    each sandbox starts before any other, in their order: it is there when `ready` has exited with 0. `limits` are those
+    of its sandboxes that ask for no others, as `Sandbox.run` takes them.
     """
     for argument, value in (("packages", packages), ("warm", warm)):
         if isinstance(value, str):
@@ -79,6 +82,7 @@ async def _create(
         network=read_policy(network),
         gateways=read_gateways(gateways),
         daemons=read_daemons(daemons),
+        limits=limits_from(limits),
     )
 
 
@@ -141,14 +145,15 @@ async def _delete(name_or_id: str) -> None:
     await operations.delete_blueprint(name_or_id)
 
 
-async def _list() -> _Summaries:
-    """All blueprints, newest first: what they are, without their environments and the contents of their files."""
+async def _list(*, name: str | None = None) -> _Summaries:
+    """All blueprints, the newest version of each, or with `name` every version of that one; newest first: what they
+    are, without their environments and the contents of their files."""
     operations = await current_portal().operations()
     found: _Summaries = []
-    page = await operations.list_blueprints(limit=PAGE)
+    page = await operations.list_blueprints(name=name, limit=PAGE)
     while page.next_cursor is not None:
         found += page.blueprints
-        page = await operations.list_blueprints(cursor=page.next_cursor, limit=PAGE)
+        page = await operations.list_blueprints(name=name, cursor=page.next_cursor, limit=PAGE)
     return [*found, *page.blueprints]
 
 

@@ -272,7 +272,7 @@ def combined_limits(
     lifetime_seconds: float | None,
 ) -> Limits:
     """One `Limits` from the three places that speak of limits. Raises SandboxValidationError, TypeError."""
-    base = limits if isinstance(limits, Limits) else _limits_from(limits)
+    base = limits_from(limits)
     changes: dict[str, Any] = {}
     if resources is not None:
         amounts = _checked_resources(resources)
@@ -369,7 +369,10 @@ _RESOURCES = {
 }
 
 
-def _limits_from(limits: Mapping[str, Any] | None) -> Limits:
+def limits_from(limits: Limits | Mapping[str, Any] | None) -> Limits:
+    """Limits as they are given. Raises SandboxValidationError."""
+    if isinstance(limits, Limits):
+        return limits
     if limits is None:
         return _NO_LIMITS_STATED
     if not isinstance(limits, Mapping):

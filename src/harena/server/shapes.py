@@ -22,7 +22,7 @@ from harena.core.gateways import (
     MOST_RULES,
     MOST_SIZE,
 )
-from harena.core.models import ExecOutcome, Limits, SandboxStatus
+from harena.core.models import MOST_LOG_CHARACTERS, MOST_RECIPE_CHARACTERS, ExecOutcome, Limits, SandboxStatus
 from harena.core.network_policy import MOST_ENTRIES as MOST_NETWORK_ENTRIES
 from harena.core.problems import PROBLEMS
 from harena.core.profiles import Profile
@@ -327,6 +327,12 @@ class BlueprintBody(RequestBody):
     """gateways of its sandboxes, where they do not say that themselves"""
     daemons: Annotated[list[DaemonShape], Field(max_length=MOST_DAEMONS)] = []
     """programs that each sandbox starts before any other, in this order"""
+    limits: LimitsShape = LimitsShape()
+    """limits of its sandboxes; one that is as by default says nothing, and a sandbox that asks for another has that"""
+    recipe: Annotated[str, Field(max_length=MOST_RECIPE_CHARACTERS)] = ""
+    """what its file said, kept for people"""
+    log: Annotated[str, Field(max_length=MOST_LOG_CHARACTERS)] = ""
+    """the end of what the build of its image has said, likewise"""
 
 
 class SecretBody(RequestBody):
@@ -391,6 +397,11 @@ class BlueprintAnswer(Answer):
     gateways: dict[str, GatewayAnswer]
     """without the secrets themselves"""
     daemons: Annotated[list[DaemonShape], Field(max_length=MOST_DAEMONS)]
+    limits: LimitsShape
+    recipe: str
+    """what its file said, as JSON; empty = it was made of none"""
+    log: str
+    """the end of what the build of its image has said; empty = none was built for it"""
     digest: str
     """sha256 over all that decides what its sandboxes are"""
 

@@ -255,7 +255,11 @@ class OperationsConformance(
             warm=["json"],
             network=read_policy({"allow": ["pypi"]}),
             daemons=read_daemons([{"name": "starts", "command": ["true"]}]),
+            limits=Limits(pids=100),
+            recipe='{"name": "by-suite"}',
+            log="STEP 1\nå\n",
         )
+        assert (made.limits, made.recipe, made.log) == (Limits(pids=100), '{"name": "by-suite"}', "STEP 1\nå\n")
         assert made.daemons[0].command == ("true",)
         assert (made.name, made.files, made.env, made.warm) == (
             "by-suite",
@@ -268,8 +272,13 @@ class OperationsConformance(
         assert {"by-suite", "default", "python-warm"} <= {
             one.name for one in (await operations.list_blueprints()).blueprints
         }
+        newer = await operations.create_blueprint("by-suite")
+        versions = (await operations.list_blueprints(name="by-suite")).blueprints
+        assert [one.id for one in versions] == [newer.id, made.id]
+        await operations.delete_blueprint(newer.id)
         sandbox = await operations.create_sandbox(SandboxSpec(blueprint="by-suite"))
         assert sandbox.info.blueprint == "by-suite"
+        assert sandbox.info.limits.pids == 100
         assert len(made.digest) == 64
         assert (await sandbox.port.network_log()).policy == {"allow": ["pypi"]}
         assert (sandbox.info.image_digest, sandbox.info.blueprint_digest) == (DEFAULT_ORIGIN_IMAGE, made.digest)

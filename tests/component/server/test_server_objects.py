@@ -174,9 +174,9 @@ async def test_a_deleted_blueprint_makes_room(tmp_path: Path) -> None:
         lambda: next((tmp_path / "blueprints/w").glob("b@*")).unlink(),
         lambda: None,
     ):
-        await blueprints.create("w", "b", limits=limits)
+        await blueprints.create("w", "b", room=limits)
         with pytest.raises(LimitExceededError, match="may have 1"):
-            await blueprints.create("w", "b", limits=limits)
+            await blueprints.create("w", "b", room=limits)
         if asyncio.iscoroutine(removal := remove()):
             await removal
 

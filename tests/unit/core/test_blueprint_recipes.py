@@ -157,6 +157,10 @@ def test_a_path_may_add_to_that_of_the_image(written: str) -> None:
         ({"network": {"allow": ["a b"]}}, "network: "),
         ({"gateways": {"up": {}}}, "gateways: "),
         ({"profile": "root"}, "profile"),
+        ({"limits": {"memory": "2G"}}, "limits: there is no field 'memory'"),
+        ({"limits": {"memory_mb": 1.5}}, "limits: memory_mb must be a whole number"),
+        ({"limits": {"pids": 1}}, "limits: pids must be"),
+        ({"limits": {"cpu": "two"}}, "limits: cpu must be"),
         ({"base": "host"}, "packages.system: the base `host`"),
     ],
 )

@@ -383,7 +383,7 @@ async def test_packages_that_a_workspace_brings_have_a_limit(clock: FakeClock, t
     limits = WorkspaceLimits(package_bytes=1000)
 
     async def create(workspace: str, package: str) -> Blueprint:
-        return await blueprints.create(workspace, f"with-{package}", packages=[package], limits=limits)
+        return await blueprints.create(workspace, f"with-{package}", packages=[package], room=limits)
 
     made = await asyncio.gather(*(create("ours", package) for package in "abc"), return_exceptions=True)
     assert [isinstance(one, LimitExceededError) for one in made] == [False, False, True]

@@ -341,7 +341,9 @@ class FakeNode:
     async def delete_blueprint(self, name_or_id: str) -> None:
         self.blueprints.remove(await self.get_blueprint(name_or_id))
 
-    async def list_blueprints(self, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
+    async def list_blueprints(
+        self, *, name: str | None = None, cursor: str | None = None, limit: int = 100
+    ) -> BlueprintsPage:
         shared = ("id", "name", "image", "packages", "requested", "warm", "layer", "created_at", "file_bytes")
         known = [
             BlueprintSummary(**{name: getattr(one, name) for name in shared}, files=len(one.files))

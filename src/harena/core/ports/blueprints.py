@@ -7,7 +7,7 @@ from typing import Protocol
 
 from harena.core.daemons import Daemon
 from harena.core.gateways import Gateway
-from harena.core.models import Blueprint, BlueprintsPage
+from harena.core.models import NO_LIMITS_SAID, Blueprint, BlueprintsPage, Limits
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.parameters import Id, Limit, OptionalWord
 from harena.core.profiles import Profile
@@ -29,8 +29,12 @@ class BlueprintOperations(Protocol):
         network: NetworkPolicy = NO_NETWORK,
         gateways: Sequence[Gateway] = (),
         daemons: Sequence[Daemon] = (),
+        limits: Limits = NO_LIMITS_SAID,
+        recipe: str = "",
+        log: str = "",
     ) -> Blueprint:
-        """Resolve, download and install the packages (wheels only) and record the recipe under `name`."""
+        """Resolve, download and install the packages (wheels only) and record the recipe under `name`. `recipe` and
+        `log`, see `Blueprint`, are kept for people."""
 
     async def get_blueprint(self, name_or_id: Id) -> Blueprint:
         """The newest version of a name, or the one with this id.
@@ -42,8 +46,11 @@ class BlueprintOperations(Protocol):
 
         Raises NotFoundError, ValidationError (built in)."""
 
-    async def list_blueprints(self, *, cursor: OptionalWord = None, limit: Limit = 100) -> BlueprintsPage:
-        """The blueprints of your workspace, newest first, without the contents of their files and their environments. A
-        page holds at most 8 MiB; `cursor` is the `next_cursor` of the page before.
+    async def list_blueprints(
+        self, *, name: OptionalWord = None, cursor: OptionalWord = None, limit: Limit = 100
+    ) -> BlueprintsPage:
+        """The blueprints of your workspace, the newest version of each, or with `name` every version of that one;
+        newest first, without the contents of their files and their environments. A page holds at most 8 MiB; `cursor`
+        is the `next_cursor` of the page before.
 
         Raises ValidationError."""

@@ -75,7 +75,7 @@ async def base_spec(blueprints: BlueprintSource, workspace: str, blueprint_id: s
         if blueprint_id == DEFAULT_BLUEPRINT:
             return SandboxSpec()
         raise
-    return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
+    return SandboxSpec(image=blueprint.image, blueprint=blueprint.id, limits=blueprint.limits)
 
 
 def place_named(scenario: Scenario) -> Place | None:
@@ -134,7 +134,7 @@ async def places_of(
             found[named] = job
         else:
             made = await base_spec(blueprints, workspace, blueprint)
-            found[named] = replace(job, image=made.image, blueprint=made.blueprint)
+            found[named] = replace(job, image=made.image, blueprint=made.blueprint, limits=made.limits)
     return found
 
 

@@ -45,7 +45,18 @@ from harena.core.errors import LimitExceededError, NotFoundError, PlatformError,
 from harena.core.gateways import Gateway, gateways_to_json, read_gateways
 from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.images import parse_reference
-from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintsPage, BlueprintSummary, Package
+from harena.core.models import (
+    DEFAULT_BLUEPRINT,
+    MOST_LOG_CHARACTERS,
+    MOST_RECIPE_CHARACTERS,
+    NO_LIMITS_SAID,
+    WARM_BLUEPRINT,
+    Blueprint,
+    BlueprintsPage,
+    BlueprintSummary,
+    Limits,
+    Package,
+)
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy, read_policy
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.profiles import Profile
@@ -144,16 +155,19 @@ class Blueprints(BlueprintSource):
         network: NetworkPolicy = NO_NETWORK,
         gateways: Sequence[Gateway] = (),
         daemons: Sequence[Daemon] = (),
-        limits: WorkspaceLimits | None = None,
+        limits: Limits = NO_LIMITS_SAID,
+        recipe: str = "",
+        log: str = "",
+        room: WorkspaceLimits | None = None,
     ) -> Blueprint:
         """Check, install, record. Raises ValidationError before any work for what is malformed, NotFoundError for an
-        image that is not here, LimitExceededError where that is more than `limits` (None = nothing is), and as
+        image that is not here, LimitExceededError where that is more than `room` (None = nothing is), and as
         `LayerStore.install` does."""
         files, env = dict(files or {}), dict(env or {})
         await _in_thread(workspace, _check, name, image, files, env, warm)
         _check_image(image, packages, warm, profile)
-        await _in_thread(workspace, self._check_room, workspace, sum(map(len, files.values())), limits)
-        made = await self._installed(workspace, packages, limits) if packages else None
+        await _in_thread(workspace, self._check_room, workspace, sum(map(len, files.values())), room)
+        made = await self._installed(workspace, packages, room) if packages else None
         layer = self._layers.path(made.digest) if made else None
         await _in_thread(workspace, _check_modules_exist, warm or (), layer, packages)
         blueprint = Blueprint(
@@ -170,10 +184,13 @@ class Blueprints(BlueprintSource):
             network=network,
             gateways=tuple(gateways),
             daemons=tuple(daemons),
+            limits=limits,
+            recipe=_kept_text(recipe, "recipe", MOST_RECIPE_CHARACTERS),
+            log=_kept_text(log, "log", MOST_LOG_CHARACTERS),
             created_at=self._clock.utcnow(),
         )
         blueprint = await _in_thread(workspace, _with_digest, blueprint)
-        await _in_thread(workspace, self._record, workspace, blueprint, limits)
+        await _in_thread(workspace, self._record, workspace, blueprint, room)
         return blueprint
 
     async def _installed(
@@ -231,18 +248,29 @@ class Blueprints(BlueprintSource):
                     raise PlatformError(message, step="remove blueprint") from error
         return deleted
 
-    async def page(self, workspace: str, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
-        """The newest version of each name, newest first, the built-in ones last: those behind the cursor, `limit` at
-        most, and fewer where they have more than PAGE_BYTES. No content of a file is read. Raises ValidationError."""
+    async def page(
+        self, workspace: str, *, name: str | None = None, cursor: str | None = None, limit: int = 100
+    ) -> BlueprintsPage:
+        """The newest version of each name, or every version of one, newest first, the built-in ones last: those behind
+        the cursor, `limit` at most, and fewer where they have more than PAGE_BYTES. No content of a file is read.
+        Raises ValidationError."""
         before = None if cursor is None else read_moment_cursor(cursor)
-        return await _in_thread(workspace, self._page, workspace, before, limit)
+        return await _in_thread(workspace, self._page, workspace, name, before, limit)
 
-    def _page(self, workspace: str, before: tuple[datetime, str] | None, limit: int) -> BlueprintsPage:
+    def _page(
+        self, workspace: str, asked: str | None, before: tuple[datetime, str] | None, limit: int
+    ) -> BlueprintsPage:
         root = self._root_of(workspace)
         versions = sorted(_versions(root))
-        places = [_path(root, name, version) for name, version in dict(versions).items()]
-        found: list[tuple[_Mark, Path | Blueprint]] = [(self._mark(place), place) for place in places]
-        found += [(_Mark((0, 0), built_in.id, _EPOCH), built_in) for built_in in BUILT_IN.values()]
+        listed = [*dict(versions).items()] if asked is None else [one for one in versions if one[0] == asked]
+        found: list[tuple[_Mark, Path | Blueprint]] = [
+            (self._mark(place), place) for place in (_path(root, name, version) for name, version in listed)
+        ]
+        found += [
+            (_Mark((0, 0), built_in.id, _EPOCH), built_in)
+            for built_in in BUILT_IN.values()
+            if asked in (None, built_in.name)
+        ]
         found.sort(key=lambda entry: entry[0].place_in_list)
         behind = [entry for entry in found if before is None or entry[0].is_behind(*before)]
         page: list[BlueprintSummary] = []
@@ -356,6 +384,7 @@ class Blueprints(BlueprintSource):
         read["network"] = read_policy(read.get("network"))
         read["gateways"] = read_gateways(read.get("gateways"))
         read["daemons"] = read_daemons(read.get("daemons"))
+        read["limits"] = Limits(**read.get("limits", {}))
         sizes = read.pop("file_sizes", None)
         if sizes is None:
             contents = read["files"].items()
@@ -428,6 +457,12 @@ class Blueprints(BlueprintSource):
 
 def _in_thread(workspace: str, function: Callable[P, T], /, *given: P.args, **named: P.kwargs) -> Awaitable[T]:
     return BLUEPRINTS.run_for(workspace, partial(function, *given, **named))
+
+
+def _kept_text(text: str, field: str, most: int) -> str:
+    if not isinstance(text, str) or len(text) > most:
+        raise ValidationError(f"{field}: must be a text of at most {most} characters")
+    return encodable(text, field)
 
 
 def _removed_just_now(path: Path) -> NotFoundError:
@@ -565,6 +600,7 @@ def _to_json(blueprint: Blueprint) -> str:
     written["network"] = blueprint.network.to_json()
     written["gateways"] = gateways_to_json(blueprint.gateways)
     written["daemons"] = daemons_to_json(blueprint.daemons)
+    written["limits"] = asdict(blueprint.limits)
     written["file_sizes"] = blueprint.file_sizes
     written["created_at"] = blueprint.created_at.isoformat() if blueprint.created_at else None
     return json.dumps(written, indent=1)

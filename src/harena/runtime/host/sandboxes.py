@@ -53,7 +53,7 @@ from harena.core.models import Blueprint, SandboxInfo, SandboxSpec, SandboxStatu
 from harena.core.network_policy import NetworkPolicy
 from harena.core.ports import Death, Runtime, SandboxPort, SandboxSource
 from harena.core.snapshots import snapshot_in
-from harena.core.workspace import LimitsOf, within
+from harena.core.workspace import LimitsOf, filled, within
 from harena.runtime.host.daemons import start_daemons
 
 MOST_REMEMBERED = 10_000
@@ -349,12 +349,13 @@ class Sandboxes:
                 f"tags and annotations have {noted} characters; a sandbox may have {MOST_NOTED}: keep what is larger "
                 "in a file of the sandbox, or elsewhere"
             )
-        if self._limits_of is not None:
-            spec = replace(spec, limits=within(await self._limits_of(workspace), spec.limits))
-            self._check_open()
         blueprint = None
         if spec.blueprint is not None:
             blueprint = await found_in_thread(self._blueprints, workspace, spec.blueprint)
+            self._check_open()
+            spec = replace(spec, limits=filled(spec.limits, blueprint.limits))
+        if self._limits_of is not None:
+            spec = replace(spec, limits=within(await self._limits_of(workspace), spec.limits))
             self._check_open()
         if blueprint is not None and spec.image == _DEFAULT_IMAGE:
             spec = replace(spec, image=blueprint.image)

@@ -20,12 +20,19 @@ from harena.core.errors import (
     SandboxNotFoundError,
 )
 from harena.core.gateways import Gateway, gateways_to_json
-from harena.core.models import Blueprint, BlueprintsPage, SandboxSpec, SandboxStatus
+from harena.core.models import NO_LIMITS_SAID, Blueprint, BlueprintsPage, Limits, SandboxSpec, SandboxStatus
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.operations import blueprints, sandboxes
 from harena.core.ports import SandboxHandle
 from harena.core.profiles import Profile
-from harena.core.wire import blueprint_from_json, blueprints_page_from_json, info_from_json, spec_to_json, text_of
+from harena.core.wire import (
+    blueprint_from_json,
+    blueprints_page_from_json,
+    info_from_json,
+    limits_to_json,
+    spec_to_json,
+    text_of,
+)
 from harena.sdk.http.benchmark_jobs import HttpBenchmarks
 from harena.sdk.http.catalog import HttpCatalog
 from harena.sdk.http.connection import Connection, address
@@ -128,6 +135,9 @@ class HttpOperations(
         network: NetworkPolicy = NO_NETWORK,
         gateways: Sequence[Gateway] = (),
         daemons: Sequence[Daemon] = (),
+        limits: Limits = NO_LIMITS_SAID,
+        recipe: str = "",
+        log: str = "",
     ) -> Blueprint:
         """Send a blueprint to the server; its files travel inside the request."""
         content = {
@@ -141,6 +151,9 @@ class HttpOperations(
             **({"network": network.to_json()} if network.is_on else {}),
             **({"gateways": gateways_to_json(gateways)} if gateways else {}),
             **({"daemons": daemons_to_json(daemons)} if daemons else {}),
+            **({"limits": limits_to_json(limits)} if limits != NO_LIMITS_SAID else {}),
+            **({"recipe": recipe} if recipe else {}),
+            **({"log": log} if log else {}),
         }
         key = {"idempotency-key": uuid.uuid4().hex}
         return self._blueprint(
@@ -155,10 +168,14 @@ class HttpOperations(
         """Delete a blueprint by its name or id."""
         await self._connection.json(*address(blueprints.DELETE, name_or_id=name_or_id))
 
-    async def list_blueprints(self, *, cursor: str | None = None, limit: int = 100) -> BlueprintsPage:
-        """Fetch one page of the workspace's blueprints. Raises PlatformError where the answer is no page or names
-        itself as the next."""
+    async def list_blueprints(
+        self, *, name: str | None = None, cursor: str | None = None, limit: int = 100
+    ) -> BlueprintsPage:
+        """Fetch one page of the workspace's blueprints, or of the versions of one. Raises PlatformError where the
+        answer is no page or names itself as the next."""
         query: dict[str, str | int | float | list[str]] = {"limit": limit}
+        if name is not None:
+            query["name"] = name
         if cursor is not None:
             query["cursor"] = cursor
         answer = await self._connection.json(*address(blueprints.LIST), query=query)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Response
 
 from harena.core.daemons import read_daemons
-from harena.core.models import Blueprint
+from harena.core.models import Blueprint, Limits
 from harena.core.operations import blueprints as table
 from harena.core.threads import BODIES
 from harena.core.wire import blueprint_to_json, blueprints_page_to_json
@@ -42,6 +42,9 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
             network=network,
             gateways=ways,
             daemons=daemons,
+            limits=Limits(**asked.limits.model_dump()),
+            recipe=asked.recipe,
+            log=asked.log,
         )
 
     known: Known[Blueprint] = Known(lambda blueprint: blueprint.id, operations.get_blueprint)
