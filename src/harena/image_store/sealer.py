@@ -344,7 +344,7 @@ class LayerSealer:
         link: bytes = b"",
         attributes: dict[bytes, bytes] | None = None,
     ) -> Entry:
-        user, group = (_inside(given, base) for given, base in zip((about.st_uid, about.st_gid), owner, strict=True))
+        user, group = _inside(about.st_uid, owner[0]), _inside(about.st_gid, owner[1])
         return Entry(
             parts=parts or [b"."],
             kind=kind,
@@ -383,8 +383,7 @@ class LayerSealer:
         return found
 
     def _check_path(self, parts: list[bytes]) -> None:
-        size = sum(map(len, parts)) + len(parts)
-        if len(parts) > MOST_DEPTH or size > MOST_NAME_BYTES:
+        if len(parts) > MOST_DEPTH or sum(map(len, parts)) + len(parts) > MOST_NAME_BYTES:
             raise UnfitError(
                 f"{shown(b'/'.join(parts))}... lies too deep: a path may have {MOST_DEPTH} parts and "
                 f"{MOST_NAME_BYTES} bytes"
