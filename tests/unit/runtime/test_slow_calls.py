@@ -184,8 +184,25 @@ def test_processor_time_makes_a_workspace_slow(slow: SlowWorkspaces) -> None:
     batch = Timed("ours")
     while not batch.is_long:
         pass
-    while "ours" not in slow:  # this thread may have lost its processor meanwhile
-        assert batch.end()
+    while not batch.end():  # this thread may have lost its processor meanwhile
+        pass
+    assert "ours" in slow
+
+
+def test_who_has_merely_lost_its_processor_stays_in_the_loop(
+    slow: SlowWorkspaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread would lose it, too. Who has waited for somebody else goes on in a thread."""
+    now, used, waits = 1.0, 0.5, 7
+    monkeypatch.setattr("time.perf_counter", lambda: now)
+    monkeypatch.setattr(slow_calls, "_of_this_thread", lambda: (used, waits))
+    batch = Timed("ours")
+    now, used = 2.0, 0.501
+    assert batch.is_long
+    assert not batch.end()
+    waits = 8
+    assert batch.end()
+    assert "ours" not in slow
 
 
 async def test_a_call_is_waited_for_where_its_caller_is_cancelled() -> None:

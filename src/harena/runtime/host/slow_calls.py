@@ -2,14 +2,16 @@
 
 The kernel does some of a program's work in whoever reads, writes or closes the other end of its pipe or terminal: it
 wakes everything that waits there, a tenth of a microsecond each, and by many epolls a program has more than a million
-waiters. It also lets readers and writers take turns. So a batch of such calls is timed. Where one took long, its stream
-goes on in a thread of its workspace, and where the loop's processor computed meanwhile, so do all streams of the
+waiters. It also lets readers and writers take turns. So a batch of such calls is timed. Where one computed or waited
+long, its stream goes on in a thread of its workspace (where it merely lost its processor, as to the program that it has
+woken, a thread would lose it, too), and where the loop's processor computed meanwhile, so do all streams of the
 workspace, for a thousand times as long: others lose no more than a thousandth of the loop's time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import resource
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -57,11 +59,11 @@ SLOW_WORKSPACES = SlowWorkspaces()
 class Timed:
     """The time that a batch of calls takes this thread."""
 
-    __slots__ = ("_began", "_used", "_workspace")
+    __slots__ = ("_began", "_used", "_waits", "_workspace")
 
     def __init__(self, workspace: str) -> None:
         self._workspace = workspace
-        self._used = time.thread_time()
+        self._used, self._waits = _of_this_thread()
         self._began = time.perf_counter()
 
     @property
@@ -70,14 +72,22 @@ class Timed:
         return time.perf_counter() - self._began > LONG_SECONDS
 
     def end(self) -> bool:
-        """Whether it took long. Where this thread has merely waited, or lost its processor, that is no news of the
-        workspace's others."""
+        """Whether it took long, and computed or waited meanwhile. Where this thread has merely waited, that is no news
+        of the workspace's others."""
         if not self.is_long:
             return False
-        used = time.thread_time() - self._used
-        if used > LONG_SECONDS:
-            SLOW_WORKSPACES.note(self._workspace, used)
-        return True
+        used, waits = _of_this_thread()
+        has_computed = used - self._used > LONG_SECONDS
+        if has_computed:
+            SLOW_WORKSPACES.note(self._workspace, used - self._used)
+        return has_computed or waits > self._waits
+
+
+def _of_this_thread() -> tuple[float, int]:
+    """The processor time that this thread has used, and how often it has waited for something else than a
+    processor."""
+    used = resource.getrusage(resource.RUSAGE_THREAD)
+    return used.ru_utime + used.ru_stime, used.ru_nvcsw
 
 
 async def in_thread(workspace: str, call: Callable[[], T]) -> tuple[T, float]:
