@@ -40,6 +40,10 @@ _REASONS = {
     errno.EROFS: "PERMISSION_DENIED",
     errno.ELOOP: "PERMISSION_DENIED",
     errno.EXDEV: "PERMISSION_DENIED",
+    # what a program of the sandbox has made of the file: a pipe that nobody reads, a program that runs, a mount
+    errno.ENXIO: "PERMISSION_DENIED",
+    errno.ETXTBSY: "PERMISSION_DENIED",
+    errno.EBUSY: "PERMISSION_DENIED",
     errno.ENOSPC: "NO_SPACE",
     errno.EDQUOT: "NO_SPACE",
     errno.ENOMEM: "NO_MEMORY",
