@@ -179,6 +179,7 @@ if TYPE_CHECKING:
     from harena.core.records.images import ImageRoot as ImageRoot
     from harena.core.records.images import ImagesPage as ImagesPage
     from harena.core.records.images import PullState as PullState
+    from harena.core.records.job_diff import ChangeKind as ChangeKind
     from harena.core.records.job_diff import ComparedAttempts as ComparedAttempts
     from harena.core.records.job_diff import ComparedJob as ComparedJob
     from harena.core.records.job_diff import ComparedJobs as ComparedJobs
@@ -328,7 +329,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("CollectedImages", "Image", "ImagePull", "ImagePullEvent", "ImageRoot", "ImagesPage", "PullState"),
     ),
     "harena.core.records.job_diff": (
-        *("ComparedAttempts", "ComparedJob", "ComparedJobs", "FlakyScenarios", "JobDiff", "McNemar"),
+        *("ChangeKind", "ComparedAttempts", "ComparedJob", "ComparedJobs", "FlakyScenarios", "JobDiff", "McNemar"),
         *("PairedDifference", "ScenarioChange"),
     ),
     "harena.core.records.objects": (

@@ -14,8 +14,18 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
+
+from harena.core.records.job_diff import (
+    ChangeKind,
+    ComparedAttempts,
+    ComparedJobs,
+    FlakyScenarios,
+    JobDiff,
+    McNemar,
+    PairedDifference,
+    ScenarioChange,
+)
 
 VERSIONS = (
     *("scorer_version", "scenario_digest", "contract_version", "scenario_version"),
@@ -25,21 +35,6 @@ VERSIONS = (
 SAME_SCORE = 1e-9
 _95_PERCENT = 1.959963984540054
 """quantile of the normal distribution for an interval of 95 %"""
-
-
-class Change(StrEnum):
-    """What became of a scenario from one job to the other."""
-
-    NEWLY_PASSING = "newly_passing"
-    NEWLY_FAILING = "newly_failing"
-    SCORE = "score"
-    """it passes, or fails, as before, with another score"""
-    REASON = "reason"
-    """both sides have the same score, for different reasons"""
-    UNSCORED = "unscored"
-    """no attempt was scored on one side or on both: the platform, or the contract, failed"""
-    ONLY_IN_A = "only_in_a"
-    ONLY_IN_B = "only_in_b"
 
 
 @dataclass(slots=True)
@@ -86,16 +81,17 @@ class Attempts:
         """Scored attempts disagree whether it passes."""
         return 0 < self.passed < self.scored
 
-    def answer(self) -> dict[str, Any]:
-        """The comparison as JSON types."""
-        return {
-            "attempts": self.scored + self.unscored.total(),
-            "scored": self.scored,
-            "passed": self.passed,
-            "score": self.score if self.scored else None,
-            "reasons": dict(sorted(self.reasons.items())),
-            "unscored": dict(sorted(self.unscored.items())),
-        }
+    @property
+    def record(self) -> ComparedAttempts:
+        """What the comparison says of them."""
+        return ComparedAttempts(
+            attempts=self.scored + self.unscored.total(),
+            scored=self.scored,
+            passed=self.passed,
+            score=self.score if self.scored else None,
+            reasons=dict(sorted(self.reasons.items())),
+            unscored=dict(sorted(self.unscored.items())),
+        )
 
 
 def gather(runs: Iterable[Mapping[str, Any]], scenarios: dict[str, Attempts] | None = None) -> dict[str, Attempts]:
@@ -109,19 +105,9 @@ def gather(runs: Iterable[Mapping[str, Any]], scenarios: dict[str, Attempts] | N
     return scenarios
 
 
-def diff(a: Mapping[str, Attempts], b: Mapping[str, Attempts]) -> dict[str, Any]:
-    """What changed from job `a` to job `b`, as JSON types.
-
-        {compared, unchanged, changes: {change: scenarios},
-         pass_rate, mean_score: {a, b, difference, low, high} or None where nothing can be compared,
-         mcnemar: {newly_passing, newly_failing, p_value},
-         flaky: {a: [scenario], b: [scenario]}, warnings: [text],
-         scenarios: [{scenario_id, change, difference: of the mean scores or None, a, b}]}
-
-    `difference` is b - a; `low` and `high` are its 95 % confidence interval. `scenarios` holds those that changed, by
-    id; `a` and `b` there are {attempts, scored, passed, score, reasons, unscored}, or None where the job lacks it.
-    """
-    changed: list[dict[str, Any]] = []
+def diff(jobs: ComparedJobs, a: Mapping[str, Attempts], b: Mapping[str, Attempts]) -> JobDiff:
+    """What changed from job `a` to job `b`, which `jobs` names."""
+    changed: list[ScenarioChange] = []
     pairs: list[tuple[Attempts, Attempts]] = []
     for name in sorted(a.keys() | b.keys()):
         of_a, of_b = a.get(name), b.get(name)
@@ -130,35 +116,24 @@ def diff(a: Mapping[str, Attempts], b: Mapping[str, Attempts]) -> dict[str, Any]
         change = _change(of_a, of_b)
         if change is not None:
             changed.append(_changed(name, change, of_a, of_b))
-    counts = Counter(entry["change"] for entry in changed)
-    gained, lost = counts[Change.NEWLY_PASSING], counts[Change.NEWLY_FAILING]
-    return {
-        "compared": len(pairs),
-        "unchanged": len(a.keys() | b.keys()) - len(changed),
-        "changes": {str(change): counts[change] for change in Change},
-        "pass_rate": _paired([(left.pass_rate, right.pass_rate) for left, right in pairs]),
-        "mean_score": _paired([(left.score, right.score) for left, right in pairs]),
-        "mcnemar": {"newly_passing": gained, "newly_failing": lost, "p_value": mcnemar_exact(gained, lost)},
-        "flaky": {
-            side: sorted(name for name, attempts in of.items() if attempts.is_flaky)
-            for side, of in (("a", a), ("b", b))
-        },
-        "warnings": _warnings(a, b),
-        "scenarios": changed,
-    }
-
-
-def regressed(answer: Mapping[str, Any]) -> bool:
-    """A scenario passes no longer, or has a lower score than before. Of what `diff` answers."""
-    return any(
-        entry["change"] == Change.NEWLY_FAILING or (entry["change"] == Change.SCORE and entry["difference"] < 0)
-        for entry in answer["scenarios"]
+    counts = Counter(entry.change for entry in changed)
+    gained, lost = counts[ChangeKind.NEWLY_PASSING], counts[ChangeKind.NEWLY_FAILING]
+    return JobDiff(
+        jobs=jobs,
+        compared=len(pairs),
+        unchanged=len(a.keys() | b.keys()) - len(changed),
+        changes={str(change): counts[change] for change in ChangeKind},
+        pass_rate=_paired([(left.pass_rate, right.pass_rate) for left, right in pairs]),
+        mean_score=_paired([(left.score, right.score) for left, right in pairs]),
+        mcnemar=McNemar(newly_passing=gained, newly_failing=lost, p_value=mcnemar_exact(gained, lost)),
+        flaky=FlakyScenarios(a=_flaky(a), b=_flaky(b)),
+        warnings=_warnings(a, b),
+        scenarios=changed,
     )
 
 
-def significantly_worse(answer: Mapping[str, Any]) -> bool:
-    """The pass rate or the mean score fell by more than chance explains: its interval lies below 0."""
-    return any(rate is not None and rate["high"] < 0 for rate in (answer["pass_rate"], answer["mean_score"]))
+def _flaky(scenarios: Mapping[str, Attempts]) -> list[str]:
+    return sorted(name for name, attempts in scenarios.items() if attempts.is_flaky)
 
 
 def mcnemar_exact(gained: int, lost: int) -> float:
@@ -182,7 +157,7 @@ def mcnemar_exact(gained: int, lost: int) -> float:
     return min(1.0, 2.0 * tail)
 
 
-def _paired(pairs: Sequence[tuple[float, float]]) -> dict[str, float] | None:
+def _paired(pairs: Sequence[tuple[float, float]]) -> PairedDifference | None:
     """Means of both sides, their difference b - a, and its 95 % confidence interval, for values between 0 and 1.
 
     The interval is that of A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched
@@ -199,38 +174,38 @@ def _paired(pairs: Sequence[tuple[float, float]]) -> dict[str, float] | None:
     total, squares = math.fsum(differences), math.fsum(difference * difference for difference in differences) + 1
     centre = total / (count + 2)
     half = _95_PERCENT * math.sqrt(max(0.0, squares / (count + 2) - centre * centre) / (count + 2))
-    return {
-        "a": a,
-        "b": b,
-        "difference": total / count,
-        "low": max(-1.0, centre - half),
-        "high": min(1.0, centre + half),
-    }
+    return PairedDifference(
+        a=a,
+        b=b,
+        difference=total / count,
+        low=max(-1.0, centre - half),
+        high=min(1.0, centre + half),
+    )
 
 
-def _change(a: Attempts | None, b: Attempts | None) -> Change | None:
+def _change(a: Attempts | None, b: Attempts | None) -> ChangeKind | None:
     if a is None:
-        return Change.ONLY_IN_B
+        return ChangeKind.ONLY_IN_B
     if b is None:
-        return Change.ONLY_IN_A
+        return ChangeKind.ONLY_IN_A
     if not (a.scored and b.scored):
-        return Change.UNSCORED if (a.scored, a.unscored) != (b.scored, b.unscored) else None
+        return ChangeKind.UNSCORED if (a.scored, a.unscored) != (b.scored, b.unscored) else None
     if a.passes != b.passes:
-        return Change.NEWLY_PASSING if b.passes else Change.NEWLY_FAILING
+        return ChangeKind.NEWLY_PASSING if b.passes else ChangeKind.NEWLY_FAILING
     if abs(a.score - b.score) > SAME_SCORE:
-        return Change.SCORE
-    return Change.REASON if a.reasons.keys() != b.reasons.keys() else None
+        return ChangeKind.SCORE
+    return ChangeKind.REASON if a.reasons.keys() != b.reasons.keys() else None
 
 
-def _changed(name: str, change: Change, a: Attempts | None, b: Attempts | None) -> dict[str, Any]:
+def _changed(name: str, change: ChangeKind, a: Attempts | None, b: Attempts | None) -> ScenarioChange:
     both = a is not None and b is not None and a.scored > 0 and b.scored > 0
-    return {
-        "scenario_id": name,
-        "change": str(change),
-        "difference": b.score - a.score if a is not None and b is not None and both else None,
-        "a": None if a is None else a.answer(),
-        "b": None if b is None else b.answer(),
-    }
+    return ScenarioChange(
+        scenario_id=name,
+        change=change,
+        difference=b.score - a.score if a is not None and b is not None and both else None,
+        a=None if a is None else a.record,
+        b=None if b is None else b.record,
+    )
 
 
 def _warnings(a: Mapping[str, Attempts], b: Mapping[str, Attempts]) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harena.core.job_diff import Attempts, diff, gather
 from harena.core.records.benchmark_jobs import BenchmarkJob, BenchmarkRun, ResultsPage
-from harena.core.records.job_diff import JobDiff
+from harena.core.records.job_diff import ComparedJob, ComparedJobs, JobDiff
 from harena.sdk.portal import in_thread
 from harena.sdk.result_files import ResultFormat, result_file
 
@@ -73,11 +74,11 @@ async def compare(operations: Operations, a: str, b: str) -> JobDiff:
     """What changed from job `a` to job `b`."""
     jobs = [await operations.get_benchmark_job(job) for job in (a, b)]
     of_a, of_b = [await _gathered(operations, job.id) for job in jobs]
-    named = dict(zip(("a", "b"), jobs, strict=True))
-    answer = await asyncio.to_thread(diff, of_a, of_b)
-    unended = [f"{side} has not ended: what it lacks may come" for side, job in named.items() if _open(job)]
-    told = {side: {"id": job.id, "name": job.name, "state": job.state} for side, job in named.items()}
-    return JobDiff.from_dict({"jobs": told, **answer, "warnings": [*unended, *answer["warnings"]]})
+    compared_a, compared_b = [ComparedJob(id=job.id, name=job.name, state=job.state) for job in jobs]
+    found = await asyncio.to_thread(diff, ComparedJobs(a=compared_a, b=compared_b), of_a, of_b)
+    named = zip(("a", "b"), jobs, strict=True)
+    unended = [f"{side} has not ended: what it lacks may come" for side, job in named if _open(job)]
+    return replace(found, warnings=[*unended, *found.warnings])
 
 
 def _open(job: BenchmarkJob) -> bool:

@@ -17,7 +17,7 @@ from harena.cli.main import main
 from harena.core.errors import HarenaError, NotFoundError
 from harena.core.job_diff import diff, gather
 from harena.core.records.benchmark_jobs import JobSummary, ResultsPage
-from harena.core.records.job_diff import JobDiff
+from harena.core.records.job_diff import ComparedJob, ComparedJobs, JobDiff
 
 
 def run_row(scenario_id: str, score: float | None, *, reason: str = "passed", **more: Any) -> dict[str, Any]:
@@ -153,8 +153,8 @@ class FakeJobs:
 
     def diff(self, a: str, b: str) -> JobDiff:
         of_a, of_b = self.compared
-        jobs = {side: {"id": f"job_{name}", "name": name, "state": "completed"} for side, name in (("a", a), ("b", b))}
-        return filled(JobDiff, {"jobs": jobs, **diff(gather(of_a), gather(of_b))})
+        job_a, job_b = (ComparedJob(id=f"job_{name}", name=name, state="completed") for name in (a, b))
+        return diff(ComparedJobs(a=job_a, b=job_b), gather(of_a), gather(of_b))
 
     def list(self, **asked: Any) -> list[Record]:
         self.calls.append(("list", asked))

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.core.job_diff import Change, diff, gather, mcnemar_exact, regressed, significantly_worse
+from harena.core.job_diff import diff, gather, mcnemar_exact
+from harena.core.records.job_diff import ChangeKind, ComparedJob, ComparedJobs, JobDiff
+
+JOBS = ComparedJobs(**{side: ComparedJob(id=f"job_{side}", name=side, state="completed") for side in "ab"})
 
 
 def run(scenario: str, score: float | None, *, attempt: int = 1, reason: str = "", **more: Any) -> dict[str, Any]:
@@ -23,11 +26,11 @@ def run(scenario: str, score: float | None, *, attempt: int = 1, reason: str = "
     }
 
 
-def compared(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> dict[str, Any]:
-    return diff(gather(a), gather(b))
+def compared(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> JobDiff:
+    return diff(JOBS, gather(a), gather(b))
 
 
-def changes(answer: dict[str, Any]) -> dict[str, str]:
+def changes(answer: JobDiff) -> dict[str, str]:
     return {entry["scenario_id"]: entry["change"] for entry in answer["scenarios"]}
 
 
@@ -39,13 +42,13 @@ def test_each_kind_of_change() -> None:
          run("new", 1), run("lost", None)]  # fmt: skip
     answer = compared(a, b)
     assert changes(answer) == {
-        "up": Change.NEWLY_PASSING,
-        "down": Change.NEWLY_FAILING,
-        "score": Change.SCORE,
-        "reason": Change.REASON,
-        "lost": Change.UNSCORED,
-        "gone": Change.ONLY_IN_A,
-        "new": Change.ONLY_IN_B,
+        "up": ChangeKind.NEWLY_PASSING,
+        "down": ChangeKind.NEWLY_FAILING,
+        "score": ChangeKind.SCORE,
+        "reason": ChangeKind.REASON,
+        "lost": ChangeKind.UNSCORED,
+        "gone": ChangeKind.ONLY_IN_A,
+        "new": ChangeKind.ONLY_IN_B,
     }
     assert (answer["compared"], answer["unchanged"]) == (5, 1)
     assert answer["changes"]["newly_passing"] == 1
@@ -60,8 +63,8 @@ def test_what_the_platform_lost_is_no_change_of_score() -> None:
     assert compared(a, b)["scenarios"] == []
     answer = compared(a, [run("s", None), run("s", None, attempt=2)])
     assert (answer["compared"], answer["pass_rate"]) == (0, None)
-    assert changes(answer) == {"s": Change.UNSCORED}
-    assert not regressed(answer)
+    assert changes(answer) == {"s": ChangeKind.UNSCORED}
+    assert not answer.regressed
     assert "1 scenarios have no score in b" in " ".join(answer["warnings"])
 
 
@@ -70,8 +73,8 @@ def test_attempts_of_a_scenario_are_taken_together() -> None:
     a = [run("s", score, attempt=number) for number, score in enumerate([1, 1, 0])]
     b = [run("s", score, attempt=number) for number, score in enumerate([1, 0, 0])]
     answer = compared(a, b)
-    assert changes(answer) == {"s": Change.NEWLY_FAILING}
-    assert answer["flaky"] == {"a": ["s"], "b": ["s"]}
+    assert changes(answer) == {"s": ChangeKind.NEWLY_FAILING}
+    assert answer.flaky.to_dict() == {"a": ["s"], "b": ["s"]}
     assert answer["pass_rate"]["difference"] == pytest.approx(-1 / 3)
 
 
@@ -108,11 +111,11 @@ def test_the_interval_is_agresti_and_mins() -> None:
 
 def test_one_pair_proves_nothing() -> None:
     """The interval of a single change holds 0, and that of many equal ones does not."""
-    assert not significantly_worse(compared([run("s", 1)], [run("s", 0)]))
+    assert not compared([run("s", 1)], [run("s", 0)]).significantly_worse
     many = [f"s{number}" for number in range(30)]
     answer = compared([run(name, 1) for name in many], [run(name, 0) for name in many])
-    assert significantly_worse(answer)
-    assert regressed(answer)
+    assert answer.significantly_worse
+    assert answer.regressed
 
 
 RUNS = st.lists(
@@ -153,7 +156,7 @@ def test_the_other_way_round_is_the_mirror_image(a: list[dict[str, Any]], b: lis
     there, back = compared(a, b), compared(b, a)
     assert changes(back) == {name: MIRRORED.get(change, change) for name, change in changes(there).items()}
     assert back["mcnemar"]["p_value"] == there["mcnemar"]["p_value"]
-    assert back["flaky"] == {"a": there["flaky"]["b"], "b": there["flaky"]["a"]}
+    assert (back.flaky.a, back.flaky.b) == (there.flaky.b, there.flaky.a)
     for rate in ("pass_rate", "mean_score"):
         if there[rate] is None:
             assert back[rate] is None

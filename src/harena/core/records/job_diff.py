@@ -1,11 +1,26 @@
-"""What changed from one benchmark job to another, as it is answered; see `harena.core.job_diff`."""
+"""What changed from one benchmark job to another, as it is answered; `harena.core.job_diff` makes it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from harena.core.job_diff import regressed, significantly_worse
 from harena.core.records.record import Record
+
+
+class ChangeKind(StrEnum):
+    """What became of a scenario from one job to the other."""
+
+    NEWLY_PASSING = "newly_passing"
+    NEWLY_FAILING = "newly_failing"
+    SCORE = "score"
+    """it passes, or fails, as before, with another score"""
+    REASON = "reason"
+    """both sides have the same score, for different reasons"""
+    UNSCORED = "unscored"
+    """no attempt was scored on one side or on both: the platform, or the contract, failed"""
+    ONLY_IN_A = "only_in_a"
+    ONLY_IN_B = "only_in_b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +107,8 @@ class ScenarioChange(Record):
 
     scenario_id: str
     """the scenario's id, the same in both jobs"""
-    change: str
-    """a `harena.core.job_diff.Change`"""
+    change: ChangeKind
+    """what became of it"""
     difference: float | None
     """difference of the mean scores, b - a"""
     a: ComparedAttempts | None
@@ -130,9 +145,14 @@ class JobDiff(Record):
     @property
     def regressed(self) -> bool:
         """A scenario passes no longer, or has a lower score."""
-        return regressed(self.to_dict())
+        return any(
+            entry.change == ChangeKind.NEWLY_FAILING
+            or (entry.change == ChangeKind.SCORE and entry.difference is not None and entry.difference < 0)
+            for entry in self.scenarios
+        )
 
     @property
     def significantly_worse(self) -> bool:
-        """The pass rate or the mean score fell by more than chance explains."""
-        return significantly_worse(self.to_dict())
+        """The pass rate or the mean score fell by more than chance explains: its interval lies below 0."""
+        rates = (self.pass_rate, self.mean_score)
+        return any(rate is not None and rate.high is not None and rate.high < 0 for rate in rates)
