@@ -151,7 +151,8 @@ class _Init:
         self.poll = base.poll
 
     def serve(self, outcome: int | None) -> object:
-        """See above."""
+        """Run the loop, and tell the owner of an error that ends it. Returns only in a child, with the program's
+        plan."""
         trees.look_into(launch.PROCESSES)
         try:
             return self.loop(outcome)

@@ -431,7 +431,8 @@ class SandboxLaunch:
         return self._batch.address, len(self._batch)
 
     def laid_out(self, place: int, gap: int) -> tuple[bytes, bytes, list[int]]:
-        """See `batch.Batch`."""
+        """Give the calls as bytes that may lie at `place` in another process, what they point to, `gap` bytes behind
+        them, and where the calls hold an address."""
         return self._batch.laid_out(place, gap)
 
     def steps(self) -> list[str]:

@@ -298,7 +298,7 @@ def become_plain(received: memoryview, numbers: memoryview) -> Plan:
 
 
 _FILE = -1
-"""see `_kind`"""
+"""kind of a descriptor that is a regular file"""
 _ORDER_BYTES, _STREAM_COUNT, _SIZE = 32, 14, 16  # as in wire and fast_path, which this file shall not need
 _ENCODING = sys.getfilesystemencoding()
 _kept: list[object] = []

@@ -79,7 +79,7 @@ _DEATH_NEWS_SECONDS = 0.5  # how long the spawner's word of a death may come aft
 
 
 Hold = Callable[["LinuxSandbox", UpperLayer, str, float], Awaitable[int | None]]
-"""see `hold_files`; the layer is the caller's to close, but for what it has taken of it"""
+"""carries out `hold_files`; the layer is the caller's to close, but for what it has taken of it"""
 
 
 class LinuxSandbox:
@@ -175,7 +175,7 @@ class LinuxSandbox:
     # -- commands ------------------------------------------------------------------------------------------------
 
     async def exec(self, request: ExecRequest) -> LinuxExec:
-        """See `SandboxPort`."""
+        """Start a command, as soon as the sandbox is not paused. Raises SandboxNotRunningError."""
         self._check_running()
         if not self._goes_on.is_set():
             await self._goes_on.wait()
@@ -308,7 +308,7 @@ class LinuxSandbox:
     # -- files ---------------------------------------------------------------------------------------------------
 
     async def read_file(self, path: str, *, max_bytes: int) -> bytes:
-        """See `SandboxPort`."""
+        """Open a file inside the sandbox and read it whole. Raises SandboxFileError, also for more than `max_bytes`."""
         file = await self._open(path, os.O_RDONLY)
         try:
             size, content = await self._step(path, partial(file.read_small, max_bytes))
@@ -323,7 +323,8 @@ class LinuxSandbox:
     async def read_stream(
         self, path: str, *, chunk_bytes: int = 1 << 20, max_bytes: int | None = None
     ) -> AsyncIterator[bytes]:
-        """See `SandboxPort`."""
+        """Open a file inside the sandbox and read it in pieces. Raises SandboxFileError, also for more than
+        `max_bytes`."""
         file = await self._open(path, os.O_RDONLY)
         try:
             size = await self._step(path, file.size)
@@ -341,7 +342,8 @@ class LinuxSandbox:
     async def write_file(
         self, path: str, source: bytes | AsyncIterable[bytes], *, append: bool = False, mode: int | None = None
     ) -> None:
-        """See `SandboxPort`."""
+        """Write a file inside the sandbox; what is large is written by a process of the sandbox, so that it counts for
+        its memory. Raises SandboxFileError."""
         flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC)
         if isinstance(source, bytes | bytearray | memoryview):
             self._check_fits(path, len(source))
@@ -505,7 +507,8 @@ class LinuxSandbox:
             file.close()
 
     async def watch_files(self, paths: Sequence[str], folders: Sequence[str] = ()) -> FileWatchPort:
-        """See `WatchesFiles`."""
+        """Open the paths inside the sandbox, and watch what happens to them; those that are not there are left out.
+        Raises PlatformError where the kernel has no watch left."""
 
         async def opened(path: str) -> int:
             try:
@@ -534,7 +537,8 @@ class LinuxSandbox:
         return watch
 
     async def watch_reads(self, paths: Sequence[str], folders: Sequence[str] = ()) -> ReadWatchPort:
-        """See `WatchesFiles`."""
+        """Open the paths inside the sandbox, and watch whether they are read; those that are not there are left out.
+        Raises PlatformError where the kernel has no watch left."""
         self._is_watched = True
         try:
             watch = ReadWatch()
@@ -566,19 +570,19 @@ class LinuxSandbox:
         return watch
 
     async def stat(self, path: str) -> FileInfo:
-        """See `SandboxPort`."""
+        """Ask init for one file's attributes. Raises SandboxFileError."""
         return box_files.parse_entries(await self._operate(path, "stat"))[0]
 
     async def list_dir(self, path: str) -> list[FileInfo]:
-        """See `SandboxPort`."""
+        """Ask init for the entries of a directory. Raises SandboxFileError."""
         return await self._read(path, await self._answer(path, "list"), box_files.parse_entries)
 
     async def make_dir(self, path: str, *, parents: bool = True) -> None:
-        """See `SandboxPort`."""
+        """Have init make a directory. Raises SandboxFileError."""
         await self._operate(path, "make", parents)
 
     async def remove(self, path: str, *, recursive: bool = False, missing_ok: bool = False) -> None:
-        """See `SandboxPort`."""
+        """Have init remove a file or a tree. Raises SandboxFileError."""
         try:
             await self._operate(path, "remove", recursive)
         except SandboxFileError as error:
@@ -586,15 +590,15 @@ class LinuxSandbox:
                 raise
 
     async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
-        """See `SandboxPort`."""
+        """Send an archive to a child of init, which unpacks it. Raises SandboxFileError."""
         await self._take_in(path, "unpack", source)
 
     async def replace_tree(self, path: str, source: AsyncIterable[bytes], *, kept: Sequence[str] = ()) -> None:
-        """See `MovesTrees`."""
+        """Send a tree to a child of init, which makes the directory equal to it. Raises SandboxFileError."""
         await self._take_in(path, "replace_tree", source, arguments=(tuple(kept),))
 
     async def adopt_times(self, path: str, source: AsyncIterable[bytes]) -> None:
-        """See `MovesTrees`."""
+        """Send a tree to a child of init, which gives equal files its times. Raises SandboxFileError."""
         await self._take_in(path, "adopt_times", source)
 
     async def _take_in(
@@ -648,11 +652,12 @@ class LinuxSandbox:
                 answer.cancel()
 
     def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
-        """See `SandboxPort`."""
+        """Have a child of init pack a path, and pass the archive on as it comes."""
         return self._packed(path)
 
     def pack_tree(self, path: str) -> AsyncGenerator[bytes, None]:
-        """See `MovesTrees`."""
+        """Have a child of init pack a path with links and the fractions of times, and pass the stream on as it
+        comes."""
         return self._packed(path, True)
 
     async def _packed(self, path: str, *arguments: object) -> AsyncGenerator[bytes, None]:
@@ -696,7 +701,7 @@ class LinuxSandbox:
             self._send(("k", number))
 
     async def processes(self) -> list[ProcessInfo]:
-        """See `SandboxPort`."""
+        """Ask init for the processes of the sandbox."""
         return await self._read(None, await self._answer(None, "processes"), box_files.parse_processes)
 
     async def _read(self, path: str | None, answer: bytes, parse: Callable[[list[str]], list[T]]) -> list[T]:
@@ -706,7 +711,7 @@ class LinuxSandbox:
         return await CONTENT.run_for(self.id, lambda: parse(box_files.parse_answer(answer, path)))
 
     async def signal(self, pid: int, signum: int) -> None:
-        """See `SandboxPort`."""
+        """Have init send a signal to one process. Raises SandboxValidationError where that cannot be."""
         if pid <= 1:
             raise SandboxValidationError(f"cannot signal process {pid}: give the number of one process, above 1")
         try:
@@ -766,7 +771,8 @@ class LinuxSandbox:
     # -- snapshots -----------------------------------------------------------------------------------------------
 
     async def upper_layer(self) -> UpperLayer:
-        """See `HasUpperLayer`."""
+        """Open what the sandbox has written, as a layer that the caller closes. Raises SandboxValidationError where it
+        has none of its own."""
         layer = self._named_layer()
         self._given_layers.add(layer)
         await self._open_layer(layer)
@@ -798,7 +804,8 @@ class LinuxSandbox:
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
-        """See `HasUpperLayer`."""
+        """Stop all programs for as long as the context is open; commands that are asked for meanwhile wait. Raises
+        PlatformError."""
         async with self._pausing:
             self._check_running()
             self._goes_on.clear()
@@ -811,8 +818,9 @@ class LinuxSandbox:
                     self._send(("c", self._next_number()))
 
     async def hold_files(self, identity: str, seconds: float) -> int | None:
-        """See `HoldsFiles`. The layer is held by going on as another sandbox, that has it for the uppermost of those
-        below its own: so nothing may be going on in this one that would not notice."""
+        """Hold the layer by going on as another sandbox, that has it for the uppermost of those below its own: so
+        nothing may be going on in this one that would not notice. Gives the bytes that are held; None = it cannot be
+        done here."""
         layer = self._named_layer()
         if self._hold is None or self._ports is not None or self._gateways is not None:
             return None  # its listeners are in a network namespace that is to go
@@ -880,7 +888,7 @@ class LinuxSandbox:
         return self._channel
 
     async def check_still(self) -> None:
-        """See `HasUpperLayer`."""
+        """Have init confirm that no program has run since `paused`. Raises PlatformError."""
         await self._stopped()
 
     async def _stopped(self) -> None:
@@ -921,15 +929,15 @@ class LinuxSandbox:
         self._check_running()
 
     async def set_network(self, policy: NetworkPolicy) -> None:
-        """See `SandboxPort`."""
+        """Give the sandbox's listeners another policy. Raises SandboxValidationError where it has no network."""
         await self._served().change(self.id, policy)
 
     async def network_log(self, *, after: int = 0, limit: int = 100) -> NetworkLog:
-        """See `SandboxPort`."""
+        """Read what the sandbox's programs reached. Raises SandboxValidationError where it has no network."""
         return await self._served().log(self.id, after=after, limit=limit)
 
     async def gateway_log(self, *, after: int = 0, limit: int = 100) -> GatewayLog:
-        """See `SandboxPort`."""
+        """Read what was asked of the sandbox's gateways. Raises SandboxValidationError where it has none."""
         self._check_running()
         if self._gateways is None:
             raise SandboxValidationError(f"sandbox {self.id} was made without gateways")
@@ -955,7 +963,8 @@ class LinuxSandbox:
     # -- the end -------------------------------------------------------------------------------------------------
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
-        """See `SandboxPort`."""
+        """End the sandbox; its programs are asked to end first, and get `grace_seconds` for that. Returns when it is
+        gone."""
         if not self._stopping and grace_seconds > 0 and not self._dead.done():
             self._stopping = True
             self._send(("t",))
@@ -967,7 +976,7 @@ class LinuxSandbox:
         await self._dead.wait()
 
     async def wait_dead(self) -> Death:
-        """See `SandboxPort`."""
+        """Wait until the sandbox is dead, and tell what it died of."""
         return await self._dead.wait()
 
     def died(self, oom_kills: int) -> None:

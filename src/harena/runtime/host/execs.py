@@ -289,7 +289,8 @@ class LinuxExec:
         self.close_stdin()
 
     async def write_stdin(self, data: bytes | memoryview) -> None:
-        """See `RunningExec`."""
+        """Write to the command's standard input, waiting where it does not read. Raises SandboxExecutionError where the
+        input is closed."""
         rest = memoryview(data)
         while rest:
             target = self._terminal if self._terminal >= 0 else self._stdin
@@ -337,7 +338,7 @@ class LinuxExec:
                 self._loop.remove_writer(descriptor)
 
     def close_stdin(self) -> None:
-        """See `RunningExec`."""
+        """Close the command's standard input; on a terminal, send what ends it."""
         if self._stdin >= 0:
             descriptor, self._stdin = self._stdin, -1
             self._loop.remove_writer(descriptor)
@@ -346,13 +347,13 @@ class LinuxExec:
             self._call(partial(_end_input, self._terminal))
 
     def resize(self, columns: int, rows: int) -> None:
-        """See `RunningExec`."""
+        """Tell the command's terminal its size; no effect without one."""
         if self._terminal >= 0 and not self._is_released:
             size = struct.pack("HHHH", rows, columns, 0, 0)
             self._call(partial(fcntl.ioctl, self._terminal, termios.TIOCSWINSZ, size))
 
     def kill(self) -> None:
-        """See `RunningExec`."""
+        """End the command with all its processes."""
         self._end(ExecOutcome.CANCELLED)
 
     def _deadline(self) -> None:
@@ -561,7 +562,7 @@ class LinuxExec:
             os.close(descriptor)
 
     async def wait(self) -> ExecResult:
-        """See `RunningExec`."""
+        """Wait until the command has ended and its output has been read."""
         return await self._result.wait()
 
 

@@ -147,7 +147,7 @@ class FileWatch:
             self._files.add(path)
 
     async def touched(self) -> dict[str, frozenset[str]]:
-        """See `harena.core.ports.FileWatch`."""
+        """Tell what happened to each watched path, and which of the files is open for writing still."""
         found: dict[str, frozenset[str]] = {}
         for path, numbers in self._watches.items():
             kinds = {kind for kind, (queue, number) in numbers.items() if queue.was_told(number)}

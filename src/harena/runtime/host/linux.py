@@ -215,7 +215,7 @@ class LinuxRuntime:
         self._looking: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
-        """See `Runtime`."""
+        """Raise this process's limit of open files, and start the spawner."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft != hard:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -224,7 +224,8 @@ class LinuxRuntime:
     async def create(
         self, spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = DEFAULT_WORKSPACE
     ) -> SandboxPort:
-        """See `Runtime`."""
+        """Take a sandbox from a pool or have one made by the blueprint's template. Raises SandboxError,
+        PlatformError."""
         bound = await self._bound(spec, workspace) if spec.gateways else None
         try:
             template, sandbox = await self._claim(spec, blueprint, workspace)
@@ -364,7 +365,8 @@ class LinuxRuntime:
     async def _hold(
         self, template: _Template, sandbox: LinuxSandbox, layer: UpperLayer, identity: str, seconds: float
     ) -> int | None:
-        """See `HoldsFiles.hold_files`: have the sandbox go on as another one, whose uppermost layer is empty."""
+        """Have the sandbox go on as another one, whose uppermost layer is empty, and keep the old layer for forks; None
+        = it cannot be done here."""
         number = await sandbox.quiet()
         if number is None or template.is_forgotten or len(sandbox.chain) >= MOST_BELOW:
             return None
@@ -424,7 +426,7 @@ class LinuxRuntime:
         template.claimed.add(point)
 
     def forget_held(self, identity: str, *, workspace: str = DEFAULT_WORKSPACE) -> bool:
-        """See `Runtime`."""
+        """Let go of files that are held in memory; whether there were any."""
         point = self._points.pop((workspace, identity), None)
         if point is not None:
             point.timer.cancel()
@@ -459,11 +461,11 @@ class LinuxRuntime:
             self._looking = asyncio.get_running_loop().call_at(when, self._end_idle_templates)
 
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
-        """See `Runtime`."""
+        """Make no more sandboxes by templates of a blueprint; each ends when nobody has one of its sandboxes."""
         self._forget(key for key in self._templates if (key.workspace, key.blueprint) == (workspace, blueprint_id))
 
     def forget_image(self, digest: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
-        """See `Runtime`."""
+        """Make no more sandboxes by templates of an image; each ends when nobody has one of its sandboxes."""
         self._forget(key for key in self._templates if (key.workspace, key.image) == (workspace, digest))
 
     def _forget(self, keys: Iterable[_Key]) -> None:
@@ -493,7 +495,7 @@ class LinuxRuntime:
             self._link.drop_template(template.number)
 
     async def close(self) -> None:
-        """See `Runtime`."""
+        """End every sandbox and template, and the spawner."""
         self._closed = True
         if self._looking is not None:
             self._looking.cancel()

@@ -195,7 +195,7 @@ class ReadWatch:
             watched.is_changed = watched.is_replaced = True
 
     async def unread(self) -> frozenset[str]:
-        """See `harena.core.ports.ReadWatch`."""
+        """Tell the watched files that are still there and were not read; none where reading could have gone unseen."""
         await self._look()
         if self._is_blind:
             return frozenset()

@@ -610,7 +610,7 @@ class _Source:
         self._workspace = workspace
 
     def sandbox(self, spec: SandboxSpec) -> AbstractAsyncContextManager[SandboxPort]:
-        """See `SandboxSource`."""
+        """Lend a sandbox of the workspace for as long as the context is open."""
         return self._sandboxes.lend(self._workspace, spec)
 
 

@@ -22,7 +22,7 @@ class UpperLayer:
         return folder
 
     async def close(self) -> None:
-        """See `harena.core.ports.UpperLayer`."""
+        """Close the layer's descriptors."""
         self.is_closed = True
         descriptors = self.folder, self.users, *self.below
         self.folder = self.users = -1

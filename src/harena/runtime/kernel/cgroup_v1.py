@@ -98,7 +98,8 @@ class V1Group(Group):
         super().kill()
 
     def open_entries(self) -> list[int]:
-        """See `Group`."""
+        """Open the `tasks` file of each controller's group to write, so that a process can move itself; all or none.
+        Raises OSError."""
         entries: list[int] = []
         try:
             for directory in self._all:
