@@ -84,7 +84,7 @@ class TestsContract(Contract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `tests`."""
         return "tests-9"
 
     def tolerance(self, check: Check) -> Tolerance:
@@ -137,7 +137,7 @@ class ReferenceContract(Contract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `reference`."""
         return "reference-9"
 
     @cached_property

@@ -118,7 +118,7 @@ class CommandContract(Contract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `command`."""
         return "command-20"
 
     @property

@@ -71,7 +71,7 @@ class StdioContract(Contract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `stdio`."""
         return "stdio-5"
 
     @property
@@ -125,7 +125,7 @@ class NumericContract(Contract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `numeric`."""
         return "numeric-4"
 
     @property
@@ -160,13 +160,13 @@ class PythonContract(Contract):
 
     @property
     def shared_because(self) -> str | None:
-        """See Contract."""
+        """Why the scorer may execute what the candidate wrote; None = it does not."""
         doubt = may_execute_text(self.source)
         return None if doubt is None else f"its scorer may execute what the candidate wrote: {doubt}"
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `python`."""
         return "python-6"
 
 
@@ -236,14 +236,14 @@ class WeightedContract(Contract):
 
     @property
     def shared_because(self) -> str | None:
-        """See Contract."""
+        """The first part's reason, with the part's name; None = no part has one."""
         reasons = (f"{name}: {part.scoring.shared_because}" for name, part in self.parts.items()
                    if part.scoring.shared_because is not None)  # fmt: skip
         return next(reasons, None)
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `weighted`, and those of its parts."""
         return f"weighted-3({','.join(part.scoring.version for part in self.parts.values())})"
 
 

@@ -139,5 +139,5 @@ class HarborContract(Contract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `harbor`."""
         return "harbor-11"

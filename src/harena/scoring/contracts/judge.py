@@ -68,7 +68,7 @@ class ScoreModelContract(JudgeContract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules, with the judge's model."""
         return f"score_model-3({self.model})"
 
 
@@ -93,5 +93,5 @@ class LabelModelContract(JudgeContract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules, with the judge's model."""
         return f"label_model-3({self.model})"

@@ -52,7 +52,7 @@ class StringCheckContract(TextContract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `string_check`."""
         return "string_check-2"
 
 
@@ -73,7 +73,7 @@ class TextSimilarityContract(TextContract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `text_similarity`."""
         return "text_similarity-3"
 
 
@@ -95,5 +95,5 @@ class RegexContract(TextContract):
 
     @property
     def version(self) -> str:
-        """See Contract."""
+        """Version of the scoring rules of `regex`."""
         return "regex-2"

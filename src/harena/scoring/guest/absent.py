@@ -52,7 +52,7 @@ class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """a module that a candidate could have brought was asked for"""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
-        """See MetaPathFinder."""
+        """Find a stand-in for a module that the suite names and the machine lacks; None = import goes on as usual."""
         top = name.partition(".")[0]
         if top not in self._words or top in self._not_theirs or self._is_installed(top):
             return None
@@ -62,11 +62,11 @@ class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: Any) -> ModuleType | None:
-        """See Loader."""
+        """Make the stand-in module."""
         return self.made(spec.name) if self.made is not None else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """See Loader."""
+        """Do nothing: the stand-in is complete when it has been made."""
 
     def _is_installed(self, top: str) -> bool:
         """A package of the image, of which only a part is missing; not one of the candidate's beside the suite."""

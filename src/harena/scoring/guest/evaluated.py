@@ -274,14 +274,16 @@ def _guard_pickles(heard: Heard, refuse: Any, trusted: Any) -> None:
             self._harena_file = file
 
         def load(self) -> Any:
-            """See Unpickler."""
+            """Load a pickle, and note first whether its data may name anything, and whether the candidate has sent
+            them."""
             data = _rest_of(self._harena_file)
             self._harena_is_free = data is not None and is_free(data)
             self._harena_is_sent = data is not None and heard.has_sent(data)
             return super().load()
 
         def find_class(self, module: str, name: str) -> Any:
-            """See Unpickler."""
+            """Find a class that the data may name: a value's, a stand-in, or one of the suite's own where the candidate
+            has not sent the data. Refuses all others."""
             if self._harena_is_free or name in _VALUE_CLASSES.get(module, ()):
                 return super().find_class(module, name)
             found: Any = sys.modules.get(module)

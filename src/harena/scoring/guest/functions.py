@@ -533,15 +533,15 @@ class Steps:
         return next(self._inner)
 
     def send(self, value: Any) -> Any:
-        """See generators."""
+        """Send a value into the inner generator."""
         return next(self._inner) if value is None else self._inner.send(value)
 
     def throw(self, *error: Any) -> Any:
-        """See generators."""
+        """Raise an error inside the inner generator."""
         return self._inner.throw(*error)
 
     def close(self) -> None:
-        """See generators."""
+        """Close the inner generator, if it would notice."""
         if self._listens():
             self._inner.close()
 

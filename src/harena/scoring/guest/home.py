@@ -543,7 +543,7 @@ class Home(Border):
     # References.
 
     def item(self, value: Any) -> Any:
-        """See Border. A number of numpy's is a number."""
+        """Turn a value into an item; a number of numpy's is a number."""
         if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
             value = value.item()
         if type(value) is dict and ("__spec__" in value or "__builtins__" in value):
@@ -551,7 +551,7 @@ class Home(Border):
         return super().item(value)
 
     def refer(self, value: Any) -> tuple[Any, ...]:
-        """See Border."""
+        """Name a value that stays here by a number, or say what it is as data."""
         number = self._proxy_numbers.get(id(value))
         if number is not None and self._proxies.get(number) is value:
             return ("c", number)
@@ -651,7 +651,7 @@ class Home(Border):
                 text_of_function(cls), bases, special, sorted(methods), kind, unhashable, is_abstract)  # fmt: skip
 
     def meet(self, item: tuple[Any, ...]) -> Any:
-        """See Border."""
+        """Find what an item of the other side stands for here."""
         kind = item[0]
         if kind == "o":
             return self._exported[item[1]]
@@ -753,7 +753,7 @@ class Home(Border):
         return found
 
     def kind_of(self, value: Any) -> str | None:
-        """See Border."""
+        """Tell whether an object is shared with its state, and as what kind; None = it is not."""
         kind = type(value)
         if kind is Attributes:
             return "u"
@@ -764,7 +764,7 @@ class Home(Border):
         return "i"
 
     def state_of(self, kind: str, value: Any) -> Any:
-        """See Border."""
+        """Read an object's state, in the form for its kind."""
         if kind == "i":
             return state_of_instance(self, value)
         if kind == "u":
@@ -792,11 +792,11 @@ class Home(Border):
         super()._forget(number)
 
     def make(self, kind: str, state: Any) -> Any:
-        """See Border."""
+        """Make an object of that kind, still without its state."""
         return self._attributes_of(state[0]) if kind == "u" else made_instance(state)
 
     def fill(self, kind: str, made: Any, state: Any) -> None:
-        """See Border."""
+        """Give the made object its state."""
         if kind == "u":
             fill_attributes(self, made, state)
             return

@@ -109,7 +109,7 @@ class Looks:
             self._quiet -= 1
 
     def forget(self) -> None:
-        """See anew from here on."""
+        """Forget everything that was found, so that it is looked at anew."""
         self._known.clear()
         self._loops.clear()
         self._claims.clear()

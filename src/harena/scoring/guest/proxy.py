@@ -900,7 +900,7 @@ class Candidate(Border):
     # References.
 
     def refer(self, value: Any) -> tuple[Any, ...]:
-        """See Border."""
+        """Name a stand-in by the number of what it stands for, or say what a value of the suite's is."""
         if self._is_comparing:
             return ("", id(value))
         kind = type(value)
@@ -1025,7 +1025,8 @@ class Candidate(Border):
         return (parameters, annotation(told[1], found.return_annotation))
 
     def meet(self, item: tuple[Any, ...]) -> Any:
-        """See Border."""
+        """Find or make what an item of the candidate's stands for in the suite. Raises GraphError for what is no such
+        item."""
         kind = item[0]
         if kind in ("c", "k", "o", "w", "G", "A", "B", "F", "n"):
             number = item[4] if kind == "n" else item[2] if kind == "w" else item[1]
@@ -1096,7 +1097,7 @@ class Candidate(Border):
             self.note(what, is_doubt=False)
 
     def value(self, item: Any) -> Any:
-        """See Border."""
+        """Read an item, and note what a module's names brought along."""
         found = super().value(item)
         if type(item) is tuple and item[0] == "m":
             carried(found)
@@ -1136,7 +1137,7 @@ class Candidate(Border):
         return found
 
     def kind_of(self, value: Any) -> str | None:
-        """See Border."""
+        """Tell whether an object is shared with its state, and as what kind; None = it is not."""
         kind = type(value)
         if kind is Attributes:
             return "u"
@@ -1151,7 +1152,7 @@ class Candidate(Border):
         )
 
     def state_of(self, kind: str, value: Any) -> Any:
-        """See Border."""
+        """Read an object's state, in the form for its kind."""
         if kind == "i":
             return state_of_instance(self, value)
         if kind == "u":
@@ -1168,7 +1169,8 @@ class Candidate(Border):
         return [number, {"list": "l", "set": "e", "dict": "d"}[base], [self.item(part) for part in parts]]
 
     def make(self, kind: str, state: Any) -> Any:
-        """See Border."""
+        """Make an object of that kind, still without its state. Raises GraphError for a kind or number that cannot
+        be."""
         if kind == "i" and state[0] in self._on_both_sides and state[0] in sys.modules:
             return made_instance(state)
         if kind == "u":
@@ -1188,7 +1190,7 @@ class Candidate(Border):
         return made
 
     def fill(self, kind: str, made: Any, state: Any) -> None:
-        """See Border."""
+        """Give the made object its state."""
         if kind == "u":
             fill_attributes(self, made, state)
             return
@@ -1762,7 +1764,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         of them are packages"""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
-        """See MetaPathFinder."""
+        """Find trusted modules, and the candidate's, which become stand-ins."""
         is_package = any(known.startswith(name + ".") for known in (*self._theirs, *self._trusted))
         is_package = is_package or self._theirs.get(name, "").endswith("/__init__.py")
         if name in self._trusted:
@@ -1789,7 +1791,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return True
 
     def create_module(self, spec: Any) -> ModuleType | None:
-        """See Loader."""
+        """Make a stand-in for a module of the candidate's; None = a trusted one is made as usual."""
         if (spec.name not in self._theirs and spec.name not in self._met) or spec.name in self._trusted:
             return None
         if isinstance(self._candidate, Nobody):
@@ -1797,7 +1799,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return StandInModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """See Loader."""
+        """Run a trusted module, or connect a stand-in with the candidate."""
         name = module.__name__
         if name in self._trusted:
             path, text = self._trusted[name]

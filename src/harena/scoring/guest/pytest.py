@@ -72,7 +72,7 @@ def _is_expected(item: Any, error: BaseException | None) -> bool:
 
 
 def main() -> None:
-    """See `guest_suite`; what is to be run are pytest's arguments."""
+    """Run the suite with pytest; the words of the run are pytest's arguments."""
     run = Run()
     try:
         import pytest

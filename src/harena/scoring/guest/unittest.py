@@ -110,7 +110,7 @@ class Result(unittest.TestResult):
         self._excused_cases: set[int] = set()
 
     def startTest(self, test: Any) -> None:  # noqa: N802
-        """See TestResult."""
+        """Note that a test begins, and what was asked of the candidate so far."""
         self._run.began()
         self._run.in_body(True)
         self._asked, self._notes = self._run.asked, self._run.notes
@@ -119,7 +119,7 @@ class Result(unittest.TestResult):
         super().startTest(test)
 
     def stopTest(self, test: Any) -> None:  # noqa: N802
-        """See TestResult."""
+        """Note that a test has ended, and fail it for what it swallowed."""
         super().stopTest(test)
         self._run.in_body(False)
         name = f"{type(test).__qualname__}.{getattr(test, '_testMethodName', '')}"
@@ -134,29 +134,30 @@ class Result(unittest.TestResult):
         self._asked, self._notes = self._run.asked, self._run.notes
 
     def addError(self, test: Any, err: Any) -> None:  # noqa: N802
-        """See TestResult."""
+        """Count a test that raised as failed."""
         self._failed(test, told(err[1]), err[1])
         super().addError(test, err)
 
     def addFailure(self, test: Any, err: Any) -> None:  # noqa: N802
-        """See TestResult."""
+        """Count a test that failed."""
         self._failed(test, told(err[1]), err[1])
         super().addFailure(test, err)
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802
-        """See TestResult."""
+        """Count a failed subtest, and note what was asked up to its end."""
         if err is not None:
             self._failed(subtest, told(err[1]), err[1])
         self._asked_in_subtest = self._run.asked
         super().addSubTest(test, subtest, err)
 
     def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
-        """See TestResult."""
+        """Count as failed a test that passes though it says that it fails."""
         self._failed(test, "passes, and is expected to fail")
         super().addUnexpectedSuccess(test)
 
     def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
-        """See TestResult."""
+        """Excuse a test that is skipped before the candidate was asked, or where the suite's own text says so; count
+        any other as failed."""
         before = self._asked_in_subtest if isinstance(test, unittest.case._SubTest) else self._asked  # type: ignore[attr-defined]
         self._asked_in_subtest = self._run.asked
         error = sys.exc_info()[1]
@@ -170,7 +171,7 @@ class Result(unittest.TestResult):
         super().addSkip(test, reason)
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802
-        """See TestResult."""
+        """Excuse a test that fails as it says."""
         self._excuse(test)
         self._run.tally.expected.append(test.id())
         super().addExpectedFailure(test, err)
@@ -212,7 +213,7 @@ def _is_waited_for_by_nobody(case: Any) -> bool:
 
 
 def main() -> None:
-    """See `guest_suite`; what is to be run are test files."""
+    """Run the suite with unittest; the words of the run are test files."""
     run = Run()
     tally = run.tally
     verdicts = Verdicts(tally)

@@ -197,7 +197,7 @@ class _Lock:
         self._really = _thread.allocate_lock()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """See threading.Lock."""
+        """Acquire the lock, waiting for it as everything else here is waited for; whether it was acquired."""
         if not blocking or (timeout <= 0 and timeout != -1):  # it may be what no lock takes
             return self._really.acquire(blocking, timeout)
         if self._really.acquire(False):
@@ -205,17 +205,17 @@ class _Lock:
         return self._until(lambda seconds: _acquired(self._really, seconds), None if timeout == -1 else timeout)
 
     def release(self) -> None:
-        """See threading.Lock."""
+        """Release the lock."""
         self._really.release()
 
     def locked(self) -> bool:
-        """See threading.Lock."""
+        """Tell whether somebody holds the lock."""
         return self._really.locked()
 
     def __enter__(self) -> bool:
-        """See threading.Lock."""
+        """Acquire the lock."""
         return self.acquire()
 
     def __exit__(self, *_: object) -> None:
-        """See threading.Lock."""
+        """Release the lock."""
         self.release()

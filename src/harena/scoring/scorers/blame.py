@@ -120,7 +120,7 @@ class _Creations:
 
     @asynccontextmanager
     async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        """See `SandboxSource`."""
+        """Make a sandbox, and keep the error if that fails: nothing of the candidate was in it then."""
         async with AsyncExitStack() as stack:
             try:
                 made = await stack.enter_async_context(self.source.sandbox(spec))

@@ -241,7 +241,7 @@ class _KeepingTold:
 
     @asynccontextmanager
     async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        """See `SandboxSource`."""
+        """Make a sandbox, and keep what was told in it before it ends."""
         async with self._source.sandbox(spec) as made:
             yield made
             self.told = self.told or await _content(made)

@@ -111,7 +111,7 @@ class _Ran:
     """the trusted files of which nothing was read since they could first be changed, see
     `harena.core.ports.ReadWatch`"""
     settings: str | None = None
-    """see `tool_settings`"""
+    """the settings of tools that the candidate has changed, in words (`tool_settings`); None = none"""
     disk_is_full: bool = False
     """what the trusted part wrote may be missing, and two empty files are alike"""
 
@@ -130,7 +130,7 @@ class _Guarded:
     """path and content of a file beside it, see `first_module_of`"""
     argv: tuple[str, ...] = ()
     hides_processes: bool = False
-    """see `given_word`"""
+    """other processes are hidden from the candidate, because the command gives the word of its proof away"""
     changeable: frozenset[str] = frozenset()
     """paths of the contract's files that the candidate may change"""
 

@@ -199,11 +199,11 @@ class Stopwatch:
         )
 
     def needs_control(self, look: Look) -> bool:
-        """See Allowance."""
+        """Ask the inner allowance whether a control has to be run."""
         return self._allowance.needs_control(look)
 
     def judge(self, look: Look) -> Standing:
-        """See Allowance."""
+        """Ask the inner allowance for its judgement."""
         return self._allowance.judge(look)
 
 

@@ -379,7 +379,7 @@ class _Hider(ast.NodeTransformer):
         self._test = path
 
     def visit(self, node: ast.AST) -> Any:
-        """See NodeTransformer."""
+        """Visit a node, with what is known at its place: whether it is certainly run, judged, and in which test."""
         certain, judged, depth, sure, test = self._is_certain, self._is_judged, self._depth, self._is_sure, self._test
         defined, self._is_defined = self._is_defined, self._is_defined and not isinstance(node, _MAY_NOT_BE_RUN)
         self._is_sure = sure and not _may_forgive(node)

@@ -154,7 +154,7 @@ class _Deadline:
         self._timer.start()
 
     def connect(self, *arguments: Any) -> socket.socket:
-        """See `socket.create_connection`."""
+        """Connect, and keep the socket to close it when the time is over; one that comes too late is closed at once."""
         made = socket.create_connection(*arguments)
         self.connected = True
         self._sockets.append(made.dup())  # its own: TLS takes the other one over
