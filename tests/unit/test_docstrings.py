@@ -12,8 +12,8 @@ import pytest
 from parsed_sources import tree_of
 
 ROOT = Path(__file__).parents[2] / "src" / "harena"
-FRAGMENT = re.compile(r"(of|as|the same|that|those)\b", re.IGNORECASE)
-"""how a docstring begins that continues a sentence which only its author has in mind"""
+FRAGMENT = re.compile(r"(of|as|the same|that|those|see)\b", re.IGNORECASE)
+"""how a docstring begins that continues a sentence which only its author has in mind, or sends its reader elsewhere"""
 
 
 def _docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -30,7 +30,8 @@ def fragments(tree: ast.AST) -> list[tuple[int, str]]:
 
 def test_fragments_are_found() -> None:
     source = 'def f():\n    """Of the body."""\n\nLIMIT = 3\n"""that one lists"""\n\ndef g():\n    """Assign it."""\n'
-    assert fragments(ast.parse(source)) == [(2, "Of the body."), (5, "that one lists")]
+    source += 'def h():\n    """See `Port`."""\n\ndef i():\n    """Seek it."""\n'
+    assert fragments(ast.parse(source)) == [(2, "Of the body."), (5, "that one lists"), (10, "See `Port`.")]
 
 
 @pytest.mark.parametrize("room", sorted(path.name for path in ROOT.iterdir() if path.is_dir() or path.suffix == ".py"))

@@ -17,7 +17,7 @@ _MOUNTED = frozenset({"layers", "images", "interpreters", "empty"})
 versions kept copies of libraries in `interpreters`; nodes of theirs may still run."""
 _KEPT = frozenset({"blueprints", "objects", "training"})
 SPOOL = "spool"
-"""see `harena.core.spool`"""
+"""folder of files that are kept for a short time, by `harena.core.spool`"""
 INCOMING = Path("objects", "incoming")
 """the place of objects that are being pushed; see `harena.core.spool`, too"""
 _DATABASES = ("harena.db", "access.db")

@@ -53,7 +53,7 @@ class Served:
     times: Times
     connections: Connections
     permitted: Sequence[Network] | None = None
-    """see `NetworkPolicy.decide_address`"""
+    """addresses that are not public and may be reached where a policy names them; None = all"""
 
 
 @dataclass(slots=True)

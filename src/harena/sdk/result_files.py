@@ -24,7 +24,7 @@ from harena.core.whole_files import output_mistakes, replaced
 Run = BenchmarkRun
 
 FORMULA_BEGINS = tuple("=+-@\t\r\n＝＋－＠")  # noqa: RUF001 - the wide ones are formulas to some spreadsheets
-"""see OWASP, "CSV injection\""""
+"""what OWASP's page on CSV injection names"""
 
 
 class ResultFormat(StrEnum):

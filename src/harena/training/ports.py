@@ -33,7 +33,7 @@ class LossReport:
 
     loss: float
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """see `harena.training.engines.losses`"""
+    """what the loss was made of, by the names of `harena.training.engines.losses`"""
 
 
 class Tokenizer(Protocol):

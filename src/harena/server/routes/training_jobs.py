@@ -16,7 +16,7 @@ from harena.server.table_routes import TableRoutes, Taken
 from harena.server.training_shapes import TRAINING_REQUEST, RetryBody
 
 TrainingBody = Annotated[dict[str, Any], AtMost(100)]
-"""see `harena.training.requests.request`"""
+"""a request, which `harena.training.requests.request` checks"""
 
 
 def _without_paths(asked: dict[str, Any]) -> Mapping[str, Any]:
