@@ -69,7 +69,8 @@ class SpooledLayer:
         return self._digest.hexdigest()
 
     def take(self, size: int) -> bytes:
-        """See `ByteStream`."""
+        """Take the next `size` bytes of the stream, and keep them unless they are a file's content; none at its end.
+        Raises BrokenLayerError where it ends within them."""
         while len(self._buffer) - self._place < size:
             more = os.pread(self._spool, max(_PIECE_BYTES, size), self._offset)
             if not more:
@@ -126,7 +127,8 @@ class _Headers:
         self._taken: list[bytes] = []
 
     def take(self, size: int) -> bytes:
-        """See `ByteStream`."""
+        """Take the next `size` bytes of the packed headers; none at their end. Raises BrokenLayerError where they end
+        within them."""
         while len(self._buffer) - self._place < size:
             packed = self._unpacking.unconsumed_tail or os.read(self._descriptor, _PIECE_BYTES)
             if not packed:

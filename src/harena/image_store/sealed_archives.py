@@ -75,7 +75,7 @@ class Spool(Archive):
         self._count = 0
 
     def copy(self, file: int, size: int) -> None:
-        """See `Archive`."""
+        """Copy a file's content into a file of its own in the spool, with its holes."""
         target = os.open(str(self._count), _NEW_FILE, 0o600, dir_fd=self._large)
         try:
             _copy(target, file, size)
