@@ -54,7 +54,8 @@ class GatewayLink(ProcessLink[_Admitted]):
         times: Mapping[str, float] | None = None,
     ) -> None:
         """`networks`: CIDRs beside the public internet that gateways may connect to. `authorities`: certificates, as
-        PEM, that are believed beside the system's. `times`: those of `gateway_server.Times` that are not the usual."""
+        PEM, that are believed beside the system's. `times`: those of `gateway_connection.Times` that are not the usual
+        ones."""
         begin: dict[str, Any] = {
             "do": "begin",
             "networks": [*networks],

@@ -18,7 +18,8 @@ from typing import Any
 from harena.core.gateways import read_gateways
 from harena.egress import gateway_upstream
 from harena.egress.credentials import BoundGateway
-from harena.egress.gateway_server import GatewayServer, Room, Times
+from harena.egress.gateway_connection import Times
+from harena.egress.gateway_server import GatewayServer, Room
 from harena.egress.process import EgressProcess, serve_until_the_node_has_gone
 from harena.egress.resolving import SystemResolver
 from harena.egress.shares import Turns

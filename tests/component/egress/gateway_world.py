@@ -24,7 +24,8 @@ from harena.core.gateways import Gateway
 from harena.core.records.gateways import GatewayEntry
 from harena.core.secrets import OpenSecret
 from harena.egress.credentials import BoundGateway
-from harena.egress.gateway_server import GatewayServer, Times
+from harena.egress.gateway_connection import Times
+from harena.egress.gateway_server import GatewayServer
 from harena.egress.gateway_upstream import Upstream, tls_context
 from harena.egress.resolving import Resolver
 

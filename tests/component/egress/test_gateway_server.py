@@ -16,7 +16,8 @@ from egress_world import said
 from gateway_world import CREDENTIAL, TOKEN, GatewayWorld, gateway_world
 
 from harena.core.network_policy import Address
-from harena.egress.gateway_server import MOST_CONNECTIONS, MOST_HEAD, Room, Times
+from harena.egress.gateway_connection import MOST_HEAD, Times
+from harena.egress.gateway_server import MOST_CONNECTIONS, Room
 from harena.egress.gateway_upstream import BUFFER_BYTES as UPSTREAM_BYTES
 from harena.egress.gateway_upstream import Upstream, UpstreamError, tls_context
 from harena.egress.resolving import OwnAddresses, TableResolver, UnknownNameError
