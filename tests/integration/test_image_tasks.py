@@ -158,8 +158,8 @@ TASKS: dict[str, ImageTask] = {
         image=DEBIAN,
         dockerfile="WORKDIR /app\n",
         verifier=(
-            '[ "$(stat -c %a ~/.ssh)" = 700 ] && [ -s ~/.ssh/authorized_keys ] && [ ! -e "$HOME"/.ssh/config ] '
-            f"&& ok=1{RULE}"
+            '[ "$(stat -c %a ~/.ssh)" = 700 ] && [ "$(ls -A ~/.ssh)" = authorized_keys ] '
+            f"&& [ -s ~/.ssh/authorized_keys ] && ok=1{RULE}"
         ),
         solution="mkdir -m 700 -p ~/.ssh; echo key > ~/.ssh/authorized_keys; echo Host x > ~/.ssh/config\n",
     ),

@@ -371,7 +371,7 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     ),
     "a project above": (
         "mkdir -p ../src && echo 42 > out.txt; printf '[tool.pytest.ini_options]\\npythonpath=[\"src\"]\\n' > ../pyproject.toml; echo 'A = 42' > ../src/mine.py",
-        COPIED.replace("/app", "/root/p"), {"test_o.py": "from mine import A\ndef test():\n    assert A == 42\n"}, {"workdir": "/root/p"},
+        COPIED.replace("/app", "/workspace/p"), {"test_o.py": "from mine import A\ndef test():\n    assert A == 42\n"}, {"workdir": "/workspace/p"},
     ),
     "a file that only can be read": ("echo 42 > out.txt; chmod 444 out.txt", f"cp /tests/x /app/y\nr=0; cd /app; [ $(stat -c %a out.txt) = 444 ] && grep -q 42 out.txt && r=1{END}", {"x": "1"}, {}),
     "a program in its home": (
@@ -383,7 +383,7 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     ),
     "settings that the task is about": (
         "git config --global user.name Ann; echo 'export FOO=bar' >> ~/.profile",
-        f"r=0; [ \"$(git config --global user.name) $(bash -lc 'echo $FOO')\" = 'Ann bar' ] && r=1{END}", {}, {},
+        f"r=0; [ \"$(git config --global user.name)\" = Ann ] && grep -q FOO=bar ~/.profile && r=1{END}", {}, {},
     ),
     "settings of a program that the task is about": (
         "mkdir -p ~/.config/other; echo 42 > ~/.config/other/a; mkdir ~/.config/rest",
@@ -417,8 +417,8 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
         "mkdir /tmp/made; echo 42 > /tmp/made/x", f"r=0\nMADE=/tmp/made\n[ $(cat $MADE/x) = 42 ] && r=1{END}", {}, {},
     ),
     "folders that cannot be listed": (
-        "mkdir -p a/b ~/.local/lib; echo 42 > a/b/x; chmod 0311 a/b; chmod 0100 a; chmod 0311 ~/.local; chmod 0711 ~",
-        f"cd /app; r=0; [ $(cat a/b/x) = 42 ] && [ \"$(stat -c %a a a/b ~ ~/.local | xargs)\" = '100 311 711 311' ] && r=1{END}", {}, {},
+        "mkdir -p a/b c; echo 42 > a/b/x; echo 7 > y; touch c/z; chmod 0 y c; chmod 0311 a/b; chmod 0100 a; chmod 0311 ~ /data",
+        f"cd /app; r=0; [ $(cat a/b/x) = 42 ] && [ \"$(stat -c %a a a/b y c | xargs)\" = '100 311 0 0' ] && chmod 700 y c && [ -e c/z ] && grep -q 7 y && r=1{END}", {}, {},
     ),
     "links of the environment": (
         "echo 42 > out.txt", f"r=0; cat /app/out.txt >> /app/log; [ $(readlink /app/log) = /dev/stdout ] && [ $(cat /app/given.txt) = 7 ] && r=1{END}",
@@ -431,10 +431,10 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
         "echo 42 > expected.txt; ln -s expected.txt out.txt", f"r=0; [ $(readlink /app/out.txt) = expected.txt ] && cmp -s /app/out.txt /tests/expected.txt && r=1{END}", EXPECTED, {},
     ),
     "a link to a folder that the verifier writes to": (
-        "mkdir /tmp/a; echo 42 > /tmp/a/x; ln -s /tmp/a a", f"r=0; echo begun > /tmp/a/log; [ $(cat /app/a/x) = 42 ] && r=1{END}", {}, {},
+        "mkdir /data/a; echo 42 > /data/a/x; ln -s /data/a a", f"r=0; echo begun > /data/a/log; [ $(cat /app/a/x) = 42 ] && r=1{END}", {}, {},
     ),
     "links to devices": (
-        "ln -s /dev/null null; ln -s /dev/shm/x x; echo 42 > /dev/shm/x; ln -s /nowhere/at/all lost",
+        "ln -s /dev/null null; ln -s /workspace/x x; echo 42 > /workspace/x; ln -s /nowhere/at/all lost",
         f"cd /app; r=0; [ ! -s null ] && [ $(cat x) = 42 ] && [ -L lost ] && r=1{END}", {}, {},
     ),
     "a folder of data": ("mkdir data; echo 42 > data/x; chmod -R a-w data", f"cd /app; r=0; [ $(cat data/x) = 42 ] && r=1\nif [ 1 \\> data ]; then :; fi{END}", {}, {}),

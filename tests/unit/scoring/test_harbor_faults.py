@@ -21,12 +21,15 @@ KILLED = SandboxFileError("killed before it answered", reason="IO_FAILED")
 class Ended:
     """An exec that has ended well, and says that the reward can be written over where it is asked for that."""
 
+    def __init__(self, stdout: bytes = b"open\n") -> None:
+        self.stdout = stdout
+
     async def wait(self) -> ExecResult:
-        return ExecResult(outcome=ExecOutcome.EXITED, returncode=0, stdout=b"open\n", stderr=b"")
+        return ExecResult(outcome=ExecOutcome.EXITED, returncode=0, stdout=self.stdout, stderr=b"")
 
 
 class Box:
-    """A sandbox whose verifier gives 1, and which fails once one of its files holds a word."""
+    """A sandbox whose verifier gives 1, and which fails once one of its files holds a word, or what it takes over."""
 
     origin = SandboxOrigin()
 
@@ -36,7 +39,23 @@ class Box:
         self.files: dict[str, bytes] = {}
 
     async def exec(self, request: ExecRequest) -> Ended:
-        return Ended()
+        if not "".join(request.argv[2:3]).startswith("env -0"):
+            return Ended()
+        places = "".join(f"{path}\0n\0" for path in request.argv[4:])
+        return Ended(f"PATH=/usr/bin\0HOME=/root\0\0{places}".encode())
+
+    async def pack_tree(self, path: str) -> AsyncIterator[bytes]:
+        yield b"".join(self.files.values())
+
+    async def replace_tree(self, path: str, source: AsyncIterator[bytes], **_: Any) -> None:
+        async for content in source:
+            self.is_broken = self.is_broken or self.source.word.encode() in content
+
+    async def adopt_times(self, path: str, source: AsyncIterator[bytes]) -> None:
+        pass
+
+    async def remove(self, path: str, **_: Any) -> None:
+        pass
 
     async def processes(self) -> list[Any]:
         self.source.fail(self, "processes")
@@ -49,7 +68,7 @@ class Box:
             self.source.fail(self, "write_file")
 
     async def stat(self, path: str) -> Any:
-        return SimpleNamespace(kind="file")
+        return SimpleNamespace(kind="file" if "." in path else "directory", mode=0o644, size_bytes=1)
 
     async def list_dir(self, path: str) -> list[Any]:
         return []
@@ -99,10 +118,10 @@ async def test_what_fails_twice_and_not_without_the_candidate_is_its_doing(opera
 
 
 async def test_what_fails_once_was_chance() -> None:
-    """The second sandbox is as fresh as the first."""
+    """The second sandboxes are as fresh as the first: the candidate's in which it fails, and two more."""
     chance = Failing(KILLED, word="evil", times=1)
     assert (await scored(chance)).score == 1.0
-    assert chance.made == 2
+    assert chance.made == 3
 
 
 async def test_what_fails_without_the_candidate_too_is_the_platforms_fault() -> None:
@@ -118,4 +137,4 @@ async def test_a_disk_or_memory_that_the_candidate_has_filled_is_its_doing(reaso
     result = await scored(full)
     assert (result.score, result.validity) == (0.0, Validity.VALID)
     assert "no space left" in result.detail
-    assert full.made == 2
+    assert full.made == 4

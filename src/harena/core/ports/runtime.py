@@ -140,7 +140,8 @@ class MovesTrees(Protocol):
     """A sandbox whose folders can be made those of another one. Not all can."""
 
     def pack_tree(self, path: str) -> AsyncGenerator[bytes, None]:
-        """What `SandboxPort.create_archive` gives, symbolic links among it and with the fractions of times."""
+        """What `SandboxPort.create_archive` gives, symbolic links among it and with the fractions of times. What its
+        owner has closed (`chmod 000`) is in it, and stays open."""
 
     async def replace_tree(self, path: str, source: AsyncIterable[bytes], *, kept: Sequence[str] = ()) -> None:
         """Make folder `path` what such a stream says. Paths below it that are `kept` stay as they are, and what the

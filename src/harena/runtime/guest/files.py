@@ -218,7 +218,7 @@ class _Archive:
     """A tar archive on its way into a pipe: headers and small files are gathered, large files go in parts.
 
     `file_systems` are the devices that it keeps to; with none of them it enters whatever is mounted. `with_links`:
-    symbolic links are in it, too, and times have fractions of seconds.
+    symbolic links are in it, too, times have fractions of seconds, and what its owner has closed is opened for it.
     """
 
     def __init__(self, descriptor: int, file_systems: tuple[int, ...], *, with_links: bool = False) -> None:
@@ -236,9 +236,8 @@ class _Archive:
         files: list[str] = []
         links: list[str] = []
         directories: list[str] = []
-        descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor, about = self._opened(name, os.O_DIRECTORY)
         try:
-            about = os.fstat(descriptor)
             if self._leaves_out(about):
                 return [], []
             before = "" if name == "." else name + "/"
@@ -269,12 +268,11 @@ class _Archive:
         """Nothing happens where there is none any more, or it may not be read. Raises OSError."""
         try:
             # what is there now may be another thing than what was listed: neither follow it nor wait for it
-            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+            descriptor, about = self._opened(name, os.O_NONBLOCK | os.O_NOCTTY)
         except OSError as error:
             _check_left_out(name, error)
             return
         try:
-            about = os.fstat(descriptor)
             if not stat.S_ISREG(about.st_mode) or self._leaves_out(about):
                 return
             if about.st_size <= _GATHERED_BYTES:
@@ -294,6 +292,21 @@ class _Archive:
             self._gather(bytes(-size % _BLOCK_BYTES))
         finally:
             os.close(descriptor)
+
+    def _opened(self, name: str, flags: int) -> tuple[int, os.stat_result]:
+        """(a descriptor, what it is of). Raises OSError."""
+        flags |= os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+        about = None
+        try:
+            descriptor = os.open(name, flags)
+        except PermissionError:
+            about = os.lstat(name)
+            if not self._with_links or not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
+                raise
+            # it stays open: what is in a folder is reached through it
+            os.chmod(name, stat.S_IMODE(about.st_mode) | (0o500 if stat.S_ISDIR(about.st_mode) else 0o400))
+            descriptor = os.open(name, flags)
+        return descriptor, os.fstat(descriptor) if about is None else about
 
     def end(self) -> None:
         """Nothing more is added."""

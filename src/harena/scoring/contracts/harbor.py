@@ -87,8 +87,8 @@ TEST_SCRIPT = "test.sh"
 
 class HarborContract(Contract):
     """Run the candidate's entry, a shell script, in the task's environment; then the verifier's `test.sh`, which leaves
-    a reward. Trust is `shared`: the verifier runs in what the candidate left, or in an image in a fresh sandbox with
-    the working places of the candidate's. Neither has a network unless the scenario says one."""
+    a reward. Trust is `shared`: the verifier runs in a fresh sandbox with the working places of the candidate's, and
+    may run what lies there. Neither has a network unless the scenario says one."""
 
     type: Literal["harbor"]
     workdir: AbsolutePath = "/app"
@@ -102,7 +102,7 @@ class HarborContract(Contract):
     profile: Profile = "strict"
     """in an image: what programs may do; `machine` is `strict` where a sandbox has one user"""
     working_places: Annotated[tuple[WorkingPath, ...], Field(strict=False, max_length=100)] = ()
-    """in an image: files and folders of the candidate's that the verifier sees, beside the usual ones"""
+    """files and folders of the candidate's that the verifier sees, beside the usual ones"""
     environment_files: Annotated[dict[EnvironmentPath, Text], Field(max_length=1000)] = {}
     """what the environment holds (path: text), before anything runs; `./FILE` is in the working directory"""
     environment_commands: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
@@ -120,8 +120,9 @@ class HarborContract(Contract):
     verifier_timeout_seconds: Seconds = 600.0
     """time of `test.sh`; `timeout_seconds` is that of the candidate"""
     keep_processes: bool = False
-    """what the candidate has started in the background goes on beside the verifier, for tasks that ask for a server; it
-    could write a reward"""
+    """what the candidate has started in the background goes on beside the verifier, in the candidate's own sandbox, for
+    tasks that ask for a server; it could write a reward, and start-up files and programs are what the candidate made
+    them"""
     pass_mark: Score = 1.0
     """passed = the reward is at least this"""
 
@@ -134,10 +135,10 @@ class HarborContract(Contract):
 
     @property
     def trust(self) -> Trust:
-        """The verifier runs in the sandbox that the candidate has changed."""
+        """The verifier reads, and may run, what the candidate left."""
         return Trust.SHARED
 
     @property
     def version(self) -> str:
         """Version of the scoring rules of `harbor`."""
-        return "harbor-11"
+        return "harbor-12"

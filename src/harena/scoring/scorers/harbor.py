@@ -1,9 +1,9 @@
-"""Scoring by the `harbor` contract: environment, candidate, verifier, reward; in one sandbox, one after the other.
+"""Scoring by the `harbor` contract: environment and candidate in one sandbox; the verifier, and the reward, in another.
 
-What the candidate started has ended before the verifier starts, the tests come only then, and what lies where the
-reward will be is wiped. In an image, whose root a candidate may change everywhere, the verifier has a fresh sandbox,
-which takes over working places (see `sealed_verifier`). Still it runs, and may load, what the candidate left, so the
-trust is `shared`.
+What the candidate started has ended before the verifier starts. That has a fresh sandbox, which takes over working
+places (see `sealed_verifier`), and in which the tests come last. Still it runs, and may load, what the candidate left,
+so the trust is `shared`. Where a contract has `keep_processes`, the verifier runs in the candidate's own sandbox,
+beside what goes on there, and nothing but the tests and the place of the reward is its own.
 
 A verifier that leaves no reward that can be read says nothing about the candidate, unless it leaves one without the
 candidate: then the candidate has broken it, and scores 0.
@@ -36,7 +36,6 @@ from harena.scoring.scorers.left_links import (
     FIND_LEFT,
     LIVE_LINKS,
     OPEN_FOLDERS,
-    OPEN_PLACES,
     PART_LINKS,
     SPREAD_LINKS,
     STATE_OF_FOLDERS,
@@ -50,10 +49,16 @@ from harena.scoring.scorers.left_links import (
     names_brought,
     parsed_left,
     parsed_states,
-    places_opened,
 )
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.sealed_verifier import WORKING_PLACES, SealingError, adopt_times, sealing_of, take_over
+from harena.scoring.scorers.sealed_verifier import (
+    PLACES_OF_DEFAULT,
+    WORKING_PLACES,
+    SealingError,
+    adopt_times,
+    sealing_of,
+    take_over,
+)
 from harena.scoring.scorers.shadowing import NAMES_OF_WORK, phony_targets
 from harena.scoring.scorers.start_up_files import (
     StartUpFiles,
@@ -121,7 +126,7 @@ done
 """in the default image these places are links into a directory that can be written to"""
 _REAL = """\
 printf '%s\\n' "$HOME"
-readlink -m -- "${HOME:-/}" "$1" /app || exit 1
+readlink -m -- "$1" /app || exit 1
 shift
 for place in "$@"; do
     readlink -m -- "$place" || exit 1
@@ -180,6 +185,7 @@ class Ground:
     emptied: tuple[str, ...]
     """where tests, solution and logs are, after all links"""
     start_up: StartUpFiles | None
+    """those of the home folder; None in a sandbox that the verifier has for itself"""
     left: Left = field(default_factory=Left)
     """links, and folders of compiled modules, that are the environment's"""
     began: float | None = None
@@ -192,8 +198,7 @@ class Ground:
     reals: Mapping[str, str] = field(default_factory=dict)
     """folders that a verifier works in, and what they are after all links"""
     places: tuple[str, ...] = ()
-    """what is looked through for what a candidate leaves: what a sealed verifier takes over, or all that can be written
-    to; see `FIND_LEFT`"""
+    """what is looked through for what a candidate leaves: what the verifier's sandbox takes over"""
     absent_folders: tuple[str, ...] = ()
     """where the verifier copies a folder to, and nothing was"""
     programs: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -291,8 +296,9 @@ async def _run(
     async with AsyncExitStack() as stack:
         scenario = bench.scenario
         network = NO_NETWORK if scenario.network is None else scenario.network
-        sandbox = await _made_sandbox(stack, bench, contract, replace(bench.spec, network=network))
-        is_sealed = is_of_image(bench.spec)
+        is_default = not is_of_image(bench.spec)
+        spec = bench.spec if is_default else replace(bench.spec, network=network)
+        sandbox = await _made_sandbox(stack, bench, contract, spec)
         verifier = await _user_of_verifier(sandbox, contract)
         contract = await _with_path_of_image(sandbox, await _in_workdir(sandbox, contract))
         await _prepare(sandbox, contract)
@@ -300,7 +306,10 @@ async def _run(
         for path, text in candidate.files.items():
             await _write(sandbox, f"{SOLUTION}/{path}", text)
         environment = {**contract.env, **contract.solution_env}
-        ground = None if is_sealed else await ground_of(sandbox, contract, all_links=not keeps_links)
+        ground = None
+        if contract.keep_processes:
+            looked = (contract.workdir, *PLACES_OF_DEFAULT, "/tmp")
+            ground = await ground_of(sandbox, contract, looked, is_own=False, all_links=not keeps_links)
         argv = ("bash", f"{SOLUTION}/{candidate.entry}")
         request = _bash(contract, argv, environment, bench.timeout_seconds)
         done = await bench.run(sandbox, replace(request, user=contract.user))
@@ -311,9 +320,14 @@ async def _run(
                 await end_processes(sandbox)
             if ground is None:
                 # what the candidate left is looked through as whom it ran
-                spec = replace(bench.spec, user=contract.user, network=scenario.verifier_network, gateways=())
+                spec = replace(bench.spec, gateways=())
+                if not is_default:
+                    spec = replace(spec, user=contract.user, network=NO_NETWORK)
+                if scenario.verifier_network.is_on:
+                    spec = replace(spec, network=scenario.verifier_network)
                 fresh = await _made_sandbox(stack, bench, contract, spec)
-                ground = await _sealed(contract, sandbox, fresh, verifier, all_links=not keeps_links)
+                links = not keeps_links
+                ground = await _sealed(contract, sandbox, fresh, verifier, is_default=is_default, all_links=links)
                 sandbox = fresh
             return done, await _verified(bench, sandbox, contract, ground, verifier, keeps_links=keeps_links)
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
@@ -344,7 +358,7 @@ async def _made_sandbox(
     """A fresh one, for as long as the stack; in an image of this spec, with the contract's profile. Raises
     EnvironmentFailedError where it has not the user."""
     if not is_of_image(bench.spec):
-        return await stack.enter_async_context(bench.sandbox())
+        return await stack.enter_async_context(bench.sandbox(spec=spec))
     spec = replace(spec, profile=contract.profile)
     try:
         return await stack.enter_async_context(bench.sandbox(spec=spec))
@@ -378,18 +392,24 @@ async def _user_of_verifier(sandbox: SandboxPort, contract: HarborContract) -> s
 
 
 async def _sealed(
-    contract: HarborContract, theirs: SandboxPort, fresh: SandboxPort, verifier: str | None, *, all_links: bool
+    contract: HarborContract,
+    theirs: SandboxPort,
+    fresh: SandboxPort,
+    verifier: str | None,
+    *,
+    is_default: bool,
+    all_links: bool,
 ) -> Ground:
     """Make a fresh sandbox the verifier's: what is known of it before it takes over the candidate's working places."""
     await _prepare(fresh, contract)
     await _fresh(fresh, SOLUTION)
     try:
-        sealing = await sealing_of(fresh, contract, verifier)
+        sealing = await sealing_of(fresh, contract, verifier, is_default=is_default)
     except SealingError as error:
         raise EnvironmentFailedError(f"the verifier cannot be sealed: {error}") from None
     if contract.environment_files or contract.environment_commands:
         await adopt_times(sealing, theirs, fresh)
-    ground = await ground_of(fresh, contract, taken=sealing.places, all_links=all_links)
+    ground = await ground_of(fresh, contract, sealing.places, all_links=all_links)
     await take_over(sealing, theirs, fresh)
     return ground
 
@@ -397,30 +417,30 @@ async def _sealed(
 async def ground_of(
     sandbox: SandboxPort,
     contract: HarborContract,
+    looked: tuple[str, ...],
     *,
-    taken: tuple[str, ...] = (),
+    is_own: bool = True,
     all_links: bool = False,
     places: tuple[str, ...] = (SOLUTION, TESTS, f"{LOGS}/verifier"),
     tests: str = TESTS,
     clock: str = f"{LOGS}/.began",
 ) -> Ground:
-    """Look at a sandbox before a candidate runs in it. `taken`: what is looked through, in place of all that can be
-    written to; `places`: those that are to be empty when the verifier starts, `tests` among them; `clock`: a file that
-    is made and removed. Raises EnvironmentFailedError."""
+    """Look at a sandbox before anything of a candidate's is in it. `looked`: the places that are looked through;
+    `is_own`: the verifier has this sandbox for itself, else the candidate runs in it before, and its home folder is
+    looked through, too; `places`: those that are to be empty when the verifier starts, `tests` among them; `clock`: a
+    file that is made and removed. Raises EnvironmentFailedError."""
     told = await _command(sandbox, ("sh", "-c", _REAL, "sh", contract.workdir, *places), "/", dict(contract.env))
     home, *real = told.splitlines() or ("",)
+    home = home.rstrip("/") if home.startswith("/") else ""
     start_up = None
-    if home.startswith("/"):
-        at_home = real[:1] == real[1:2]
+    if not is_own and home:
+        looked = tuple(dict.fromkeys((*looked, home)))
         try:
-            start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/"), holds_project=at_home)
+            start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home, holds_project=home in real[:1])
         except StartUpFilesError as error:
             raise EnvironmentFailedError(f"the environment cannot be judged here: {error}") from None
-    reals = {contract.workdir: (real[1:2] or [contract.workdir])[0], "/app": (real[2:3] or ["/app"])[0]}
-    del real[:3]
-    emptied = tuple(real) or places
-    own_home = "" if start_up is None else start_up.home
-    looked = taken or await _open_places(sandbox, (contract.workdir, "/app", "/tmp", *([own_home] if own_home else [])))
+    reals = {contract.workdir: (real[:1] or [contract.workdir])[0], "/app": (real[1:2] or ["/app"])[0]}
+    emptied = tuple(real[2:]) or places
     left, steering = (
         await _left(sandbox, emptied, looked, all_links=all_links),
         await _steering(sandbox, contract, looked),
@@ -432,7 +452,7 @@ async def ground_of(
     folders = tuple(path for path in absent if path in copies)
     absent = tuple(path for path in absent if path in set(targets))
     works = (*reals, *reals.values())
-    programs = await programs_on_path(sandbox.list_dir, own_home, list(contract.tests.values()), works)
+    programs = await programs_on_path(sandbox.list_dir, home, list(contract.tests.values()), works)
     began, tests_real = await _now(sandbox, clock), emptied[places.index(tests)]
     return Ground(emptied, start_up, left, began, steering, absent, reals, looked, folders, programs, tests, tests_real)
 
@@ -489,16 +509,8 @@ async def _now(sandbox: SandboxPort, path: str) -> float | None:
         return None
 
 
-async def _open_places(sandbox: SandboxPort, named: tuple[str, ...]) -> tuple[str, ...]:
-    """These, and the mounts in which programs can write."""
-    named = tuple(dict.fromkeys(named))
-    told = await _command(sandbox, ("sh", "-c", OPEN_PLACES, "sh", *named), "/", {})
-    return places_opened(named, told)
-
-
 async def _steering(sandbox: SandboxPort, contract: HarborContract, looked: tuple[str, ...]) -> dict[str, str]:
-    own = [place for place in (contract.workdir, "/app") if not {place, f"!{place}"} & set(looked)]
-    places = dict.fromkeys((*own, *looked))
+    places = dict.fromkeys((contract.workdir, "/app", *looked))
     argv = ("bash", "-c", FIND_STEERING, "bash", *places)
     told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
     return await aside(len(told), lambda: parsed(told.decode("utf-8", "replace")))
@@ -560,9 +572,7 @@ def _made(before: Left, now: Left, keeps_links: bool) -> tuple[Set[bytes], dict[
 async def _opened(sandbox: SandboxPort, contract: HarborContract, ground: Ground) -> bytes:
     """Open the folders that a find could not look into, since a verifier opens by name what is in them; what has them
     as they were (see `CLOSE_FOLDERS`)."""
-    home = "" if ground.start_up is None else ground.start_up.home
-    places = dict.fromkeys((*(place.removeprefix("!") for place in ground.places), contract.workdir, "/app", "/tmp"))
-    argv = ("bash", "-c", OPEN_FOLDERS, "bash", home, *places)
+    argv = ("bash", "-c", OPEN_FOLDERS, "bash", *dict.fromkeys((*ground.places, contract.workdir, "/app", "/tmp")))
     told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
     return await aside(len(told), modes_backwards, told)
 

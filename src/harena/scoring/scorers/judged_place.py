@@ -27,6 +27,7 @@ from harena.scoring.scorers.harbor import (
     ground_of,
     made_ready,
 )
+from harena.scoring.scorers.sealed_verifier import PLACES_OF_DEFAULT
 from harena.scoring.scorers.verifier_ground import MAKEFILES
 
 _CAN_LOOK = """\
@@ -34,6 +35,9 @@ command -v bash >/dev/null && command -v xargs >/dev/null && find / -maxdepth 0 
 printf '%s\\n' "$HOME"
 [ ! -w /usr/bin ] || echo open
 """
+_OPEN_PLACES = (*PLACES_OF_DEFAULT, "/dev/shm", "/var/tmp")
+"""what anybody may write to, where the programs of the image are closed to whoever acts: who may change these is helped
+by nothing, and more than the usual places is not looked at"""
 _SECONDS = 60.0
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
 
@@ -71,19 +75,19 @@ class JudgedPlace:
         done = await (await sandbox.exec(request)).wait()
         if done.outcome is not ExecOutcome.EXITED or done.returncode != 0 or not workdir.startswith("/"):
             return None
-        home, *is_open = done.stdout.decode("utf-8", "replace").splitlines()
+        _, *is_open = done.stdout.decode("utf-8", "replace").splitlines()
         folder = f"/tmp/{secrets.token_hex(16)}"
         argv, name = _started(script)
         rules = {path: text for path, text in (files or {}).items() if PurePosixPath(path).name in MAKEFILES}
         contract = HarborContract(
             type="harbor", workdir=workdir, tests={TEST_SCRIPT: "", name: script}, environment_files=rules
         )
-        # who may write to the programs of an image can change these: to look at more than the usual places helps nobody
-        taken = tuple(dict.fromkeys((workdir, "/app", "/tmp", *([home] if home[:1] == "/" else []))))
+        looked = tuple(dict.fromkeys((workdir, "/app", "/tmp", *(_OPEN_PLACES if not is_open else ()))))
         ground = await ground_of(
             sandbox,
             contract,
-            taken=taken if is_open else (),
+            looked,
+            is_own=False,
             places=(folder,),
             tests=folder,
             clock=f"/tmp/{secrets.token_hex(16)}",

@@ -16,8 +16,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from harena.scoring.contracts.harbor import is_within
-
 OPEN_FOLDERS = r"""
 command -v find >/dev/null || exit 0
 above() {
@@ -32,19 +30,15 @@ above() {
         before=$real real=$(readlink -m -- "$1")
     done
 }
-home=$1
-shift
-for place in ${home:+"$home"} "$@"; do above "$place"; done
+for place in "$@"; do above "$place"; done
 for place in "$@"; do
     [ -d "$place" ] && find "$place/" -xdev -type d ! \( -readable -executable \) \
         -exec chmod u+rwx -- {} \; -printf '%m\0%p\0'
 done
-[ -d "$home" ] &&
-    find "$home/" -maxdepth 1 -type d ! -perm -555 -exec chmod a+rx,u+w -- {} \; -printf '%m\0%p\0'
 exit 0
 """
-"""(its mode, path) of each folder that could not be listed or entered, and is open now: those above places and in them,
-and a home folder with its own ones, which root looks through, too. It is a script of bash"""
+"""(its mode, path) of each folder that could not be listed or entered, and is open now: those above places and in them.
+It is a script of bash"""
 CLOSE_FOLDERS = """\
 while IFS= read -r -d '' mode && IFS= read -r -d '' path; do
     if [ -d "$path" ] && [ ! -L "$path" ]; then chmod "$mode" -- "$path"; fi
@@ -52,16 +46,6 @@ done
 exit 0
 """
 """What OPEN_FOLDERS has opened gets its modes back."""
-OPEN_PLACES = r"""
-for place in "$@"; do printf '=\0'; readlink -mz -- "$place" || exit 1; done
-while read -r _ place _ options _; do
-    case "$place" in /proc|/proc/*|/sys|/sys/*|/dev|/dev/pts|/dev/mqueue|*\\*) continue;; esac
-    case ",$options," in *,ro,*) printf 'ro\0%s\0' "$place";; *) printf 'rw\0%s\0' "$place";; esac
-done < /proc/self/mounts
-exit 0
-"""
-"""("=", what a place is after all links) of each; ("rw" or "ro", path) of mounts, but for those of devices and of the
-kernel's"""
 FIND_LEFT = """\
 command -v find >/dev/null || exit 0
 elsewhere=$1
@@ -73,14 +57,12 @@ if [ -z "$made" ] || ! mkdir -p "$made/$nowhere" || ! cd "$made/$nowhere"; then
     cd "/proc/$$/task/$$/fdinfo" || exit 1
 fi
 : | { for place in "$@"; do
-    walked=y
-    case "$place" in '!'*) place=${place#!} walked=n;; esac
     real=$(readlink -m -- "$place")
     for other in /proc /tests /logs /solution $made $elsewhere; do
         case "$real/" in "$other"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
         case "$other/" in "${real%/}"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
     done
-    [ -d "$place" ] && [ "$walked" = y ] || continue
+    [ -d "$place" ] || continue
     find "$place/" -ignore_readdir_race -xdev \\
     \\( -type d ! \\( -readable -executable \\) -printf '%p\\0!%U %m\\0' -prune \\) -o \\
     \\( -type d -name __pycache__ -printf '%p\\0\\0' -prune \\) -o -type f -links +1 -exec sh -c '
@@ -132,7 +114,7 @@ exit $ended
 whoever follows it; (path, "") of a folder of compiled modules; (path, where to) of a link that leads nowhere; (path,
 "=" and where to) of a link, also a hard one, to what has one of NAMES, each between slashes; (path, "^" and where to)
 of a link to a folder that holds the places of the verifier's files; (path, "!" and why) of what nobody can look into.
-What is in a place with "!" before it is found in another one. It fails where `find` does. Where a link by way of
+It fails where `find` does. Where a link by way of
 /proc/self or /dev/stdin leads depends on who follows it: here it is somebody whose working directory is known to
 nobody, deeper than any from which `..` would lead to the same, and whose files are pipes"""
 PART_LINKS = """\
@@ -156,7 +138,6 @@ export marker=$1 began=$2 elsewhere=$3
 shift 3
 live() {
     for place in "$@"; do
-        case "$place" in '!'*) continue;; esac
         [ -d "$place" ] || continue
         find "$place/" -ignore_readdir_race -xdev \\( -type l ! -xtype l -o -type f -links +1 \\) \\
             -newerct "@$began" ! -newercm "$marker" -print0
@@ -220,7 +201,6 @@ STATE_OF_FOLDERS = r"""
 sort -zu | xargs -0 -r -I{} find {} -maxdepth 0 -printf '%p\0%i %C@\0'
 """
 
-_MOST_MOUNTS = 100
 _LOOKS_AT_LINKS = re.compile(
     r"readlink|islink|is_symlink|lstat|realpath|\.resolve\(|-type[ \t=]*l\b|\[[^\]\[]*[ \t]-[hL][ \t]"
     r"|\btest[ \t]+(?:![ \t]+)?-[hL][ \t]|\bls[ \t]+-\w*l|%N"
@@ -278,22 +258,6 @@ def parsed_left(told: bytes) -> Left:
         {path: real[1:] for path, real in pairs if real.startswith(b"=")},
         {path: real[1:] for path, real in pairs if real.startswith(b"^")},
         {path: real[1:] for path, real in pairs if real.startswith(b"!")},
-    )
-
-
-def places_opened(named: Iterable[str], told: str) -> tuple[str, ...]:
-    """The places, and mounts that can be written to, as OPEN_PLACES says; "!" before one that a mount holds."""
-    named, fields = tuple(named), told.split("\0")
-    pairs = list(zip(fields[::2], fields[1::2], strict=False))
-    reals = [path for kind, path in pairs if kind == "="]
-    mounts = {path: kind for kind, path in pairs if kind in ("rw", "ro")}
-    held = dict.fromkeys(named, False)
-    for place, real in zip(named, reals, strict=False):
-        above = [path for path in mounts if is_within(real, path)]
-        held[place] = bool(above) and mounts[max(above, key=len)] == "rw"
-    opened = [path for path, kind in mounts.items() if kind == "rw"][:_MOST_MOUNTS]
-    return tuple(
-        dict.fromkeys([*(f"!{place}" if held[place] and place not in opened else place for place in named), *opened])
     )
 
 

@@ -1,9 +1,10 @@
-"""What a verifier's sandbox takes over from a candidate's, where both have an image for their root.
+"""What a verifier's sandbox takes over from a candidate's.
 
-In such a sandbox a candidate may change everything: the shell, interpreters, libraries, `/etc`. So the verifier runs in
-a fresh sandbox of the image, and only working places are taken over: the folders in which tasks have their work, what
-the contract declares, and what the verifier's own files name below `/etc`, `/opt`, `/root` and `/var`. Nothing of it
-is where the image's programs look for programs, libraries or start-up files.
+A candidate leaves processes, start-up files and scratch files, and in an image it may change everything: the shell,
+interpreters, libraries, `/etc`. So the verifier runs in a fresh sandbox of the same image, and only working places are
+taken over: the folders in which tasks have their work, what the contract declares, and what the verifier's own files
+name below the home folder, `/etc`, `/opt`, `/root`, `/tmp` and `/var`. Nothing of it is where the image's programs look
+for programs, libraries or start-up files, or where the verifier makes something itself.
 """
 
 from __future__ import annotations
@@ -19,21 +20,30 @@ from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.ports import MovesTrees, SandboxPort
 from harena.scoring.contracts.harbor import HarborContract, is_of_system, is_within
 from harena.scoring.scorers.image_programs import FIND_FILES, FIND_INSTALLED, FIND_LINKED, find_programs
-from harena.scoring.scorers.start_up_names import FILES, FOLDERS
-from harena.scoring.slices import last_line
+from harena.scoring.scorers.start_up_names import FILES, FOLDERS, INSTALLED, Named, named_by
+from harena.scoring.scorers.verifier_ground import copied_paths, made_paths, written_paths
+from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import one_line
 
 WORKING_PLACES = (
-    "/app", "/data", "/home", "/logs/agent", "/logs/artifacts", "/mnt", "/srv", "/tmp", "/var/log", "/var/www",
-    "/workspace",
+    "/app", "/data", "/home", "/logs/agent", "/logs/artifacts", "/mnt", "/srv", "/var/log", "/var/www", "/workspace",
 )  # fmt: skip
 """folders that are taken over whole, beside the working directory"""
+PLACES_OF_DEFAULT = ("/data", "/workspace")
+"""likewise in the default image, where nobody can write to others; `/app` and `/logs` are links into `/data`"""
+_THE_VERIFIERS = ("/tests", "/solution", "/logs/verifier")
 _LOOK_SECONDS = 60.0
 _MOST_NAMED = 200
 """paths below `_NAMED_BELOW` that a verifier's files name"""
 _MOST_FILE_BYTES = 64 * 1024 * 1024
-_NAMED_BELOW = re.compile(r"(?<![\w./~$}-])/(?:etc|opt|root|var)/[\w.@%+,-][\w.@%+,/-]*")
-_AT_HOME = re.compile(r"(?<![\w./~$}-])(?:~|\$HOME|\$\{HOME\})/")
+_NAMED_BELOW = re.compile(r"(?<![\w./~$}-])/(?:etc|opt|root|tmp|var)/[\w.@%+,-][\w.@%+,/-]*")
+_AT_HOME = re.compile(r"(?<![\w./~$}-])(?:~|\$HOME|\$\{HOME\})/|\bPath\.home\(\)[ \t]*/[ \t]*[\"']")
+_SOURCED = re.compile(r"(?:(?<![\w-])source|(?<![\w./\"'-])\.)[ \t]+[\"']?(/[\w.@%+,/-]+)")
+_SCRATCH = ("/tmp/", "/var/tmp/")
+_SEARCHES = 16
+"""times that a text is read where it is looked through"""
+_OF_PROJECTS = (".npmrc", ".yarnrc", ".yarnrc.yml", ".coveragerc", ".tool-versions", "bin")
+"""start-up files and folders that a project has in its own folder, which may be the home folder"""
 _TOO_WIDE = ("/var/lib", "/var/cache", "/var/spool", "/var/run", "/var/local")
 _LEADS_TO_CODE = (
     "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GCONV_PATH", "BASH_ENV", "ENV", "PERL5LIB", "PERL5OPT", "RUBYLIB",
@@ -50,6 +60,7 @@ _HOME_TOOLS = (
     ".pub-cache", ".yarn", ".pnpm-store", "R",
 )  # fmt: skip
 """folders of a home folder, beside those that start-up files have, in which installers put programs"""
+_OF_HOMES = tuple(dict.fromkeys((*FILES, *FOLDERS, *INSTALLED, *_HOME_TOOLS)))
 _LOOK = """\
 env -0
 printf '\\0'
@@ -73,6 +84,8 @@ class Tree:
     path: str
     kept: tuple[str, ...] = ()
     """paths below it that are the image's, whatever the candidate has there"""
+    is_copied_to: bool = False
+    """the verifier copies something there: only a folder is taken over, a file is its own to make"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,36 +112,43 @@ class _Seen:
     """folders of installed tools that the image has in working places"""
 
 
-async def sealing_of(sandbox: SandboxPort, contract: HarborContract, verifier: str | None = None) -> Sealing:
+async def sealing_of(
+    sandbox: SandboxPort, contract: HarborContract, verifier: str | None = None, *, is_default: bool = False
+) -> Sealing:
     """What is taken over into this sandbox, in which no candidate has run. `verifier`: whom the verifier runs as, where
-    that is somebody else than the sandbox's programs do. Raises SealingError."""
+    that is somebody else than the sandbox's programs do; `is_default`: it is one of the default image. Raises
+    SealingError."""
     if not isinstance(sandbox, MovesTrees):
         raise SealingError("this runtime cannot take over a candidate's folders into another sandbox")
     environment = {**contract.env, **contract.verifier_env}
     first = await _look(sandbox, contract, environment, ())
     second = first if verifier is None else await _look(sandbox, contract, environment, (), user=verifier)
     homes = [home for seen in (first, second) if (home := seen.environment.get("HOME", "")).startswith("/")]
-    trees = list(dict.fromkeys([contract.workdir, *WORKING_PLACES]))
+    trees = list(dict.fromkeys([contract.workdir, *(PLACES_OF_DEFAULT if is_default else WORKING_PLACES)]))
     declared = contract.working_places
-    named = [*declared, *named_paths(contract.tests.values())]
+    size = _SEARCHES * size_of(contract.tests)
+    told = await aside(size, _told_by, contract, (second.environment.get("HOME") or "/root").rstrip("/"))
+    named = [*declared, *told.paths]
     search = _search_path(first.environment.get("PATH", ""))
     leads = _leads(first.environment)
     programs = [f"{folder}/{name}" for folder in search for name in _INTERPRETERS]
     beside = [f"{posixpath.dirname(folder)}/{name}" for folder in search for name in _BESIDE_PROGRAMS]
-    asked = [*trees, *named, *search, *leads, *programs, *beside, *homes]
+    asked = [*trees, *named, *search, *leads, *programs, *beside, *homes, *_THE_VERIFIERS]
     seen = await _look(sandbox, contract, environment, tuple(dict.fromkeys(asked)))
     whole = [seen.real[path] for path in trees if not _is_the_images(seen.real[path])]
-    installed = await _found(sandbox, FIND_INSTALLED, whole)
+    installed = await _found(sandbox, FIND_INSTALLED, whole, is_default=is_default)
     if led := [path for path in whole if posixpath.basename(path) in _BESIDE_PROGRAMS and path in installed]:
         raise SealingError(f"the candidate works in {led[0]}, where the image has packages")
     installed = tuple(path for found in installed for path in (_parts_of(found) if found in whole else [found]))
-    installed += await _found(sandbox, FIND_LINKED, [path for path in search if not _is_the_images(seen.real[path])])
+    linked = [path for path in search if not _is_the_images(seen.real[path])]
     below = [seen.real[path] for path in named if not _is_the_images(seen.real[path])]
     below = [path for path in below if not _is_in(path, whole)]
-    own = await _found(sandbox, find_programs(contract.tests.values()), below)
-    own += await _found(sandbox, FIND_FILES, _the_images_alone(below, [seen.real[path] for path in declared]))
-    installed += tuple(path for path in own if not _is_in(path, whole))
-    return _decided(contract, trees, named, search, leads, homes, replace(seen, installed=installed))
+    if not is_default:
+        installed += await _found(sandbox, FIND_LINKED, linked)
+        own = await _found(sandbox, find_programs(contract.tests.values()), below)
+        own += await _found(sandbox, FIND_FILES, _the_images_alone(below, [seen.real[path] for path in declared]))
+        installed += tuple(path for path in own if not _is_in(path, whole))
+    return _decided(contract, trees, named, search, leads, homes, told, replace(seen, installed=installed))
 
 
 def _decided(
@@ -138,6 +158,7 @@ def _decided(
     search: Sequence[str],
     leads: Mapping[str, str],
     homes: Sequence[str],
+    told: _Told,
     seen: _Seen,
 ) -> Sealing:
     real = seen.real
@@ -163,16 +184,17 @@ def _decided(
         if is_bare:
             beside = [f"{posixpath.dirname(folder)}/{name}" for name in _BESIDE_PROGRAMS]
             kept += [real[path] for path in beside if path in seen.there]
-    if homes:
-        own = dict.fromkeys((*(real[home] for home in homes), "/root"))
-        kept += [f"{place}/{name}" for place in own for name in (*FILES, *FOLDERS, *_HOME_TOOLS)]
     kept += seen.installed
+    kept += [real[path] for path in _THE_VERIFIERS]
+    others = list(kept)
+    for place in dict.fromkeys((*(real[home] for home in homes), "/root")) if homes else ():
+        kept += [f"{place}/{name}" for name in told.kept_at_home(is_project=place == workdir)]
     whole = [Tree(path, tuple(sorted(_below(path, kept)))) for path in taken]
     more = []
     for path in dict.fromkeys(real[path] for path in named):
         is_taken = any(is_within(path, place) for place in taken)
-        if not is_taken and not _is_the_images(path) and not any(is_within(path, keep) for keep in kept):
-            more.append(Tree(path, tuple(sorted(_below(path, kept)))))
+        if not is_taken and not _is_the_images(path) and not _is_in(path, others):
+            more.append(Tree(path, tuple(sorted(_below(path, [*kept, *told.sourced]))), path in told.copied))
     more = [tree for tree in more if not any(is_within(tree.path, other.path) for other in more if other != tree)]
     return Sealing(tuple(whole), tuple(more))
 
@@ -228,34 +250,83 @@ def _leads(environment: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def named_paths(texts: Iterable[str]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a verifier's files tell of the places in which it looks for the candidate's work."""
+
+    paths: tuple[str, ...]
+    named: Named
+    copied: frozenset[str] = frozenset()
+    """where lines of shell copy something to"""
+    sourced: frozenset[str] = frozenset()
+    """see `sourced_paths`"""
+
+    def kept_at_home(self, *, is_project: bool) -> list[str]:
+        """What of a home folder is the image's: start-up files and tools that the verifier's files do not name.
+        `is_project`: it is the working directory."""
+        names = [name for name in _OF_HOMES if not self.is_asked_for(name)]
+        return [name for name in names if not (is_project and name in _OF_PROJECTS)]
+
+    def is_asked_for(self, name: str) -> bool:
+        return name in self.named.known and name not in INSTALLED
+
+    def starts_up(self, below: str) -> bool:
+        """A path below a home folder is of start-up files or tools, and nobody asks for it."""
+        own = [name for name in _OF_HOMES if is_within(f"/{below}", f"/{name}")]
+        if ".config" in own:
+            return self.named.in_config is not None and below.split("/")[1:2] == []
+        return bool(own) and not any(map(self.is_asked_for, own))
+
+
+def _told_by(contract: HarborContract, home: str) -> _Told:
+    """Look through the verifier's files."""
+    tests, workdir = contract.tests, contract.workdir
+    texts = list(tests.values())
+    told = _Told((), named_by(texts, ()), frozenset(copied_paths(tests, workdir)))
+    made = {*written_paths(tests, workdir), *made_paths(tests, workdir)}
+    settings = [f"{home}/{name}" for name in FILES if told.is_asked_for(name)]
+    sourced = sourced_paths(texts, home)
+    paths = [path for path in named_paths(texts, home) if path not in sourced]
+    paths = [path for path in paths if not (path.startswith(_SCRATCH) and _is_in(path, made))]
+    places = dict.fromkeys((home, "/root"))
+    paths = [
+        path
+        for path in paths
+        if not any(told.starts_up(posixpath.relpath(path, place)) for place in places if is_within(path, place))
+    ]
+    paths += [path for path in settings if path not in sourced]
+    paths += [f"{home}/.config/{name}" for name in sorted(told.named.in_config or ())]
+    return replace(told, paths=tuple(dict.fromkeys(paths)), sourced=frozenset(sourced))
+
+
+def named_paths(texts: Iterable[str], home: str = "/root") -> list[str]:
     """Paths that the verifier's files name, below folders of which not everything is taken over."""
     found: dict[str, None] = {}
     for text in texts:
-        for match in _NAMED_BELOW.finditer(_AT_HOME.sub("/root/", text)):
+        for match in _NAMED_BELOW.finditer(_AT_HOME.sub(lambda _: f"{home}/", text)):
             path = posixpath.normpath(match[0].rstrip(".,/"))
-            if path.count("/") > 1 and path not in _TOO_WIDE and not is_of_system(path) and not _starts_up(path):
+            if path.count("/") > 1 and path not in _TOO_WIDE and path != home and not is_of_system(path):
                 found.setdefault(path)
             if len(found) >= _MOST_NAMED:
                 return list(found)
     return list(found)
 
 
-def _starts_up(path: str) -> bool:
-    """A start-up file of root's, or a path in a folder of such. What lies above comes without them, see `kept`."""
-    below = path.removeprefix("/root/")
-    if below == path:
-        return False
-    own = (*FILES, *FOLDERS, *_HOME_TOOLS)
-    return any(is_within(f"/{below}", f"/{name}") for name in own)
+def sourced_paths(texts: Iterable[str], home: str = "/root") -> set[str]:
+    """Paths from which a shell of the verifier's takes lines: a candidate's would speak in its place."""
+    found = (_SOURCED.finditer(_AT_HOME.sub(lambda _: f"{home}/", text)) for text in texts)
+    return {posixpath.normpath(match[1]) for matches in found for match in matches}
 
 
-async def _found(sandbox: SandboxPort, script: str, places: Sequence[str]) -> tuple[str, ...]:
+async def _found(
+    sandbox: SandboxPort, script: str, places: Sequence[str], *, is_default: bool = False
+) -> tuple[str, ...]:
     """What one of the scripts finds of the image's there."""
     if not places:
         return ()
     found: list[str] = []
-    for user in ("0", None):  # neither root nor the image's user can look into all that the other can
+    # neither root nor the image's user can look into all that the other can; the default image has one user
+    for user in (None,) if is_default else ("0", None):
         request = ExecRequest(
             argv=("sh", "-c", script, "sh", *dict.fromkeys(places)),
             cwd="/",
@@ -353,7 +424,8 @@ async def _take_named(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> Non
     path = tree.path
     try:
         about = await theirs.stat(path)
-        content = await theirs.read_file(path, max_bytes=_MOST_FILE_BYTES) if about.kind == "file" else b""
+        is_read = about.kind in ("file", "link")  # of a link comes what it leads to there, where no test is
+        content = await theirs.read_file(path, max_bytes=_MOST_FILE_BYTES) if is_read else b""
     except SandboxFileError as error:
         if error.reason == "NOT_FOUND" and not tree.kept:
             await ours.remove(path, recursive=True, missing_ok=True)
@@ -362,9 +434,11 @@ async def _take_named(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> Non
         return
     if about.kind == "directory":
         await _take_tree(tree, theirs, ours)
-    elif about.kind == "file" and not tree.kept and not await _is_same(ours, path, content, about.mode & 0o1777):
-        await ours.remove(path, recursive=True, missing_ok=True)
-        await ours.write_file(path, content, mode=about.mode & 0o1777)
+    elif is_read and not tree.is_copied_to and not tree.kept:
+        mode = about.mode & 0o1777 if about.kind == "file" else 0o644
+        if not await _is_same(ours, path, content, mode):
+            await ours.remove(path, recursive=True, missing_ok=True)
+            await ours.write_file(path, content, mode=mode)
 
 
 async def _is_same(sandbox: SandboxPort, path: str, content: bytes, mode: int) -> bool:

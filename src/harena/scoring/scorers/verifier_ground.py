@@ -63,11 +63,10 @@ _NAMED_ABOVE = " -o ".join(f"-name {name}" for name in (*STEERING, *_ABOVE))
 FIND_STEERING = rf"""
 command -v find >/dev/null || exit 0
 walked() {{
-    case "$1" in '!'*) return;; esac
     [ -d "$1" ] && find "$1/" -xdev \( -type d -name node_modules -prune \) -o \( {_NAMED} \) "${{@:2}}"
 }}
 above() {{
-    local folder=$(readlink -f -- "${{1#!}}")
+    local folder=$(readlink -f -- "$1")
     while [ -n "$folder" ]; do
         folder=${{folder%/*}}
         find "$folder/" -maxdepth 1 -mindepth 1 \( {_NAMED_ABOVE} \) "${{@:2}}"
