@@ -113,6 +113,27 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
         made("/app/t/expected.txt", "1\n") + "echo 1 > out.txt",
         f"r=0; cp -r /tests /app/t; cmp -s /app/out.txt /app/t/expected.txt && r=1{END}", EXPECTED, {},
     ),
+    "a Python that ignores variables": (
+        made("pytest.py", DONE + "\n"), COPIED.replace("-m pytest", "-Em pytest"), {"test_o.py": LOOKS}, {}
+    ),
+    "a Python by itself": (HOOK, COPIED.replace("-m pytest", "-I -m pytest"), {"test_o.py": LOOKS}, {}),
+    "a Python by itself, from another": (
+        f'echo "{DONE}" > json.py; {HOOK}', ENDS,
+        {"t.py": "import subprocess, sys, shutil\nshutil.copy('/tests/test_o.py', '/app')\nsys.exit(subprocess.call([sys.executable, '-Es', '-m', 'pytest', 'test_o.py'], cwd='/app'))\n", "test_o.py": LOOKS}, {},
+    ),
+    "a search path in rules of the verifier's": (
+        f'echo "{DONE}" > json.py', f"cd /app; r=0; make -s -f /tests/Makefile check && r=1{END}",
+        {"Makefile": "check:\n\t@PYTHONPATH=/app python3 -c 'import json; assert json.load(open(\"out.txt\")) == 42'\n"}, {},
+    ),
+    "a search path in a script without an ending": (
+        f'echo "{DONE}" > json.py', f"r=0; bash /tests/check && r=1{END}",
+        {"check": "#!/bin/bash\ncd /app\nPYTHONPATH=/app python3 -c 'import json; assert json.load(open(\"out.txt\")) == 42'\n"}, {},
+    ),
+    "an archive that is not there": (
+        made("/tmp/x/want.txt", "1\n") + made("/tmp/y/want.txt", "1\n") + "echo 1 > out.txt",
+        f"tar -xf /tests/no.tar -C /tmp/x || true; cd /app; unzip -q /tests/no.zip -d /tmp/y || true; r=0\n"
+        f"cmp -s out.txt /tmp/x/want.txt && r=1; cmp -s out.txt /tmp/y/want.txt && r=1{END}", {}, {},
+    ),
     "no variables": (
         f'echo "{DONE}" > json.py', SEARCHED.replace("PYTHONPATH=/app", 'env -i PATH="$PATH"'), {}, {}
     ),
@@ -312,6 +333,14 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
 SERVER = "printf 'import time\\ntime.sleep(60)\\n' > server.py; echo 42 > out.txt"
 HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "tests in place": ("echo 42 > out.txt", PYTEST, {"test_o.py": LOOKS}, {}),
+    "tests by a Python that ignores variables": (
+        "echo 42 > out.txt", f"r=0; cd /app; python3 -I /tests/t.py && python3 -Em pytest -q /tests/test_o.py && r=1{END}",
+        {**ENDING, "test_o.py": LOOKS}, {},
+    ),
+    "work where an archive is unpacked": (
+        made("out/r", "42\n"), "mkdir -p /tmp/m; echo 42 > /tmp/m/want; tar -cf /tmp/w.tar -C /tmp/m want; tar -xf /tmp/w.tar -C /app/out\n"
+        f"r=0; cmp -s /app/out/r /app/out/want && r=1{END}", {}, {},
+    ),
     "tests of its own": (
         made("tests/test_a.py", OTHER) + made("tests/__init__.py", "A = 1\n") + "echo 42 > out.txt", DISCOVERED, {"test_o.py": UNIT}, {}
     ),

@@ -166,7 +166,7 @@ async def test_what_a_candidate_left_is_read_in_no_event_loop(monkeypatch: pytes
     box: Any = Box(b"".join(b"/app/%d\0/b\0" % at for at in range(2000)))
     task = HarborContract(type="harbor", tests={"test.sh": "true\n"})
     await harbor._steering(box, task, ())
-    ground = harbor.Ground((), None)
+    ground = harbor.Ground(())
     assert await harbor._clean(box, task, ground, keeps_links=True)
     assert await harbor._states(box, {b"a": b"b"})
     await fingerprints_module.fingerprints(box, ["a"])

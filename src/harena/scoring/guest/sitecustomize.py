@@ -313,6 +313,9 @@ class Starting(SourceFileLoader):
 
         def started(self: "Any", *positional: "Any", **keywords: "Any") -> None:
             given = dict(zip(names[1:], positional), **keywords)  # noqa: B905 (Python 3.8 has no `strict`)
+            with_guard = with_variables(given.get("args"))
+            if with_guard is not given.get("args"):
+                given["args"], positional, keywords = with_guard, (), dict(given, args=with_guard)
             is_shell = given.get("shell") or is_shells(given.get("args"))
             if is_shell:
                 given["args"] = guarded_line(given["args"])
@@ -324,6 +327,25 @@ class Starting(SourceFileLoader):
 
         started.__wrapped__ = begin  # type: ignore[attr-defined]  # for who asks for its parameters
         module.Popen.__init__ = started
+
+
+def with_variables(words: "Any") -> "Any":
+    """The words of a Python without the options (`-E`, `-I`, `-s`) by which it would not hear of the guard."""
+    if not isinstance(words, (list, tuple)) or not words or not all(isinstance(word, str) for word in words):
+        return words
+    if not os.path.basename(words[0]).startswith("python"):
+        return words
+    made = list(words)
+    for at, word in enumerate(words[1:], 1):
+        if word[:1] != "-" or word.startswith("--") or word == "-":
+            break
+        kept = "".join(letter for letter in word if letter not in "EIs")
+        made[at] = kept
+        if any(letter in word for letter in "cmWX"):
+            made[at] = word if word[1:2] in ("c", "m", "W", "X") else kept
+            break
+    made = [word for at, word in enumerate(made) if word != "-" or words[at] == "-"]
+    return words if made == list(words) else made
 
 
 def is_shells(words: "Any") -> bool:

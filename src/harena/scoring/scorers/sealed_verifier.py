@@ -21,7 +21,7 @@ from harena.core.ports import MovesTrees, SandboxPort
 from harena.scoring.contracts.harbor import HarborContract, is_of_system, is_within
 from harena.scoring.scorers.image_programs import FIND_FILES, FIND_INSTALLED, FIND_LINKED, find_programs
 from harena.scoring.scorers.start_up_names import FILES, FOLDERS, INSTALLED, Named, named_by
-from harena.scoring.scorers.verifier_ground import copied_paths, made_paths, written_paths
+from harena.scoring.scorers.verifier_ground import copied_paths, made_paths, unpacked_paths, written_paths
 from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import one_line
 
@@ -283,7 +283,7 @@ def _told_by(contract: HarborContract, home: str) -> _Told:
     tests, workdir = contract.tests, contract.workdir
     texts = list(tests.values())
     told = _Told((), named_by(texts, ()), frozenset(copied_paths(tests, workdir)))
-    made = {*written_paths(tests, workdir), *made_paths(tests, workdir)}
+    made = {*written_paths(tests, workdir), *made_paths(tests, workdir), *unpacked_paths(tests, workdir)}
     settings = [f"{home}/{name}" for name in FILES if told.is_asked_for(name)]
     sourced = sourced_paths(texts, home)
     paths = [path for path in named_paths(texts, home) if path not in sourced]
@@ -416,8 +416,21 @@ async def _take_tree(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> None
         if not tree.kept:
             await ours.remove(tree.path, recursive=True, missing_ok=True)
         return
+    if await _is_empty(theirs, tree.path) and await _is_empty(ours, tree.path):  # two processes the less
+        return
     async with aclosing(theirs.pack_tree(tree.path)) as packed:
         await ours.replace_tree(tree.path, packed, kept=tree.kept)
+
+
+async def _is_empty(sandbox: SandboxPort, path: str) -> bool:
+    """A folder without anything in it, and with the rights that folders have."""
+    try:
+        about = await sandbox.stat(path)
+        return about.kind == "directory" and about.mode & 0o7777 == 0o755 and not await sandbox.list_dir(path)
+    except SandboxFileError as error:
+        if error.reason not in ("NOT_FOUND", "NOT_A_DIRECTORY", "PERMISSION_DENIED"):
+            raise
+        return False
 
 
 async def _take_named(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> None:

@@ -33,7 +33,7 @@ from harena.scoring.scorers.start_up_names import (
     named_by,
     variables_assigned,
 )
-from harena.scoring.scorers.verifier_ground import STEERING
+from harena.scoring.scorers.verifier_ground import MAKEFILES, STEERING
 from harena.scoring.scorers.watched_files import ReadsFiles, content_of
 from harena.scoring.slices import aside
 
@@ -64,9 +64,13 @@ _IMPORTED = (
 """first names of modules that a program may import: in statements, in texts, and behind `-m`"""
 _SETS_SEARCH_PATH = re.compile(
     r"(?m)(?:^|[;&|({`\"']|\b(?:export|env|then|do|else|(?:declare|typeset|readonly|local)(?:[ \t]+-\w+)*))"
-    r"[ \t]*(?:\w+=\S{0,1000}[ \t]+)*PYTHONPATH=(?=[^\s;&|)])"
+    r"[ \t]*[@+-]{0,3}(?:\w+=\S{0,1000}[ \t]+)*PYTHONPATH=(?=[^\s;&|)])"
 )
 """an assignment, where a command begins"""
+_SETS_FOR_MAKE = re.compile(r"(?m)^ {0,8}(?:(?:export|override)[ \t]+)?PYTHONPATH[ \t]{0,8}[:?+]{0,3}=[ \t]*(?=\S)")
+_IGNORES_VARIABLES = re.compile(r"(?<![\w.-])(?P<program>python[\d.]*)(?P<options>(?:[ \t]+-[A-Za-z]{1,16}(?![\w-]))+)")
+"""options of Python behind which its variables, the guard's too, may count for nothing"""
+_OPTION = re.compile(r"[ \t]+-([A-Za-z]+)")
 _CLEARS_SEARCH_PATH = re.compile(
     r"(?m)(?<![\w./$-])(?:(?P<unset>unset[ \t]+(?:-v[ \t]+)?)PYTHONPATH(?!\w)"
     r"|(?P<kept>env[ \t]+)-u[ \t]*PYTHONPATH(?!\w)"
@@ -419,9 +423,12 @@ def _own_name(path: str) -> str:
 
 
 def guarded_shell(text: str, guard_folder: str) -> str:
-    """A command of shell that sets the search path of Python keeps the guard in it; data of the script stays."""
+    """A command of shell that sets the search path of Python keeps the guard in it, and one that has Python ignore it
+    does not; data of the script stays."""
     if not _sets_or_clears(text):
         return text
+    mask = code_mask(text)
+    text = _IGNORES_VARIABLES.sub(lambda found: _with_variables(found) if mask[found.start()] else found[0], text)
     mask = code_mask(text)
     text = _SETS_SEARCH_PATH.sub(
         lambda found: f"{found[0]}{guard_folder}:" if mask[found.end() - 1] else found[0], text
@@ -432,8 +439,27 @@ def guarded_shell(text: str, guard_folder: str) -> str:
     )
 
 
+def guarded_makefile(text: str, guard_folder: str) -> str:
+    """Rules of make that set the search path of Python, or run commands which do, keep the guard in it."""
+    own = _SETS_FOR_MAKE.sub(lambda found: f"{found[0]}{guard_folder}:", text)
+    return own if own != text else guarded_shell(text, guard_folder)
+
+
 def _sets_or_clears(text: str) -> bool:
-    return "PYTHONPATH" in text or ("env" in text and _CLEARS_SEARCH_PATH.search(text) is not None)
+    if "PYTHONPATH" in text or ("env" in text and _CLEARS_SEARCH_PATH.search(text) is not None):
+        return True
+    return "python" in text and _IGNORES_VARIABLES.search(text) is not None
+
+
+def _with_variables(found: re.Match[str]) -> str:
+    """`-E`, `-I` and `-s` are left out of options, up to `-m` and `-c`, behind which words are the program's. What `-I`
+    keeps out, modules beside the program, the guard keeps behind all others."""
+    kept, is_open = [], True
+    for letters in _OPTION.findall(found["options"]):
+        left = "".join(letter for letter in letters if letter not in "EIs") if is_open else letters
+        is_open = is_open and not {"c", "m", "W", "X"} & set(letters)
+        kept.append(f" -{left}" if left else "")
+    return found["program"] + "".join(kept)
 
 
 def _kept_guard(found: re.Match[str], guard_folder: str) -> str:
@@ -450,9 +476,17 @@ def guarded_scripts(texts: Mapping[str, str], guard_folder: str, commands: Itera
     """A contract's files, its scripts so that they keep the guard, but for those that it only compares with.
     `commands`: more lines that may run them."""
     everything = [*texts.values(), *commands]
-    setting = [path for path, text in texts.items() if path.endswith((".sh", ".bash")) and _sets_or_clears(text)]
-    data = {path for path in setting[:_MOST_DATA] if is_data(PurePosixPath(path).name, everything)}
-    return {**texts, **{path: guarded_shell(texts[path], guard_folder) for path in setting if path not in data}}
+    made = {path: how for path in texts if (how := _guarded_as(path)) is not None and _sets_or_clears(texts[path])}
+    data = {path for path in list(made)[:_MOST_DATA] if is_data(PurePosixPath(path).name, everything)}
+    return {**texts, **{path: how(texts[path], guard_folder) for path, how in made.items() if path not in data}}
+
+
+def _guarded_as(path: str) -> Callable[[str, str], str] | None:
+    """How a file of this name keeps the guard; scripts may have no ending."""
+    name = PurePosixPath(path).name
+    if name in MAKEFILES or name.endswith((".mk", ".mak")):
+        return guarded_makefile
+    return guarded_shell if name.endswith((".sh", ".bash")) or "." not in name else None
 
 
 def _with_a_substitute(texts: Iterable[str]) -> set[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -192,6 +192,9 @@ _MAKING = re.compile(
     r"(?<![\w.-])(curl|wget|git[ \t]+clone|python[\d.]*[ \t]+-m[ \t]+(?:venv|virtualenv)|virtualenv|uv[ \t]+venv)"
     r"(?![\w.-])"
 )
+_UNPACKS = re.compile(r"[ \t]*(?:(?:if|then|do|else|sudo|!)[ \t]+)*(?:tar|bsdtar|unzip|7z|unsquashfs|cpio)(?![\w.-])")
+_INTO = re.compile(r"[ \t](?:-[dCD]|--(?:directory|one-top-level))(?:[ \t]+|=)?([\"']?[\w./+${}][\w./+${}-]*[\"']?)")
+"""the folder into which a program unpacks"""
 _NEAR = re.compile(r"://(?:[^/@]*@)?(?:localhost|127\.|0\.0\.0\.0|\[::)")
 _REDIRECTED = re.compile(r"\d*[<>]")
 _VERSION = re.compile(r"(?:python)?\d+(?:\.\d+)*|python")
@@ -248,10 +251,20 @@ def copied_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
     return [path for path in found if ".." not in path.split("/") and path != "/"]
 
 
+def unpacked_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
+    """Folders into which the lines of shell of a verifier unpack archives; but for those that it has looked at before.
+    Not for an event loop where the texts are long."""
+    return _paths_made(texts, workdir, _unpacked_by)
+
+
 def made_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
     """What the lines of shell of a verifier download, clone or make as a virtual environment: programs that leave what
     is there as it is where they fail; but for what it has looked at before. Not for an event loop where the texts are
     long."""
+    return _paths_made(texts, workdir, _made_by)
+
+
+def _paths_made(texts: Mapping[str, str], workdir: str, made_by: Callable[[str], list[str]]) -> list[str]:
     found: dict[str, None] = {}
     for script in _scripts(texts):
         before, values, folder, asked = _Before(script), _values(script), workdir, set[str]()
@@ -261,12 +274,20 @@ def made_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
             if (changes := _CHANGES.match(piece[0])) is not None:
                 (folder,) = _resolved(changes[1], values)[:1] or ["*"]
                 folder = str(PurePosixPath(workdir, folder))
-            for target in _made_by(piece[0]):
+            for target in made_by(piece[0]):
                 asked.add(target)
                 if before.reads(target, piece.start()):
                     continue
                 found.update((str(PurePosixPath(folder, path)), None) for path in _resolved(target, values))
     return [path for path in found if "*" not in path and ".." not in path.split("/") and path.count("/") > 1]
+
+
+def _unpacked_by(piece: str) -> list[str]:
+    """The folders of one command that unpacks something."""
+    unpacks = _UNPACKS.match(piece)
+    if unpacks is None or len(piece) > _LONGEST_PATH:
+        return []
+    return [place.strip("\"'") for place in _INTO.findall(piece, unpacks.end())]
 
 
 def _made_by(piece: str) -> list[str]:
