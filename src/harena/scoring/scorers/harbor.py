@@ -276,13 +276,14 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
         detail = f"the candidate breaks the verifier: {reward.detail}"
         return failed(Reason.SCORER_REJECTED, detail, observation=observation, unjudged=True)
     passed = reward.value >= contract.pass_mark
+    beside = "keep_processes: judged in the candidate's own sandbox, beside its processes" * contract.keep_processes
     failure = None if passed else program_failure(candidate)
     reason, detail = (Reason.PASSED, "") if passed else failure or (Reason.SCORER_REJECTED, "")
     return Verdict(
         score=reward.value,
         passed=passed,
         reason=reason,
-        detail=detail or ("" if passed else f"the verifier's reward is {reward.value:g}"),
+        detail=detail or (beside if passed else f"the verifier's reward is {reward.value:g}"),
         checks_passed=int(passed),
         observations=(observation,),
     )
