@@ -37,8 +37,6 @@ from harena.scoring.scorers.verifier_ground import MAKEFILES, STEERING
 from harena.scoring.scorers.watched_files import ReadsFiles, content_of
 from harena.scoring.slices import aside
 
-_OF_PROJECTS = (".npmrc", ".yarnrc", ".yarnrc.yml", ".coveragerc", ".tool-versions", "bin")
-"""start-up files and folders that a project has in its own folder"""
 _PROFILES = (".profile", ".bash_profile", ".bash_login")
 _SETS_ONE = re.compile(
     r"(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=(?:[\w./:,@%+-]*|\"[\w ./:,@%+-]*\"|'[\w ./:,@%+-]*')[ \t]*"
@@ -138,8 +136,6 @@ class StartUpFiles:
     files: dict[str, bytes]
     """start-up files that were there: path below the home folder -> content"""
     folders: frozenset[str]
-    holds_project: bool = False
-    """the home folder is the working directory: what a project has there is no start-up file"""
     large: Mapping[str, int] = field(default_factory=dict)
     """hidden files that were there, and are too large to be kept: path -> bytes. No tool starts with such a file; it is
     left where it is as large as before"""
@@ -147,11 +143,11 @@ class StartUpFiles:
     """folders that could not be listed"""
 
     @classmethod
-    async def of(cls, sandbox: Files, listed: Listed, home: str, *, holds_project: bool = False) -> StartUpFiles:
+    async def of(cls, sandbox: Files, listed: Listed, home: str) -> StartUpFiles:
         """Read the start-up files that are there now. `listed`: what gives the entries of a folder. Raises
         StartUpFilesError."""
         closed: set[str] = set()
-        found = await _found(listed, home, closed, holds_project=holds_project)
+        found = await _found(listed, home, closed)
         paths = [path for path, entry in found.items() if entry.kind == "file" and path not in FOLDERS]
         if len(found) > MOST_LEFT:
             raise StartUpFilesError(f"there are more than {MOST_LEFT:,} hidden files in {home or '/'}")
@@ -173,13 +169,13 @@ class StartUpFiles:
                 room -= len(files[path])
         kept = {*FILES, *files, *large}
         folders = frozenset(path for path in found if path in FOLDERS or path not in kept)
-        return cls(home, files, folders, holds_project, large, frozenset(closed))
+        return cls(home, files, folders, large, frozenset(closed))
 
     async def restore(self, sandbox: Files, listed: Listed, texts: Iterable[str], *, most: int = MOST_LEFT) -> None:
         """Make it as it was, but for what these texts name. Raises StartUpFilesError: there are more than `most`."""
         texts = list(texts)
         closed: set[str] = set()
-        found = await _found(listed, self.home, closed, holds_project=self.holds_project)
+        found = await _found(listed, self.home, closed)
         if len(found.keys() - self.files.keys()) > most:
             raise StartUpFilesError("the candidate leaves too many start-up files")
         size = _SEARCHES * sum(len(text) + 1 for text in texts)
@@ -287,32 +283,28 @@ async def _keep_in_config(
         await sandbox.remove(f"{place}/{name}", recursive=True, missing_ok=True)
 
 
-async def _found(listed: Listed, home: str, closed: set[str], *, holds_project: bool = False) -> dict[str, FileInfo]:
+async def _found(listed: Listed, home: str, closed: set[str]) -> dict[str, FileInfo]:
     """What there is of `FILES` and `FOLDERS`, and each other hidden file, links as links. `closed` takes the folders
     that cannot be listed: a program opens by name what is in them."""
     places = {"": await _entries(listed, home or "/", closed)}
-    wanted = [path for path in (*FILES, *FOLDERS, *INSTALLED) if not (holds_project and path in _OF_PROJECTS)]
+    wanted = (*FILES, *FOLDERS, *INSTALLED)
     above = {str(folder) for path in wanted for folder in PurePosixPath(path).parents if str(folder) != "."}
     for folder in sorted(above):  # a folder comes before those in it
         parent, _, name = folder.rpartition("/")
         if name in places.get(parent, {}):
             places[folder] = await _entries(listed, f"{home}/{folder}", closed)
-    return await aside(_ENTRY_BYTES * len(places[""]), _chosen, places, wanted, holds_project=holds_project)
+    return await aside(_ENTRY_BYTES * len(places[""]), _chosen, places, wanted)
 
 
-def _chosen(
-    places: Mapping[str, Mapping[str, FileInfo]], wanted: Iterable[str], *, holds_project: bool
-) -> dict[str, FileInfo]:
+def _chosen(places: Mapping[str, Mapping[str, FileInfo]], wanted: Iterable[str]) -> dict[str, FileInfo]:
     found: dict[str, FileInfo] = {}
     known = {path.partition("/")[0] for path in wanted}
-    if not holds_project:
-        # other hidden files: what programs call their start-up files nobody can list. Below a program's own folder are
-        # data
-        found.update(
-            (name, entry)
-            for name, entry in places[""].items()
-            if name[:1] == "." and entry.kind != "directory" and name not in known
-        )
+    # other hidden files: what programs call their start-up files nobody can list. Below a program's own folder are data
+    found.update(
+        (name, entry)
+        for name, entry in places[""].items()
+        if name[:1] == "." and entry.kind != "directory" and name not in known
+    )
     for path in wanted:
         folder, _, name = path.rpartition("/")
         if name in places.get(folder, {}):
