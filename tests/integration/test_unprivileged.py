@@ -221,7 +221,7 @@ def test_an_ordinary_users_layer_is_sealed_whatever_its_rights(
 ) -> None:
     """What nobody may read is read with the rights of who is root inside, and no more."""
     said = as_nobody(python_of_others, open_source, others_home, f"""
-        import contextlib, pathlib, shutil, tarfile
+        import contextlib, harena, json, pathlib, shutil, subprocess, sys, tarfile
         from harena.core.records.images import ImageRoot
         from harena.image_store.sealing import seal
         from harena.image_store.store import ImageStore, in_threads
@@ -251,6 +251,17 @@ def test_an_ordinary_users_layer_is_sealed_whatever_its_rights(
             sealed = await seal(layer, work, LayerLimits(files=1000, bytes=1000000), layers=beneath)
             with tarfile.open(sealed.path) as found:
                 said["seen"] = {{one.name: [one.uid, one.mode, one.size] for one in found}}
+            tree = await seal(layer, work, LayerLimits(files=1000, bytes=1000000), layers=beneath, is_tree=True)
+            about = (tree.path / "root/data/shut").stat()
+            said["tree"] = [tree.digest == sealed.digest, about.st_mode & 0o777, about.st_uid == os.getuid()]
+            question = dict(headers=str(tree.path / "headers"), root=str(tree.path / "root"),
+                            target=str(work.path / "again"), digest=sealed.digest)
+            program = "import sys; sys.path.insert(0, sys.argv[2]); "
+            program += "from harena.image_store import layer_headers; layer_headers.main()"
+            words = [sys.executable, "-I", "-S", "-c", program, json.dumps(question)]
+            words.append(str(pathlib.Path(harena.__file__).parents[1]))
+            said["again"] = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+            said["same"] = (work.path / "again").read_bytes() == sealed.path.read_bytes()
         await layer.close()
         shutil.rmtree(store.place)
     """)  # fmt: skip
@@ -259,6 +270,8 @@ def test_an_ordinary_users_layer_is_sealed_whatever_its_rights(
     assert (seen["data/shut"], seen["data/in"], seen["data/in/x"]) == ([0, 0, 5], [0, 0, 0], [0, 0o644, 2])
     assert "etc/.wh.motd" in seen
     assert "data/after" in seen
+    assert said["tree"] == [True, 0, True]
+    assert (said["again"]["fault"], said["same"]) == ("", True)
     assert said["held"] > 0
     assert said["fork"][2].split() == [
         "/data:",
