@@ -437,7 +437,7 @@ async def ground_of(
     if not is_own and home:
         looked = tuple(dict.fromkeys((*looked, home)))
         try:
-            start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home, holds_project=home in real[:1])
+            start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home)
         except StartUpFilesError as error:
             raise EnvironmentFailedError(f"the environment cannot be judged here: {error}") from None
     reals = {contract.workdir: (real[:1] or [contract.workdir])[0], "/app": (real[1:2] or ["/app"])[0]}
