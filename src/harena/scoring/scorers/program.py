@@ -66,14 +66,14 @@ class Bench:
         python: Language = PYTHON,
     ) -> None:
         self.demands_separate = demands_separate
-        self.trusted_spec = walled(base_spec if trusted_spec is None else trusted_spec)
+        self.trusted_spec = with_network_alone(base_spec if trusted_spec is None else trusted_spec)
         """where harena's own programs run that need nothing of the candidate's image"""
         self.scenario = scenario
         self.sandboxes = sandboxes
         self.source = sandboxes if source is None else source
         """whose sandboxes they are, also while `blame` watches their creation: what is known of it is known of this"""
         self._place = base_spec
-        self.base_spec = walled(base_spec, scenario.verifier_network)
+        self.base_spec = with_network_alone(base_spec, scenario.verifier_network)
         """where trusted programs run that need the candidate's image; what it may reach is the candidate's alone"""
         self.spec = replace(
             base_spec,
@@ -245,7 +245,7 @@ class Bench:
         return result
 
 
-def walled(spec: SandboxSpec, network: NetworkPolicy = NO_NETWORK) -> SandboxSpec:
+def with_network_alone(spec: SandboxSpec, network: NetworkPolicy = NO_NETWORK) -> SandboxSpec:
     """The sandbox with this network alone, and without gateways, whatever its blueprint says."""
     if spec.blueprint is None and spec.policy == network and not spec.gateways:
         return spec

@@ -130,7 +130,7 @@ async def rewarded(recipe: RewardRecipe, row: PromptRow, text: Candidate) -> Rew
     return await checked(recipe.reward(row, text), f"reward recipe {recipe_name(recipe)}", row)
 
 
-async def rewards(recipe: RewardRecipe, row: PromptRow, text: Candidate) -> bool:
+async def can_reward(recipe: RewardRecipe, row: PromptRow, text: Candidate) -> bool:
     """Whether there is a reward to be had, whatever it is. A recipe that raises for this text tells nothing of the
     platform, so then there may be."""
     try:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from harena.training.data.prompts import PromptRow
 from harena.training.ports import Sampler
-from harena.training.rewards.recipe import CachedRecipe, Overlong, RewardRecipe, prepare, rewarded, rewards
+from harena.training.rewards.recipe import CachedRecipe, Overlong, RewardRecipe, can_reward, prepare, rewarded
 from harena.training.rollouts.trajectory import (
     Reward,
     Sampled,
@@ -234,7 +234,7 @@ class SingleTurn:
 
     async def works(self, row: PromptRow) -> bool:
         """Ask the recipe itself for a reward, past what is remembered: whether it can give one."""
-        return await rewards(self._recipe.recipe, row, "")
+        return await can_reward(self._recipe.recipe, row, "")
 
     def metrics(self) -> Mapping[str, float]:
         """Give the share of rewards that were remembered."""

@@ -47,10 +47,10 @@ from harena.training.rewards.recipe import (
     CachedRecipe,
     Overlong,
     RewardRecipe,
+    can_reward,
     lowest,
     prepare,
     rewarded,
-    rewards,
 )
 from harena.training.rollouts.conversation import EpisodeEndedError, Turns, trajectory
 from harena.training.rollouts.rollout import Policy, RolloutRequest
@@ -161,7 +161,7 @@ class Episodes:
             await surroundings.close()
         if outcome is not None and outcome.value is None:
             return False
-        return self._recipe is None or await rewards(self._recipe.recipe, row, answer)
+        return self._recipe is None or await can_reward(self._recipe.recipe, row, answer)
 
     def metrics(self) -> Mapping[str, float]:
         """Give the shares of episodes with faults, and of rewards that were remembered."""
