@@ -333,7 +333,7 @@ class Images:
             yield piece
 
     async def export_snapshot(self, workspace: str, snapshot: str, form: ArchiveFormat) -> AsyncIterator[bytes]:
-        """See `SnapshotOperations`."""
+        """Write a snapshot's image as an archive, piece by piece. Raises NotFoundError."""
         await self._open()
         found = await IMAGES.run(self._snapshots.find, workspace, snapshot)
         async for piece in self._exported(found.digest, f"{_EXPORTED}:{found.name or found.id}", form):

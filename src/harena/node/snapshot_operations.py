@@ -116,7 +116,7 @@ class SnapshotOperations:
         return await self._snapshots.get_snapshot(self.workspace, snapshot)
 
     def export_snapshot(self, snapshot: str, *, form: ArchiveFormat = "oci") -> AsyncIterator[bytes]:
-        """See `Operations`."""
+        """Write a snapshot's image as an archive, piece by piece."""
         return self._snapshots.export_snapshot(self.workspace, snapshot, form)
 
     async def remove_snapshot(self, snapshot: str) -> None:

@@ -18,7 +18,7 @@ class HttpSnapshots(Calls):
     remove_snapshot = over_http(table.REMOVE)
 
     async def export_snapshot(self, snapshot: str, *, form: ArchiveFormat = "oci") -> AsyncGenerator[bytes, None]:
-        """See `Operations`."""
+        """Download a snapshot as an archive, piece by piece."""
         where = await self.place(table.EXPORT, snapshot=snapshot)
         async with self._connection.request(table.EXPORT.method, where, query={"form": form}) as response:
             async for piece in response.content.iter_any():
