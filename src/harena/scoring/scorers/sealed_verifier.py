@@ -259,7 +259,7 @@ class _Told:
     copied: frozenset[str] = frozenset()
     """where lines of shell copy something to"""
     sourced: frozenset[str] = frozenset()
-    """see `sourced_paths`"""
+    """paths from which a shell of the verifier's takes lines (`sourced_paths`)"""
 
     def kept_at_home(self, *, is_project: bool) -> list[str]:
         """What of a home folder is the image's: start-up files and tools that the verifier's files do not name.
