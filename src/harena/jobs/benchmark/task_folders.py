@@ -3,7 +3,6 @@ ended here, because images are built of it meanwhile. What those of one workspac
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from harena.core.errors import LimitExceededError, PlatformError
 from harena.core.spool import Spool, spool_folder
 from harena.core.task_archives import unpack_tasks
-from harena.core.threads import SCENARIOS
+from harena.core.threads import NODE, SCENARIOS
 from harena.core.workspace import LimitsOf
 
 
@@ -69,7 +68,7 @@ class TaskFolder:
         try:
             await SCENARIOS.run_for(self._workspace, self.remove)
         except LimitExceededError:  # the workspace's threads are taken, and its disk is given back all the same
-            await asyncio.to_thread(self.remove)
+            await NODE.run_for("", self.remove)
 
     def remove(self) -> None:
         """Blocking. What cannot be removed goes with the next start."""

@@ -184,7 +184,7 @@ class Ground:
 
     emptied: tuple[str, ...]
     """where tests, solution and logs are, after all links"""
-    start_up: StartUpFiles | None
+    start_up: StartUpFiles | None = None
     """start-up files of the home folder; None in a sandbox that the verifier has for itself"""
     left: Left = field(default_factory=Left)
     """links, and folders of compiled modules, that are the environment's"""
