@@ -69,6 +69,7 @@ def unpack_tasks(source: IO[bytes], folder: Path, charge: Callable[[int], object
                     raise ValidationError(f"the task directories have more than {_MOST_LINKS} links", reason=TOO_LARGE)
                 continue
             _write(archive, member, folder, name)
+        _check_parents([name for name, _ in links])
         for name, target in links:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).symlink_to(target)
@@ -93,6 +94,16 @@ def _checked_name(member: TarMember) -> PurePosixPath:
             f"{_MOST_PATH} in all: shorten it"
         )
     return name
+
+
+def _check_parents(links: list[PurePosixPath]) -> None:
+    """No link lies below another one: it would be made where that one leads, and climb from there."""
+    known = set(links)
+    for name in links:
+        if (above := next((parent for parent in name.parents if parent in known), None)) is not None:
+            raise ValidationError(
+                f"{str(name)!r:.200} lies below the link {str(above)!r:.200}: put it where that leads"
+            )
 
 
 def _check_link(name: PurePosixPath, target: str) -> None:

@@ -75,6 +75,8 @@ def test_tasks_arrive_as_they_are(tmp_path: Path, whole: bool) -> None:
         ([("t/d/l", ".."), ("t/e", "d/l/../..")], r"'t/e' is a link to 'd/l/../..'"),
         ([("t/l", "d"), ("t/l/x", b"")], "comes twice in the archive, or below a file"),
         ([("t/l/x", b""), ("t/l", "d")], "comes twice in the archive, or below a file"),
+        ([("t/x", "."), ("t/x/x/x/l", "../../..")], r"'t/x/x/x/l' lies below the link 't/x'"),
+        ([("t/x/l", "../y"), ("t/x", "d")], r"'t/x/l' lies below the link 't/x'"),
         ([("t/x", b""), ("t/x", b"")], "'t/x' comes twice"),
         ([("../x", b"")], "outside of the task directories"),
         ([("/x", b"")], "outside of the task directories"),
