@@ -106,7 +106,8 @@ MANY = PATCHED + "".join(f"assert twice({n}) == {2 * n}\n" for n in (*range(40, 
 async def test_who_looks_up_one_answer_of_many_is_not_paid(runtime: LinuxRuntime) -> None:
     """However many it computes: every one is asked for in the same run."""
     found = await judged(runtime, COMPARES.replace("return 2\n", "return 2 * n\n"), {"asserts": MANY})
-    assert (found.score, found.validity) == (0.0, Validity.SUSPECT), found.detail
+    assert found.score == 0.0
+    assert "takes frames" in found.detail  # before it comes to a second run, in which the number would be another
     knows = "def twice(n):\n    print(n)\n    return {} if n == 4 else 2 * n\n"
     assert (await judged(runtime, knows.format(8), {"asserts": MANY})).score == 1.0
     assert (await judged(runtime, knows.format(9), {"asserts": MANY})).score == 0.0
