@@ -320,11 +320,11 @@ def _unscored_exit_code(verdicts: Mapping[str, int] | None) -> int:
     if verdicts["no_score"] == verdicts["expected"]:
         sys.stderr.write(
             f"harena: none of the {verdicts['expected']} runs whose verdict is known has a score: nothing is shown "
-            "(--show-runs says why)\n"
+            "(`--show-runs 3` says why)\n"
         )
         return WRONG_VERDICT_EXIT
     sys.stderr.write(
         f"harena: {verdicts['no_score']} of {verdicts['expected']} runs whose verdict is known have no score, and so "
-        "are neither right nor wrong (--show-runs says why; where the host was overloaded, lower the concurrency)\n"
+        "are neither right nor wrong (`--show-runs 3` says why; where the host was overloaded, lower the concurrency)\n"
     )
     return 0

@@ -60,6 +60,8 @@ def unpack_tasks(source: IO[bytes], folder: Path, charge: Callable[[int], object
             entries += 1
             if entries > 2 * MOST_FILES:
                 raise ValidationError(f"the task directories have more than {2 * MOST_FILES} entries", reason=TOO_LARGE)
+            if member.is_folder and not PurePosixPath(member.name).parts:  # "./", as of `tar cf FILE -C FOLDER .`
+                continue
             name = _checked_name(member)
             charge(BLOCK_BYTES + -(-member.size // BLOCK_BYTES) * BLOCK_BYTES)
             if member.is_symlink:

@@ -90,3 +90,11 @@ def test_the_code_is_sent_without_its_one_import_of_a_file() -> None:
     exec(code, made)
     assert made["encode"].__annotations__ == made["main"].__annotations__ == {}
     assert made["encode"]([1, "a"]) == guest_driver.encode([1, "a"])
+
+
+def test_an_interpreter_without_the_module_of_limits_runs_it() -> None:
+    """As Debian's python3-minimal is: before, the import was a fault of the image."""
+    code = "import os, sys\nsys.modules['resource'] = None\nfrom harena.scoring.guest.driver import out_of_reach\n"
+    code += "print(len(out_of_reach(*os.pipe())))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr) == ("2\n", "")

@@ -94,6 +94,12 @@ def test_what_could_lead_out_of_a_task_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["deep"]
 
 
+def test_an_archive_of_the_folder_itself_is_taken(tmp_path: Path) -> None:
+    """As `tar cf FILE -C FOLDER .` makes it."""
+    unpack_tasks(archive((".", None), ("./t", None), ("./t/x", b"1")), tmp_path, lambda _: None)
+    assert (tmp_path / "t/x").read_bytes() == b"1"
+
+
 def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
     for content in (b"", b"no tar " * 100, archive(("t/x", b"x" * 9999)).read()[:5000]):
         with pytest.raises(ValidationError, match="no whole tar archive"):

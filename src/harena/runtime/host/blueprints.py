@@ -329,7 +329,8 @@ class Blueprints(BlueprintSource):
         example = name_or_id if _NAME.fullmatch(name_or_id) and not name_or_id.startswith(_ID_PREFIX) else "NAME"
         raise NotFoundError(
             f"no blueprint {name_or_id!r}; there are: {there_are}. Create one with "
-            f"`harena blueprint create {example} --packages PACKAGE ... --warm MODULE ...`"
+            f"`harena blueprint create {example} --packages PACKAGE ... --warm MODULE ...`, or build one of a "
+            "file with `harena blueprint build FILE`"
         )
 
     def _root_of(self, workspace: str) -> Path:

@@ -484,13 +484,13 @@ def without_trace(name: str) -> Any:
 def out_of_reach(*files: int, theirs: int = MOST_FILES) -> list[int]:
     """Copies of open files above the limit of descriptors, where programs that close all that they did not open do not
     look: the limit is lowered to below them, and to `theirs`."""
-    resource = without_trace("resource")
     try:
+        resource = without_trace("resource")
         limit = min(*resource.getrlimit(resource.RLIMIT_NOFILE), MOST_FILES) - len(files) - 1
         copies = [os.dup2(file, limit + 1 + index, False) for index, file in enumerate(files)]
         limit = min(limit, theirs)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-    except (OSError, ValueError):  # the limit is 0, or there is none
+    except (OSError, ValueError, ImportError):  # the limit is 0, there is none, or Debian's python3-minimal
         copies = [os.dup(file) for file in files]
     leave_open(copies)
     return copies
