@@ -10,6 +10,7 @@ import json
 import posixpath
 import re
 import shlex
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,8 +24,17 @@ _VARIABLE = re.compile(r"\$\{(?P<braced>\w+)(?::(?P<sign>[-+])(?P<word>[^{}]*))?
 _FOLDERS = ("/app", "/data", "/root", "/tmp", "/workspace")
 """folders that are there before any file is copied"""
 _WRITABLE = tuple(f"{folder}/" for folder in _FOLDERS)
+_WORD = re.compile(r"\w+")
 _WAITING = "/tmp/.copied"
 _MAX_FILE_BYTES = 8 * 1024 * 1024
+_MOST_CHARACTERS, _MOST_INSTRUCTIONS = 256 * 1024, 1000
+"""A Dockerfile that is carried out here has no more; a build takes more."""
+_MOST_TIMES, _ALLOWANCE = 4, 16 * 1024
+"""What an instruction makes of variables may be so many times as long as the Dockerfile, and some characters more; and
+files are copied so many times as they are, all together. So the memory for a task grows with the task itself."""
+_MOST_PATH = 4096
+_ENTRY_BYTES = 64
+"""what a file or folder counts beside its content"""
 
 
 class NoTextError(FieldError):
@@ -48,6 +58,31 @@ class Environment:
     """it says that the user is root, whatever the image says"""
     left_to_blueprint: list[str] = field(default_factory=list)
     """the image and the commands of package managers, as they are written"""
+    room: int = _ALLOWANCE
+    """characters that instructions may still make"""
+    copied: set[Path] = field(default_factory=set)
+    """files and folders"""
+    copied_bytes: int = 0
+    """what they have counted each time"""
+    distinct_bytes: int = 0
+    """what they count once"""
+
+    def spend(self, characters: int) -> None:
+        """Count what an instruction makes. Raises FieldError."""
+        self.room -= characters
+        if self.room < 0:
+            raise FieldError("", "what its instructions make of variables is too much; write less, or have it built")
+
+    def copies(self, path: Path, size: int) -> None:
+        """Count a file or folder that is copied. Raises FieldError."""
+        self.copied_bytes += size + _ENTRY_BYTES
+        if path not in self.copied:
+            self.copied.add(path)
+            self.distinct_bytes += size + _ENTRY_BYTES
+        if self.copied_bytes > _MOST_TIMES * self.distinct_bytes:
+            raise FieldError(
+                "", f"the same files are copied more than {_MOST_TIMES} times; link them, or have it built"
+            )
 
     @property
     def image(self) -> str | None:
@@ -63,9 +98,14 @@ class Environment:
 
 def read_dockerfile(task: Path) -> Environment:
     """The environment of a task's Dockerfile, whose build context is its folder. Raises FieldError."""
-    made = Environment()
+    text = text_of(inside(task, DOCKERFILE))
+    if len(text) > _MOST_CHARACTERS:
+        raise FieldError(DOCKERFILE, f"has more than {_MOST_CHARACTERS} characters")
+    made = Environment(room=_MOST_TIMES * len(text) + _ALLOWANCE)
     variables: dict[str, str] = {}
-    instructions = _instructions(text_of(inside(task, DOCKERFILE)))
+    instructions = _instructions(text)
+    if len(instructions) > _MOST_INSTRUCTIONS:
+        raise FieldError(DOCKERFILE, f"has more than {_MOST_INSTRUCTIONS} instructions")
     is_built = any(keyword == "RUN" and _installs(rest) for _, keyword, rest in instructions)
     for line, keyword, rest in instructions:
         try:
@@ -74,7 +114,14 @@ def read_dockerfile(task: Path) -> Environment:
                 made.root = "."
         except FieldError as error:
             raise FieldError(f"{DOCKERFILE}:{line}", error.message) from None
+        except (ValueError, OSError) as error:  # a quotation that is not closed, a name that no file has
+            raise FieldError(f"{DOCKERFILE}:{line}", f"cannot be read: {_why(error)}") from None
     return made
+
+
+def _why(error: Exception) -> str:
+    """The error without the place of a file."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _instructions(text: str) -> list[tuple[int, str, str]]:
@@ -95,7 +142,7 @@ def _instructions(text: str) -> list[tuple[int, str, str]]:
 
 
 def _take(made: Environment, variables: dict[str, str], context: Path, keyword: str, rest: str) -> None:
-    known = {**variables, **made.env}
+    known = _Known({**variables, **made.env}, made.spend)
     if "<<" in rest and keyword in ("RUN", "COPY", "ADD"):
         raise FieldError("", "here-documents are not read; put the text into a file and COPY it")
     if keyword == "FROM":
@@ -105,7 +152,7 @@ def _take(made: Environment, variables: dict[str, str], context: Path, keyword: 
         words = [word for word in _filled(rest, known).split() if not word.startswith("--platform=")]
         made.base = words[0] if words and words[0] != "scratch" and not words[0].startswith("--") else None
     elif keyword == "WORKDIR":
-        workdir = posixpath.normpath(posixpath.join(made.workdir or made.root, _filled(rest, known)))
+        workdir = posixpath.normpath(_checked_place(posixpath.join(made.workdir or made.root, _filled(rest, known))))
         if not workdir.startswith("/"):
             raise FieldError("", f"{rest!r} begins at the image's WORKDIR, which is not known here; write it in full")
         made.workdir = workdir
@@ -119,7 +166,9 @@ def _take(made: Environment, variables: dict[str, str], context: Path, keyword: 
         if installs(command):
             made.left_to_blueprint.append(f"RUN {' '.join(command.split())}")
         else:
-            named = [name for name in variables if variables[name] and re.search(rf"\b{name}\b", command)]
+            said = set(_WORD.findall(command))
+            named = [name for name in variables if variables[name] and name in said]
+            made.spend(sum(len(variables[name]) for name in named) + len(made.workdir or ""))
             given = "".join(f"export {name}={shlex.quote(variables[name])}; " for name in named)
             made.commands.append(given + (f"cd {shlex.quote(made.workdir)} && {command}" if made.workdir else command))
     elif keyword == "USER":
@@ -144,7 +193,7 @@ def _shell_line(rest: str) -> str:
         return rest
     try:
         return shlex.join(json.loads(rest))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise FieldError("", f"RUN {rest[:60]} is not a list of words") from None
 
 
@@ -159,11 +208,30 @@ def installs(command: str) -> bool:
     return any(name in _PACKAGE_MANAGERS for name in names)
 
 
-def _filled(text: str, known: dict[str, str]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Known(Mapping[str, str]):
+    """Variables; whoever gets a value is told how long it is."""
+
+    values_of: Mapping[str, str]
+    spend: Callable[[int], None]
+
+    def __getitem__(self, name: str) -> str:
+        value = self.values_of[name]
+        self.spend(len(value))
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values_of)
+
+    def __len__(self) -> int:
+        return len(self.values_of)
+
+
+def _filled(text: str, known: _Known) -> str:
     return _VARIABLE.sub(lambda found: _value(found, known), text)
 
 
-def _value(found: re.Match[str], known: dict[str, str]) -> str:
+def _value(found: re.Match[str], known: _Known) -> str:
     """`$NAME`, `${NAME}`, `${NAME:-in its place}`, `${NAME:+where there is one}`"""
     value = known.get(found["braced"] or found["name"], "")
     if found["sign"] is None:
@@ -172,7 +240,7 @@ def _value(found: re.Match[str], known: dict[str, str]) -> str:
     return (value or word) if found["sign"] == "-" else (word if value else "")
 
 
-def _assignments(rest: str, known: dict[str, str]) -> dict[str, str]:
+def _assignments(rest: str, known: _Known) -> dict[str, str]:
     words = _filled_words(rest, known)
     if words and "=" not in words[0]:  # ENV NAME the whole rest; ARG NAME
         return {words[0]: " ".join(words[1:])}
@@ -180,7 +248,7 @@ def _assignments(rest: str, known: dict[str, str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _filled_words(rest: str, known: dict[str, str]) -> list[str]:
+def _filled_words(rest: str, known: _Known) -> list[str]:
     """The words of an ENV or ARG line, variables filled in as Docker does it: not in single quotes, and not behind a
     backslash. `$PATH` stays in a PATH: it is the image's, which is not known here."""
     words: list[str] = []
@@ -191,7 +259,8 @@ def _filled_words(rest: str, known: dict[str, str]) -> list[str]:
         found = _VARIABLE.match(rest, at) if quote != "'" else None
         if found is not None:
             of_path = {"PATH": "$PATH"} if (word or "").startswith("PATH=") or words == ["PATH"] else {}
-            word, at = (word or "") + _value(found, {**of_path, **known}), found.end()
+            those = _Known({**of_path, **known.values_of}, known.spend)
+            word, at = (word or "") + _value(found, those), found.end()
             continue
         if sign == quote:
             quote = ""
@@ -215,25 +284,44 @@ def _copied(made: Environment, context: Path, rest: str) -> dict[str, str]:
     sources, target = words[:-1], words[-1] if words else ""
     if not sources:
         raise FieldError("", "names no source and target")
-    place = posixpath.join(made.workdir or made.root, target)
+    place = _checked_place(posixpath.join(made.workdir or made.root, target))
     files: dict[str, str] = {}
     for source in sources:
         if "://" in source:
             raise FieldError("", f"{source} would have to be downloaded; put it into the task")
         path = inside(context, source)
         if path.is_dir():
-            for file in sorted(path.rglob("*")):
+            for file in sorted(_below(path, made)):
                 if file.is_file():
-                    text = text_of(inside(path, file.relative_to(path).as_posix()))
+                    text = _copy_of(inside(path, file.relative_to(path).as_posix()), made)
                     files[posixpath.normpath(posixpath.join(place, file.relative_to(path).as_posix()))] = text
         elif path.is_file():
             into_folder = target.endswith(("/", ".")) or len(sources) > 1 or _is_folder(place, made)
-            files[posixpath.normpath(posixpath.join(place, path.name) if into_folder else place)] = text_of(path)
+            files[posixpath.normpath(posixpath.join(place, path.name) if into_folder else place)] = _copy_of(path, made)
         else:
             raise FieldError("", f"{source} is not in {context}")
     if any(path.startswith("../") for path in files):
         raise FieldError("", f"{target} begins at the image's WORKDIR, which is not known here; write it in full")
     return {path if path.startswith("/") else f"./{path}": text for path, text in files.items()}
+
+
+def _checked_place(path: str) -> str:
+    if len(path) > _MOST_PATH:
+        raise FieldError("", f"{path[:60]!r}... has more than {_MOST_PATH} characters, the most that a path may have")
+    return path
+
+
+def _below(folder: Path, made: Environment) -> Iterator[Path]:
+    made.copies(folder, 0)
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            made.copies(path, 0)
+        yield path
+
+
+def _copy_of(path: Path, made: Environment) -> str:
+    made.copies(path, path.stat().st_size)
+    return text_of(path)
 
 
 def _put(made: Environment, path: str, text: str) -> None:
@@ -257,7 +345,7 @@ def _words(rest: str) -> list[str]:
     if rest.startswith("["):
         try:
             return [str(word) for word in json.loads(rest)]
-        except ValueError:
+        except (ValueError, TypeError, RecursionError):
             raise FieldError("", f"{rest[:60]} is not a list of words") from None
     words = shlex.split(rest)
     if any(word.startswith("--from") for word in words):

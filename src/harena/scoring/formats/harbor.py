@@ -44,6 +44,8 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", re.IGNORECASE)
 _NETWORKS = {"public": "open", "no-network": "none", "allowlist": ""}
 _BUILD_MB = 2048
 """memory of a build, with the files that it writes, at least"""
+_MOST_CONFIGURATION = 64 * 1024
+"""characters: Python's reader takes time that grows with the square of a key"""
 _HOST_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
@@ -52,8 +54,19 @@ def read(row: Row) -> Task:
     folder = row.folder
     if folder is None:
         raise FieldError("", "is no task directory: these are read from a folder on this machine, never from a row")
-    if configuration_of(folder) == TASK_YAML:
-        return read_task_yaml(folder)
+    try:
+        return read_task_yaml(folder) if configuration_of(folder) == TASK_YAML else _read(folder)
+    except ValidationError:  # which says where
+        raise
+    except RecursionError:
+        raise FieldError("", "what it holds lies too deep, lists within lists: write it flat") from None
+    except (ValueError, OverflowError) as error:  # a number of 5000 digits, a name with a NUL
+        raise FieldError("", f"cannot be read: {error}") from None
+    except OSError as error:  # a name that no file has
+        raise FieldError("", f"cannot be read: {error.strerror or error}") from None
+
+
+def _read(folder: Path) -> Task:
     config = _config(folder)
     _refuse_what_is_not_carried_out(config)
     for name in ("instruction.md", f"tests/{TEST_SCRIPT}"):
@@ -260,8 +273,11 @@ def _needs(built: Environment) -> list[str]:
 def _config(folder: Path) -> Mapping[str, Any]:
     import tomllib  # by those who have task directories
 
+    text = text_of(inside(folder, CONFIGURATION))
+    if len(text) > _MOST_CONFIGURATION:
+        raise FieldError("", f"{CONFIGURATION} has more than {_MOST_CONFIGURATION} characters")
     try:
-        config = tomllib.loads(text_of(inside(folder, CONFIGURATION)))
+        config = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FieldError("", f"not TOML: {error}") from None
     version = config.get("schema_version", config.get("version", "1.0"))
@@ -323,11 +339,12 @@ def _variables(table: Mapping[str, Any], name: str) -> dict[str, str]:
         raise FieldError(f"{name}.env", "must be a table of texts")
     filled = {}
     for key, value in written.items():
-        for found in _HOST_VARIABLE.finditer(value):
+        end = value.rfind("}") + 1  # behind it is no variable, and each ${X:- would be looked through to the end
+        for found in _HOST_VARIABLE.finditer(value, 0, end):
             if found[2] is None:
                 message = f"${{{found[1]}}} would be this host's, which no sandbox sees; write the value, or a default"
                 raise FieldError(f"{name}.env.{key}", message)
-        filled[key] = _HOST_VARIABLE.sub(lambda found: found[2], value)
+        filled[key] = _HOST_VARIABLE.sub(lambda found: found[2], value[:end]) + value[end:]
     return filled
 
 

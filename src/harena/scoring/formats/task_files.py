@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harena.scoring.formats.dockerfile import NoTextError, inside, text_of
+from harena.scoring.formats.rows import FieldError
 
 SOLUTION_ENTRY = "solve.sh"
+_MOST_TIMES, _NAME_BYTES = 4, 4096
+"""what links have read may be so many times as much as the files, and some bytes more for each name"""
 ENCODED = ".base64"
 """ending of a solution's file that is no text, as it comes"""
 
@@ -22,20 +25,33 @@ def script_of(text: str) -> str:
 
 
 def files_of(task: Path, name: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Every file below a folder of the task's own: the texts, and in base64 those that are none."""
+    """Every file below a folder of the task's own: the texts, and in base64 those that are none. Raises FieldError."""
     texts, binaries = {}, {}
     folder = task / name
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_file() and "__pycache__" not in path.parts:
-            place = inside(task, path.relative_to(task).as_posix())
-            try:
-                text = text_of(place)
-            except NoTextError:
-                binaries[name] = base64.b64encode(place.read_bytes()).decode()
-            else:
-                texts[name] = script_of(text) if name.endswith(".sh") else text
+    found = {
+        path.relative_to(folder).as_posix(): inside(task, path.relative_to(task).as_posix())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    _check_repeats(name, list(found.values()))
+    for name, place in found.items():
+        try:
+            text = text_of(place)
+        except NoTextError:
+            binaries[name] = base64.b64encode(place.read_bytes()).decode()
+        else:
+            texts[name] = script_of(text) if name.endswith(".sh") else text
     return texts, binaries
+
+
+def _check_repeats(folder: str, places: Sequence[Path]) -> None:
+    """Links give a file many names, and each is read by itself: so the memory for a task grows with the task."""
+    sizes = {place: place.stat().st_size for place in places}
+    most = _MOST_TIMES * sum(sizes.values()) + _NAME_BYTES * len(places)
+    if sum(sizes[place] for place in places) > most:
+        raise FieldError(
+            "", f"links in {folder} have the same files read more than {_MOST_TIMES} times; leave some out"
+        )
 
 
 def with_binaries(script: str, binaries: Mapping[str, str]) -> str:
