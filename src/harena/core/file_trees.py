@@ -99,7 +99,7 @@ def tree_of(files: list[TreeFile]) -> Tree:
         with file.path.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
         whole.update(f"{digest} {'x' if file.executable else '-'} {len(file.name)} {file.name}\n".encode())
-    folders = {parent for file in files for parent in _folders_above(PurePosixPath(file.name))}
+    folders = {parent for file in files for parent in folders_above(PurePosixPath(file.name))}
     return Tree(whole.hexdigest(), len(files), sum(file.bytes for file in files), len(folders))
 
 
@@ -164,7 +164,7 @@ def unpack(
             if files > MOST_FILES:
                 raise ValidationError(f"the object has more than {MOST_FILES} files", reason=TOO_LARGE)
             there = len(folders)
-            folders.update(_folders_above(name))
+            folders.update(folders_above(name))
             if len(folders) > MOST_FOLDERS:
                 raise ValidationError(f"the object has more than {MOST_FOLDERS} directories", reason=TOO_LARGE)
             charge(-(-member.size // BLOCK_BYTES) * BLOCK_BYTES + BLOCK_BYTES * (1 + len(folders) - there))
@@ -202,7 +202,7 @@ def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
         return list(found)
 
 
-def _folders_above(name: PurePosixPath) -> Iterator[bytes]:
+def folders_above(name: PurePosixPath) -> Iterator[bytes]:
     """Each directory above a file, as a digest: a path holds those above it once more, and a stream of some megabytes
     names 100,000 directories, 64 deep."""
     place = hashlib.blake2b(digest_size=16)

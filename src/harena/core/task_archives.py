@@ -15,7 +15,15 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from harena.core.errors import ValidationError
-from harena.core.file_trees import BLOCK_BYTES, MOST_DEPTH, MOST_FILES, PIECE_BYTES, TOO_LARGE
+from harena.core.file_trees import (
+    BLOCK_BYTES,
+    MOST_DEPTH,
+    MOST_FILES,
+    MOST_FOLDERS,
+    PIECE_BYTES,
+    TOO_LARGE,
+    folders_above,
+)
 from harena.core.tar_reader import TarMember, TarReader, TarStreamError
 
 CONFIGURATIONS = ("task.toml", "task.yaml")
@@ -50,9 +58,10 @@ def archive_of(source: object) -> Path | None:
 
 def unpack_tasks(source: IO[bytes], folder: Path, charge: Callable[[int], object]) -> None:
     """Write the tasks of an archive into an empty directory. `charge` is told before each file, link and folder how
-    many bytes it may take on a disk, and raises where it may not. Raises ValidationError, which names the entry, and
-    OSError; what was written by then stays."""
+    many bytes it may take on a disk, with the folders above it, and raises where it may not. Raises ValidationError,
+    which names the entry, and OSError; what was written by then stays."""
     links: list[tuple[PurePosixPath, str]] = []
+    folders: set[bytes] = set()
     entries = 0
     archive = TarReader(source)
     try:
@@ -63,7 +72,11 @@ def unpack_tasks(source: IO[bytes], folder: Path, charge: Callable[[int], object
             if member.is_folder and not PurePosixPath(member.name).parts:  # "./", as of `tar cf FILE -C FOLDER .`
                 continue
             name = _checked_name(member)
-            charge(BLOCK_BYTES + -(-member.size // BLOCK_BYTES) * BLOCK_BYTES)
+            there = len(folders)
+            folders.update(folders_above(name))
+            if len(folders) > MOST_FOLDERS:
+                raise ValidationError(f"the task directories have more than {MOST_FOLDERS} folders", reason=TOO_LARGE)
+            charge(-(-member.size // BLOCK_BYTES) * BLOCK_BYTES + BLOCK_BYTES * (1 + len(folders) - there))
             if member.is_symlink:
                 _check_link(name, member.link)
                 links.append((name, member.link))
