@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harena.core.errors import ImageBuildError, PlatformError, ValidationError
 from harena.core.ports.image_builds import FolderBuild
 from harena.core.records.image_builds import BuildRequest, BuildState, ImageBuild
 from harena.core.threads import IMAGES
+from harena.core.turns import Turns
 
 if TYPE_CHECKING:
     from harena.image_build.builds import Builds
 
-_AT_ONCE = 4
-"""builds of all jobs of a node that have been begun and have not ended: a workspace may have twice as many"""
+_AT_ONCE, _AT_ONCE_OF_ONE = 256, 4
+"""Builds of the jobs of a node, and of one workspace, that have been begun and have not ended. A build may last a day,
+so nobody waits for those of another workspace; how many run is for `Builds` to say, which lets a workspace begin twice
+as many."""
+_MOST_DOCKERFILE = 4 * 1024 * 1024
+"""bytes: the request that a build begins with has no more"""
 _TOLD = 300
 """characters of what a build has said at its end that an error quotes"""
 
@@ -26,17 +32,17 @@ class FolderBuilds:
 
     def __init__(self, builds: Callable[[], Builds]) -> None:
         self._builds = builds
-        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._turns = Turns(_AT_ONCE, _AT_ONCE_OF_ONE)
 
     async def build_folder(self, workspace: str, build: FolderBuild, *, network: str) -> str:
         """Build a task's folder with a Dockerfile as a build of the workspace, and give the image's reference. Raises
         ImageBuildError, PlatformError."""
         from harena.sdk.build_contexts import packed_context
 
-        async with self._slots:
+        async with self._turns.turn(workspace):
             builds = self._builds()
             try:
-                text = await IMAGES.run(lambda: build.dockerfile.read_text(errors="replace"))
+                text = await IMAGES.run(_text_of, build.dockerfile)
                 request = BuildRequest(
                     dockerfile=text,
                     references=[build.reference],
@@ -49,8 +55,9 @@ class FolderBuilds:
                 packed = packed_context(build.context, request, build.dockerfile)
                 begun = await builds.begin(workspace, _pieces(packed))
             except OSError as error:
-                raise PlatformError(
-                    f"{error.filename or build.context} cannot be read: {error.strerror or error}", step="build"
+                raise PlatformError(  # without the place, which is a server's own
+                    f"the files that {build.context.parent.name} is built of cannot be read: {error.strerror or error}",
+                    step="build",
                 ) from error
             except ValidationError as error:
                 raise ImageBuildError(str(error), reason=error.reason) from error
@@ -62,6 +69,14 @@ class FolderBuilds:
             if ended.state is BuildState.DONE and ended.image is not None:
                 return ended.image
             raise await _failed(builds, workspace, ended)
+
+
+def _text_of(dockerfile: Path) -> str:
+    with dockerfile.open("rb") as file:
+        text = file.read(_MOST_DOCKERFILE + 1)
+    if len(text) > _MOST_DOCKERFILE:
+        raise ValidationError(f"{dockerfile.name} has more than {_MOST_DOCKERFILE} bytes", reason="CONTEXT")
+    return text.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 async def _failed(builds: Builds, workspace: str, ended: ImageBuild) -> Exception:

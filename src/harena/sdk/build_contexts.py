@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from harena.core.errors import ValidationError
-from harena.core.path_patterns import PathPatternError, PathRules, rules_of_file
+from harena.core.path_patterns import MOST_TEXT, PathPatternError, PathRules, rules_of_file
 from harena.core.records.image_builds import BuildRequest
 
 _PIECE_BYTES = 1024 * 1024
+_MOST_RULES_BYTES = 4 * MOST_TEXT + 1
 _IGNORE = ".dockerignore"
 
 
@@ -65,7 +66,8 @@ def _rules_text(context: Path, dockerfile: Path | None) -> str:
     beside = [] if dockerfile is None else [dockerfile.with_name(f"{dockerfile.name}{_IGNORE}")]
     for path in (*beside, context / _IGNORE):
         try:
-            return path.read_text(errors="replace")
+            with path.open("rb") as file:  # what is longer is refused by who reads it
+                return file.read(_MOST_RULES_BYTES).decode(errors="replace").replace("\r\n", "\n")
         except (FileNotFoundError, NotADirectoryError):
             continue
     return ""
