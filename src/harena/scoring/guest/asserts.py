@@ -109,12 +109,12 @@ class Whose:
         return own
 
 
-def _programs(folder: str) -> Iterator[str]:
-    """The texts of the modules in the candidate's folder."""
+def _programs(folder: str) -> Iterator[tuple[str, str]]:
+    """Paths and texts of the modules in the candidate's folder."""
     paths = (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names if name.endswith(".py"))
     for _, path in zip(range(_MOST_PROGRAMS), paths):  # noqa: B905 (Python 3.8)
         with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-            yield file.read()
+            yield path, file.read()
 
 
 def main() -> None:
@@ -156,7 +156,7 @@ def main() -> None:
     with open(path, encoding="utf-8-sig") as file:
         program = file.read()
     rebinds = REBINDING.search(program) is not None
-    taken.listen([program, *_programs(here)])
+    taken.listen({**dict(_programs(here)), path: program})
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
     trusted = {**kept, **LOOPS, **judged, **failures.functions(remembers=True), **tools.functions()}

@@ -170,7 +170,7 @@ class Run:
             self._builtins = dict(vars(builtins))
             _leave_no_names()
         if self._taken is not None:
-            self._taken.listen(_sources(given["theirs"]).values())
+            self._taken.listen(_sources(given["theirs"]))
 
     @property
     def asked(self) -> int:

@@ -19,6 +19,7 @@ import os
 import re
 import sys
 import threading
+import unicodedata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,11 +37,23 @@ _HANDING = frozenset({
 _KEEPING = frozenset({"cache", "lru_cache"})
 """decorators that call a function for whoever has called it"""
 _OF_FRAMES = frozenset({"f_locals", "f_globals", "f_builtins", "getargvalues", "getclosurevars", "capture_locals"})
-_BY_NAME = frozenset({"getattr", "__getattribute__", "attrgetter", "getmembers", "eval", "exec"})
-_TO_FRAMES = frozenset({"sys._getframe", "sys._current_frames", "sys._current_exceptions", "sys.settrace"})
+_BY_NAME = frozenset({
+    "getattr", "__getattribute__", "attrgetter", "getmembers", "eval", "exec", "getattr_static", "getmembers_static",
+    "classify_class_attrs", "methodcaller", "resolve_name", "__dict__", "__get__", "vars", "globals", "modules",
+    "builtins", "__builtins__", "__import__", "import_module", "exec_module", "runpy", "compile", "ctypes", "pickle",
+    "marshal", "format_map", "vformat", "get_field",
+})  # fmt: skip
+"""words by which a program gets what it has no word for"""
+_FORMAT = "format"
+"""a method that does so, too, where its text is not written beside it"""
+_TRACES = frozenset({"sys.settrace", "sys.setprofile"})
+"""events by which a function is given frames"""
+_TO_FRAMES = frozenset({"sys._getframe", "sys._current_frames", "sys._current_exceptions", *_TRACES})
 _HOLD_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _NAMES_A_FILE = frozenset({"compile", "code.__new__"})
 _HANDS_FRAMES = ("inspect.py",)
+_HAND_FRAMES = frozenset({"currentframe", "<lambda>", "walk_stack", "walk_tb", "_task_get_stack", "get_stack"})
+"""functions of other files of the library that give a frame to whoever calls them (`<lambda>` is one of `logging`)"""
 _SHOWS_LINES = ("traceback.py", "warnings.py")
 """files of the library that read lines of a program to show where an error was"""
 _OF_FRAME = "getframeinfo"
@@ -142,10 +155,11 @@ class Taken:
 
     # Files and frames.
 
-    def listen(self, programs: Iterable[str]) -> None:
-        """From here on, hear of files that are opened and frames that are looked for. `programs`: the candidate's
-        texts."""
-        words = {word for text in programs for word in _WORD.findall(text)}
+    def listen(self, programs: Mapping[str, str]) -> None:
+        """From here on, hear of files that are opened and frames that are looked for. `programs`: path and text of
+        the candidate's; what has another path has been written meanwhile, and nobody knows its words."""
+        words = {word for text in programs.values() for word in words_of(text)}
+        known = frozenset(map(_realpath, programs))
         self._uses_lines = bool(words & _OF_LINES)
         names_frames = bool(words & _OF_FRAMES)
         finds_frames = names_frames or bool(words & _BY_NAME)
@@ -158,16 +172,18 @@ class Taken:
             elif event in _NAMES_A_FILE:
                 kind = "code"
             elif event == "object.__getattr__":
-                kind = "frame" if finds_frames and arguments[1] in _HOLD_FRAMES else ""
+                kind = "frame" if arguments[1] in _HOLD_FRAMES else ""
             else:
-                is_frame = (finds_frames and event in _TO_FRAMES) or (names_frames and event[:4] == "gc.g")
+                is_frame = event in _TO_FRAMES or (names_frames and event[:4] == "gc.g")
                 kind = "frame" if is_frame else ""
             if not kind or _thread() in inside:
                 return
             inside.add(_thread())
             try:
                 if kind == "frame":
-                    self._looks(_getframe(1), hands)
+                    by = self._looks(_getframe(1), hands, event in _TRACES)
+                    if by and (finds_frames or _realpath(by) not in known):
+                        self._takes("frames, in which the tests' own variables are")
                 elif kind == "code":
                     self._names(arguments[1], _getframe(1))
                 else:
@@ -182,11 +198,18 @@ class Taken:
         if type(path) is str and self._whose(frame.f_code.co_filename) == "candidate":
             self._kinds[path] = "candidate"
 
-    def _looks(self, frame: Any, hands: tuple[str, ...]) -> None:
-        while frame is not None and _basename(frame.f_code.co_filename) in hands:
+    def _looks(self, frame: Any, hands: tuple[str, ...], is_trace: bool) -> str:
+        """The file of the candidate that looks for frames; empty = somebody else does."""
+        while frame is not None and (
+            _basename(frame.f_code.co_filename) in hands
+            or (
+                (is_trace or frame.f_code.co_name in _HAND_FRAMES)
+                and self._whose(frame.f_code.co_filename) == "library"
+            )
+        ):
             frame = frame.f_back
-        if frame is not None and self._whose(frame.f_code.co_filename) == "candidate":
-            self._takes("frames, in which the tests' own variables are")
+        path = "" if frame is None else frame.f_code.co_filename
+        return path if path and self._whose(path) == "candidate" else ""
 
     def _opens(self, path: Any, frame: Any) -> None:
         name = self._files.get(_realpath(_decoded(path)))
@@ -236,6 +259,18 @@ def _tree(text: str) -> ast.AST | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # its import tells it
         return None
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a program, its names as the interpreter reads them, and those in its texts."""
+    words = set(_WORD.findall(unicodedata.normalize("NFKC", text)))
+    tree = _tree(text)
+    for part in () if tree is None else ast.walk(tree):
+        if isinstance(part, ast.Constant) and type(part.value) is str:
+            words.update(_WORD.findall(part.value))
+        elif isinstance(part, ast.Attribute) and part.attr == _FORMAT and not _is_text(part.value):
+            words.add("vformat")
+    return words
 
 
 def _is_text(part: ast.AST) -> bool:
