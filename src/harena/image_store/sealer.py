@@ -373,6 +373,9 @@ class LayerSealer:
             name = os.fsencode(text)
             if not name.startswith(b"user.") or name.startswith(_OVERLAY):
                 continue
+            if b"=" in name:  # an archive's header ends the name there
+                self._leave_out("extended attributes with = in their names")
+                continue
             with suppress(OSError):  # removed meanwhile
                 found[name] = os.getxattr(descriptor, name)
                 size += len(name) + len(found[name]) + 64

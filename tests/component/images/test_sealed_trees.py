@@ -49,6 +49,8 @@ def upper() -> Iterator[Path]:
         os.mknod(root / "data/gone", 0o020000, os.makedev(0, 0))
         os.setxattr(root / "data", "user.overlay.opaque", b"y")
         os.setxattr(root / "data/large", "user.note", b"\0\xff")
+        os.setxattr(root / "data/large", "user.no=te", b"other")
+        os.setxattr(root / "data", "user.=", b"")
         with (root / "data/hole").open("wb") as file:
             file.truncate(HOLE)
         os.utime(root / "data/large", ns=(1, 1234567891011121314))
@@ -103,6 +105,8 @@ async def test_a_layer_is_written_once_and_its_archive_is_made_when_it_is_asked_
     assert sorted(os.listdir(root.parent)) == ["about.json", "headers", "root"]
     assert (root / "data/large").read_bytes() == LARGE
     assert (root / "data/large").stat().st_mtime_ns == 1234567891011121314
+    assert os.listxattr(root / "data/large") == ["user.note"]
+    assert sealed.left_out["extended attributes with = in their names"] == 2
     assert (root / "data/hole").stat().st_blocks * 512 < 1 << 20 < (root / "data/hole").stat().st_size
     about = images._store.layer(own.diff_id)
     assert about is not None
