@@ -83,6 +83,11 @@ class Budget:
             raise StoppedError
 
 
+def ignoring_budget() -> Budget:
+    """A budget for what the rules of one context leave out."""
+    return Budget(_MOST_COMPARED, "comparing the context with .dockerignore")
+
+
 def search_budget() -> Budget:
     """A budget for all that one build looks for."""
     return Budget(_MOST_SEARCHED, "looking for what is copied")

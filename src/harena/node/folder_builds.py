@@ -37,6 +37,7 @@ class FolderBuilds:
     async def build_folder(self, workspace: str, build: FolderBuild, *, network: str) -> str:
         """Build a task's folder with a Dockerfile as a build of the workspace, and give the image's reference. Raises
         ImageBuildError, PlatformError."""
+        from harena.image_build.source_trees import ignoring_budget
         from harena.sdk.build_contexts import packed_context
 
         async with self._turns.turn(workspace):
@@ -52,7 +53,8 @@ class FolderBuilds:
                     memory_mb=build.memory_mb,
                     network=network,
                 )
-                packed = packed_context(build.context, request, build.dockerfile)
+                spend = ignoring_budget().spend
+                packed = packed_context(build.context, request, build.dockerfile, spend=spend)
                 begun = await builds.begin(workspace, _pieces(packed))
             except OSError as error:
                 raise PlatformError(  # without the place, which is a server's own

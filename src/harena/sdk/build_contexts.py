@@ -6,7 +6,7 @@ import json
 import os
 import stat
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,11 +26,13 @@ def packed_context(
     *,
     only: Sequence[str] | None = None,
     more: Mapping[str, bytes] | None = None,
+    spend: Callable[[int], None] | None = None,
 ) -> Iterator[bytes]:
     """A tar stream; no file is open while nobody asks for the next piece. `dockerfile`: the file that the request has
     the text of; rules that lie beside it take the place of the context's. `only`: paths of the context that are sent,
     whatever its rules say; None = all that these do not leave out. `more`: files that do not lie there, by their
-    paths. Raises ValidationError, OSError."""
+    paths. `spend`: told the steps of comparing paths with rules before they are taken; may raise. Raises
+    ValidationError, OSError."""
     text = _rules_text(context, dockerfile) if only is None else _rules_for([*only, *(more or {})])
     try:
         rules = rules_of_file(text)
@@ -43,7 +45,7 @@ def packed_context(
     for path, given in (more or {}).items():
         gathered += _member(path, given)
     size = 0
-    for piece in _entries(str(context), rules):
+    for piece in _entries(str(context), rules, spend):
         gathered.append(piece)
         size += len(piece)
         if size >= _PIECE_BYTES:
@@ -73,7 +75,7 @@ def _rules_text(context: Path, dockerfile: Path | None) -> str:
     return ""
 
 
-def _entries(context: str, rules: PathRules) -> Iterator[bytes]:
+def _entries(context: str, rules: PathRules, spend: Callable[[int], None] | None) -> Iterator[bytes]:
     waiting = [""]
     while waiting:
         above = waiting.pop()
@@ -83,7 +85,7 @@ def _entries(context: str, rules: PathRules) -> Iterator[bytes]:
             path = f"{above}/{entry.name}" if above else entry.name
             about = entry.stat(follow_symlinks=False)
             is_folder = stat.S_ISDIR(about.st_mode)
-            is_left_out = rules.leaves_out(path)
+            is_left_out = rules.leaves_out(path, spend)
             if is_folder and (not is_left_out or rules.takes_back):
                 waiting.append(path)
             if is_left_out or stat.S_ISSOCK(about.st_mode):

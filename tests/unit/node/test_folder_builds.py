@@ -13,6 +13,7 @@ import pytest
 from harena.core.errors import ImageBuildError, PlatformError
 from harena.core.ports.image_builds import FolderBuild
 from harena.core.records.image_builds import BuildState, ImageBuild
+from harena.image_build import source_trees
 from harena.image_build.builds import Builds
 from harena.node.folder_builds import FolderBuilds
 
@@ -67,6 +68,23 @@ async def test_builds_of_one_workspace_do_not_hold_up_another(tmp_path: Path) ->
     for task in slow:
         task.cancel()
     await asyncio.wait(slow)
+
+
+async def test_rules_of_a_context_take_a_bounded_number_of_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They come from a client, with the files that they are compared with."""
+    monkeypatch.setattr(source_trees, "_MOST_COMPARED", 1000)
+    build = folder_build(tmp_path)
+    (build.context / ".dockerignore").write_text("**/a*b*c*\n" * 100)
+    folders = FolderBuilds(lambda: cast("Builds", EndlessBuilds()))
+    assert await folders.build_folder("one", build, network="none") == "sha256:a"
+    for number in range(20):
+        (build.context / f"{number}abc").touch()
+        (build.context / f"{number}abcabc").touch()
+    (build.context / ("xabc" * 50)).touch()
+    with pytest.raises(ImageBuildError, match=r"comparing the context with \.dockerignore takes too long"):
+        await folders.build_folder("one", build, network="none")
 
 
 async def test_an_error_names_the_task_and_no_place(tmp_path: Path) -> None:
