@@ -61,7 +61,9 @@ class TaskFolder:
 
     def shown(self, message: str) -> str:
         """A message about one of its files, without the place of this process's own."""
-        return message.replace(f"{self.path}/", "").replace(str(self.path), "the task directories")
+        for place in (self.path.resolve(), self.path):  # links are followed where its files are read
+            message = message.replace(f"{place}/", "").replace(str(place), "the task directories")
+        return message
 
     async def close(self) -> None:
         """Remove it; may be called more than once."""
