@@ -73,10 +73,13 @@ def unpack_tasks(source: IO[bytes], folder: Path, charge: Callable[[int], object
                 continue
             name = _checked_name(member)
             there = len(folders)
-            folders.update(folders_above(name))
+            folders.update(folders_above(name / "in it" if member.is_folder else name))
             if len(folders) > MOST_FOLDERS:
                 raise ValidationError(f"the task directories have more than {MOST_FOLDERS} folders", reason=TOO_LARGE)
-            charge(-(-member.size // BLOCK_BYTES) * BLOCK_BYTES + BLOCK_BYTES * (1 + len(folders) - there))
+            charge(
+                -(-member.size // BLOCK_BYTES) * BLOCK_BYTES
+                + BLOCK_BYTES * (len(folders) - there + (not member.is_folder))
+            )
             if member.is_symlink:
                 _check_link(name, member.link)
                 links.append((name, member.link))

@@ -128,6 +128,7 @@ def test_a_client_says_what_it_cannot_send(tmp_path: Path) -> None:
 def test_folders_above_a_file_are_counted(tmp_path: Path) -> None:
     """Each takes a block of the disk, and one entry of an archive may name dozens of them."""
     charged: list[int] = []
-    deep = [(f"t/{number}/" + "d/" * 30 + "x", b"") for number in range(3)]
+    deep: list[tuple[str, bytes | None]] = [(f"t/{number}/" + "d/" * 30 + "x", b"") for number in range(3)]
+    deep += [("t/0/d", None), ("t/e/f", None)]
     unpack_tasks(archive(*deep), tmp_path, charged.append)
     assert sum(charged) == 4096 * sum(1 for _ in tmp_path.rglob("*"))
