@@ -332,6 +332,15 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
 }  # fmt: skip
 SERVER = "printf 'import time\\ntime.sleep(60)\\n' > server.py; echo 42 > out.txt"
 HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
+    "work in /tmp by a pattern, a variable and a join": (
+        "echo 42 > /tmp/a.log; mkdir /tmp/run-1; echo 42 > /tmp/run-1/x; echo 42 > /tmp/res.txt; ln -s /app /tmp/out; echo 42 > b; truncate -s 70M /tmp/big",
+        "r=0; OUT=/tmp; cd /tmp; python3 /tests/t.py && [ -d /tmp/out ] && cmp -s /tmp/*.log /tmp/run-*/x && grep -q 42 $OUT/a.log && [ -f /tmp/big ] && r=1" + END,
+        {"t.py": "import os\nassert open(os.path.join('/tmp', 'res.txt')).read() == '42\\n'\n"}, {},
+    ),
+    "work beside what is too large, and a link to a folder": (
+        "echo 42 > out.txt; truncate -s 70M /tmp/big.bin; ln -s /app /tmp/mine",
+        'r=0; rm -f /tmp/big.bin; ls /tmp/mine >/dev/null 2>&1; [ "$(cat out.txt)" = 42 ] && r=1' + END, {}, {},
+    ),
     "tests in place": ("echo 42 > out.txt", PYTEST, {"test_o.py": LOOKS}, {}),
     "tests by a Python that ignores variables": (
         "echo 42 > out.txt", f"r=0; cd /app; python3 -I /tests/t.py && python3 -Em pytest -q /tests/test_o.py && r=1{END}",

@@ -283,6 +283,8 @@ class BenchmarkJobs:
             else:
                 await self._pause_before_next_look()
             found = await self._find(workspace, found.id)
+        if (owned := self._owned.get(found.id)) is not None:
+            await owned.wait()  # until it has given back what it holds here
         return await self._describe(workspace, found.id)
 
     async def delete(self, workspace: str, job_id_or_name: str) -> None:

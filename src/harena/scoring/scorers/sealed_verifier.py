@@ -40,10 +40,16 @@ _NAMED_BELOW = re.compile(r"(?<![\w./~$}-])/(?:etc|opt|root|tmp|var)/[\w.@%+,-][
 _AT_HOME = re.compile(r"(?<![\w./~$}-])(?:~|\$HOME|\$\{HOME\})/|\bPath\.home\(\)[ \t]*/[ \t]*[\"']")
 _SOURCED = re.compile(r"(?:(?<![\w-])source|(?<![\w./\"'-])\.)[ \t]+[\"']?(/[\w.@%+,/-]+)")
 _SCRATCH = ("/tmp/", "/var/tmp/")
+_PART_OF_SCRATCH = re.compile(r"(?<![\w./~$}-])/tmp(?:/[\w.@%+,/-]*[*?\[$`{]|/?(?![\w.@%+,/-]))")
+_GOES_THERE = re.compile(r"(?:\b(?:cd|pushd|mkdir|TMPDIR=)|[ \t]-\w*[CdDt]|--[\w-]+=?)[ \t]*[\"']?$")
+"""what stands before `/tmp` where a line works there, and looks for nothing"""
+_BEFORE_CHARACTERS = 30
 _SEARCHES = 16
 """times that a text is read where it is looked through"""
 _OF_PROJECTS = (".npmrc", ".yarnrc", ".yarnrc.yml", ".coveragerc", ".tool-versions", "bin")
 """start-up files and folders that a project has in its own folder, which may be the home folder"""
+_LEFT_OUT = ("NOT_FOUND", "NOT_A_DIRECTORY", "PERMISSION_DENIED", "IS_DIRECTORY", "TOO_LARGE")
+"""reasons for which one named path does not come, and nothing else is kept from coming"""
 _TOO_WIDE = ("/var/lib", "/var/cache", "/var/spool", "/var/run", "/var/local")
 _LEADS_TO_CODE = (
     "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GCONV_PATH", "BASH_ENV", "ENV", "PERL5LIB", "PERL5OPT", "RUBYLIB",
@@ -124,9 +130,11 @@ async def sealing_of(
     first = await _look(sandbox, contract, environment, ())
     second = first if verifier is None else await _look(sandbox, contract, environment, (), user=verifier)
     homes = [home for seen in (first, second) if (home := seen.environment.get("HOME", "")).startswith("/")]
-    trees = list(dict.fromkeys([contract.workdir, *(PLACES_OF_DEFAULT if is_default else WORKING_PLACES)]))
-    declared = contract.working_places
     size = _SEARCHES * size_of(contract.tests)
+    scratch = ("/tmp",) if await aside(size, looks_through_scratch, contract.tests.values()) else ()
+    places = PLACES_OF_DEFAULT if is_default else WORKING_PLACES
+    trees = list(dict.fromkeys([contract.workdir, *places, *scratch]))
+    declared = contract.working_places
     told = await aside(size, _told_by, contract, (second.environment.get("HOME") or "/root").rstrip("/"))
     named = [*declared, *told.paths]
     search = _search_path(first.environment.get("PATH", ""))
@@ -312,6 +320,21 @@ def named_paths(texts: Iterable[str], home: str = "/root") -> list[str]:
     return list(found)
 
 
+def looks_through_scratch(texts: Iterable[str]) -> bool:
+    """The verifier looks for something in `/tmp` by a pattern, a variable or a join: no text has its whole name.
+
+    >>> looks_through_scratch(["cat /tmp/*.log"]), looks_through_scratch(["os.path.join('/tmp', name)"])
+    (True, True)
+    >>> looks_through_scratch(["cd /tmp && cat /tmp/out.txt"])
+    False
+    """
+    return any(
+        _GOES_THERE.search(text[max(0, match.start() - _BEFORE_CHARACTERS) : match.start()]) is None
+        for text in texts
+        for match in _PART_OF_SCRATCH.finditer(text)
+    )
+
+
 def sourced_paths(texts: Iterable[str], home: str = "/root") -> set[str]:
     """Paths from which a shell of the verifier's takes lines: a candidate's would speak in its place."""
     found = (_SOURCED.finditer(_AT_HOME.sub(lambda _: f"{home}/", text)) for text in texts)
@@ -442,7 +465,7 @@ async def _take_named(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> Non
     except SandboxFileError as error:
         if error.reason == "NOT_FOUND" and not tree.kept:
             await ours.remove(path, recursive=True, missing_ok=True)
-        elif error.reason not in ("NOT_FOUND", "NOT_A_DIRECTORY", "PERMISSION_DENIED"):
+        elif error.reason not in _LEFT_OUT:
             raise
         return
     if about.kind == "directory":
