@@ -94,7 +94,8 @@ class TaskFolders:
         return await SCENARIOS.run_for(workspace, lambda: self.unpacked(workspace, archive, most))
 
     def unpacked(self, workspace: str, archive: Path, most: int | None = None) -> TaskFolder:
-        """Likewise, of a job that a node before this one has accepted where there is no bound. Blocking."""
+        """Unpack the tasks of an archive. `most`: bytes that all folders of the workspace may take; None = no bound, as
+        for a job that a node before this one has accepted. Raises what `opened` raises. Blocking."""
         try:
             folder = TaskFolder(workspace, spool_folder("harena-tasks-"), self._taken)
             try:

@@ -323,8 +323,8 @@ async def _run(
                 # what the candidate left is looked through as whom it ran
                 spec = replace(bench.spec, gateways=())
                 if not is_default:
-                    spec = replace(spec, user=contract.user, network=NO_NETWORK)
-                if scenario.verifier_network.is_on:
+                    spec = replace(spec, user=contract.user, network=scenario.verifier_network)
+                elif scenario.verifier_network.is_on:
                     spec = replace(spec, network=scenario.verifier_network)
                 fresh = await _made_sandbox(stack, bench, contract, spec)
                 links = not keeps_links
