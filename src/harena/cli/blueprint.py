@@ -13,7 +13,7 @@ import typer
 
 from harena.cli import face
 from harena.cli.gateways import HELP, METAVAR, gateways_in_words
-from harena.cli.image_words import ArchiveForm, build_log, size
+from harena.cli.image_words import ArchiveForm, AsForm, NewFile, build_log, say_exported
 from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.core.errors import ValidationError
 from harena.core.network_policy import policy_in_words
@@ -121,14 +121,12 @@ def _lines(blueprint: Any) -> list[str]:
 @app.command("export")
 def export_archive(
     name: Annotated[str, typer.Argument(help="Name or id.")],
-    path: Annotated[Path, typer.Argument(help="A new file.")],
-    form: Annotated[ArchiveForm, typer.Option("--form", help="An OCI layout, or what `docker load` reads.")] = (
-        ArchiveForm.OCI
-    ),
+    path: NewFile,
+    form: AsForm = ArchiveForm.OCI,
 ) -> None:
     """Write the image of a blueprint, its files and variables included, into a file."""
     face.load().blueprints.export_archive(name, path, form=form.value)
-    sys.stdout.write(f"{name}: {size(path.stat().st_size)} in {path}\n")
+    say_exported(name, path)
 
 
 @app.command()

@@ -12,7 +12,7 @@ import typer
 
 from harena.cli import face
 from harena.cli.blueprint import pairs
-from harena.cli.image_words import ArchiveForm, build_log, size
+from harena.cli.image_words import ArchiveForm, AsForm, NewFile, build_log, say_exported, size
 from harena.cli.report import Format, ListFormat, write_list
 from harena.core.errors import ValidationError
 
@@ -147,14 +147,12 @@ def import_archive(
 @app.command("export")
 def export_archive(
     image: OneImage,
-    path: Annotated[Path, typer.Argument(help="A new file.")],
-    form: Annotated[ArchiveForm, typer.Option("--form", help="An OCI layout, or what `docker load` reads.")] = (
-        ArchiveForm.OCI
-    ),
+    path: NewFile,
+    form: AsForm = ArchiveForm.OCI,
 ) -> None:
     """Write an image into a file."""
     face.load().images.export_archive(image, path, form=form.value)
-    sys.stdout.write(f"{image}: {size(path.stat().st_size)} in {path}\n")
+    say_exported(image, path)
 
 
 def _say(image: Any) -> None:

@@ -6,7 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from harena.cli import face
 
@@ -18,6 +21,15 @@ class ArchiveForm(Enum):
 
     OCI = "oci"
     DOCKER = "docker"
+
+
+NewFile = Annotated[Path, typer.Argument(help="A new file.")]
+AsForm = Annotated[ArchiveForm, typer.Option("--form", help="An OCI layout, or what `docker load` reads.")]
+
+
+def say_exported(name: str, path: Path) -> None:
+    """Tell how large the archive is that an export has written."""
+    sys.stdout.write(f"{name}: {size(path.stat().st_size)} in {path}\n")
 
 
 def size(count: int) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from harena.cli import face
-from harena.cli.image_words import ArchiveForm, size
+from harena.cli.image_words import ArchiveForm, AsForm, NewFile, say_exported, size
 from harena.cli.report import Format, ListFormat, write_list
 
 app = typer.Typer(no_args_is_help=True, help="Snapshots: the files of sandboxes as they were at one time.")
@@ -40,14 +39,12 @@ def tree() -> None:
 @app.command("export")
 def export_archive(
     snapshot: Annotated[str, typer.Argument(help="Name or id.")],
-    path: Annotated[Path, typer.Argument(help="A new file.")],
-    form: Annotated[ArchiveForm, typer.Option("--form", help="An OCI layout, or what `docker load` reads.")] = (
-        ArchiveForm.OCI
-    ),
+    path: NewFile,
+    form: AsForm = ArchiveForm.OCI,
 ) -> None:
     """Write a snapshot into a file, as an image."""
     face.load().snapshots.export_archive(snapshot, path, form=form.value)
-    sys.stdout.write(f"{snapshot}: {size(path.stat().st_size)} in {path}\n")
+    say_exported(snapshot, path)
 
 
 @app.command("rm")
