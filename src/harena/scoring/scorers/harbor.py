@@ -179,6 +179,17 @@ class EnvironmentFailedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class OwnPlaces:
+    """Where a verifier's own files are."""
+
+    emptied: tuple[str, ...] = (SOLUTION, TESTS, f"{LOGS}/verifier")
+    """folders that are empty when it starts, `tests` among them"""
+    tests: str = TESTS
+    clock: str = f"{LOGS}/.began"
+    """a file that is made and removed, to read the time of"""
+
+
+@dataclass(frozen=True, slots=True)
 class Ground:
     """What is known of a sandbox before the candidate runs in it."""
 
@@ -198,7 +209,8 @@ class Ground:
     reals: Mapping[str, str] = field(default_factory=dict)
     """folders that a verifier works in, and what they are after all links"""
     places: tuple[str, ...] = ()
-    """what is looked through for what a candidate leaves: what the verifier's sandbox takes over"""
+    """what is looked through for what a candidate leaves: what the verifier's sandbox takes over or, where the verifier
+    has the candidate's own, what it works in"""
     absent_folders: tuple[str, ...] = ()
     """where the verifier copies a folder to, and nothing was"""
     programs: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -422,15 +434,13 @@ async def ground_of(
     *,
     is_own: bool = True,
     all_links: bool = False,
-    places: tuple[str, ...] = (SOLUTION, TESTS, f"{LOGS}/verifier"),
-    tests: str = TESTS,
-    clock: str = f"{LOGS}/.began",
+    own: OwnPlaces | None = None,
 ) -> Ground:
     """Look at a sandbox before anything of a candidate's is in it. `looked`: the places that are looked through;
     `is_own`: the verifier has this sandbox for itself, else the candidate runs in it before, and its home folder is
-    looked through, too; `places`: those that are to be empty when the verifier starts, `tests` among them; `clock`: a
-    file that is made and removed. Raises EnvironmentFailedError."""
-    told = await _command(sandbox, ("sh", "-c", _REAL, "sh", contract.workdir, *places), "/", dict(contract.env))
+    looked through, too; `own`: by default, those of a Harbor task. Raises EnvironmentFailedError."""
+    own = own or OwnPlaces()
+    told = await _command(sandbox, ("sh", "-c", _REAL, "sh", contract.workdir, *own.emptied), "/", dict(contract.env))
     home, *real = told.splitlines() or ("",)
     home = home.rstrip("/") if home.startswith("/") else ""
     start_up = None
@@ -441,7 +451,7 @@ async def ground_of(
         except StartUpFilesError as error:
             raise EnvironmentFailedError(f"the environment cannot be judged here: {error}") from None
     reals = {contract.workdir: (real[:1] or [contract.workdir])[0], "/app": (real[1:2] or ["/app"])[0]}
-    emptied = tuple(real[2:]) or places
+    emptied = tuple(real[2:]) or own.emptied
     left, steering = (
         await _left(sandbox, emptied, looked, all_links=all_links),
         await _steering(sandbox, contract, looked),
@@ -454,8 +464,21 @@ async def ground_of(
     absent = tuple(path for path in absent if path in set(targets))
     works = (*reals, *reals.values())
     programs = await programs_on_path(sandbox.list_dir, home, list(contract.tests.values()), works)
-    began, tests_real = await _now(sandbox, clock), emptied[places.index(tests)]
-    return Ground(emptied, start_up, left, began, steering, absent, reals, looked, folders, programs, tests, tests_real)
+    began, tests_real = await _now(sandbox, own.clock), emptied[own.emptied.index(own.tests)]
+    return Ground(
+        emptied=emptied,
+        start_up=start_up,
+        left=left,
+        began=began,
+        steering=steering,
+        absent_targets=absent,
+        reals=reals,
+        places=looked,
+        absent_folders=folders,
+        programs=programs,
+        tests=own.tests,
+        tests_real=tests_real,
+    )
 
 
 async def _looked(contract: HarborContract, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -2,7 +2,8 @@
 
 It is prepared as the verifier of a Harbor task is (see `harbor`): what was left in the places of its own files and
 scratch files, rules that steer its tools, and links to its text, or to whoever follows them, speak for nobody. The
-script lies in a folder whose name nobody knows before.
+script lies in a folder whose name nobody knows before. In an image without bash or GNU's find, start-up files of the
+home folder are restored and Python's modules guarded, and nothing else is put in order.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Self
+from typing import Protocol, Self
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
@@ -22,17 +23,19 @@ from harena.scoring.scorers.harbor import (
     FULL,
     EnvironmentFailedError,
     Ground,
+    OwnPlaces,
     Watching,
     end_processes,
     ground_of,
     made_ready,
 )
 from harena.scoring.scorers.sealed_verifier import PLACES_OF_DEFAULT
+from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, first_module_of, guard
 from harena.scoring.scorers.verifier_ground import MAKEFILES
 
 _CAN_LOOK = """\
-command -v bash >/dev/null && command -v xargs >/dev/null && find / -maxdepth 0 -printf '' 2>/dev/null || exit 9
 printf '%s\\n' "$HOME"
+command -v bash >/dev/null && command -v xargs >/dev/null && find / -maxdepth 0 -printf '' 2>/dev/null || exit 9
 [ ! -w /usr/bin ] || echo open
 """
 _OPEN_PLACES = (*PLACES_OF_DEFAULT, "/dev/shm", "/var/tmp")
@@ -56,9 +59,30 @@ class LeftError(Exception):
     """What was left keeps the script from judging; the message says what it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedPlace:
+class JudgedPlace(Protocol):
     """One sandbox in which somebody acts, and a script judges afterwards."""
+
+    async def judged(self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int) -> Judged:
+        """Run the script, whose exit code is `code` where what was left is right. Raises LeftError."""
+        ...
+
+
+async def judged_place(
+    sandbox: SandboxPort, script: str, *, workdir: str, files: Mapping[str, str] | None = None
+) -> JudgedPlace:
+    """Look at the sandbox before anybody acts in it. `files`: what the environment has, by absolute path. Raises
+    EnvironmentFailedError."""
+    request = ExecRequest(argv=("sh", "-c", _CAN_LOOK), timeout_seconds=_SECONDS, warm=False)
+    done = await (await sandbox.exec(request)).wait()
+    home, *is_open = done.stdout.decode("utf-8", "replace").splitlines() or ("",)
+    if done.outcome is ExecOutcome.EXITED and done.returncode == 0 and workdir.startswith("/"):
+        return await _SearchedPlace.of(sandbox, script, workdir=workdir, files=files or {}, is_open=bool(is_open))
+    return await _PlainPlace.of(sandbox, script, workdir=workdir, home=home.rstrip("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class _SearchedPlace:
+    """In an image with bash and GNU's find: whatever was left is looked through."""
 
     contract: HarborContract
     ground: Ground
@@ -67,31 +91,18 @@ class JudgedPlace:
 
     @classmethod
     async def of(
-        cls, sandbox: SandboxPort, script: str, *, workdir: str, files: Mapping[str, str] | None = None
-    ) -> Self | None:
-        """Look at the sandbox before anybody acts; `files`: what the environment has by absolute path. None where its
-        image has not what that takes: bash and GNU's find. Raises EnvironmentFailedError."""
-        request = ExecRequest(argv=("sh", "-c", _CAN_LOOK), timeout_seconds=_SECONDS, warm=False)
-        done = await (await sandbox.exec(request)).wait()
-        if done.outcome is not ExecOutcome.EXITED or done.returncode != 0 or not workdir.startswith("/"):
-            return None
-        _, *is_open = done.stdout.decode("utf-8", "replace").splitlines()
+        cls, sandbox: SandboxPort, script: str, *, workdir: str, files: Mapping[str, str], is_open: bool
+    ) -> Self:
+        """`is_open`: whoever acts may change the image's programs."""
         folder = f"/tmp/{secrets.token_hex(16)}"
         argv, name = _started(script)
-        rules = {path: text for path, text in (files or {}).items() if PurePosixPath(path).name in MAKEFILES}
+        rules = {path: text for path, text in files.items() if PurePosixPath(path).name in MAKEFILES}
         contract = HarborContract(
             type="harbor", workdir=workdir, tests={TEST_SCRIPT: "", name: script}, environment_files=rules
         )
         looked = tuple(dict.fromkeys((workdir, "/app", "/tmp", *(_OPEN_PLACES if not is_open else ()))))
-        ground = await ground_of(
-            sandbox,
-            contract,
-            looked,
-            is_own=False,
-            places=(folder,),
-            tests=folder,
-            clock=f"/tmp/{secrets.token_hex(16)}",
-        )
+        places = OwnPlaces(emptied=(folder,), tests=folder, clock=f"/tmp/{secrets.token_hex(16)}")
+        ground = await ground_of(sandbox, contract, looked, is_own=False, own=places)
         return cls(contract, ground, (*argv, f"{folder}/{name}"))
 
     async def judged(self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int) -> Judged:
@@ -130,6 +141,50 @@ class JudgedPlace:
         finally:
             watching.scripts.close()
             await sandbox.remove(self.ground.tests_real, recursive=True, missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _PlainPlace:
+    """In an image without them."""
+
+    script: str
+    workdir: str
+    start_up: StartUpFiles
+
+    @classmethod
+    async def of(cls, sandbox: SandboxPort, script: str, *, workdir: str, home: str) -> Self:
+        """`home`: the home folder of whoever acts."""
+        try:
+            return cls(script, workdir, await StartUpFiles.of(sandbox, sandbox.list_dir, home))
+        except StartUpFilesError as error:
+            raise EnvironmentFailedError(str(error)) from None
+
+    async def judged(self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int) -> Judged:
+        """Run it behind `guard`, when the start-up files are as they were. Raises LeftError."""
+        try:
+            await self.start_up.restore(sandbox, sandbox.list_dir, [self.script])
+        except StartUpFilesError as error:
+            raise LeftError(str(error)) from None
+        folder = f"/tmp/{secrets.token_hex(16)}"
+        argv, name = _started(self.script)
+        path, source, environment = guard(folder, {})
+        await sandbox.write_file(f"{folder}/{name}", self.script.encode("utf-8", "surrogatepass"), mode=0o700)
+        await sandbox.write_file(path, source)
+        if (early := first_module_of(path, environment, [self.script])) is not None:
+            await sandbox.write_file(*early)
+        request = ExecRequest(
+            argv=(*argv, f"{folder}/{name}"),
+            cwd=self.workdir,
+            env=environment,
+            timeout_seconds=seconds,
+            stdin=stdin,
+            warm=False,
+        )
+        try:
+            done = await (await sandbox.exec(request)).wait()
+        finally:
+            await sandbox.remove(folder, recursive=True, missing_ok=True)
+        return Judged(done, passed=done.outcome is ExecOutcome.EXITED and done.returncode == code)
 
 
 def _started(script: str) -> tuple[tuple[str, ...], str]:

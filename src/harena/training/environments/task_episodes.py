@@ -13,11 +13,10 @@ from contextlib import suppress
 from typing import Any, Literal, Self
 
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
-from harena.core.models import ExecOutcome
+from harena.core.models import ExecOutcome, ProcessResult
 from harena.scoring.formats.answers import PYTHON, SHELLS, final_answer, program_in
 from harena.scoring.scorers.harbor import EnvironmentFailedError
-from harena.scoring.scorers.judged_place import Judged, JudgedPlace, LeftError
-from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, first_module_of, guard
+from harena.scoring.scorers.judged_place import Judged, JudgedPlace, LeftError, judged_place
 from harena.scoring.slices import aside
 from harena.sdk.portal import current_portal
 from harena.training.data.prompts import PromptRow
@@ -32,7 +31,6 @@ _END_ROUNDS = 50
 """most rounds of killing what there is: a program that needs more starts new processes faster"""
 _LANGUAGES = {"shell": SHELLS, "python": PYTHON}
 _INTERPRETERS = {"shell": ("sh", ".sh"), "python": ("python3", ".py")}
-_HOME_SECONDS = 60.0
 _SHOWN = 4000
 _MOST_FLAG_BYTES = 1024 * 1024
 
@@ -67,7 +65,6 @@ class TaskEnvironment(SandboxEnvironment):
         self._begun = False
         self._image_script = ""
         self._place: JudgedPlace | None = None
-        self._start_up: StartUpFiles | None = None
 
     async def fork(self, count: int) -> list[Self]:
         """Copy the sandbox and the conversation so far into `count` environments; from then on each has its own."""
@@ -86,7 +83,7 @@ class TaskEnvironment(SandboxEnvironment):
         await super().reset(row)
         self._begun = True
         if self._task.provision is not None:
-            done = await self._script(self._task.provision, self._task.provision_seconds, b"")
+            done = await self._script(self._task.provision, self._task.provision_seconds)
             if done.returncode != 0:
                 raise PlatformError(
                     f"task {self._task.name}: its provision script ended with {done.returncode}: {done.stderr[-300:]}"
@@ -103,13 +100,6 @@ class TaskEnvironment(SandboxEnvironment):
             self._place = await current_portal().submit(_place_of, self.at, self._verifier(), files)
         except EnvironmentFailedError as error:
             raise PlatformError(f"task {self._task.name}: {error}") from None
-        if self._place is None:
-            told = await self.at.exec(["sh", "-c", 'printf %s "$HOME"'], _HOME_SECONDS)
-            sandbox, home = self.at.sandbox, told.stdout.rstrip("/")
-            try:
-                self._start_up = await StartUpFiles.of(sandbox, sandbox.list_files, home)
-            except StartUpFilesError as error:
-                raise PlatformError(f"task {self._task.name}: {error}") from None
         return ""
 
     async def step(self, action: str) -> Step:
@@ -146,8 +136,8 @@ class TaskEnvironment(SandboxEnvironment):
         script = self._verifier()
         # a script that names the reasoning's own marks is about the form of the whole
         said = self._said if "think>" in script else await aside(len(self._said), final_answer, self._said)
-        stdin = said.encode("utf-8", "replace")
-        return await (self._verified(script, stdin) if self._place is None else self._judged(self._place, stdin))
+        assert self._place is not None, "`reset` looks at every environment that a script judges"
+        return await self._judged(self._place, said.encode("utf-8", "replace"))
 
     async def _judged(self, place: JudgedPlace, stdin: bytes) -> Reward:
         """What the script says of what the policy left, where that can be put in order before."""
@@ -157,28 +147,11 @@ class TaskEnvironment(SandboxEnvironment):
         except LeftError as error:
             return self._reward(False, detail=str(error))
         if found.done.outcome is ExecOutcome.TIMEOUT:
-            raise self._too_slow()
+            raise PlatformError(f"the verification took longer than {how.timeout_seconds:g} s")
         if found.doubt:
             return self._reward(False, "suspect", found.doubt)
         said = found.done.stderr[-300:].decode("utf-8", "replace")
         return self._reward(found.passed, detail="" if found.passed else f"exit code {found.done.returncode}: {said}")
-
-    async def _verified(self, script: str, stdin: bytes) -> Reward:
-        """What it says in an image that has not what that takes: home folder and Python's modules are put in order."""
-        how = self._task.verification
-        if self._start_up is not None:
-            try:
-                await self._start_up.restore(self.at.sandbox, self.at.sandbox.list_files, [script])
-            except StartUpFilesError as error:
-                return self._reward(False, detail=str(error))
-        done = await self._script(script, how.timeout_seconds, stdin, guarded=True)
-        if done.outcome is ExecOutcome.TIMEOUT:
-            raise self._too_slow()
-        right = done.outcome is ExecOutcome.EXITED and done.returncode == how.expected_exit_code
-        return self._reward(right, detail="" if right else f"exit code {done.returncode}: {done.stderr[-300:]}")
-
-    def _too_slow(self) -> PlatformError:
-        return PlatformError(f"the verification took longer than {self._task.verification.timeout_seconds:g} s")
 
     def _verifier(self) -> str:
         """The text of the script that verifies."""
@@ -197,7 +170,7 @@ class TaskEnvironment(SandboxEnvironment):
         """Tear down, where the task says how, and end the sandbox; it is ended whatever the script does."""
         try:
             if self._task.teardown is not None and self._begun:
-                await self._script(self._task.teardown, self._task.teardown_seconds, b"")
+                await self._script(self._task.teardown, self._task.teardown_seconds)
         finally:
             await super().close()
 
@@ -213,20 +186,13 @@ class TaskEnvironment(SandboxEnvironment):
         done = await self.at.exec([interpreter, path], max(0.001, self._ends_at - time.monotonic()))
         return f"{done.stdout}{done.stderr}"[:_SHOWN]
 
-    async def _script(self, text: str, seconds: float, stdin: bytes, *, guarded: bool = False) -> Any:
-        """A script of the task's, in a folder that nobody could have known: modules beside it would be its own.
-        `guarded`: see `harena.scoring.guest.sitecustomize`."""
+    async def _script(self, text: str, seconds: float) -> ProcessResult:
+        """Run a script of the task's, in a folder that nobody could have known: modules beside it would be its own."""
         folder = f"/tmp/{secrets.token_hex(16)}"
         await self.at.sandbox.write_file(f"{folder}/script", text, mode=0o700)
         first = text.split("\n", 1)[0]
         argv = shlex.split(first[2:]) if first.startswith("#!") else ["sh"]
-        if guarded:
-            path, source, environment = guard(folder, {})
-            await self.at.sandbox.write_file(path, source)
-            if (early := first_module_of(path, environment, [text])) is not None:
-                await self.at.sandbox.write_file(*early)
-            argv = ["env", f"PYTHONPATH={environment['PYTHONPATH']}", *argv]
-        done = await self.at.exec([*argv, f"{folder}/script"], seconds, stdin=stdin)
+        done = await self.at.exec([*argv, f"{folder}/script"], seconds, stdin=b"")
         await self.at.sandbox.remove(folder, recursive=True, missing_ok=True)
         return done
 
@@ -255,9 +221,9 @@ class TaskEnvironment(SandboxEnvironment):
         raise PlatformError("the processes that the policy has started do not end")
 
 
-async def _place_of(at: Workplace, script: str, files: Mapping[str, str]) -> JudgedPlace | None:
+async def _place_of(at: Workplace, script: str, files: Mapping[str, str]) -> JudgedPlace:
     """On the sdk's loop."""
-    return await JudgedPlace.of(await at.sandbox.running_port(), script, workdir=at.directory, files=files)
+    return await judged_place(await at.sandbox.running_port(), script, workdir=at.directory, files=files)
 
 
 async def _judged_in(place: JudgedPlace, at: Workplace, how: Verification, stdin: bytes) -> Judged:
