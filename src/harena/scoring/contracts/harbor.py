@@ -141,4 +141,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """Version of the scoring rules of `harbor`."""
-        return "harbor-12"
+        return "harbor-13"

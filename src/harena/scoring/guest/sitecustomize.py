@@ -47,6 +47,8 @@ HIDDEN = ()
 """(True,): guarded processes are hidden from others, as which the candidate's shall not count"""
 LEFT = ()
 """files in which the candidate has left rules for a test runner"""
+LEFT_TESTS = ()
+"""digests of the test files that the candidate has left, by which copies of them are known"""
 BEGAN = ()
 """(the time at which the candidate began,), if it is known"""
 NAMED = ()
@@ -142,9 +144,41 @@ def is_made_since(path: str) -> bool:
 
 def is_beside(path: str) -> bool:
     """A file of the candidate's, where the verifier has modules of its own and does not mention this one."""
-    if not (TRUSTED or WRITES) or os.path.basename(path) in NAMED:
+    if not (TRUSTED or WRITES) or os.path.basename(path) in NAMED or is_copy_of_trusted(path):
         return False
-    return is_left(path) and not is_copy_of_trusted(path)
+    if is_left(path) or is_copy_of_left(path):
+        return True
+    note_made(path)
+    return False
+
+
+def is_copy_of_left(path: str) -> bool:
+    """It holds what a test file that the candidate has left holds: the verifier has copied or touched it since."""
+    return bool(LEFT_TESTS) and digest_of(path) in LEFT_TESTS
+
+
+def digest_of(path: str) -> str:
+    """SHA-256 of what the file holds, in hexadecimal; empty where it cannot be read."""
+    import hashlib
+
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return ""
+
+
+def note_made(path: str) -> None:
+    """Note a file that decides what a test runner does and has come since the verifier was started: it, or a program of
+    the candidate's that it has started, has made it. A run without the candidate tells which. The note is a folder: who
+    removes it changes the time of the folder that it is in."""
+    try:
+        if not BEGAN or os.stat(path).st_ctime < os.stat(__file__).st_ctime:
+            return
+        name = os.path.basename(path).encode("utf-8", "backslashreplace").decode()[:100]
+        os.mkdir(os.path.join(os.path.dirname(os.path.realpath(__file__)), "noted", name))
+    except OSError:  # it is noted already, or the image lets nobody write
+        pass
 
 
 def is_written_test(path: str) -> bool:
@@ -279,8 +313,11 @@ class Discovering(SourceFileLoader):
 
         def load_tests(self: "Any", module: "Any", *positional: "Any", **keywords: "Any") -> "Any":
             code = getattr(getattr(module, "load_tests", None), "__code__", None)
-            if (TRUSTED or WRITES) and code is not None and is_left(code.co_filename):
-                module.load_tests = None
+            if (TRUSTED or WRITES) and code is not None:
+                if is_left(code.co_filename) or is_copy_of_left(code.co_filename):
+                    module.load_tests = None
+                elif not is_copy_of_trusted(code.co_filename):
+                    note_made(code.co_filename)
             return load(self, module, *positional, **keywords)
 
         loader._match_path, loader.loadTestsFromModule = match_path, load_tests
@@ -421,6 +458,8 @@ def harmless(read: "Any") -> "Any":
                 os.path.dirname(os.path.realpath(str(filepath))), found.get("testpaths")
             ):
                 found.pop("testpaths", None)
+        elif isinstance(found, dict) and not found.keys() <= set(HARMLESS) and not is_copy(str(filepath)):
+            note_made(str(filepath))
         return found
 
     return read_harmless
@@ -445,15 +484,7 @@ def is_copy(file: str) -> bool:
     name = "/".join(parts[-2:]) if parts[-1] == "__init__.py" else parts[-1]
     copied: Any = COPIED
     digests = [digest for own, digest in copied if own == name]
-    if not digests or not os.path.isfile(file):
-        return False
-    import hashlib
-
-    try:
-        with open(file, "rb") as content:
-            return hashlib.sha256(content.read()).hexdigest() in digests
-    except OSError:
-        return False
+    return bool(digests) and os.path.isfile(file) and digest_of(file) in digests
 
 
 class Elsewhere(PathFinder):
@@ -478,11 +509,13 @@ class Elsewhere(PathFinder):
                 found.loader = Collecting(fullname, found.origin)
             elif is_package_of_copies(found.origin) or is_package_above_copies(fullname, found.origin):
                 found.loader = Empty(fullname, found.origin)
-        if LEFT and found is not None and found.origin:
+        if (LEFT or BEGAN) and found is not None and found.origin:
             if fullname in ("_pytest.config.findpaths", "_pytest.assertion.rewrite"):
                 found.loader = Configured(fullname, found.origin)
             elif is_rule(found.origin):  # fixtures and hooks beside the verifier's tests
                 found.loader = Empty(fullname, found.origin)
+            elif os.path.basename(found.origin) == "conftest.py":
+                note_made(found.origin)
         return found
 
     @classmethod
@@ -554,12 +587,39 @@ def install() -> None:
         *[place for place in sys.path if place not in moved and os.path.realpath(place) != own],
     ]
     Elsewhere.here = os.path.realpath(os.getcwd())
+    if sys.pycache_prefix is not None and sys.pycache_prefix.startswith(__file__):  # one that keeps nothing
+        sys.pycache_prefix, sys.dont_write_bytecode = None, True
     if is_trusted(getattr(sys, "orig_argv", ["", "program.py"])[1:], Elsewhere.here):
+        compile_what_can_be_changed()
         finders: list[Any] = sys.meta_path
         finders[:] = [Elsewhere if finder is PathFinder else finder for finder in finders]
         guard_starts()
     elif HIDDEN and not any(map(may_hold_proof, getattr(sys, "orig_argv", [""]))):
         show()
+
+
+def compile_what_can_be_changed() -> None:
+    """Read no compiled file of a module where this user can write: a program of the candidate's, which the verifier has
+    started before, may have made it. Those of the interpreter's own modules are read."""
+    from importlib import _bootstrap_external as external  # where loaders look it up
+
+    place_of = external.cache_from_source
+
+    def cache_from_source(path: "Any", *positional: "Any", **keywords: "Any") -> str:
+        folder = os.path.dirname(os.path.abspath(os.fsdecode(path)))
+        if not any(is_below(folder, prefix) for prefix in (sys.prefix, sys.base_prefix)) and is_writable(folder):
+            raise NotImplementedError  # by which loaders know that there is none
+        hidden, sys.pycache_prefix = sys.pycache_prefix, None
+        try:
+            found: str = place_of(path, *positional, **keywords)
+        finally:
+            sys.pycache_prefix = hidden
+        return found
+
+    external.cache_from_source = cache_from_source
+    sys.dont_write_bytecode = True
+    # for who looks for compiled files by itself, as pytest does for tests
+    sys.pycache_prefix = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.urandom(16).hex())
 
 
 def may_hold_proof(argument: str) -> bool:

@@ -31,7 +31,9 @@ from harena.scoring.scorers.harbor import (
 )
 from harena.scoring.scorers.sealed_verifier import PLACES_OF_DEFAULT
 from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, first_module_of, guard
+from harena.scoring.scorers.verifier_changes import changes_of_a_script
 from harena.scoring.scorers.verifier_ground import MAKEFILES
+from harena.scoring.verdict import one_line
 
 _CAN_LOOK = """\
 printf '%s\\n' "$HOME"
@@ -129,13 +131,14 @@ class _SearchedPlace:
     ) -> tuple[Judged, bool]:
         """(what it did, whether a link has led it somewhere)."""
         ready = await made_ready(sandbox, self.contract, self.ground, None, keeps_links=keeps_links)
-        watching = await Watching.begin(sandbox, self.contract, self.ground, ready, keeps_links=keeps_links)
+        watching = await Watching.begin(sandbox, self.contract, self.ground, ready, None, keeps_links=keeps_links)
         try:
             done = await (await sandbox.exec(replace(request, env=ready.environment))).wait()
             if done.outcome is not ExecOutcome.EXITED or done.returncode != code:
                 return Judged(done), False
-            if await watching.scripts.changed(sandbox):
-                return Judged(done, doubt="the script was changed while it ran"), False
+            changes = await watching.changed(sandbox, self.contract)
+            if changed := changes_of_a_script(changes, list(self.contract.tests.values())):
+                return Judged(done, doubt=f"changed while the script ran: {one_line(str(changed[0]), 100)}"), False
             has_led = keeps_links and await watching.led_somewhere(sandbox, self.contract)
             return Judged(done, passed=True), has_led
         finally:

@@ -50,7 +50,10 @@ _REMAKES = (*(f"*{name}.{ending}" for name in ("akefile", ".mk") for ending in
              "cweb", "tex", "texinfo", "texi", "txinfo", "elc", "el", "sym", "def", "h", "info", "dvi", "a")),
             "*akefile,v", "*.mk,v", "s.*akefile", "s.*.mk")  # fmt: skip
 """files of which `make` makes its own rules anew by itself, by rules that are built in (`Makefile` of `Makefile.sh`)"""
+_TESTS = ("test_*.py", "*_test.py")
+"""names of files that pytest and unittest load by themselves"""
 _NAMED = " -o ".join(f"-name '{name}'" for name in (*STEERING, *_REMAKES))
+_NAMED_TESTS = " -o ".join(f"-name '{name}'" for name in _TESTS)
 _ABOVE = (
     ".npmrc", ".yarnrc", ".yarnrc.yml", "package.json", "node_modules", "tsconfig.json", ".babelrc", ".babelrc.json",
     "babel.config.js", "babel.config.json", "jest.config.js", "jest.config.json", "vitest.config.js", ".mocharc.json",
@@ -63,7 +66,8 @@ _NAMED_ABOVE = " -o ".join(f"-name {name}" for name in (*STEERING, *_ABOVE))
 FIND_STEERING = rf"""
 command -v find >/dev/null || exit 0
 walked() {{
-    [ -d "$1" ] && find "$1/" -xdev \( -type d -name node_modules -prune \) -o \( {_NAMED} \) "${{@:2}}"
+    [ -d "$1" ] && find "$1/" -xdev \( -type d -name node_modules -prune \) \
+        -o \( {_NAMED} -o \( \( {_NAMED_TESTS} \) ! -path '*-packages/*' \) \) "${{@:2}}"
 }}
 above() {{
     local folder=$(readlink -f -- "$1")
@@ -512,9 +516,19 @@ def left_by_candidate(before: Mapping[str, str], after: Mapping[str, str], tests
     """Steering files that the candidate made or changed, but for those that the verifier's texts name."""
     known = set(STEERING + _ABOVE) - set(MAKEFILES)
     named = {name for name in known if any(name in text for text in tests.values())}
-    return [
-        path for path, state in after.items() if before.get(path) != state and PurePosixPath(path).name not in named
-    ]
+    names = ((path, PurePosixPath(path).name) for path, state in after.items() if before.get(path) != state)
+    return [path for path, name in names if name not in named and not _is_test(name)]
+
+
+def left_tests(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
+    """Digests of the test files that the candidate made or changed."""
+    known = {state.partition("#")[2] for state in before.values()}
+    changed = (path for path, state in after.items() if before.get(path) != state)
+    return {after[path].partition("#")[2] for path in changed if _is_test(PurePosixPath(path).name)} - known - {""}
+
+
+def _is_test(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in _TESTS)
 
 
 def steering_above(left: Iterable[str], real: str, workdir: str) -> list[str]:

@@ -49,9 +49,11 @@ class WatchedScripts:
     watch: FileWatch | None = None
 
     @classmethod
-    async def begin(cls, sandbox: SandboxPort, place: str, texts: Mapping[str, str]) -> WatchedScripts:
-        """`texts`: of the scripts that judge, by their path below `place`."""
-        made = cls({f"{place}/{path}": text for path, text in texts.items()})
+    async def begin(
+        cls, sandbox: SandboxPort, place: str, texts: Mapping[str, str], beside: Mapping[str, str]
+    ) -> WatchedScripts:
+        """`texts`: of the scripts that judge, by their path below `place`; `beside`: of other files, by their path."""
+        made = cls({**{f"{place}/{path}": text for path, text in texts.items()}, **beside})
         if isinstance(sandbox, WatchesFiles):
             made.watch = await sandbox.watch_files(list(made.texts), folders_above(made.texts))
         return made
