@@ -11,12 +11,14 @@ SANDBOXED_TESTS := tests/integration tests/escape tests/battery
 # measure what programs do to the machine, so they run at the end, one after the other. A process that hangs is ended
 # (tests/hangs.py) and not started again: the test that hangs would come first in it.
 BESIDE := -n 2 --dist loadfile --max-worker-restart 0
+# Long files first: tests/tiers.py says in which order.
+IN_ORDER := $(BESIDE) --no-loadscope-reorder
 # Which rows of long tables `make test` has, and `make test-rest` has not: by the commit, or DRAW=WORDS.
 DRAW ?= $(shell git rev-parse --short HEAD 2>/dev/null || date +%F)
 DRAW := $(DRAW)
-# `make test-rest TABLES=half`: half of the rows that a long table has left, by the same draw, and every function.
+# `make test-rest TABLES=short`: a few rows of each table that has more, by the same draw, and every function.
 TABLES ?= whole
-REST = --part=rest --draw=$(DRAW) $(if $(filter half,$(TABLES)),--halve-tables)
+REST = --part=rest --draw=$(DRAW) $(if $(filter short,$(TABLES)),--short-tables)
 # Sessions of pytest one after the other. -k may choose none of a session's tests (5), but not none of all.
 SESSIONS = ran= ; run() { $(PYTHON) -m pytest "$$@" $(PYTEST_OPTIONS) && ran=yes || [ $$? = 5 ]; }
 SEED ?= 0
@@ -47,17 +49,17 @@ demo-train: .venv/.for-training ## train a small model by execution, beside cont
 test: style types .venv/.for-tests ## before each push, ten minutes: lint, unit tests, and a draw of all others
 	@$(SESSIONS); \
 	run tests/unit $(BESIDE); \
-	run tests/conformance tests/component --part=first --draw=$(DRAW) $(BESIDE); \
-	run $(SANDBOXED_TESTS) --part=first --draw=$(DRAW) $(BESIDE); \
+	run tests/conformance tests/component --part=first --draw=$(DRAW) $(IN_ORDER); \
+	run $(SANDBOXED_TESTS) --part=first --draw=$(DRAW) $(IN_ORDER); \
 	[ -n "$$ran" ]
 
 test-unit: .venv/.for-development ## what needs no process, no sandbox and no torch, in a minute
 	@$(PYTHON) -m pytest -q tests/unit $(BESIDE) $(PYTEST_OPTIONS)
 
-test-rest: .venv/.for-tests ## what `make test` has left: other rows (TABLES=half), thorough tests, and those alone
+test-rest: .venv/.for-tests ## what `make test` has left: other rows (TABLES=short: few), thorough tests, those alone
 	@$(SESSIONS); \
-	run tests/conformance tests/component $(REST) $(BESIDE); \
-	run $(SANDBOXED_TESTS) $(REST) -m 'not alone' $(BESIDE); \
+	run tests/conformance tests/component $(REST) $(IN_ORDER); \
+	run $(SANDBOXED_TESTS) $(REST) -m 'not alone' $(IN_ORDER); \
 	run $(SANDBOXED_TESTS) -m alone; \
 	[ -n "$$ran" ]
 

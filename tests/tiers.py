@@ -5,14 +5,17 @@ files of a folder in `SHARES` a draw of one in so many, and of a function with m
 folder, a draw of so many. The draw is the same in every process that is given the same words (`--draw`), and what is
 not drawn is in the second part. `make` draws by the commit, so that in time every file and row is run first.
 
-`--halve-tables` takes the second part with half of each function's rows: every function is run, and the other rows with
-another draw.
+`--short-tables` takes of the second part so many rows of a test function that both parts together have `MOST_ROWS` of
+it: every function is run, and the other rows with another draw. Rows that bear the mark `cheap` are all taken.
+
+Files whose tests are marked `slow` come first, then those with the most tests: two processes that take a file at a time
+end together only where the last files are short.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 import pytest
@@ -23,8 +26,12 @@ SHARES = {"component": 3, "integration": 6, "escape": 6, "battery": 2}
 """By folder of tests/: the first part has one in so many of its files. Folders that are not here: all."""
 LEFT = {"thorough", "alone"}
 """Marks of tests that the first part does without."""
-WHOLE_ROWS = 3
-"""With `--halve-tables`, the second part has as many rows of a test function in any case."""
+MOST_ROWS = 4
+"""With `--short-tables`, the most rows of one test function in both parts together."""
+CHEAP = "cheap"
+"""The mark of rows that `--short-tables` leaves in: they take next to no time."""
+SLOW_WEIGHT = 20
+"""As many ordinary tests take about the time of one that is marked `slow`."""
 FIRST, REST, ALL = "first", "rest", "all"
 
 
@@ -43,28 +50,47 @@ def first_part(tests: Sequence[tuple[str, bool]], draw: str) -> set[str]:
     functions: dict[str, list[str]] = defaultdict(list)
     for name, is_left in tests:
         if not is_left:
-            functions[name.partition("[")[0]].append(name)
+            functions[_function(name)].append(name)
     found: set[str] = set()
     for function, rows in functions.items():
         folder = function.removeprefix("tests/").partition("/")[0]
-        if is_drawn(function.partition("::")[0], SHARES.get(folder, 1), draw):
+        if is_drawn(_file(function), SHARES.get(folder, 1), draw):
             found |= drawn(rows, ROWS.get(folder, len(rows)), draw)
     return found
 
 
-def halved(tests: Iterable[str], draw: str) -> set[str]:
-    """Of each function every second row, as `draw` decides, and no fewer than `WHOLE_ROWS` where there are as many."""
+def shortened(tests: Iterable[str], first: Iterable[str], cheap: Iterable[str], draw: str) -> set[str]:
+    """What `--short-tables` leaves of the second part's tests: of each function so many rows that both parts together
+    have `MOST_ROWS`, as `draw` decides, at least one where the first part has none, and all that are `cheap`."""
     functions: dict[str, list[str]] = defaultdict(list)
+    whole = set(cheap)
     for name in tests:
-        functions[name.partition("[")[0]].append(name)
-    return {row for rows in functions.values() for row in drawn(rows, max(WHOLE_ROWS, (len(rows) + 1) // 2), draw)}
+        functions[_function(name)].append(name)
+    before = Counter(map(_function, first))
+    return {
+        row
+        for function, rows in functions.items()
+        for row in {*drawn(rows, max(0, MOST_ROWS - before[function]), draw), *(whole & set(rows))}
+    }
+
+
+def _function(name: str) -> str:
+    return name.partition("[")[0]
+
+
+def in_order(files: Sequence[tuple[str, bool]]) -> dict[str, int]:
+    """Each file's place, of the (file, whether it is marked slow) of each test."""
+    weights: Counter[str] = Counter()
+    for file, is_slow in files:
+        weights[file] += SLOW_WEIGHT if is_slow else 1
+    return {file: place for place, file in enumerate(sorted(weights, key=lambda file: (-weights[file], file)))}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options that `make` gives."""
     parser.addoption("--part", choices=[FIRST, REST, ALL], default=ALL, help="which of the two parts is run")
     parser.addoption(
-        "--halve-tables", action="store_true", help="of the rows that a test function has in the second part, draw half"
+        "--short-tables", action="store_true", help="of the rows of a test function in the second part, draw a few"
     )
     parser.addoption("--draw", default="", metavar="WORDS", help="what decides which rows the first part has")
 
@@ -72,22 +98,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     """What repeats this choice of tests."""
     part, draw = config.getoption("--part"), config.getoption("--draw")
-    half = " --halve-tables" if config.getoption("--halve-tables") else ""
-    return None if part == ALL else f"tests of one part: --part={part} --draw={draw}{half}"
+    short = " --short-tables" if config.getoption("--short-tables") else ""
+    return None if part == ALL else f"tests of one part: --part={part} --draw={draw}{short}"
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of the part that is asked for."""
+    """Keep the tests of the part that is asked for, the longest files first."""
     part = config.getoption("--part")
     if part == ALL:
         return
-    tests = [(item.nodeid, any(mark.name in LEFT for mark in item.iter_markers())) for item in items]
+    marks = {item.nodeid: {mark.name for mark in item.iter_markers()} for item in items}
     draw = config.getoption("--draw")
-    first = first_part(tests, draw)
-    wanted = first if part == FIRST else {name for name, _ in tests} - first
-    if part == REST and config.getoption("--halve-tables"):
-        wanted = halved(wanted, draw)
+    first = first_part([(name, bool(of & LEFT)) for name, of in marks.items()], draw)
+    wanted = first if part == FIRST else marks.keys() - first
+    if part == REST and config.getoption("--short-tables"):
+        wanted = shortened(wanted, first, [name for name, of in marks.items() if CHEAP in of], draw)
     others = [item for item in items if item.nodeid not in wanted]
-    items[:] = [item for item in items if item.nodeid in wanted]
+    kept = [item for item in items if item.nodeid in wanted]
+    places = in_order([(_file(item.nodeid), "slow" in marks[item.nodeid]) for item in kept])
+    items[:] = sorted(kept, key=lambda item: places[_file(item.nodeid)])
     config.hook.pytest_deselected(items=others)
+
+
+def _file(name: str) -> str:
+    return name.partition("::")[0]

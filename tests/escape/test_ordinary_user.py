@@ -51,6 +51,7 @@ def found(host: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Ite
         shutil.rmtree(home)
 
 
+@pytest.mark.cheap  # one run has them all
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.timeout(SECONDS + 20)
 def test_as_an_ordinary_user(found: dict[str, str | None], name: str) -> None:

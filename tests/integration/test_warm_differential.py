@@ -39,6 +39,7 @@ def test_names_of_cases_are_unique() -> None:
     assert len({case.name for case in CASES}) == len(CASES) > 300
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_same_as_a_real_start(case: Case, template: Template, tmp_path: Path) -> None:
     """stdout, stderr, exit status and the files left behind are equal."""

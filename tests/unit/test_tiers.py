@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiers import ROWS, SHARES, WHOLE_ROWS, drawn, first_part, halved, is_drawn
+from tiers import MOST_ROWS, ROWS, SHARES, drawn, first_part, in_order, is_drawn, shortened
 
 pytest_plugins = ["pytester"]
 
@@ -66,7 +66,7 @@ def test_each_test_is_in_one_part(pytester: pytest.Pytester) -> None:
     left_out = parts(pytester, without)
     assert {name for name in left_out[0] if "component" in name} == set()
     assert left_out[0] | left_out[1] == first | rest
-    assert parts(pytester, with_it, "--halve-tables") == (first, halved(rest, with_it))
+    assert parts(pytester, with_it, "--short-tables") == (first, shortened(rest, first, [], with_it))
 
 
 def test_a_draw_knows_neither_order_nor_company() -> None:
@@ -93,11 +93,28 @@ def test_every_row_is_drawn_in_time() -> None:
     assert all(len(rows) == 6 for rows in draws)
 
 
-def test_half_of_a_table_is_drawn_in_time() -> None:
+def test_a_few_rows_of_a_table_are_drawn_in_time() -> None:
     """Every function is run each time, a short table whole, and no row of a long one is left for ever."""
-    short = [f"tests/escape/test_b.py::test_few[{number}]" for number in range(WHOLE_ROWS)]
+    short = [f"tests/escape/test_b.py::test_few[{number}]" for number in range(MOST_ROWS)]
     tests = {*MANY, *short, "tests/escape/test_b.py::test_one"}
-    draws = [halved(tests, str(number)) for number in range(20)]
+    draws = [shortened(tests, [], [], str(number)) for number in range(100)]
     assert set.union(*draws) == tests
     assert all(tests - set(MANY) < found for found in draws)
-    assert all(len(found & set(MANY)) == len(MANY) / 2 for found in draws)
+    assert all(len(found & set(MANY)) == MOST_ROWS for found in draws)
+
+
+def test_rows_of_the_first_part_count() -> None:
+    """Both parts together have so many rows of a function, and those that are cheap are all in the second."""
+    tests = [(name, False) for name in MANY]
+    draw = next(draw for draw in map(str, range(100)) if first_part(tests, draw))
+    first = first_part(tests, draw)
+    rest = set(MANY) - first
+    assert len(first) == ROWS["component"]
+    assert len(shortened(rest, first, [], draw)) == MOST_ROWS - ROWS["component"]
+    assert shortened(rest, first, MANY, draw) == rest
+
+
+def test_long_files_come_first() -> None:
+    """One that is marked slow counts as many tests do, and the order does not depend on that of the tests."""
+    tests = [("b", False), ("a", False), ("c", True), ("d", False), ("d", False)]
+    assert list(in_order(tests)) == list(in_order(tests[::-1])) == ["c", "d", "a", "b"]
