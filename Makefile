@@ -19,6 +19,7 @@ DRAW := $(DRAW)
 # `make test-rest TABLES=short`: a few rows of each table that has more, by the same draw, and every function.
 TABLES ?= whole
 REST = --part=rest --draw=$(DRAW) $(if $(filter short,$(TABLES)),--short-tables)
+# mypy (a minute of one core, without its cache) and what the other tests need are made ready beside the unit tests.
 # Sessions of pytest one after the other. -k may choose none of a session's tests (5), but not none of all.
 SESSIONS = ran= ; run() { $(PYTHON) -m pytest "$$@" $(PYTEST_OPTIONS) && ran=yes || [ $$? = 5 ]; }
 SEED ?= 0
@@ -46,9 +47,9 @@ demo-train: .venv/.for-training ## train a small model by execution, beside cont
 	@$(PYTHON) examples/train_noisy_teacher.py --seed $(SEED) --mode $(MODE) --compare --out noisy-teacher
 	@$(PYTHON) examples/judge_exported_model.py noisy-teacher
 
-test: style types .venv/.for-tests ## before each push, ten minutes: lint, unit tests, and a draw of all others
-	@$(SESSIONS); \
-	run tests/unit $(BESIDE); \
+test: style ## before each push, ten minutes: lint, unit tests, and a draw of all others
+	@$(SESSIONS); $(MAKE) -j 2 types .venv/.for-tests & beside=$$!; trap 'kill $$beside 2>/dev/null || :' EXIT; \
+	run tests/unit $(BESIDE); wait $$beside; \
 	run tests/conformance tests/component --part=first --draw=$(DRAW) $(IN_ORDER); \
 	run $(SANDBOXED_TESTS) --part=first --draw=$(DRAW) $(IN_ORDER); \
 	[ -n "$$ran" ]
