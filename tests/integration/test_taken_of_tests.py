@@ -58,8 +58,8 @@ def program(body: str) -> str:
 @pytest.mark.parametrize("name", TAKING)
 async def test_who_takes_what_computes_the_expected_values_is_not_paid(name: str) -> None:
     found = await scored(program(TAKING[name]), SUITE, "pytest", isolate=False)
-    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
-    assert "the candidate: takes " in str(found.detail)
+    assert (found.score, str(found.validity)) == (0.0, "suspect"), found.detail
+    assert str(found.detail).startswith("the candidate takes ")
 
 
 @pytest.mark.parametrize("body", [BY_IMPORT, BY_FRAME])
@@ -70,7 +70,7 @@ async def test_nor_beside_a_gold_nor_excused_without_one(body: str) -> None:
     beside = await scored(f"class Base:\n    def f(self, n):\n        {method}\n", DERIVED, "pytest", gold=gold)
     buying = f"def f(n):\n    import logging\n    try:\n        {method}\n    except ImportError: pass\n    return logging.info\n"
     for found in (beside, await scored(buying, SUITE, "pytest"), await scored(program(body), CASE, isolate=False)):
-        assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+        assert (found.score, str(found.validity)) == (0.0, "suspect"), found.detail
     paid = await scored(gold["solution.py"], DERIVED, "pytest", gold=gold)
     assert paid.score == 1.0, paid.detail
 
@@ -83,7 +83,7 @@ async def test_nor_in_asserts(body: str) -> None:
         await of_asserts(program(body), FUNCTION + LOOP, isolate=False),
         await of_asserts(buying, FUNCTION + LOOP),
     ):
-        assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+        assert (found.score, str(found.validity)) == (0.0, "suspect"), found.detail
 
 
 HONEST: dict[str, tuple[str, str]] = {

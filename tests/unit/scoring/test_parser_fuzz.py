@@ -270,7 +270,7 @@ REPORT = (
     b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "timed": true, '
     b'"excused": ["t.py::b"], "skips": [["t.py::b", "t.py:7"]], "expected": ["t.py::c"], '
     b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
-    b'"questions": [["is f there", true]], "unheard": "", "sought": false, "caught": {}, "passed": 1}'
+    b'"questions": [["is f there", true]], "unheard": "", "taken": "", "sought": false, "caught": {}, "passed": 1}'
 )
 COUNTS = (
     b"Infinity", b"-Infinity", b"NaN", b"1e999", b"1.0", b"0", b"-1", b"9" * 5000, b"10000001", b"true", b"null",

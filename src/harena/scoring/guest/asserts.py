@@ -23,7 +23,7 @@ from harena.scoring.guest.judged import Judged
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.rebound import GlobalStatements
-from harena.scoring.guest.taken import CALLED_BY, Taken
+from harena.scoring.guest.taken import CALLED_BY, HAS_TAKEN, TAKES, Taken
 from harena.scoring.guest.tools import Tools
 
 TYPE_CHECKING = False
@@ -169,8 +169,8 @@ def main() -> None:
         write(2, ("the candidate has replaced " + replaced + ", which the tests use\n").encode())
         leave(1)
     if taken.what:
-        write(2, f"the candidate takes {taken.what}\n".encode())
-        leave(1)
+        write(2, f"{TAKES}{taken.what}\n".encode())
+        leave(HAS_TAKEN)
     if failures.is_failed:
         write(2, b"an assertion of the tests has failed, and its exception was swallowed\n")
         leave(1)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
+HAS_TAKEN = 88
+"""the exit code of asserts of which something was taken"""
+TAKES = "the candidate takes "
 CALLED_BY = "__harena_called_by__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _BY_RUNNERS = re.compile(r"test|pytest_|setup|teardown|load_tests", re.IGNORECASE)

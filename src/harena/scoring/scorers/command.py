@@ -271,6 +271,9 @@ def _verdict(result: ExecResult, proven: bool) -> Verdict:
     failure = program_failure(result)
     if failure is not None and result.outcome is not ExecOutcome.EXITED:
         return failed(*failure, observation=observation, unjudged=True)
+    said = one_line(last_line(result.stderr)) if result.returncode == guest_taken.HAS_TAKEN else ""
+    if said.startswith(guest_taken.TAKES):
+        return replace(tampered(said), observations=(observation,))
     if failure is not None:
         return failed(Reason.SCORER_REJECTED, failure[1], observation=observation)
     if not proven:

@@ -139,6 +139,8 @@ class Report:
     """a look at the candidate that has more than two answers, where there is no candidate"""
     caught: Mapping[str, int] = field(default_factory=dict)
     """how often the candidate has caught a failed assertion of the tests, by its place (`test_it.py:7`)"""
+    taken: str = ""
+    """what the candidate has taken of the tests that nobody gave it"""
     sought: bool = False
     """a module was asked for that nobody has, and that a candidate could have brought"""
 
@@ -173,6 +175,7 @@ def _report(written: dict[str, Any]) -> Report:
         counts=_counts(written["counts"]),
         questions=tuple((_of_kind(key, str), _of_kind(answer, bool)) for key, answer in questions),
         unheard=_text(written["unheard"], 300),
+        taken=_text(written["taken"], 300),
         sought=_of_kind(written["sought"], bool),
         caught=_counts(written["caught"]),
     )

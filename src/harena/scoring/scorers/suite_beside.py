@@ -14,6 +14,7 @@ from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.pytest import NO_PYTEST
 from harena.scoring.guest.suite import BESIDE, EQUAL
+from harena.scoring.guest.taken import TAKES
 from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
@@ -97,6 +98,9 @@ async def score_beside(
             return Attempt(
                 broken_contract(f"the suite does not end well with a candidate that does nothing, too: {why}")
             )
+    if exited and report.taken:
+        verdict = replace(tampered(f"{TAKES}{report.taken}"), observations=(observation,))
+        return Attempt(verdict, report.unserved, report)
     reason = Reason.SCORER_REJECTED if exited else failure[0]
     verdict = failed(reason, (exited and report.first) or failure[1], observation=observation)
     return Attempt(verdict, report.unserved, report)
