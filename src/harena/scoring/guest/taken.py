@@ -6,7 +6,11 @@ So three things are noted where the first frame that is no library's is the cand
 
     a call of a test file's function that its text only calls by its name, and hands to nobody
     opening a test file, of whose path the tests do not speak
-    a look for frames, by a program that has a word for what a frame holds
+    a look for frames, by a program that uses of them more than is everybody's (`guest_frames`), and by one that has
+        been written meanwhile
+
+The interpreter tells of every way to a frame, a list of all objects and a trace (`sys.addaudithook`). Where a library
+looks for frames on behalf of a candidate, it is one of those that keep them for themselves, or the candidate looks.
 
 Who may take such a thing is told by the gold solution, as what may be caught is (`guest_caught`). Standard library
 only, Python 3.8 and up.
@@ -15,11 +19,14 @@ only, Python 3.8 and up.
 from __future__ import annotations
 
 import ast
+import io
 import os
 import re
 import sys
 import threading
 import unicodedata
+
+from harena.scoring.guest.frames import FRAME, INFOS, PAIRS, Programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,31 +46,50 @@ _HANDING = frozenset({
 """words of a text that may hand out what it does not name"""
 _KEEPING = frozenset({"cache", "lru_cache"})
 """decorators that call a function for whoever has called it"""
-_OF_FRAMES = frozenset({"f_locals", "f_globals", "f_builtins", "getargvalues", "getclosurevars", "capture_locals"})
-_BY_NAME = frozenset({
-    "getattr", "__getattribute__", "attrgetter", "getmembers", "eval", "exec", "getattr_static", "getmembers_static",
-    "classify_class_attrs", "methodcaller", "resolve_name", "__dict__", "__get__", "vars", "globals", "modules",
-    "builtins", "__builtins__", "__import__", "import_module", "exec_module", "runpy", "compile", "ctypes", "pickle",
-    "marshal", "format_map", "vformat", "get_field",
-})  # fmt: skip
-"""words by which a program gets what it has no word for"""
-_FORMAT = "format"
-"""a method that does so, too, where its text is not written beside it"""
 _TRACES = frozenset({"sys.settrace", "sys.setprofile"})
 """events by which a function is given frames"""
-_TO_FRAMES = frozenset({"sys._getframe", "sys._current_frames", "sys._current_exceptions", *_TRACES})
+_MONITORS = "sys.monitoring.register_callback"
+_LISTS = frozenset({"gc.get_objects", "gc.get_referrers", "gc.get_referents"})
+_OF_THREADS = frozenset({"sys._current_frames", "sys._current_exceptions"})
+_HEARD = frozenset({"sys._getframe", _MONITORS, *_TRACES, *_LISTS, *_OF_THREADS})
 _HOLD_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _NAMES_A_FILE = frozenset({"compile", "code.__new__"})
-_HANDS_FRAMES = ("inspect.py",)
-_HAND_FRAMES = frozenset({"currentframe", "<lambda>", "walk_stack", "walk_tb", "_task_get_stack", "get_stack"})
-"""functions of other files of the library that give a frame to whoever calls them (`<lambda>` is one of `logging`)"""
+_INSPECT, _TRACEBACK, _LOGGING = "inspect.py", "traceback.py", "logging/__init__.py"
+_HANDED = {
+    (_INSPECT, "currentframe"): FRAME, (_INSPECT, "stack"): INFOS, (_INSPECT, "trace"): INFOS,
+    (_INSPECT, "getouterframes"): INFOS, (_INSPECT, "getinnerframes"): INFOS, (_LOGGING, "currentframe"): FRAME,
+    (_LOGGING, "<lambda>"): FRAME, (_TRACEBACK, "walk_stack"): PAIRS, (_TRACEBACK, "walk_tb"): PAIRS,
+}  # fmt: skip
+"""functions of the library that give frames to whoever calls them, and what they give"""
+_KEEP_OF_INSPECT = frozenset({
+    "getframeinfo", "getfile", "getsourcefile", "getmodule", "findsource", "getsourcelines", "getsource", "getlineno",
+    "getgeneratorstate", "getcoroutinestate", "getasyncgenstate", "unwrap", "getcomments", "getblock", "getabsfile",
+})  # fmt: skip
+_KEEP = frozenset({
+    _LOGGING, _TRACEBACK, "collections/__init__.py", "enum.py", "typing.py", "warnings.py", "_py_warnings.py",
+    "types.py", "gettext.py", "doctest.py", "subprocess.py", "asyncore.py", "cProfile.py", "dataclasses.py",
+    "linecache.py", "asyncio/streams.py", "asyncio/format_helpers.py", "asyncio/coroutines.py",
+    "asyncio/futures.py", "asyncio/events.py", "unittest/case.py", "unittest/result.py",
+    "importlib/resources/_common.py",
+})  # fmt: skip
+"""files of the library that keep for themselves the frames that they look for"""
+_KEEP_NOT = frozenset({"gi_frame"})
+"""functions of theirs that do not"""
+_KEEP_TRACES = frozenset({"cProfile.py", "doctest.py"})
+"""files of the library that set a trace of their own, which keeps to itself what it sees, or one that was set"""
+_MENTIONS = re.compile(r"_frame|getframe|currentframe|settrace|setprofile|get_objects|get_refer|enable|disable")
+"""in the line of a library that looks for frames by itself; another calls what it was given"""
+_IMPORTED = ("inspect", "logging", "traceback", "linecache", "warnings")
+"""what is there before a program that speaks of it could put something of its own in"""
+_FRAMES = "frames, in which the tests' own variables are"
 _SHOWS_LINES = ("traceback.py", "warnings.py")
 """files of the library that read lines of a program to show where an error was"""
 _OF_FRAME = "getframeinfo"
 """the function of `inspect` that does so for a frame"""
 _OF_LINES = frozenset({"code_context"})
 _WORD = re.compile(r"[^\W\d]\w*")
-_getframe, _thread = sys._getframe, threading.get_ident
+_getframe, _gettrace, _thread = sys._getframe, sys.gettrace, threading.get_ident
+_open = io.open
 _basename, _decoded, _realpath = os.path.basename, os.fsdecode, os.path.realpath
 _main_thread = threading.main_thread().ident
 _FROZEN, _OF_RUNNER = "<frozen ", "<harena"
@@ -94,6 +120,8 @@ class Taken:
         self._seen: set[str] = set()
         self._kinds: dict[str, str] = {}
         self._inside: set[int] = set()
+        self._lines: dict[str, list[str]] = {}
+        """what files of the library hold, by path"""
         self._uses_lines = False
         """the candidate has a word for lines that are shown"""
         self.what = ""
@@ -161,12 +189,20 @@ class Taken:
     def listen(self, programs: Mapping[str, str]) -> None:
         """From here on, hear of files that are opened and frames that are looked for. `programs`: path and text of
         the candidate's; what has another path has been written meanwhile, and nobody knows its words."""
-        words = {word for text in programs.values() for word in words_of(text)}
-        known = frozenset(map(_realpath, programs))
+        words = {word for text in programs.values() for word in _WORD.findall(unicodedata.normalize("NFKC", text))}
+        for name in _IMPORTED:
+            if name in words:
+                __import__(name)
         self._uses_lines = bool(words & _OF_LINES)
-        names_frames = bool(words & _OF_FRAMES)
-        finds_frames = names_frames or bool(words & _BY_NAME)
-        hands = (*_HANDS_FRAMES, *(_SHOWS_LINES if "capture_locals" in words else ()))
+        self._programs = Programs({os.path.realpath(path): text for path, text in programs.items()})
+        self._library = os.path.join(os.path.dirname(os.__file__), "")
+        self._genuine = [
+            (vars(sys.modules[name]), each, value)
+            for name in _IMPORTED
+            if name in sys.modules
+            for each, value in vars(sys.modules[name]).items()
+            if type(value) in (type, type(_tree)) and (name != "warnings" or each.endswith("_frame"))
+        ]
         files, inside = self._files, self._inside
 
         def heard(event: str, arguments: Any) -> None:
@@ -177,16 +213,14 @@ class Taken:
             elif event == "object.__getattr__":
                 kind = "frame" if arguments[1] in _HOLD_FRAMES else ""
             else:
-                is_frame = event in _TO_FRAMES or (names_frames and event[:4] == "gc.g")
-                kind = "frame" if is_frame else ""
+                kind = "frame" if event in _HEARD else ""
             if not kind or _thread() in inside:
                 return
             inside.add(_thread())
             try:
                 if kind == "frame":
-                    by = self._looks(_getframe(1), hands, event in _TRACES)
-                    if by and (finds_frames or _realpath(by) not in known):
-                        self._takes("frames, in which the tests' own variables are")
+                    if self._looks(event, arguments, _getframe(1)):
+                        self._takes(_FRAMES)
                 elif kind == "code":
                     self._names(arguments[1], _getframe(1))
                 else:
@@ -201,18 +235,78 @@ class Taken:
         if type(path) is str and self._whose(frame.f_code.co_filename) == "candidate":
             self._kinds[path] = "candidate"
 
-    def _looks(self, frame: Any, hands: tuple[str, ...], is_trace: bool) -> str:
-        """The file of the candidate that looks for frames; empty = somebody else does."""
-        while frame is not None and (
-            _basename(frame.f_code.co_filename) in hands
-            or (
-                (is_trace or frame.f_code.co_name in _HAND_FRAMES)
-                and self._whose(frame.f_code.co_filename) == "library"
-            )
-        ):
+    def _looks(self, event: str, arguments: Any, frame: Any) -> bool:
+        """The candidate looks for frames, or for all objects, and may use more of them than is everybody's."""
+        between = []
+        while frame is not None and self._whose(frame.f_code.co_filename) == "library":
+            between.append(frame)
             frame = frame.f_back
-        path = "" if frame is None else frame.f_code.co_filename
-        return path if path and self._whose(path) == "candidate" else ""
+        if frame is None:
+            return (event in _OF_THREADS or event in _TRACES) and _thread() != _main_thread
+        if self._whose(frame.f_code.co_filename) != "candidate":
+            return False
+        if between and not self._is_of_python(between[0].f_code.co_filename):
+            return not self._speaks_of_frames(between[0])
+        if event in _LISTS:
+            return bool(between) or not self._programs.counts_only(frame)
+        if event == _MONITORS or event in _OF_THREADS:
+            return not _is_of_profiler(arguments)
+        if between and not self._speaks_of_frames(between[0]):
+            return True
+        if event in _TRACES:
+            if between:
+                return self._place(between[0])[0] not in _KEEP_TRACES or sys.gettrace is not _gettrace
+            return not self._programs.traces_by_name(frame)
+        if not between:
+            return not self._is_understood(frame, event, arguments)
+        return not self._is_kept(between, frame)
+
+    def _is_understood(self, frame: Any, event: str, arguments: Any) -> bool:
+        if event == "sys._getframe":
+            return self._programs.understands(frame, FRAME)
+        whose, name = arguments[0], arguments[1]
+        return self._programs.understands(frame, FRAME, name, getattr(whose, name))
+
+    def _is_kept(self, between: list[Any], frame: Any) -> bool:
+        """The library keeps the frames for itself, or hands them to a program that uses them as everybody may.
+        `between`: its frames, from where it looks to where the program has called it, in `frame`."""
+        if any(names.get(name) is not value for names, name, value in self._genuine):
+            return False
+        places = list(map(self._place, between))
+        if any(place[0] == _TRACEBACK and each.f_locals.get("capture_locals") for place, each in zip(places, between)):  # noqa: B905
+            return False
+        at, kind = 0, ""
+        while at < len(places) and (places[at] in _HANDED or places[at][0] == _INSPECT):
+            kind = _HANDED.get(places[at], "" if places[at][1] in _KEEP_OF_INSPECT else "unknown")
+            at += 1
+        if at and not kind:
+            return True
+        if at == len(places):
+            return kind in (FRAME, INFOS, PAIRS) and self._programs.understands(frame, kind)
+        return places[at][0] in _KEEP and places[at][1] not in _KEEP_NOT
+
+    def _place(self, frame: Any) -> tuple[str, str]:
+        """A function of the library: the path of its file there, and its name."""
+        return frame.f_code.co_filename[len(self._library) :], frame.f_code.co_name
+
+    def _is_of_python(self, path: str) -> bool:
+        """A file of Python's own library, or of pytest's."""
+        if path[:1] == "<" or "/_pytest/" in path or "/pluggy/" in path:
+            return True
+        return path.startswith(self._library) and "/site-packages/" not in path
+
+    def _speaks_of_frames(self, frame: Any) -> bool:
+        """The line at which a function of the library stands has a word for frames."""
+        path = frame.f_code.co_filename
+        if path not in self._lines:
+            try:
+                with _open(path, encoding="utf-8", errors="replace") as file:
+                    self._lines[path] = file.read().split("\n")
+            except (OSError, ValueError):
+                self._lines[path] = []
+        lines = self._lines[path]
+        line = lines[frame.f_lineno - 1] if 0 < (frame.f_lineno or 0) <= len(lines) else ""
+        return _MENTIONS.search(line) is not None
 
     def _opens(self, path: Any, frame: Any) -> None:
         name = self._files.get(_realpath(_decoded(path)))
@@ -264,16 +358,11 @@ def _tree(text: str) -> ast.AST | None:
         return None
 
 
-def words_of(text: str) -> set[str]:
-    """The words of a program, its names as the interpreter reads them, and those in its texts."""
-    words = set(_WORD.findall(unicodedata.normalize("NFKC", text)))
-    tree = _tree(text)
-    for part in () if tree is None else ast.walk(tree):
-        if isinstance(part, ast.Constant) and type(part.value) is str:
-            words.update(_WORD.findall(part.value))
-        elif isinstance(part, ast.Attribute) and part.attr == _FORMAT and not _is_text(part.value):
-            words.add("vformat")
-    return words
+def _is_of_profiler(arguments: Any) -> bool:
+    """A callback of monitoring that is none, or that of a profiler in C, which keeps to itself what it sees."""
+    function = arguments[0] if len(arguments) == 1 else None
+    kind = getattr(sys.modules.get("_lsprof"), "Profiler", None)
+    return len(arguments) == 1 and (function is None or type(getattr(function, "__self__", None)) is kind is not None)
 
 
 def _is_text(part: ast.AST) -> bool:

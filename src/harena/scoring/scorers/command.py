@@ -36,6 +36,7 @@ from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import effects as guest_effects
 from harena.scoring.guest import executed as guest_executed
+from harena.scoring.guest import frames as guest_frames
 from harena.scoring.guest import handed as guest_handed
 from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import judged as guest_judged
@@ -87,7 +88,7 @@ _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed),
     *(guest_executed, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
-    *(guest_taken, guest_asserts),
+    *(guest_frames, guest_taken, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024

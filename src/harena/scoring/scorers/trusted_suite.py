@@ -33,6 +33,7 @@ from harena.scoring.guest import effects as guest_effects
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import evaluated as guest_evaluated
 from harena.scoring.guest import executed as guest_executed
+from harena.scoring.guest import frames as guest_frames
 from harena.scoring.guest import functions as guest_functions
 from harena.scoring.guest import given as guest_given
 from harena.scoring.guest import graph as guest_graph
@@ -254,7 +255,7 @@ def suite_argv(
                guest_caught, *standing_in)  # fmt: skip
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
-                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_taken,
+                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames, guest_taken,
                  guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
