@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Any
 
 MOST_CHARACTERS = 4 * 1024 * 1024
 MOST_TOKENS = 400_000
@@ -76,6 +77,17 @@ _KEPT_PARTS = "harena_parts"
 _LEAVES = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 
 
+class _Branches(dict[type, bool]):
+    """Kind of a field's value -> whether it is a node with parts; asked once for each kind."""
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = issubclass(kind, ast.AST) and not issubclass(kind, _LEAVES)
+        return found
+
+
+_BRANCHES = _Branches()
+
+
 def parts_of(tree: ast.AST) -> list[ast.AST]:
     """What `ast.walk` gives, in its order, without constants, contexts and operators, which have no parts. A whole
     module, which nobody may change afterwards, is walked once: the tests of a data set may hold a hundred thousand
@@ -109,15 +121,15 @@ def nested_parts(tree: ast.AST) -> int:
 
 
 def _walked(tree: ast.AST) -> list[ast.AST]:
-    found = [tree]
+    found, branches = [tree], _BRANCHES
     for node in found:  # it grows meanwhile
         if type(node) is ast.Name:
             continue
         for name in node._fields:
-            value = getattr(node, name, None)
+            value: Any = getattr(node, name, None)
             if type(value) is list:
-                found += [part for part in value if isinstance(part, ast.AST) and not isinstance(part, _LEAVES)]
-            elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
+                found += [part for part in value if branches[type(part)]]
+            elif branches[type(value)]:
                 found.append(value)
     return found
 

@@ -14,6 +14,8 @@ import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from harena.scoring.python_source import parts_of
+
 _STARRED = {
     module.__name__: getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
     for module in (collections, math, typing)
@@ -103,7 +105,7 @@ class AssertedNames:
 
     def misread(self, node: ast.AST) -> str | None:
         """A name in it that would be read as a part of a literal, and is another thing."""
-        used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} & _LITERALS.keys()
+        used = {part.id for part in parts_of(node) if isinstance(part, ast.Name)} & _LITERALS.keys()
         for name in sorted(used):
             bound = self._bound(name)
             if (bound is not None or self.is_open) and bound not in _LITERALS[name]:
