@@ -77,8 +77,25 @@ def test_the_first_job_loads_what_it_needs() -> None:
         "import sys\n"
         "from harena.node.parts import _load_jobs\n"
         "_load_jobs()\n"
-        "rare = ('http.client', 'urllib.request', 'tomllib', 'pickletools', 'alembic', 'aiosqlite', 'rich', 'typer')\n"
+        "rare = ['http.client', 'urllib.request', 'tomllib', 'pickletools', 'alembic', 'aiosqlite', 'rich', 'typer']\n"
+        "rare += ['unittest', *(f'harena.scoring.scorers.{name}' for name in ('command', 'harbor', 'judgement'))]\n"
         "sys.exit(' '.join(name for name in rare if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_server_has_loaded_all_scorers_before_there_are_requests() -> None:
+    """A scorer that is loaded with the first contract of its kind would hold up every workspace."""
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from harena.node.parts import load_for_server\n"
+        "load_for_server()\n"
+        "import harena.scoring.scorers as room\n"
+        "names = {f'{room.__name__}.{path.stem}' for path in Path(room.__file__).parent.glob('[!_]*.py')}\n"
+        "names.remove('harena.scoring.scorers.weak_lines')  # of calibrations\n"
+        "sys.exit(' '.join(sorted(names - sys.modules.keys())) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")

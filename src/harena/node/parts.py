@@ -242,6 +242,15 @@ def load_for_server() -> None:
         import harena.jobs.benchmark.calibrations
         import harena.node.image_builds
         import harena.node.training_room
+        import harena.scoring.scorers.command
+        import harena.scoring.scorers.harbor
+        import harena.scoring.scorers.judgement
+        import harena.scoring.scorers.longest
+        import harena.scoring.scorers.output
+        import harena.scoring.scorers.python
+        import harena.scoring.scorers.reference
+        import harena.scoring.scorers.text
+        import harena.scoring.scorers.weighted
         import harena.store.catalog
         import harena.store.registry
         import harena.store.secrets

@@ -25,16 +25,8 @@ from harena.scoring.digests import digest_of
 from harena.scoring.places import is_of_image, place_of, require_place, trusted_place
 from harena.scoring.scenario import Scenario
 from harena.scoring.scorers.blame import blamed
-from harena.scoring.scorers.command import score_command
-from harena.scoring.scorers.harbor import score_harbor
-from harena.scoring.scorers.judgement import score_judge
-from harena.scoring.scorers.output import score_numeric, score_stdio
 from harena.scoring.scorers.program import Bench, MemoryFilledError, MissingInterpreterError, python_of, starts
-from harena.scoring.scorers.python import score_python
-from harena.scoring.scorers.reference import score_reference
 from harena.scoring.scorers.tests import score_tests
-from harena.scoring.scorers.text import score_text
-from harena.scoring.scorers.weighted import score_weighted
 from harena.scoring.slices import LETTERS, MOST_AT_ONCE, aside, size_at_least
 from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_line
 
@@ -151,25 +143,45 @@ async def _apply(contract: Contract, bench: Bench) -> Verdict:
 
 
 async def _applied(contract: Contract, bench: Bench) -> Verdict:
-    if isinstance(contract, WeightedContract):
-        return await score_weighted(bench, contract, _apply)
-    if isinstance(contract, TextContract):
-        return await score_text(bench, contract)
-    if isinstance(contract, JudgeContract):
-        return await score_judge(bench, contract)
+    """A scorer is loaded with the first contract that needs it: most jobs have contracts of one kind, and to load all
+    scorers takes a tenth of a second. A server has loaded them before."""
     if isinstance(contract, TestsContract):
         return await score_tests(bench, contract)
+    if isinstance(contract, WeightedContract):
+        from harena.scoring.scorers.weighted import score_weighted
+
+        return await score_weighted(bench, contract, _apply)
+    if isinstance(contract, TextContract):
+        from harena.scoring.scorers.text import score_text
+
+        return await score_text(bench, contract)
+    if isinstance(contract, JudgeContract):
+        from harena.scoring.scorers.judgement import score_judge
+
+        return await score_judge(bench, contract)
     if isinstance(contract, ReferenceContract):
+        from harena.scoring.scorers.reference import score_reference
+
         return await score_reference(bench, contract)
     if isinstance(contract, StdioContract):
+        from harena.scoring.scorers.output import score_stdio
+
         return await score_stdio(bench, contract)
     if isinstance(contract, NumericContract):
+        from harena.scoring.scorers.output import score_numeric
+
         return await score_numeric(bench, contract)
     if isinstance(contract, PythonContract):
+        from harena.scoring.scorers.python import score_python
+
         return await score_python(bench, contract)
     if isinstance(contract, HarborContract):
+        from harena.scoring.scorers.harbor import score_harbor
+
         return await score_harbor(bench, contract)
     assert isinstance(contract, CommandContract)
+    from harena.scoring.scorers.command import score_command
+
     return await score_command(bench, contract)
 
 

@@ -166,7 +166,7 @@ async def test_no_text_of_a_candidate_keeps_another_from_being_asked(monkeypatch
     def unreadable(bench: Any) -> Any:
         raise RecursionError
 
-    monkeypatch.setattr("harena.scoring.scorers.blame.idle_bench", unreadable)
+    monkeypatch.setattr("harena.scoring.scorers.trusted_suite.idle_bench", unreadable)
     result = await scored(Failing(ERRORS["recursion"]))
     assert (result.score, result.reason) == (0.0, Reason.SCORER_REJECTED)
 

@@ -34,7 +34,7 @@ from harena.scoring.formats.terminal_bench import CONFIGURATION as TASK_YAML
 from harena.scoring.formats.terminal_bench import read_task_yaml
 from harena.scoring.reach import NOTHING_SAID, PhasePolicies
 from harena.scoring.scenario import ScenarioBuild, ScenarioLimits
-from harena.scoring.scorers.harbor import IDLE
+from harena.scoring.scorers.languages import IDLE_SCRIPT
 
 CONFIGURATION = "task.toml"
 
@@ -135,7 +135,7 @@ def _read(folder: Path) -> Task:
         contract=contract,
         solution=with_binaries(script, binaries) if script is not None else None,
         solution_files={**beside, **{f"{name}{ENCODED}": text for name, text in binaries.items()}},
-        idle=IDLE,
+        idle=IDLE_SCRIPT,
         entry=SOLUTION_ENTRY,
         limits=_limits(environment),
         note=note,

@@ -21,7 +21,7 @@ from harena.scoring.formats.task_files import SOLUTION_ENTRY, files_of, script_o
 from harena.scoring.formats.task_images import BuildFields, image_build
 from harena.scoring.reading import read_yaml
 from harena.scoring.scenario import ScenarioBuild
-from harena.scoring.scorers.harbor import IDLE
+from harena.scoring.scorers.languages import IDLE_SCRIPT
 
 CONFIGURATION = "task.yaml"
 _RUN_TESTS = "run-tests.sh"
@@ -97,7 +97,7 @@ def read_task_yaml(folder: Path) -> Task:
         statement=instruction.replace("\r\n", "\n"),
         contract=contract,
         solution=_solution(folder),
-        idle=IDLE,
+        idle=IDLE_SCRIPT,
         entry=SOLUTION_ENTRY,
         note="the verifier runs in what the candidate left",
         image=container.image if build is None else build.image.reference,

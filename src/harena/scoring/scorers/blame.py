@@ -39,8 +39,8 @@ from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.text import TextContract
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.judge import JudgeBusyError, JudgeFaultError
+from harena.scoring.scorers.languages import IDLE_SCRIPT
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.trusted_suite import idle_bench
 from harena.scoring.verdict import ContractFailedError, StarvedError, Verdict, broken_contract, failed, one_line
 
 PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
@@ -54,7 +54,6 @@ PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
 )
 """errors that no candidate can cause; the list is closed"""
 
-IDLE_SCRIPT = "true\n"
 _FAILURES_OF_THE_PLATFORM = 3
 """platform errors with one candidate after which it is to blame; after each but the last an idle one was judged"""
 MOST_JUDGINGS = 2 * _FAILURES_OF_THE_PLATFORM - 1
@@ -138,6 +137,8 @@ def idle_for(contract: Contract, bench: Bench) -> Bench:
     elif isinstance(contract, HarborContract) or candidate.entry.endswith(".sh"):
         nothing = Candidate(files={candidate.entry: IDLE_SCRIPT}, entry=candidate.entry)
     else:
+        from harena.scoring.scorers.trusted_suite import idle_bench
+
         try:
             return idle_bench(bench)
         except ImportError:

@@ -31,6 +31,7 @@ from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_with
 from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
+from harena.scoring.scorers.languages import IDLE_SCRIPT
 from harena.scoring.scorers.left_links import (
     CLOSE_FOLDERS,
     FIND_LEFT,
@@ -95,8 +96,6 @@ T = TypeVar("T")
 
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
 REWARD_FILES = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
-IDLE = "true\n"
-"""the script of a candidate that does nothing"""
 
 _MAX_REWARD_BYTES = 64 * 1024
 _PREPARE_SECONDS = 600.0
@@ -276,14 +275,14 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
         if reward.by_links:
             candidate, reward = await _run(bench, contract, bench.scenario.candidate, keeps_links=False)
         if reward.value and (reward.changed or reward.is_closed):  # the verifier itself may do so
-            idle = Candidate(files={"solve.sh": IDLE}, entry="solve.sh")
+            idle = Candidate(files={"solve.sh": IDLE_SCRIPT}, entry="solve.sh")
             _, control = await _run(bench, contract, idle, looks_anyway=True)
             if changed := sorted(reward.changed - control.changed):
                 return tampered(f"changed while the verifier ran: {one_line(str(changed[0]), 100)}", outcomes=())
             if reward.is_closed and not control.is_closed:
                 return tampered("the reward was closed against being written over", outcomes=())
         if reward.value is None and not (reward.disagrees or reward.rewritten):
-            _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE}, entry="solve.sh"))
+            _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE_SCRIPT}, entry="solve.sh"))
             if control.fault is not None:
                 raise control.fault
             if control.value is None:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+IDLE_SCRIPT = "true\n"
+"""the shell script of a candidate that does nothing"""
+
 
 @dataclass(frozen=True, slots=True)
 class Language:

@@ -18,11 +18,6 @@ from harena.scoring.contracts.contract import (
 )
 from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.text import TextContract
-from harena.scoring.scorers.harbor import CLEANING_SECONDS
-from harena.scoring.scorers.judgement import longest_judging
-from harena.scoring.scorers.python import PATTERN_SECONDS
-from harena.scoring.scorers.reference import SOLUTION_SECONDS
-from harena.scoring.scorers.scorer_blame import MOST_ANSWERS
 from harena.scoring.scorers.time_limits import wall_limit
 
 _WITH_AND_WITHOUT = 2
@@ -49,14 +44,20 @@ def limits_of(contract: Contract) -> int:
 
 
 def longest_trusted(contract: Contract) -> float:
-    """Seconds of what is not the candidate's, each by its own limit."""
+    """Seconds of what is not the candidate's, each by its own limit. A scorer is loaded for its own contracts alone."""
     if isinstance(contract, WeightedContract):
         return sum(longest_trusted(part.scoring) for part in contract.parts.values())
     if isinstance(contract, JudgeContract):
+        from harena.scoring.scorers.judgement import longest_judging
+
         return longest_judging(contract)
     if isinstance(contract, PythonContract):
+        from harena.scoring.scorers.scorer_blame import MOST_ANSWERS
+
         return (_WITH_AND_WITHOUT + MOST_ANSWERS) * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, NumericContract | TextContract):
+        from harena.scoring.scorers.python import PATTERN_SECONDS
+
         return _WITH_AND_WITHOUT * wall_limit(PATTERN_SECONDS)
     if isinstance(contract, CommandContract) and contract.asserts is not None and contract.isolate is not False:
         runs = 2 * _WITH_AND_WITHOUT + _CONFIRMATIONS
@@ -64,5 +65,11 @@ def longest_trusted(contract: Contract) -> float:
     if isinstance(contract, CommandContract) and contract.suite:
         return (_ISOLATIONS + _WITH_AND_WITHOUT + _CONFIRMATIONS) * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, HarborContract):
+        from harena.scoring.scorers.harbor import CLEANING_SECONDS
+
         return _WITH_AND_WITHOUT * (wall_limit(contract.verifier_timeout_seconds) + CLEANING_SECONDS)
-    return wall_limit(SOLUTION_SECONDS) if isinstance(contract, ReferenceContract) else 0.0
+    if isinstance(contract, ReferenceContract):
+        from harena.scoring.scorers.reference import SOLUTION_SECONDS
+
+        return wall_limit(SOLUTION_SECONDS)
+    return 0.0
