@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from copy import copy
 from functools import cache
 from importlib import import_module
 from typing import Annotated
 
 import typer
+from typer.models import CommandInfo
 
 from harena.cli import face
 
@@ -31,13 +33,35 @@ WORDS_OF_ITS_OWN = {"allow_interspersed_args": False}
 
 
 def command_line(words: Sequence[str]) -> typer.Typer:
-    """The group that the first word names, alone: to load the others and prepare their parameters takes as long as all
-    that the command line itself does. Else everything."""
-    return _with_groups(words[0]) if words and words[0] in _GROUPS else _with_everything()
+    """The command that the first words name, alone: to load the others and prepare their parameters takes longer than
+    all that the command line itself does. Else all of the group whose name is the first word, or everything."""
+    first = words[0] if words else ""
+    if first in _GROUPS:
+        app = _empty()
+        app.add_typer(_narrowed(_group(first, words[1:]), words[1:]), name=first)
+        return app
+    if first in _VERBS or first == "--version":
+        app = _empty()
+        _VERBS.get(first, _add_version)(app)
+        return _narrowed(app, words)
+    return _with_everything()
 
 
-@cache
-def _with_groups(*names: str) -> typer.Typer:
+def _narrowed(group: typer.Typer, words: Sequence[str]) -> typer.Typer:
+    """The group with no other command than the one whose name is the first word; as it is where there is none."""
+    commands = [one for one in group.registered_commands if words and _name_of(one) == words[0]]
+    if not commands:
+        return group
+    narrow = copy(group)
+    narrow.registered_commands, narrow.registered_groups = commands, []
+    return narrow
+
+
+def _name_of(command: CommandInfo) -> str:
+    return command.name or (command.callback.__name__ if command.callback is not None else "")
+
+
+def _empty() -> typer.Typer:
     app = typer.Typer(
         no_args_is_help=True,
         add_completion=False,
@@ -45,34 +69,70 @@ def _with_groups(*names: str) -> typer.Typer:
         pretty_exceptions_enable=False,
         help="Run model-written programs in isolated sandboxes and score them.",
     )
-    for name in names:
-        app.add_typer(_group(name), name=name)
     app.callback()(options)
     return app
 
 
-@cache
-def _group(name: str) -> typer.Typer:
+def _group(name: str, words: Sequence[str] = ()) -> typer.Typer:
+    """A group, whose commands the words are for; `benchmark` has a group in it, which its own commands do without."""
     module, variable = _GROUPS[name]
     group: typer.Typer = getattr(import_module(module), variable)
-    if name == "benchmark":
-        from harena.cli import benchmark_def
+    if name != "benchmark" or _narrowed(group, words) is not group:
+        return group
+    from harena.cli import benchmark_def
 
-        group.add_typer(benchmark_def.app, name="def")
-    return group
+    definitions = _narrowed(benchmark_def.app, words[1:] if words and words[0] == "def" else ())
+    whole = copy(group)
+    whole.registered_commands = group.registered_commands if definitions is benchmark_def.app else []
+    whole.registered_groups = []
+    whole.add_typer(definitions, name="def")
+    return whole
 
 
 @cache
 def _with_everything() -> typer.Typer:
-    from harena.cli import registry, sandbox, serve
-
-    app = _with_groups(*_GROUPS)
-    registry.add_verbs(app)
-    app.command("exec", context_settings=WORDS_OF_ITS_OWN)(sandbox.exec_command)
-    app.command("serve")(serve.serve)
-    app.command()(doctor)
-    app.command()(version)
+    app = _empty()
+    for name in _GROUPS:
+        app.add_typer(_group(name), name=name)
+    for add in dict.fromkeys(_VERBS.values()):
+        add(app)
     return app
+
+
+def _add_registry(app: typer.Typer) -> None:
+    from harena.cli import registry
+
+    registry.add_verbs(app)
+
+
+def _add_exec(app: typer.Typer) -> None:
+    from harena.cli import sandbox
+
+    app.command("exec", context_settings=WORDS_OF_ITS_OWN)(sandbox.exec_command)
+
+
+def _add_serve(app: typer.Typer) -> None:
+    from harena.cli import serve
+
+    app.command("serve")(serve.serve)
+
+
+def _add_doctor(app: typer.Typer) -> None:
+    app.command()(doctor)
+
+
+def _add_version(app: typer.Typer) -> None:
+    app.command()(version)
+
+
+_VERBS = {
+    **dict.fromkeys(("push", "pull", "ls", "rm"), _add_registry),
+    "exec": _add_exec,
+    "serve": _add_serve,
+    "doctor": _add_doctor,
+    "version": _add_version,
+}
+"""command of no group -> what adds it, in the order of the help"""
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer
 from fake_face import FakeJobs, Harena
 
 from harena.cli import face
@@ -76,6 +77,30 @@ def test_what_names_no_group_has_everything_to_choose_from(words: list[str]) -> 
     assert {group.name for group in everything.registered_groups} >= {"benchmark", "train", "keys"}
     assert len(everything.registered_commands) > 4
     assert [group.name for group in command_line(["train", "bogus"]).registered_groups] == ["train"]
+
+
+def commands_of(words: list[str]) -> dict[tuple[str, ...], list[str]]:
+    """Path of each command that the parser for these words knows -> its options and arguments."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), typer.main.get_command(command_line(words)))]
+    while waiting:
+        path, command = waiting.pop()
+        if below := getattr(command, "commands", None):
+            waiting += [((*path, name), one) for name, one in below.items()]
+        else:
+            found[path] = [str(parameter.opts) for parameter in command.params]
+    return found
+
+
+def test_a_command_that_is_named_is_prepared_alone() -> None:
+    """As it is among all others, which would take longer than its own parameters do."""
+    everything = commands_of(["--help"])
+    assert {("benchmark", "run"), ("benchmark", "def", "run"), ("push",), ("version",)} <= everything.keys()
+    for path, parameters in everything.items():
+        assert commands_of([*path, "--help"]) == {path: parameters}
+    assert commands_of(["--version"]) == {("version",): []}
+    assert commands_of(["benchmark", "bogus"]).keys() == {path for path in everything if path[0] == "benchmark"}
+    assert commands_of(["benchmark", "def"]).keys() == commands_of(["benchmark"]).keys()
 
 
 @pytest.mark.parametrize(
