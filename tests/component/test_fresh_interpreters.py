@@ -75,10 +75,13 @@ def test_the_first_job_loads_what_it_needs() -> None:
     """What some contracts and formats alone need comes with them."""
     code = (
         "import sys\n"
+        "from harena.node import load_embedded\n"
         "from harena.node.parts import _load_jobs\n"
+        "load_embedded()\n"
         "_load_jobs()\n"
         "rare = ['http.client', 'urllib.request', 'tomllib', 'pickletools', 'alembic', 'aiosqlite', 'rich', 'typer']\n"
         "rare += ['unittest', *(f'harena.scoring.scorers.{name}' for name in ('command', 'harbor', 'judgement'))]\n"
+        "rare += [f'harena.core.records.{name}' for name in ('images', 'objects', 'training_jobs', 'training_plans')]\n"
         "sys.exit(' '.join(name for name in rare if name in sys.modules) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)

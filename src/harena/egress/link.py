@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harena.core.network_policy import Network, NetworkPolicy
 from harena.core.records.network import NetworkLog
 from harena.egress.process_link import ANSWER_SECONDS, ProcessLink
+
+if TYPE_CHECKING:
+    from harena.core.network_policy import Network, NetworkPolicy
 
 
 @dataclass(frozen=True, slots=True)

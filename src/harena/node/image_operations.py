@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import TYPE_CHECKING
 
-from harena.core.records.image_builds import ImageBuild, ImageBuildEvent
-from harena.core.records.images import CollectedImages, Image, ImagePull, ImagePullEvent, ImagesPage
-
 if TYPE_CHECKING:
     from harena.core.images import ArchiveFormat
+    from harena.core.records.image_builds import ImageBuild, ImageBuildEvent
+    from harena.core.records.images import CollectedImages, Image, ImagePull, ImagePullEvent, ImagesPage
     from harena.image_store.images import Images
     from harena.node.parts import NodeParts
 

@@ -10,12 +10,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harena.core.clock import Clock
-from harena.core.records.images import ImageRoot
 from harena.core.threads import NODE
 from harena.core.workspace import checked_workspace
 
 if TYPE_CHECKING:
+    from harena.core.clock import Clock
+    from harena.core.records.images import ImageRoot
     from harena.image_store.images import Images
     from harena.image_store.turns import ImageTurns
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harena.core.clock import Clock
-from harena.core.daemons import Daemon
-from harena.core.gateways import Gateway
-from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
     DEFAULT_BLUEPRINT,
     NO_LIMITS_SAID,
@@ -20,29 +16,35 @@ from harena.core.models import (
     SandboxStatus,
 )
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
-from harena.core.node_config import NodeConfig
-from harena.core.ports import Runtime, SandboxHandle
-from harena.core.profiles import Profile
-from harena.core.records.benchmark_jobs import (
-    BenchmarkEvent,
-    BenchmarkJob,
-    BenchmarkJobsPage,
-    BenchmarkResults,
-    JobSummary,
-    ResultsPage,
-)
-from harena.core.results import RunResult
-from harena.core.secrets import OpenSecret
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 from harena.node.catalog_operations import CatalogOperations
 from harena.node.image_operations import ImageOperations
-from harena.node.images import NodeImages
 from harena.node.parts import NodeParts
 from harena.node.registry_operations import RegistryOperations
 from harena.node.secret_operations import SecretOperations
 from harena.node.snapshot_operations import SnapshotOperations
 from harena.node.training_operations import TrainingOperations
-from harena.runtime.host.blueprints import Blueprints
+
+if TYPE_CHECKING:
+    from harena.core.clock import Clock
+    from harena.core.daemons import Daemon
+    from harena.core.gateways import Gateway
+    from harena.core.idempotency import IdempotencyKey
+    from harena.core.node_config import NodeConfig
+    from harena.core.ports import Runtime, SandboxHandle
+    from harena.core.profiles import Profile
+    from harena.core.records.benchmark_jobs import (
+        BenchmarkEvent,
+        BenchmarkJob,
+        BenchmarkJobsPage,
+        BenchmarkResults,
+        JobSummary,
+        ResultsPage,
+    )
+    from harena.core.results import RunResult
+    from harena.core.secrets import OpenSecret
+    from harena.node.images import NodeImages
+    from harena.runtime.host.blueprints import Blueprints
 
 
 class NodeInWorkspace(

@@ -5,27 +5,27 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from harena.core.clock import Clock
 from harena.core.errors import SandboxUnavailableError, SandboxValidationError
 from harena.core.garbage import collection_paused
-from harena.core.network_policy import NetworkPolicy
-from harena.core.node_config import NodeConfig
-from harena.core.ports import Runtime
 from harena.core.threads import NODE
 from harena.node.database import NodeDatabase
 from harena.node.folder_builds import FolderBuilds
 from harena.node.images import NodeImages
 from harena.runtime.host import mechanisms
-from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.sandboxes import Sandboxes
 
 if TYPE_CHECKING:
+    from harena.core.clock import Clock
+    from harena.core.network_policy import NetworkPolicy
+    from harena.core.node_config import NodeConfig
+    from harena.core.ports import Runtime
     from harena.core.workspace import WorkspaceLimits
     from harena.egress.secrets import Secrets
     from harena.image_build.builds import Builds
     from harena.image_store.images import Images
     from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
     from harena.jobs.training.training_jobs import TrainingJobs
+    from harena.runtime.host.blueprints import Blueprints
     from harena.training.objects.registry import Registry
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest

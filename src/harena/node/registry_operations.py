@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import TYPE_CHECKING
 
-from harena.core.records.objects import StoredObject, StoredObjectsPage
-
 if TYPE_CHECKING:
+    from harena.core.records.objects import StoredObject, StoredObjectsPage
     from harena.core.registry import ObjectKind
     from harena.node.parts import NodeParts
 

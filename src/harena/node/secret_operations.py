@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harena.core.records.secrets import Secret, SecretsPage
-
 if TYPE_CHECKING:
+    from harena.core.records.secrets import Secret, SecretsPage
     from harena.node.parts import NodeParts
 
 

@@ -8,13 +8,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from harena.core.errors import SandboxValidationError, ValidationError
-from harena.core.images import ArchiveFormat
-from harena.core.models import SandboxInfo
 from harena.core.ports import HasUpperLayer, HoldsFiles
 from harena.core.records.snapshots import Snapshot, SnapshotsPage
 from harena.core.snapshots import new_id
 
 if TYPE_CHECKING:
+    from harena.core.images import ArchiveFormat
+    from harena.core.models import SandboxInfo
     from harena.image_store.images import Images
     from harena.node.parts import NodeParts
 

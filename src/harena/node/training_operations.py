@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from harena.core.records.training_jobs import (
-    TrainingArtifacts,
-    TrainingEvent,
-    TrainingJob,
-    TrainingJobsPage,
-    TrainingLogsPage,
-    TrainingMetrics,
-)
-
 if TYPE_CHECKING:
     from harena.core.idempotency import IdempotencyKey
+    from harena.core.records.training_jobs import (
+        TrainingArtifacts,
+        TrainingEvent,
+        TrainingJob,
+        TrainingJobsPage,
+        TrainingLogsPage,
+        TrainingMetrics,
+    )
     from harena.core.training_jobs import RetryFrom
     from harena.node.parts import NodeParts
 

@@ -26,7 +26,7 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet, WeakValueDictionary
 
 from harena.core.errors import (
@@ -40,12 +40,9 @@ from harena.core.errors import (
 )
 from harena.core.input_files import input_file_in_turns
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo, SandboxOrigin
-from harena.core.network_policy import NetworkPolicy
 from harena.core.ports import Death, Egress, Gateways, GatewaySet
 from harena.core.ports import FileWatch as FileWatchPort
 from harena.core.ports import ReadWatch as ReadWatchPort
-from harena.core.records.gateways import GatewayLog
-from harena.core.records.network import NetworkLog
 from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
 from harena.runtime.guest import wire
@@ -53,8 +50,6 @@ from harena.runtime.guest.files import WRITES
 from harena.runtime.host import box_files, image
 from harena.runtime.host.execs import LinuxExec
 from harena.runtime.host.file_watch import FileWatch
-from harena.runtime.host.held_layers import Chain
-from harena.runtime.host.link import SpawnerLink
 from harena.runtime.host.outside_bytes import MOST_AT_ONCE, OUTSIDE_BYTES
 from harena.runtime.host.patience import MOST_SECONDS, PATIENCE_SECONDS, Patience
 from harena.runtime.host.read_watch import ReadWatch
@@ -62,6 +57,13 @@ from harena.runtime.host.terminals import LeftTerminals
 from harena.runtime.host.upper_layer import UpperLayer
 from harena.runtime.host.wide_pipes import WIDE_PIPES
 from harena.runtime.kernel import network
+
+if TYPE_CHECKING:
+    from harena.core.network_policy import NetworkPolicy
+    from harena.core.records.gateways import GatewayLog
+    from harena.core.records.network import NetworkLog
+    from harena.runtime.host.held_layers import Chain
+    from harena.runtime.host.link import SpawnerLink
 
 T = TypeVar("T")
 Content = bytes | bytearray | memoryview

@@ -14,11 +14,14 @@ import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harena.core.checked import check_user
 from harena.core.default_image import is_default, resolve
 from harena.core.errors import HostUnsupportedError
-from harena.core.records.images import ImageRoot
+
+if TYPE_CHECKING:
+    from harena.core.records.images import ImageRoot
 
 __all__ = ["GUARD", "NETWORK_FILES", "Image", "Tree", "default_image", "is_default", "layered_image", "resolve"]
 

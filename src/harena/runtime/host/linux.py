@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from harena.core.errors import (
     HarenaError,
@@ -30,11 +30,6 @@ from harena.core.errors import (
 )
 from harena.core.home import harena_home, private_folder
 from harena.core.models import DEFAULT_ORIGIN_IMAGE, Blueprint, KnownProgram, Limits, SandboxOrigin, SandboxSpec
-from harena.core.network_policy import NetworkPolicy
-from harena.core.ports import Egress, Gateways, GatewaySet, SandboxPort
-from harena.core.ports.images import ImageSource
-from harena.core.profiles import Profile
-from harena.core.records.images import ImageRoot
 from harena.core.snapshots import snapshot_in
 from harena.core.threads import BLUEPRINTS, CONTENT, NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
@@ -48,10 +43,17 @@ from harena.runtime.host.link import Given, Order, SpawnerLink, TemplateGoneErro
 from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.mechanisms import Mechanisms, in_force
 from harena.runtime.host.pool import Budget, Pool, Repeats
-from harena.runtime.host.upper_layer import UpperLayer
 from harena.runtime.kernel import network, privileges
 from harena.runtime.spawner import importing
 from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
+
+if TYPE_CHECKING:
+    from harena.core.network_policy import NetworkPolicy
+    from harena.core.ports import Egress, Gateways, GatewaySet, SandboxPort
+    from harena.core.ports.images import ImageSource
+    from harena.core.profiles import Profile
+    from harena.core.records.images import ImageRoot
+    from harena.runtime.host.upper_layer import UpperLayer
 
 _HOSTNAME = b"sandbox"
 _RLIMIT_NICE, _RLIMIT_RTPRIO = 13, 14
