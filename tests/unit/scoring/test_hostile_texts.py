@@ -19,6 +19,7 @@ from harena.scoring.scorers.start_up_files import _PROGRAM_NAME, _SETS_SEARCH_PA
 from harena.scoring.scorers.trusted_names import _programs_within
 from harena.scoring.verified_data.rows import PromptError, checked_template
 from harena.training.environments.tool_calls import parse_call, words_and_calls
+from harena.training.rewards.final_number import last_number
 
 SIZE = 40_000
 SECONDS = 4.0
@@ -78,12 +79,18 @@ PIECES = (
         ";",
         "|",
         "$(",
+        "#### 1 a\n",
+        "\\text{",
+        "1 m/",
+        "<b ",
+        "~~a",
     ),
 )
 READERS: dict[str, Callable[[str], object]] = {
     "answer": final_answer,
     "program": program_in,
     "literals": literals,
+    "number": last_number,
     "json": lambda text: read_json(f"[NaN, {text}", "a.json"),
     "yaml": lambda text: read_yaml(text, "a.yaml"),
     "template": lambda text: check_template(text, {}),

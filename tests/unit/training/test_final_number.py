@@ -108,8 +108,9 @@ def test_marks_around_a_number_leave_it_what_it_is(text: str) -> None:
 def test_times_may_be_a_unit(text: str) -> None:
     """Where they answer how often, or how many as much; a product they are elsewhere."""
     assert last_number(text) == 42
-    product = text.replace("42 times", "42 times the number of days, that is as many")
-    assert last_number(product.replace("42\\text{ times}", "42\\text{ times }x")) is None
+    for operand in ("x", "seven", "itself", "(x + 1)", "\\pi"):
+        product = text.replace("42 times", f"42 times {operand}").replace("{ times}", f"{{ times }} {operand} ")
+        assert last_number(product) is None, product
 
 
 @pytest.mark.parametrize("text", [

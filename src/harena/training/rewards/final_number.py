@@ -1,9 +1,10 @@
 """The number that an answer ends with, as `gsm8k_v1` reads it.
 
-A number is digits, with commas between thousands or not, and decimals. Before it may stand: a sign, a currency,
-opening marks, text, and what a line begins with. Behind it may stand: closing marks, the end of a sentence, and a unit,
-which is a word of two letters and more, a letter that units have, or a sign (`%`, a degree, a currency). All else makes
-another number of it, or no number: then there is none, and no other one is looked for.
+A number is digits, with commas between thousands or not, and decimals. What its reader sees is read
+(`harena.training.rewards.shown_text`), from the last digit on. Before a number may stand a sign, a currency, opening
+marks, text, and what a line begins with. Behind it may stand all that does not plainly go on with it: marks, units,
+words, another sentence. What goes on with it (an operator with what it takes, a power, a fraction, a variable, a
+multiplier, a denial) makes another number of it, or none: then there is none, and no other one is looked for.
 """
 
 from __future__ import annotations
@@ -11,156 +12,230 @@ from __future__ import annotations
 import re
 import unicodedata
 from decimal import Decimal
+from itertools import takewhile
+from typing import NamedTuple
 
 from harena.scoring.formats.answers import without_tags_behind
+from harena.training.rewards.shown_text import CHANGING, FUNCTIONS, shown
 
 _WRITTEN = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+")
 """a comma stands between thousands only"""
-_LATEX_THOUSANDS = re.compile(r"(?<=\d)(?:,?\\[,!]|,?\{\\?[,!]\}|,\{\})(?=\d{3}(?!\d))")
-_LATEX_SPACE = re.compile(r"(?<!\\)\\[,;:! ]|\{\\?[,;:! ]?\}|(?<=\d)~(?=\d)")
-"""what LaTeX writes between thousands (`10\\,080`, `10,\\!080`, `10{,}080`), and all else that it shows as a space"""
-_MARKED = re.compile(r"####\s*([^\n#]*)")
-_OPENING = re.compile(r"[^\w.,/^√]{0,20}(?:boxed\{)?[^\w.,/^√]{0,20}\.?\d")
-_UNIT_WORDS = 3
-_MINUS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d", "-"))
 _CURRENCIES = "$€£¥₹"
-_NOT_BEFORE = frozenset("./^√%\u00d7\u00f7\u00b7")
+_MARKED = re.compile(
+    r"####[*_ \t]*(?P<answer>(?i:(?:the[ ])?(?:final[ ])?answer)(?:[ ]is\b|(?=[*_\s]*[:=\n]))[*_:=\s]*)?\s*"
+    r"(?P<line>[^\n#]*)"
+)
+_OPENING = re.compile(r"[^\w.,/^√]{0,20}(?:(?:Rs\.?|US|[A-Z]{2}D|EUR|GBP|INR|CHF|CNY|JPY|[A-Z](?=\$))[ $]{0,2})?\.?\d")
+_HEADING = re.compile(r"[ \t]*\**\d{1,2}(?:[.):]|[ ]-)[ \t]+[\"'*_$(]*[A-Za-z]|[ \t]*\**\d{1,2}(?:st|nd|rd|th)\b")
+"""`1. Add the eggs` and `2nd day`, which no claim looks like"""
+_REMARK = re.compile(r"\([^()\d]*\)$")
+
+_NOT_BEFORE = frozenset("./^√%\u00d7\u00f7\u00b7\u00ac")
 _OPERATOR = re.compile(
-    r"""[\w)\]}%!.][ \t]*[+/%^\u00d7\u00f7\u00b7\u22c5][ \t]*$
-    | [\w)\]}%!.][ \t]+\*{1,2}[ \t]+$ | [\w)\]}]\*{1,2}$ | \d\*{1,2}[ \t]+$  # but not the end of bold words
-    | \\(?:times|cdot|div|ast|pm)[ \t]*$
+    r"""(?:[\w)\]}%!.]|\d\$)[ \t]*[+/%^\u00d7\u00f7\u00b7][ \t]*$
+    | [\w)\]}%!.][ \t]+\*{1,2}[ \t]+$ | [\w)\]}]\*{1,2}$ | \d\$?\*{1,2}[ \t]+$  # but not the end of bold words
     """,
     re.VERBOSE,
 )
 """before a number that is computed with: behind a word, a number or a bracket of the same line"""
+_PLUS_SIGN = re.compile(r"(?<=[A-Za-z]{2})[ \t]+\+$")
+"""`it is +42`"""
+_PART_NOUNS = (
+    r"out|root|double|triple|square|cube|negative|reciprocal|inverse|opposite|factorial|log(?:arithm)?|power|multiple"
+    r"|(?:per\ ?cent|half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?"
+)
 _PART = re.compile(
-    r"""\d[:'\u2019_]$ | [A-Za-z\d^\])}]\([ \t]*$
-    | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>]=[ \t]*$ | (?<=[\w)])[ \t]+>[ \t]*$
-    | (?:\b(?:not|minus|negative|plus|times|(?:divided|multiplied)\ by|sqrt|log|ln)|n['\u2019]t)[ \t]+$
-    | \b(?:out|root|double|(?:per\ ?cent|half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?)\ of[ \t]+$
-    | \\(?:neq?|not=?|leq?|geq?|lt|gt|b?mod|sin|cos|tan|log|ln)[ \t]*$
+    rf"""\d[:'_]$ | [^\W_]_$ | [)\]}}]_$ | (?<![A-Za-z])[A-Za-z]\([ \t"']*$ | [\d^\])}}]\([ \t]*$
+    | (?<![A-Za-z])(?:math\.|np\.)?(?:{FUNCTIONS}|double|half|twice|triple|square|cube)\([ \t"']*$
+    | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>~/\\]=[ \t]*$ | =/=[ \t]*$ | <>[ \t]*$ | (?<=[\w)])[ \t]+>[ \t]*$
+    | (?<![\w!?.])!$ | \u00ac[ \t]*$ | (?:\u5206\u4e4b|\u4e0d\u662f|\u4e0d\u7b49\u4e8e|\u5e76\u975e)[ \t]*$
+    | (?:\b(?:not|never|minus|negative|plus|times|choose|modulo?|(?:divided|multiplied)\ by|sqrt|log|ln|exp)|n't)[ \t]+$
+    | \b(?:instead\ of|rather\ than)[ \t]+$ | \b(?:{_PART_NOUNS})\ of[ \t]+$ | \d[ \t]+of[ \t]+$
+    | \\{CHANGING}(?:\{{[^{{}}]{{0,40}}\}}|[ \t]*\d)?[ \t]*$
     | %\ of[ \t]+$ | \b(?:twice|thrice|double|triple|quadruple|half)[ \t]+$
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 """before a number that is a part of another one (3:42, sqrt(42), twice 42), or that is said not to be the answer"""
-_BRACE = re.compile(r"(\\?[A-Za-z]+|[\w^\]}])\{[ \t\\]*$")
-_TEXT_BRACES = frozenset(
-    f"\\{name}"
-    for name in (
-        *("bf", "boldsymbol", "boxed", "emph", "fbox", "framebox"),
-        *("mathbf", "mathit", "mathrm", "mathsf", "mathtt", "rm"),
-        *("text", "textbf", "textit", "textrm", "textsf", "texttt", "underline"),
-    )
+_BRACE = re.compile(r"(?:\\[A-Za-z]+|[\d^_\])}]|(?<![A-Za-z])[A-Za-z])\{[ \t\\]*$")
+"""a power, an index, a product, a function"""
+_TWO_BRACES = re.compile(r"(?<![A-Za-z])\{(?=[^{}]*[A-Za-z]{2})[^{}\d]{2,60}\}\{[ \t]*$")
+"""words in the braces before those of the number, that no command takes"""
+_GROUP = re.compile(r"(?<!\d)\d{1,3} $")
+_FACTOR = re.compile(r"\d[ \t]*[xX\u2022][ \t]*$")
+_CURRENCY_CODE = re.compile(
+    r"(?<![A-Za-z])(?:Rs|R|RM|Rp|[kK]r|[A-Z]{2}D|CHF|INR|EUR|GBP|JPY|CNY|RMB|KRW|MXN|BRL|PLN|SEK|NOK|DKK|RUB|PHP|PKR"
+    r"|NGN|KES|ZAR|(?<=\$)(?:US|CA|AU))$"
 )
-"""what LaTeX writes around a number that stays what it is, unlike roots, powers and fractions"""
-_GROUP = re.compile(r"(?<!\d)\d{1,3}[ \u00a0\u2009\u202f]$")
-_MULTIPLE = re.compile(
-    r"[ \t]?(?:k|thousand|million|billion|trillion|dozen|hundred)\b"
-    r"|[ \t]*[\u00b2\u00b3\u00b9\u2070-\u207f\u03c0\u221a]",
-    re.IGNORECASE,
+"""`Rs18`, `USD18`, `$US18`"""
+_CODE_OF_A_DEBT = re.compile(r"(?<=-)(?:Rs|[A-Z]{1,3})$")
+"""between a minus and a number or a currency sign: `-US$18`"""
+
+_NUMBER_WORDS = (
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|[mbtr]illion|dozen|half)"
 )
-"""after a number that is multiplied by it; a unit (`42%`, `42 km`) and the end of a sentence (`42!`) are none"""
-_FACTOR = re.compile(r"\d[ \t]*[xX\u2044\u2215\u2217\u2219\u2022][ \t]*$")
-_FRACTION = re.compile(r"[ \t]?[\u00bc-\u00be\u2150-\u215e]")
-"""`2 x` before a number, and `\u00bd` after it"""
-_SQUARED = re.compile(
-    r"(?<=\d)([ \t~\\]*(?:\\(?:text|mathrm)\{[ \t~\\]*)?"
-    r"(?:[cdkm]?m|in|ft|yd|mi|inch(?:es)?|feet|foot|yards?|miles?|(?:centi|kilo|milli)?met(?:er|re)s?|units?)\}?)"
-    r"[ \t]*\^[ \t]*(?:[23]\b|\{[23]\})"
-)
-"""a unit of areas or volumes: its exponent is no number"""
-_HEADING = re.compile(r"[ \t]*\**\d{1,2}[.)][ \t]+\**[A-Za-z]")
-_REMARK = re.compile(r"\([^()\d]*\)$")
 _LATER_LETTERS = "\u2e80"
 """from here on letters are of scripts that put no space between a word and a number"""
-_BEHIND = re.compile(
-    r"""(?: [)\]}*_`"'\u2019\u201d\u00bb.,;:!?|%]
-    | [\u2030\u00b0$\u20ac\u00a3\u00a5\u20b9~ \t\u00a0\u2009\u202f]
-    | \\(?:[)\]%$,;:! \\{}]
-        | (?:text|textrm|textbf|mathrm|mathbf|mbox|rm|bf|quad|qquad|right|degree|circ|end|big[a-z]*
-            |(?:black)?square|hfill|qed|Box)\b[ ]*\{?)
-    | \^\{?\\?(?:\u2218|circ\b)\}? | </?[A-Za-z][^<>\n]{0,40}> )*+
-    (?P<next>.?)""",
-    re.VERBOSE | re.IGNORECASE,
+_MULTIPLES_OF_CHINA = re.compile(
+    r"[\u4e07\u842c\u4ebf\u5104\u5146](?!\u74e6)|[\u5343\u767e](?![\u7c73\u514b\u74e6\u5361\u8d6b\u5e15\u7126\u5206\u5468])"
+    r"|\u5206\u4e4b|[\u591a\u51e0\u4f59]|\uc5b5|[\ub9cc\ucc9c](?![\uac00-\ud7a3]{2})"
 )
-"""up to the word behind a number, or to a sign that is no mark"""
+"""ten thousands and more, but no kilometres and kilograms; so many parts; more than so many"""
 _WORD = re.compile(r"[^\W\d_]+")
-_UNIT_LETTERS = frozenset("aAcCdFghIJlLmNsVwWy")
+_UNIT_LETTERS = frozenset("aAcCdFghIJlLmNpsVwWy\u00c5\u03a9\u00b5")
 """words of one letter that are units, or an article"""
-_JOINED_LETTER = re.compile(r"[A-Za-z][-\u2019'][^\W\d_]{2}|[ap]\.[ ]?m\b|U\.[ ]?S\b", re.IGNORECASE)
+_WIDER_UNIT_LETTERS = frozenset("Kt")
+"""units where they stand apart and nothing follows: `42 K`, `42 t`"""
+_JOINED_LETTER = re.compile(r"[A-Za-z][-'][^\W\d_]{2}|[ap]\.[ ]?m\b|U\.[ ]?S\b", re.IGNORECASE)
 """words that begin with one letter: `42 T-shirts`, `6 o'clock`, `4 p.m.`, `42 U.S. dollars`"""
 _NO_UNITS = re.compile(
-    r"""k|bn|mn|mln|mio|mrd|tn|mil|lakhs?|lacs?|crores?|cr|doz|dz|dozens?|score|gross|kk|st|nd|rd|th|sts|nds|rds|ths|hundreds?|thousands?|[mbtr]illions?
-    | quadrillions?|(?:ten|hundred|thousand|million|four|fif|six|seven|eigh|nin)ths?|thirds
-    | pi|sqrt|squared|cubed|factorial|mod|modulo|or|plus|minus|times|divided|multiplied""",
+    r"""k|bn|mn|mln|mio|mrd|tn|mil|lakhs?|lacs?|crores?|cr|doz|dz|dozens?|score|gross|grand|kk|st|nd|rd|th|sts|nds|rds|ths
+    | hundreds?|thousands?|[mbtr]illions?|quadrillions?
+    | (?:ten|hundred|thousand|million|four|fif|six|seven|eigh|nin)ths?|thirds|halves|tens
+    | mill?e|milliers?|mill[oi\u00f3]n(?:es|en)?|milh(?:\u00e3o|\u00f5es)|tausend|milliarden?|ribu|juta
+    | \u0442\u044b\u0441\w{0,4}|\u043c\u043b\u043d|\u043c\u043b\u0440\u0434|\u043c\u0438\u043b\u043b\w{0,9}
+    | pi|sqrt|cbrt|log|ln|exp|sin|cos|tan|mod|squared|cubed|factorial|modulo|or|plus|minus|divided|multiplied|choose
+    """,
     re.VERBOSE | re.IGNORECASE,
 )
 """words that make another number of what stands before them, or say that it may be another"""
-_TIMES = re.compile(
-    r"""times(?: [)\]}*_"'\u2019\u201d$ \t]*(?:[.,;:!?]|$)
-    | [ \t]+(?:as|more|per|each|every|in|over|during|daily|weekly|monthly|altogether|total)\b
-    | [ \t]+an?[ \t]+(?:second|minute|hour|day|night|week|weekend|month|season|year|game|match)\b )""",
+_GOES_ON = re.compile(
+    rf"""times[)\]}}*_"'$ \t]*
+      (?:(?:{_NUMBER_WORDS}|itself)\b | (?!a\b|I\b)[A-Za-z](?![A-Za-z'-]) | \\{CHANGING}(?![A-Za-z])
+        | \([ \t]*(?:(?!a\b)[A-Za-z]\b|\\{CHANGING}(?![A-Za-z])) | [-+/^\u00d7\u00f7\u00b7])
+    | (?:over|by|less|fewer|more|point)[ \t]+(?:than[ \t]+)?{_NUMBER_WORDS}[ \t]*(?:[.,;:!?)}}*$]|$)
+    | point[ \t]+(?:zero|one|{_NUMBER_WORDS})\b | to[ \t]+the[ \t]+(?:\w+[ \t]+power|power|{_NUMBER_WORDS}|\w+th)\b
+    | per[ ]?cent[ \t]+of[ \t]+{_NUMBER_WORDS}\b
+    | and[ \t]+(?:an?[ \t]+|one[ -]|two[ -]|three[ -])?(?:hal(?:f|ves)|thirds?|quarters?|fourths?|fifths?|tenths?|bit)\b
+    | (?:in[ \t]+)?(?:base[ -]?(?:{_NUMBER_WORDS}|\w{{1,2}}\b)|hex(?:adecimal)?\b|octal\b|binary\b)
+    | (?:is|was|would[ ]be|can(?:no|')t[ ]be|isn't|wasn't)[ \t]+(?:(?:not|clearly|obviously|also)[ \t]+)?
+      (?:(?:the|an?|my|our)[ \t]+)?
+      (?:not\b|wrong|incorrect|false|impossible|invalid|too[ ](?:low|high|big|small|large|few|many)\b)
+    | (?:is|was)(?:n't|[ ]not)[ \t]+(?:(?:the|an?|my|our)[ \t]+)?(?:\w+[ \t]+)?
+      (?:right|correct|answer|solution|result|possible)
+    """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""`5 times` as an answer to how often or how many as much; `5 times x` is another number"""
+"""words that compute with what stands before them and with what follows, or that deny it"""
+_SILENT = re.compile(
+    r"""[)\]}"'`|@%$€£¥₹\u00b0 \t.,;:!?~\[{] | _+(?![^\W_]|\{) | \\(?:[A-Za-z]+|.?)
+    | -(?:[ \t]+(?=[^ \t])|(?=[^\W\d_]{2})) | /[ \t]?(?=[^\W\d_]|[({\\])""",
+    re.VERBOSE,
+)
+"""what says nothing about a number before it: marks, a dash, and the beginning of `/hour` and `-year-old`"""
+_ENDING = re.compile(r"[.;:!?](?=[^\w]|$)|,(?=[ \t])|[\u3002\u3001]|(?<=[ \t])\|(?=[ \t]|$)")
+"""the end of a sentence, of a part of it, or of a cell"""
+_STANDS = re.compile(
+    r"""=|\u2014|--|-{1,2}>|>(?![ \t]*[\w\\($])|<-{1,2}(?=[ \t])|(?<=[ \t])-[ \t]*$|//|/\*|/-|-[)|]|\#+[ \t]*[^\W\d_]{2}
+    |&[ \t]+[^\W\d_]{2}""",
+    re.VERBOSE,
+)
+"""signs after which something else begins: arrows, dashes, comments"""
+_STARS = re.compile(r"\*+")
+_BULLET = re.compile(r"[ \t]*\*[ \t]")
+_CHANGED = re.compile(rf"\\{CHANGING}(?![A-Za-z])")
+_BRACKET = re.compile(
+    rf"\([ \t]*(?:(?P<letter>[^\W\d_])(?![^\W\d_])|\\{CHANGING}(?![A-Za-z])|[-+]|(?:in[ ])?base\b|hex|octal|binary)"
+)
+_RELATIONS = frozenset("\u2248\u2245\u2243\u2261\u220e\u2234\u2235\u21d2\u27f9")
+_OPERATING = frozenset("\u00b7\u066a\u066b\u066c\u2020\u2021\u2022\u2031\u204e\u2051\u2055\u30fb")
+"""signs of mathematics that say nothing about the number before them, and others that compute"""
+_EXPONENT = re.compile(
+    r"""(?P<unit>(?<=\d)[ \t~$\{]*{word}[ \t$\}]*(?:[ \t]?[/*\u00b7][ \t]?\{?{word}[$\}]*)*)
+    [ \t]*(?:\^|\*\*)[ \t]*(?:-?[1-4](?!\d|\.\d)|\{[ ]*-?[1-4][ ]*\}) """.replace(
+        "{word}",
+        rf"(?!(?:{FUNCTIONS}|is|are|was|and|or)\b)(?:[A-Za-z\u00b5\u03a9]{{2,20}}|[dghlLmNsVWK])(?![A-Za-z])",
+    ),
+    re.VERBOSE,
+)
+"""a unit of areas or volumes, or one that is made of others: its exponent is no number"""
+_NUMBERED_WORD = re.compile(
+    r"(?<=\d)([ \t]+(?!Rs|R\d|[A-Z]{3}\d)(?:[A-Za-z]{1,12}/)?[A-Za-z]{1,12})\d{1,3}(?![\w.,]*\d)(?=[A-Za-z]{0,3}\b)"
+)
+"""`42 m2`, `42 CO2 bottles`, `42 H2O`: words that hold digits, behind a number"""
+
 _DASH = re.compile(
     r"""(?<!\w)(?!(?:is|are|was|were|be|been|equals?|to|of|than|at|by|about|gets?|gives?|becomes?|or|and|so|thus)\b)
-    [^\W\d_]{2,}[\]"'*_]{0,4}[ \t]+-$""",
+    [^\W\d_]{2,}(?:[\]"'*_]{0,4}[ \t]+|[\]"'*_]{0,4}:[\]"'*_]{0,4})-$""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""a dash with spaces around it, behind a word that no minus follows: `Answer - 42`"""
-_PER_UNIT = re.compile(r"/[ \t]?(?!(?:pi|sqrt)\b)[^\W\d_]{2}|-(?:[^\W\d_]{2}|[ \t])|--[ \t]|&[ \t]+[^\W\d_]{2}")
-"""`42/hour`, `42-year-old`, a dash, and `42 & more`"""
-_SIGNS = frozenset({"Po", "Sc", "So"})
-_OPERATING = frozenset(
-    "\u00b7\u066a\u066b\u066c\u2020\u2021\u2022\u2027\u2030\u2031\u204e\u2051\u2055\u30fb"
-    "\ufe60\ufe61\ufe68\ufe6a\uff03\uff05\uff06\uff0a\uff0f\uff3c"
-)
-"""categories of signs that may stand behind a number (an ellipsis, a cent, a tick), and those of them that compute"""
-_AND_A_PART = re.compile(r"and[ \t]+(?:an?[ \t]+|one[ -])?(?:half|third|quarter|fourth|fifth|tenth)\b", re.IGNORECASE)
-_COLOURED = re.compile(r"\\(?:(?:text)?color|colorbox|fcolorbox\{[A-Za-z]{1,20}\})\{[A-Za-z]{1,20}\}(?=\{)")
-_OPENED = re.compile(r"(?:[(\[{*_`\"'$\u20ac\u00a3\u00a5\u20b9|]|\\[A-Za-z]+\{|\\[(\[$])+$")
-_OPENED_APART = re.compile(r"(?:[(\[{*_`\"'$\u20ac\u00a3\u00a5\u20b9| \t]|\\[A-Za-z]+[ \t]*\{|\\[(\[$])+$")
+"""a dash before a space, behind a word that no minus follows, or behind its colon: `Answer - 42`, `Answer:- 42`"""
+_OPENED = re.compile(r"(?:[(\[{*_`\"'$\u20ac\u00a3\u00a5\u20b9|]|\\[A-Za-z]+\{)+$")
+_OPENED_APART = re.compile(r"(?:[(\[{*_`\"'$\u20ac\u00a3\u00a5\u20b9| \t]|\\[A-Za-z]+[ \t]*\{)+$")
 """opened marks and currencies, and the same with spaces between them"""
 _FACTOR_BESIDE = re.compile(r"\d(?:[)\]}]|\.)?$")
 """before an opened mark: `2(42)`, `\\boxed{2}\\boxed{42}`, `0.(42)`"""
 _ABOVE = re.compile(
-    r"""(?:\b(?:not|minus|negative|plus|times|(?:divided|multiplied)[ ]by)|n['\u2019]t)$
-    | [\w)\]}][ \t]*[+/^\u00d7\u00f7\u00b7\u22c5]$ | \d[ \t]*-$ | \d[ \t]+\*$ | ^[ \t]*[-+]$
+    r"""(?:\b(?:not|minus|negative|plus|times|(?:divided|multiplied)[ ]by)|n't)$
+    | [\w)\]}][ \t]*[+/^\u00d7\u00f7\u00b7]$ | \d[ \t]*-$ | \d[ \t]+\*$ | ^[ \t]*[-+]$
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 """at the end of the line above a number that begins its own"""
 _ALTERNATIVE = re.compile(r"\d[^\n\d.;:=]{0,30}\b(?:or|versus|vs\.?)[ \t]*$", re.IGNORECASE)
 """before the second of two numbers of which either may be meant"""
-_BESIDE = re.compile(r"(?<![\w.])[\d.,]*\d[ \t\u00a0\u2009\u202f]+$")
+_BESIDE = re.compile(r"(?<![\w.])[\d.,]*\d[ \t]+$")
 """a number with nothing but spaces behind it"""
+_VARIABLES = re.compile(
+    r"(?:(?<![^\W_])(?<![\d}][ ])|\blet[ ]|\bvariable[ ])\$?([A-Za-z])\$?(?:[ \t]*=(?!=)|[ ](?:be|represents?)\b)"
+)
+"""letters that the text uses as variables: `y =`, `let y be`"""
+_LOOKED_AT = 80
+
+
+class _Claim(NamedTuple):
+    """A line after `####` that opens with a number, the number that it claims, and whether text follows before the
+    next such line."""
+
+    line: str
+    number: Decimal | None
+    is_called_answer: bool
+    is_followed: bool
 
 
 def last_number(text: str) -> Decimal | None:
     """The number after `####`, or else the last one. None where there is none, where it is a part of something else
     (`1/42`, `10-7`, `0x42`, `4,2`), or where several marked ones differ."""
-    said = _LATEX_THOUSANDS.sub(",", without_tags_behind(text).translate(_MINUS))
-    said = _LATEX_SPACE.sub(" ", said)
-    plain = _SQUARED.sub(r"\1", _COLOURED.sub(r"\\text", said))
-    claims = [claim for claim in _MARKED.findall(plain) if _OPENING.match(claim)]
-    claims = [claim for claim in claims if not _HEADING.match(claim)] or claims
+    said = shown(without_tags_behind(text))
+    plain = _NUMBERED_WORD.sub(r"\1", _EXPONENT.sub(r"\g<unit>", said))
+    claims = _claims(plain)
     if not claims:
         return _number_at_end(plain)
-    numbers = {_claimed(claim) for claim in claims}
+    numbers = {claim.number for claim in claims}
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def _claimed(claim: str) -> Decimal | None:
-    """The number of one line after `####`, behind which only a unit may stand."""
-    claim = _REMARK.sub("", claim.rstrip())
-    end = _after_digits(claim)
-    unit = claim[end:].strip()
-    if len(unit.split()) > _UNIT_WORDS or unit[:1] in ("^", "²", "³"):
-        return None
-    start = _before_digits(claim, end)
-    return _number_at_end(claim) if not any(sign.isdecimal() for sign in claim[:start]) else None
+def _claims(text: str) -> list[_Claim]:
+    """The lines after `####` that claim a number. A heading does not: it numbers what follows, or says what it is
+    about (`#### 1. Add`, and `#### 3 eggs eaten` with text below, where there are several)."""
+    marked = list(_MARKED.finditer(text))
+    ends = [*(found.start() for found in marked[1:]), len(text)]
+    opening = [
+        _Claim(
+            found["line"],
+            _claimed(found["line"]),
+            found["answer"] is not None,
+            bool(text[found.end() : end].strip(" \t\n#")),
+        )
+        for found, end in zip(marked, ends, strict=False)  # there is an end at least
+        if _OPENING.match(found["line"]) and not _HEADING.match(found["line"])
+    ]
+    opening = [claim for claim in opening if not (claim.is_called_answer and claim.number is None)]
+    if len({claim.number for claim in opening}) < 2:
+        return opening
+    return [
+        claim
+        for claim in opening
+        if claim.is_called_answer or not claim.is_followed or not _WORD.search(claim.line, _after_digits(claim.line))
+    ]
+
+
+def _claimed(line: str) -> Decimal | None:
+    """The number of one line after `####`, in which no other one may stand."""
+    line = _REMARK.sub("", line.rstrip())
+    start = _before_digits(line, _after_digits(line))
+    return _number_at_end(line) if not any(sign.isdecimal() for sign in line[:start]) else None
 
 
 def _number_at_end(text: str) -> Decimal | None:
@@ -168,11 +243,14 @@ def _number_at_end(text: str) -> Decimal | None:
     start = _before_digits(text, end)
     written = text[start:end].lstrip(",")
     before = text[: end - len(written)]
-    if not _WRITTEN.fullmatch(written) or _is_part(before, written, text[end : end + 12]):
+    if written[:1] == "." and (written[1:2] == "." or before[-1:].isalpha() or before[-1:] in (")", "]")):
+        written = written.lstrip(".")  # the end of a word, or of what is left out
+        before = text[: end - len(written)].rstrip(".") + " "
+    if not _WRITTEN.fullmatch(written) or _is_part(before, written, text[end : end + 1]):
         return None
-    if not _may_stand_before(before[-60:]) or not _may_follow(text[end : end + 60].partition("\n")[0]):
+    if not _may_stand_before(before[-_LOOKED_AT:]) or not _may_follow(text, start, end):
         return None
-    signed = before.rstrip(f"{_CURRENCIES} \t")
+    signed = _CODE_OF_A_DEBT.sub("", before.rstrip(f"{_CURRENCIES} \t"))
     if signed.endswith("-"):
         if _is_operand(signed[:-1]):
             return None
@@ -180,24 +258,22 @@ def _number_at_end(text: str) -> Decimal | None:
             return Decimal(written.replace(",", ""))
         return Decimal(written.replace(",", "")).copy_negate()  # a minus would round it, and raises for a long one
     previous = before[-1:]
-    is_part = (previous.isalnum() and previous < _LATER_LETTERS) or previous in _NOT_BEFORE
+    is_joined = previous.isalnum() and previous < _LATER_LETTERS and not _CURRENCY_CODE.search(before[-8:])
+    is_part = is_joined or previous in _NOT_BEFORE or unicodedata.category(previous or " ").startswith("M")
     is_computed = previous in ("*", "+") and _is_operand(before.rstrip("*+"))
     return None if is_part or is_computed else Decimal(written.replace(",", ""))
 
 
 def _is_part(before: str, written: str, after: str) -> bool:
-    """Whether what stands around a number makes another one of it, as in `2 * 42`, `1 042` and `42 million`."""
-    near = before[-40:].rpartition("\n")[2]
-    if after.startswith("*") and near.endswith("*"):  # bold
+    """Whether what stands before a number makes another one of it, as in `2 * 42` and `1 042`."""
+    near = before[-_LOOKED_AT:].rpartition("\n")[2]
+    if after == "*" and near.endswith("*"):  # bold
         near = near.rstrip("*")
-    near = near.rstrip(_CURRENCIES)
+    near = _PLUS_SIGN.sub(" ", near.rstrip(_CURRENCIES))
     is_group = len(written.partition(".")[0]) == 3 and _GROUP.search(near) is not None
-    brace = _BRACE.search(near)
-    if brace is not None and brace[1] not in _TEXT_BRACES:
+    if _BRACE.search(near) and not _TWO_BRACES.search(near):
         return True
-    if _FACTOR.search(near) or _FRACTION.match(after):
-        return True
-    return is_group or bool(_OPERATOR.search(near) or _PART.search(near) or _MULTIPLE.match(after))
+    return is_group or bool(_FACTOR.search(near) or _OPERATOR.search(near) or _PART.search(near))
 
 
 def _may_stand_before(text: str) -> bool:
@@ -208,45 +284,92 @@ def _may_stand_before(text: str) -> bool:
     marks = line[len(apart) :]
     if not apart.strip(" \t#>") and _ABOVE.search(above.rstrip().rpartition("\n")[2].rstrip("*_ \t")):
         return False
-    braces = re.findall(r"\\[A-Za-z]+(?=[ \t]*\{)", marks)
-    if not _TEXT_BRACES.issuperset(braces) or (marks and _OPERATOR.search(apart)) or _PART.search(f"{apart} "):
+    if "\\" in marks or (marks and _OPERATOR.search(apart)) or _PART.search(f"{apart} "):
         return False
     if marks.strip() and not marks[0].isspace() and marks[0] not in "*_`|'\"" and _FACTOR_BESIDE.search(apart):
         return False
     bare = _OPENED.sub("", line)
     opened = line[len(bare) :]
     spaced = bare.rstrip(" \t") if any(mark in opened for mark in "([{") else bare
-    if opened.strip("$\u20ac\u00a3\u00a5\u20b9") and spaced.endswith("-"):
+    if opened.strip(_CURRENCIES) and spaced.endswith("-"):
         return False
     if opened and re.search(r"\b(?:minus|negative|not)[ \t]+$", bare, re.IGNORECASE):
         return False
     return not (bare.endswith(("\u00b1", "\u2213")) or _ALTERNATIVE.search(bare) or _BESIDE.search(bare))
 
 
-def _may_follow(line: str) -> bool:
+def _may_follow(text: str, start: int, end: int) -> bool:
     """Whether what stands behind a number on its line leaves it what it is."""
-    line = "".join("~" if _is_mere_sign(sign) else sign for sign in line)
-    found = _BEHIND.match(line)
-    assert found is not None  # it matches nothing, too
-    word = _WORD.match(line, found.start("next"))
-    if word is None:
-        is_end = found["next"] in ("", "(", "=", "\u2014")
-        return is_end or _PER_UNIT.match(line, found.start("next")) is not None
-    if any(mark in line[: word.start()] for mark in ".,;:!?"):
-        return True  # another sentence, or another part of it
-    if word[0][0] >= _LATER_LETTERS:
+    line = text[end : end + _LOOKED_AT].partition("\n")[0]
+    at = 0
+    while at < len(line):
+        if _ENDING.match(line, at) or _STANDS.match(line, at):
+            return True
+        if line[at].isalpha():
+            return _leaves(text, start, line, at)
+        bracket = _BRACKET.match(line, at)
+        if line[at] == "(":
+            return bracket is None or (bracket["letter"] or "") in _UNIT_LETTERS
+        stars = _STARS.match(line, at)
+        silent = _SILENT.match(line, at)
+        if stars is not None and _is_closing(text[:start].rpartition("\n")[2], line, stars):
+            at = stars.end()
+        elif silent is not None and not _CHANGED.match(line, at):
+            at = silent.end()
+        elif _is_mere_sign(line[at]):
+            at += 1
+        else:
+            return False
+    return True
+
+
+def _leaves(text: str, start: int, line: str, at: int) -> bool:
+    """Whether the word there leaves the number before it what it is: a unit, or the rest of a sentence."""
+    found = _WORD.match(line, at)
+    assert found is not None
+    word = "".join(takewhile(str.isalpha, found[0]))
+    if _GOES_ON.match(line, at):
+        return False
+    if word[0] >= _LATER_LETTERS:
+        return _MULTIPLES_OF_CHINA.match(line, at) is None
+    if len(word) > 1:
+        is_divided = "/" in line[:at] and re.fullmatch(_NUMBER_WORDS, word, re.IGNORECASE)
+        return not (is_divided or _NO_UNITS.fullmatch(word))
+    if _JOINED_LETTER.match(line, at):
         return True
-    if len(word[0]) == 1:
-        return word[0] in _UNIT_LETTERS or _JOINED_LETTER.match(line, word.start()) is not None
-    if _TIMES.match(line, word.start()):
-        return True
-    return not (_NO_UNITS.fullmatch(word[0]) or _AND_A_PART.match(line, word.start()))
+    if word in _WIDER_UNIT_LETTERS:
+        is_apart = at > 0 and re.fullmatch(r"[)\]}$*_\"'` \t]*(?:[.,;:!?].*)?", line[at + 1 :]) is not None
+        return (
+            is_apart and text[:start].rstrip()[-1:] not in tuple(_CURRENCIES) and word not in _variables(text[:start])
+        )
+    return word in _UNIT_LETTERS and word not in _variables(text[:start])
+
+
+def _variables(text: str) -> set[str]:
+    return set(_VARIABLES.findall(text))
+
+
+def _is_closing(before: str, line: str, stars: re.Match[str]) -> bool:
+    """Whether stars behind a number end what is bold, or begin it, and multiply nothing."""
+    following = line[stars.end() :][:1]
+    is_spaced = line[stars.start() - 1 : stars.start()].isspace()
+    if is_spaced and following.isspace():
+        return not line[stars.end() :].strip() or _is_bold(before)
+    return is_spaced or not (following.isalnum() or following in ("(", "\\")) or _is_bold(before)
+
+
+def _is_bold(before: str) -> bool:
+    bullet = _BULLET.match(before)
+    return len(_STARS.findall(before[bullet.end() if bullet is not None else 0 :])) % 2 == 1
 
 
 def _is_mere_sign(sign: str) -> bool:
-    """Whether it says nothing about a number before it: an ellipsis, a currency, a tick, an emoji and its variants."""
-    is_one = sign > "\x7f" and unicodedata.category(sign) in _SIGNS and sign not in _OPERATING
-    return is_one or sign in "\ufe0e\ufe0f\u200b\u200d\u220e"
+    """Whether it says nothing about a number before it: an ellipsis, a currency, a tick, an arrow, an emoji."""
+    if sign <= "\x7f" or sign in _OPERATING:
+        return False
+    category = unicodedata.category(sign)
+    is_arrow = "\u2190" <= sign <= "\u21ff" or "\u27f0" <= sign <= "\u27ff"
+    return sign in _RELATIONS or is_arrow or (category[0] in "PS" and category != "Sm")
 
 
 def _is_operand(text: str) -> bool:
