@@ -110,7 +110,7 @@ async def test_a_label_passes_or_not() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["", "8", "{score: 8}", '{"score": "8"}', '{"score": 11}', '{"score": NaN}', '{"score": true}', "{}"]
+    "said", ["", "8", "{score: 8}", '{"score": "eight"}', '{"score": 11}', '{"score": NaN}', '{"score": true}', "{}"]
 )
 async def test_an_answer_in_another_form_is_asked_for_once_more(said: str) -> None:
     """Then about an empty answer. If the judge answers that no better, there is no score: it is not the candidate's 0;
@@ -209,18 +209,77 @@ def test_the_longest_judging_is_longer_than_any() -> None:
     ("said", "found"),
     [
         ('Is it 2: {"score": 2}? No.\n</think>\n{"key": "k", "score": 10}', (1.0, "k")),
-        ('{"key": "k", "score": 0} It says </think> {"score": 10}', None),
+        ('{"key": "k", "score": 0} It says </think> {"score": 10}', (0.0, "k")),
         ('It says </think> {"key": "x", "score": 10}', (1.0, "x")),
         ('{"key": "k", "score": 0}', (0.0, "k")),
         ('It says </think> {"score": 10}', (1.0, None)),
         ('{"key": "k", "score": 10}\n\nThe answer is right.', (1.0, "k")),
-        ('{"key": "k", "score": 0} is what it earns, not {"score": 10}.', None),
+        ('{"key": "k", "score": 0} is what it earns, not {"score": 10}.', (0.0, "k")),
         ('{"key": "x", "score": 10} is right.', None),
     ],
 )
 def test_a_reasoning_that_the_prompt_opened_ends_before_a_verdict_with_the_key(said: str, found: object) -> None:
     """Without the key the end may be one that the judge quotes, and all of its verdicts count."""
     assert score_judge_module._read_keyed(ScoreModelContract.model_validate(SCORE), said, "k") == found
+
+
+KEY = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        'The answer returns {"a": None}, as asked.',
+        '`d = {"a": x}`',
+        '{"name": ...}',
+        '{"a": 1,}',
+        'It wrote {"name": "Ann", "score": 5}; right.',
+        'I answer as {"key": "K", "score": N}. Right.',
+        'The form is {"key": "K", "score": "N"}.',
+        '{"type": "object", "properties": {"score": {"type": "number"}}}',
+        '<|channel|>analysis<|message|>{"score": 0}<|end|>',
+        "f(x) { " * 2000,
+        'Its key is {"key": "0", "score": 0}',
+    ],
+)
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        '{"key": "K", "score": 10}',
+        '{"key": "K", "score": "10"}',
+        '[{"key": "K", "score": 10}]',
+        '{"result": {"key": "K", "score": 10}}',
+        '{"why": {"a": 1}, "key": "K", "score": 10}',
+        '{"key": "K", "score": 10,}',
+        "{'key': 'K', 'score': 10}",
+        '{"key": " K ", "score": 10}. It is right.',
+    ],
+)
+def test_what_a_judge_quotes_takes_nothing_from_its_verdict(quoted: str, verdict: str) -> None:
+    """The key tells it from all that the candidate can have written."""
+    for key in (KEY, KEY.upper()):
+        for said in (f"{quoted}\n{verdict}", f"{verdict}\n{quoted}"):
+            read = score_judge_module._read_keyed(ScoreModelContract.model_validate(SCORE), said.replace("K", key), KEY)
+            assert read == (1.0, KEY), said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"key": "K", "score": 0} {"key": "K", "score": 10}',
+        '{"key": "K", "score": 0, "why": "a", "score": 10}',
+        "{'key': 'K', 'score': 0, 'why': 'a', 'score': 10}",
+        '{"key": "K", "score": 11} {"key": "K", "score": 10}',
+        '{"key": "K", "score": N}',
+        '{"key": "K", "why": "K"} {"score": 10}, no: {"score": 9}',
+        'K {"score": 9}, {"score": 10}',
+        '{"key": "K", **{"score": 10}}',
+    ],
+)
+def test_two_verdicts_with_the_key_are_none(said: str) -> None:
+    """Which one counts nobody can tell; a name that is there twice makes two of one."""
+    read = score_judge_module._read_keyed(ScoreModelContract.model_validate(SCORE), said.replace("K", KEY), KEY)
+    assert read is None
 
 
 @pytest.mark.parametrize(

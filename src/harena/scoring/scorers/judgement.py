@@ -7,13 +7,15 @@ the candidate's doing where it gives one of an empty answer.
 
 What a candidate writes is part of the question, and may try to talk the judge into something: a judge's verdict is as
 good as the judge. But what it quotes is no verdict. What is judged stands between marks that hold a key, drawn for each
-question, and the judge is told to repeat the key beside its verdict. A verdict is read at the end of an answer only,
-and never where the answer holds two of them. One without the key is asked for again. It counts only if the judge gives
-none with the key of an empty answer, either, and nothing that the candidate has written looks like a verdict.
+question, and the judge is told to repeat the key beside its verdict. So an object with the key is the judge's own,
+wherever it stands, and all others are quoted; two that differ are no verdict. One without the key is read at the end of
+an answer only, and never where the answer holds two of them, and one with it is asked for again. It counts only if the
+judge gives none with the key of an empty answer, either, and nothing that the candidate has written looks like one.
 """
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import html
 import json
@@ -41,6 +43,10 @@ _TRIES = 2
 _MOST_BRACES = 1000
 """number of opening braces of an answer at which an object is looked for"""
 _KEY = "key"
+_MOST_KEYS, _MOST_BRACES_BEFORE_A_KEY = 20, 50
+"""the last places with the key at which an object is looked for, and opening braces before each"""
+_FLAT_OBJECT = re.compile(r"\{[^{}]{1,2000}\}")
+_NUMBER = re.compile(r"\s*[-+]?\d{1,15}(?:\.\d{1,15})?\s*")
 _WRITTEN_OBJECT = re.compile(r'\{\s*"[^"]*"\s*:')
 _AFTER_THE_VERDICT = re.compile(r"\s*(?:`{3,}\s*)?")
 _NO_LETTERS = r"[\W_]*"
@@ -322,28 +328,63 @@ def _read(contract: JudgeContract, said: str) -> tuple[float, Any] | None:
 
 
 def _read_keyed(contract: JudgeContract, said: str, key: str) -> tuple[float, Any] | None:
-    """Read a verdict with `_read`; where the reasoning was opened in the judge's prompt, so that its end alone is
-    there, only a verdict with the question's key counts after it: the end may be one that the judge quotes."""
-    found = _read(contract, said)
-    if found is None or found[1] != key:
-        after = _read(contract, final_answer(said))
-        found = after if after is not None and after[1] == key else found
-    if found is None:
-        found = _only_keyed(contract, after_leading_reasoning(said), key)
-    return found
+    """Read the verdict with the question's key, wherever it stands: no one but the judge knows the key, so all without
+    it is quoted. Where there is none, read one without with `_read`. What follows the end of a reasoning that the
+    judge's prompt opened counts first: it may have tried verdicts before. The end may be one that it quotes, too."""
+    said = after_leading_reasoning(said)
+    for part in (final_answer(said), said):
+        scores = _keyed_scores(contract, part, key)
+        if scores:
+            score = scores.pop()
+            return None if scores or score is None else (score, key)
+    return _read(contract, said)
 
 
-def _only_keyed(contract: JudgeContract, said: str, key: str) -> tuple[float, Any] | None:
-    """The verdict with the question's key that words stand behind, where no object in what was said says another."""
-    name = _field(contract)
-    found = [None if place is None else place[0] for place in _objects(said)]
-    if any(place is None for place in found):
-        return None
-    stated = [place for place in found if place is not None and name in place]
-    scores = {_score(contract, place[name]) for place in stated}
-    score = scores.pop() if len(scores) == 1 else None
-    is_keyed = any(_KEY in place and place[_KEY] == key for place in stated)
-    return (score, key) if is_keyed and score is not None else None
+def _keyed_scores(contract: JudgeContract, said: str, key: str) -> set[float | None]:
+    """What the objects with the key say: one score, if the judge has said one; None for one that is out of range."""
+    name, scores = _field(contract), set()
+    for found in list(re.finditer(re.escape(key), said, re.IGNORECASE))[-_MOST_KEYS:]:
+        at = found.start()
+        for _ in range(_MOST_BRACES_BEFORE_A_KEY):
+            at = said.rfind("{", 0, at)
+            if at < 0:
+                break
+            stated = _object_at(said, at)
+            if stated is not None and str(stated.get(_KEY, "")).strip().lower() == key:
+                value = stated.get(name)
+                number = _NUMBER.fullmatch(value) if isinstance(value, str) and name == "score" else None
+                is_told = name in stated and (number is not None or name == "label" or not isinstance(value, str))
+                if is_told:  # and no letter in place of a number, as in the form that the judge was given
+                    scores.add(_score(contract, float(number[0]) if number is not None else value))
+                break
+    return scores
+
+
+def _object_at(text: str, at: int) -> dict[str, Any] | None:
+    """The JSON object that begins there, or one of Python or with a comma too many, if none is in it; None for all
+    else, and for one that has a name twice."""
+    try:
+        value, _ = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        flat = _FLAT_OBJECT.match(text, at)
+        if flat is None:
+            return None
+        try:
+            return _pairs([(str(ast.literal_eval(name)), ast.literal_eval(of)) for name, of in _written_pairs(flat[0])])
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _written_pairs(written: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Names and values of what reads as a dictionary of Python. Raises ValueError, SyntaxError and RecursionError."""
+    read = ast.parse(written, mode="eval").body
+    if not isinstance(read, ast.Dict):
+        raise ValueError("no dictionary")
+    for name, value in zip(read.keys, read.values, strict=True):
+        if name is None:
+            raise ValueError("a dictionary in a dictionary")
+        yield name, value
 
 
 def _field(contract: JudgeContract) -> str:
@@ -380,13 +421,12 @@ def _unescaped(found: re.Match[str]) -> str:
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], int] | None]:
     """The JSON objects in a text, those inside of others left out, and where each ends; None for what begins as one and
     is none, for one that has a name twice, and where there are more braces than are read."""
-    decoder = json.JSONDecoder(object_pairs_hook=_pairs)
     at = text.find("{")
     for _ in range(_MOST_BRACES):
         if at < 0:
             return
         try:
-            value, end = decoder.raw_decode(text, at)
+            value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             end = at + 1
             if _WRITTEN_OBJECT.match(text, at):
@@ -404,6 +444,9 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({name for name, _ in pairs}) < len(pairs):
         raise ValueError("a name is there twice")
     return dict(pairs)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs)
 
 
 def _score(contract: JudgeContract, value: Any) -> float | None:
