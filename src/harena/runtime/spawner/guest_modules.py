@@ -11,6 +11,8 @@ import marshal
 import os
 from _frozen_importlib_external import MAGIC_NUMBER
 
+from harena.core.kept_code import kept_code
+
 MODULES = (
     "harena.runtime.guest.warm_state",  # imports nothing
     "harena.runtime.guest.warm",  # then this one: it notes which modules a program would find
@@ -91,11 +93,15 @@ BOOTSTRAP = f"import os\nexec(os.read(4, {len(LOADER)}))\nexecute(serve()())\n"
 def bundle() -> bytes:
     """The loader and the modules, as BOOTSTRAP reads them."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    sources, compiled = [], []
+    sources = []
     for name in MODULES:
         with open(os.path.join(package, *name.split(".")[1:]) + ".py", encoding="utf-8") as file:
-            source = file.read()
-        sources.append((name, source))
-        compiled.append((name, compile(source, f"<{name}>", "exec", dont_inherit=True, optimize=2)))
-    modules = marshal.dumps((MAGIC_NUMBER, marshal.dumps(compiled), marshal.dumps(sources, 2)), 2)
-    return LOADER.encode() + modules
+            sources.append((name, file.read()))
+    plain = marshal.dumps(sources, 2)
+    compiled = kept_code(__file__, plain, lambda: _compiled(sources))
+    return LOADER.encode() + marshal.dumps((MAGIC_NUMBER, compiled, plain), 2)
+
+
+def _compiled(sources: list[tuple[str, str]]) -> bytes:
+    made = [(name, compile(source, f"<{name}>", "exec", dont_inherit=True, optimize=2)) for name, source in sources]
+    return marshal.dumps(made)

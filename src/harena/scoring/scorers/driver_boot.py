@@ -16,6 +16,7 @@ import marshal
 from functools import cache
 from types import CodeType
 
+from harena.core.kept_code import kept_code
 from harena.core.models import KnownProgram
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest_sources import source_of
@@ -106,7 +107,8 @@ def known_program() -> KnownProgram:
 
 @cache
 def _driver() -> bytes:
-    return marshal.dumps(compiled(_source()))
+    source = _source()
+    return kept_code(__file__, source, lambda: marshal.dumps(compiled(source)))
 
 
 def compiled(source: bytes) -> CodeType:
