@@ -227,7 +227,7 @@ def _add_jobs(measures: argparse._SubParsersAction[argparse.ArgumentParser], sav
         one.add_argument("--rounds", type=_positive, default=rounds)
 
     one = measures.add_parser("data-set", parents=[saving], help="a data set beside a script like its own")
-    one.add_argument("--rows", type=_positive, default=160)
+    one.add_argument("--rows", type=_positive, default=164)
     one.add_argument("--rounds", type=_positive, default=3)
 
     one = measures.add_parser("submit", parents=[saving], help="from submission to the result of one scenario")

@@ -1,7 +1,8 @@
 """A data set in the form of HumanEval, scored by `harena benchmark run` and by a script like the data set's own.
 
 Both sides are whole commands, from the start of Python to the last verdict, alternated: without a program that never
-ends, and with one in twenty. Beside that: many programs that sleep for a second, all asked for at once.
+ends, and with one in twenty. Beside that: many programs that sleep for a second, all asked for at once; and what the
+start of a command takes by itself.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from benchmarks.workload import suite
 EVERY = 20
 """of the answers one is a loop, where there are loops"""
 SLEEPERS, SLEEP_SECONDS = 300, 1
+HARENA = (sys.executable, "-m", "harena.cli.main")
 _ROOT = Path(__file__).parents[2]
 _LOOP = "    while True:\n        pass\n"
 _SLEEP = f"    import time\n    time.sleep({SLEEP_SECONDS})\n    return x + 1\n"
 
 
 def measure(*, rows: int, rounds: int) -> dict[str, Any]:
-    """{sides: {"no loops", "loops"} -> each side's medians and their ratios, sleepers: seconds of each round}."""
+    """{sides: {"no loops", "loops"} -> each side's medians and their ratios, starts: command -> medians, sleepers:
+    seconds, the median}."""
     with tempfile.TemporaryDirectory(prefix="harena-benchmark-data-set-") as directory, OwnTree() as tree:
         place = Path(directory)
         os.environ["HARENA_HOME"] = str(place / "home")
@@ -46,9 +49,11 @@ def measure(*, rows: int, rounds: int) -> dict[str, Any]:
             write(place / "answers.jsonl", answers)
             loops = sum(answer["completion"] == _LOOP for answer in answers)
             sides[label] = _alternated(place, tree, rounds, label, passing=rows - loops)
+        write(place / "rows.jsonl", problems[:1])
+        starts = _starts(place, tree, rounds)
         write(place / "rows.jsonl", [_sleeper(index) for index in range(SLEEPERS)])
         sleepers = [_harena(place, "oracle", SLEEPERS, SLEEPERS) for _ in range(rounds)]
-    return {"rows": rows, "rounds": rounds, "sides": sides, "sleepers": median(sleepers)}
+    return {"rows": rows, "rounds": rounds, "sides": sides, "starts": starts, "sleepers": median(sleepers)}
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -101,6 +106,27 @@ def _alternated(place: Path, tree: OwnTree, rounds: int, label: str, *, passing:
         for side in seconds
     }
     found["ratio"] = found["harena"]["seconds"] / found["script"]["seconds"]
+    pairs = zip(cpu["harena"], cpu["script"], strict=True)
+    found["cpu_ratio"] = median([harena / script for harena, script in pairs]) if cpu["script"] else None
+    return found
+
+
+def _starts(place: Path, tree: OwnTree, rounds: int) -> dict[str, Any]:
+    """Of commands that do next to nothing, and of a job of one row: what every command takes before its work."""
+    found = {}
+    for name, command in (
+        ("harena --version", lambda: _done([*HARENA, "--version"])),
+        ("harena benchmark ls", lambda: _done([*HARENA, "benchmark", "ls"])),
+        ("harena benchmark run, one row", lambda: _harena(place, "oracle", 0, 1)),
+    ):
+        seconds, cpu = [], []
+        for _ in range(rounds):
+            began, before = time.perf_counter(), tree.cpu_seconds()
+            command()
+            seconds.append(time.perf_counter() - began)
+            if before is not None and (after := tree.cpu_seconds()) is not None:
+                cpu.append(after - before)
+        found[name] = {"seconds": median(seconds), "cpu_seconds": median(cpu) if cpu else None}
     return found
 
 
@@ -117,7 +143,7 @@ def _harena(place: Path, answers: str, concurrency: int, passing: int) -> float:
     words = ["benchmark", "run", "--name", "made", "--scenarios", str(place / "rows.jsonl"), "--candidates", answers]
     words += ["--format", "json", *(["--concurrency", str(concurrency)] if concurrency else [])]
     began = time.perf_counter()
-    done = _done([sys.executable, "-m", "harena.cli.main", *words])
+    done = _done([*HARENA, *words])
     took = time.perf_counter() - began
     passed = json.loads(done)["summary"]["passed"]
     if passed != passing:
@@ -139,17 +165,21 @@ def render(results: dict[str, Any]) -> list[str]:
     lines = [
         f"{results['rows']} rows, median of {results['rounds']} alternated rounds. Script: each program forked from "
         "one process with another one for what it says, 3 s of wall time, four side by side. harena: "
-        "`harena benchmark run`, nothing set. Both from the start of the command to its end.",
+        "`harena benchmark run`, nothing set. Both from the start of the command to its end. The ratio of processor "
+        "time is the median of the rounds' ratios.",
         "",
-        "| | script s | harena s | harena / script | script CPU s | harena CPU s |",
-        "|---|---|---|---|---|---|",
+        "| | script s | harena s | harena / script | script CPU s | harena CPU s | CPU, harena / script |",
+        "|---|---|---|---|---|---|---|",
     ]
     for label, found in results["sides"].items():
         script, harena = found["script"], found["harena"]
         lines.append(
             f"| {label} | {script['seconds']:.2f} | {harena['seconds']:.2f} | {found['ratio']:.2f} "
-            f"| {_told(script['cpu_seconds'])} | {_told(harena['cpu_seconds'])} |"
+            f"| {_told(script['cpu_seconds'])} | {_told(harena['cpu_seconds'])} | {_told(found['cpu_ratio'])} |"
         )
+    lines += ["", "| start of a command | s | CPU s |", "|---|---|---|"]
+    for name, start in results["starts"].items():
+        lines.append(f"| `{name}` | {start['seconds']:.2f} | {_told(start['cpu_seconds'])} |")
     lines += ["", f"{SLEEPERS} programs that sleep {SLEEP_SECONDS} s, `--concurrency {SLEEPERS}`: "
               f"{results['sleepers']:.1f} s."]  # fmt: skip
     return lines
