@@ -71,6 +71,20 @@ def test_what_a_template_knows_of_scoring_needs_no_models() -> None:
     assert json.loads(done.stdout) == []
 
 
+def test_the_first_sandbox_loads_no_records_of_jobs_and_builds() -> None:
+    """Each record takes half a millisecond to be made, and the first result waits for all of them."""
+    code = (
+        "import sys\n"
+        "from harena.node import load_embedded\n"
+        "load_embedded()\n"
+        "names = ('benchmark_jobs', 'calibrations', 'catalog', 'image_builds')\n"
+        "others = [f'harena.core.records.{name}' for name in names]\n"
+        "sys.exit(' '.join(name for name in others if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_first_job_loads_what_it_needs() -> None:
     """What some contracts and formats alone need comes with them."""
     code = (

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from harena.core.records.catalog import ArchivedVersions, CalibrationJob, CatalogEntry, CatalogPage, StoredScenarios
-
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogKind
     from harena.core.idempotency import IdempotencyKey
+    from harena.core.records.catalog import ArchivedVersions, CalibrationJob, CatalogEntry, CatalogPage
     from harena.node.parts import NodeParts
 
 
@@ -25,6 +24,7 @@ class CatalogOperations:
 
     async def get_catalog_entry(self, kind: CatalogKind, ref: str, *, content: bool = False) -> CatalogEntry:
         """Look an entry up; scenarios come with the calibrations of their tests."""
+        from harena.core.records.catalog import StoredScenarios
         from harena.jobs.benchmark.calibrations import with_calibrations
 
         jobs = self._parts.benchmark_jobs()

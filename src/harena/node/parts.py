@@ -9,7 +9,6 @@ from harena.core.errors import SandboxUnavailableError, SandboxValidationError
 from harena.core.garbage import collection_paused
 from harena.core.threads import NODE
 from harena.node.database import NodeDatabase
-from harena.node.folder_builds import FolderBuilds
 from harena.node.images import NodeImages
 from harena.runtime.host import mechanisms
 from harena.runtime.host.sandboxes import Sandboxes
@@ -115,6 +114,7 @@ class NodeParts:
             raise _closed()
         if self._jobs is None:
             from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
+            from harena.node.folder_builds import FolderBuilds
 
             self._jobs = BenchmarkJobs(
                 self._config,
