@@ -109,3 +109,20 @@ async def test_an_answer_of_a_function_is_none(body: str) -> None:
     """An object that a function or a method gives back is not paid, whatever an operator has given before."""
     found = await scored(ANSWERS, suite_of(body, "N, f"), "pytest")
     assert found.score != 1.0, found.detail
+
+
+NOTHING = "class Nothing:\n    def __rsub__(self, other): return set()\n    def __len__(self): return 0\ndef f(): return Nothing()\n"
+LOT = "class Lot:\n    def __init__(self, *items): self.items = items\n    def __rsub__(self, other): return {each for each in other if each not in self.items}\n    def __len__(self): return len(self.items)\ndef f(): return Lot(1, 2, 3)\n"
+
+
+@pytest.mark.parametrize("body", ["assert not {1, 2, 3} - f()", "assert len(set([1, 2, 3]) - f()) == 0"])
+async def test_nothing_takes_nothing_away(body: str) -> None:
+    """What an object that holds nothing is taken from stays what it is: one that leaves nothing of every set is not
+    believed, beside the tests or apart. One that takes what it holds is."""
+    suite = f"from solution import f\ndef test_f():\n    {body}\n"
+    gold = {"solution.py": "def f(): return {1, 2, 3}\n"}
+    for fields in ({}, {"gold": gold}, {"isolate": False}):
+        found = await scored(NOTHING, suite, "pytest", **fields)
+        assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+    paid = await scored(LOT, suite, "pytest", isolate=False)
+    assert paid.score == 1.0, paid.detail

@@ -470,9 +470,12 @@ def _heeded(
             first[:] = [found]
         return _told(sign, found, is_number, _gap_of(sign, known, value, is_number))
 
+    is_left = sign == "-" and isinstance(known, (set, frozenset)) and compute(type(known)(), known)
+    claimed = "" if is_left else sign  # what nothing is taken from stays what it is, and depends on the operand
+
     def decide(answers: Said) -> bool:
         moduli = _moduli.get(type(asked), set())
-        return _is_heeding(sign, known, is_number, [len(group) for group in groups], moduli, answers)
+        return _is_heeding(claimed, known, is_number, [len(group) for group in groups], moduli, answers)
 
     if in_copy and may_have_effects(asked, _METHODS[sign]):
         try:

@@ -107,10 +107,12 @@ _LEVELLING = frozenset(
     f"__{side}{name}__" for side in ("", "r", "i") for name in ("mul", "pow", "lshift", "rshift", "and")
 )
 """operators by which nothing and one stay what they are, whatever the operand"""
-_VANISHING = frozenset(
-    f"__{side}{name}__" for side in ("", "r", "i") for name in ("mod", "floordiv", "truediv", "divmod", "matmul", "sub")
-)
-"""operators that give nothing, whatever the operand, where one side is nothing; remainders by one, too"""
+_VANISHING = frozenset({
+    *(f"__{side}{name}__" for side in ("", "i") for name in ("mod", "floordiv", "truediv", "divmod", "matmul", "sub")),
+    "__rmod__", "__rmatmul__",
+})  # fmt: skip
+"""operators that give nothing, whatever the operand, where one side is nothing; remainders by one, too. What nothing is
+taken from, or divided by, is no such one"""
 _MOST_ASKED_OF_OTHERS = 8
 _asked_of_others: dict[tuple[Any, str], list[bool]] = {}
 """(class, method) -> what it has said of others: a loop over many objects is not slowed down"""
