@@ -42,6 +42,9 @@ LOOKERS: dict[str, tuple[str, Any]] = {
     "cProfile": ("import cProfile\ndef g(): return 1\ndef f(n):\n    profile = cProfile.Profile()\n    profile.enable(); g(); profile.disable()\n    return len(profile.getstats()) > 0", True),
     "objects that are counted": ("import gc\nclass Node: pass\nkept = [Node(), Node()]\ndef f(n): return sum(1 for each in gc.get_objects() if isinstance(each, Node))", 2),
     "a generator of its own": ("import inspect\ndef numbers():\n    x = 5\n    yield x\ndef f(n):\n    made = numbers(); next(made)\n    return inspect.getgeneratorstate(made), made.gi_frame.f_locals['x']", ("GEN_SUSPENDED", 5)),
+    "a signal that ends what takes too long": ("import signal\ndef late(number, frame): raise TimeoutError\ndef f(n):\n    before = signal.signal(signal.SIGALRM, late)\n    signal.setitimer(signal.ITIMER_REAL, 60)\n    try: return 2 * n\n    finally: signal.setitimer(signal.ITIMER_REAL, 0); signal.signal(signal.SIGALRM, before)", 8),
+    "a function of C's library": ("import ctypes\ndef f(n): return ctypes.CDLL(None).abs(-n)", 4),
+    "a function that is copied": ("import types\ndef g(x): return 2 * x\ndef f(n): return types.FunctionType(g.__code__, globals())(n)", 8),
     "a loop of asyncio": ("import asyncio\nasync def g(n):\n    await asyncio.sleep(0)\n    return repr(asyncio.current_task()) != '' and 2 * n\ndef f(n): return asyncio.run(g(n))", 8),
 }  # fmt: skip
 

@@ -134,13 +134,14 @@ def main() -> None:
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
     with DeepTrees():
         tree = ast.parse(source)
+        taken = Taken(lambda what: False, {_PATH: source})
+        taken.watch_signals()
         tools = Tools(tree)
         whose = Whose(tree, request["names"])
         if whose.shared:
             GlobalStatements(whose.shared).visit(tree)
         theirs = whose.tested | {module.__name__.partition(".")[0]}
         executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
-        taken = Taken(lambda what: False, {_PATH: source})
         tests = compile(
             taken.put_calls(executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), whose.shared),
             _PATH,

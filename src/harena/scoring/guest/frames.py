@@ -156,16 +156,27 @@ class Programs:
         function, skipped = _set_function(frame, set_one)
         if function is None:
             return isinstance(set_one, ast.Name) and _found(frame, set_one.id) == (True, None)
+        return self._takes_frames(function, skipped, 0)
+
+    def handles(self, function: Any, skipped: int) -> bool:
+        """A function of the program's that is told a signal and a frame uses that as everybody may. `skipped`: how many
+        parameters have a value already."""
+        return self._takes_frames(function, skipped, 1)
+
+    def _takes_frames(self, function: Any, skipped: int, at: int) -> bool:
+        """`at`: the place of the frame among what the function is told. A third thing it may not use."""
         code = self._node_of_code(function.__code__)
-        if code is None:
+        if code is None or isinstance(code[1], ast.Module):
             return False
         text, definition = code
-        given = [*getattr(definition.args, "posonlyargs", []), *definition.args.args]
-        if len(given) != skipped + 3 or definition.args.vararg or definition.args.kwarg:
-            return False
-        name, told = given[skipped].arg, given[-1].arg
+        arguments = definition.args
         used = {each.id for each in ast.walk(definition) if isinstance(each, ast.Name)}
-        return told not in used and _Use(self, text, None).of_variable(definition, name, FRAME)
+        given = [*getattr(arguments, "posonlyargs", []), *arguments.args][skipped:]
+        if arguments.vararg is not None and arguments.vararg.arg in used:
+            return False
+        if any(each.arg in used for each in given[max(at + 1, 2) :]):
+            return False
+        return len(given) <= at or _Use(self, text, None).of_variable(definition, given[at].arg, FRAME)
 
     # What is read.
 

@@ -156,6 +156,7 @@ class Run:
         if self._home == BESIDE:
             self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
             self._taken = Taken(self._caught.may_be, self._tests_of(texts), self.trusted)
+            self._taken.watch_signals()
         self._tools = self._used() if self._home == BESIDE else None
         if self._swallowed is not None and self._taken is not None:
             # a trusted helper beside its test comes before a file of the candidate's with its name

@@ -19,6 +19,7 @@ only, Python 3.8 and up.
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import os
 import re
@@ -30,7 +31,7 @@ from harena.scoring.guest.frames import FRAME, INFOS, PAIRS, Programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
 HAS_TAKEN = 88
@@ -49,9 +50,14 @@ _KEEPING = frozenset({"cache", "lru_cache"})
 _TRACES = frozenset({"sys.settrace", "sys.setprofile"})
 """events by which a function is given frames"""
 _MONITORS = "sys.monitoring.register_callback"
+_HOOKS = frozenset({"sys.addaudithook"})
+_SYMBOLS = frozenset({"ctypes.dlsym", "ctypes.dlsym/handle"})
+_FREE_SYMBOLS = frozenset({"PyThreadState_SetAsyncExc"})
+"""what honest programs ask the interpreter for by its name in C: to end a thread that takes too long"""
+_MADE_OF_CODE = frozenset({"function.__new__", "exec", "object.__setattr__"})
 _LISTS = frozenset({"gc.get_objects", "gc.get_referrers", "gc.get_referents"})
 _OF_THREADS = frozenset({"sys._current_frames", "sys._current_exceptions"})
-_HEARD = frozenset({"sys._getframe", _MONITORS, *_TRACES, *_LISTS, *_OF_THREADS})
+_HEARD = frozenset({"sys._getframe", _MONITORS, *_HOOKS, *_TRACES, *_LISTS, *_OF_THREADS})
 _HOLD_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _NAMES_A_FILE = frozenset({"compile", "code.__new__"})
 _INSPECT, _TRACEBACK, _LOGGING = "inspect.py", "traceback.py", "logging/__init__.py"
@@ -73,12 +79,14 @@ _KEEP = frozenset({
     "importlib/resources/_common.py",
 })  # fmt: skip
 """files of the library that keep for themselves the frames that they look for"""
+_IS_GENERATOR = 0x20
 _KEEP_NOT = frozenset({"gi_frame"})
 """functions of theirs that do not"""
 _KEEP_TRACES = frozenset({"cProfile.py", "doctest.py"})
 """files of the library that set a trace of their own, which keeps to itself what it sees, or one that was set"""
 _MENTIONS = re.compile(r"_frame|getframe|currentframe|settrace|setprofile|get_objects|get_refer|enable|disable")
 """in the line of a library that looks for frames by itself; another calls what it was given"""
+_NO_MODULE = type(sys)("none")
 _IMPORTED = ("inspect", "logging", "traceback", "linecache", "warnings")
 """what is there before a program that speaks of it could put something of its own in"""
 _FRAMES = "frames, in which the tests' own variables are"
@@ -124,6 +132,7 @@ class Taken:
         """what files of the library hold, by path"""
         self._uses_lines = False
         """the candidate has a word for lines that are shown"""
+        self._programs = Programs({})
         self.what = ""
         """the first thing that was taken; empty = nothing was"""
 
@@ -190,19 +199,13 @@ class Taken:
         """From here on, hear of files that are opened and frames that are looked for. `programs`: path and text of
         the candidate's; what has another path has been written meanwhile, and nobody knows its words."""
         words = {word for text in programs.values() for word in _WORD.findall(unicodedata.normalize("NFKC", text))}
-        for name in _IMPORTED:
+        for name in (*_IMPORTED, "collections", "enum", "typing"):
             if name in words:
                 __import__(name)
         self._uses_lines = bool(words & _OF_LINES)
         self._programs = Programs({os.path.realpath(path): text for path, text in programs.items()})
         self._library = os.path.join(os.path.dirname(os.__file__), "")
-        self._genuine = [
-            (vars(sys.modules[name]), each, value)
-            for name in _IMPORTED
-            if name in sys.modules
-            for each, value in vars(sys.modules[name]).items()
-            if type(value) in (type, type(_tree)) and (name != "warnings" or each.endswith("_frame"))
-        ]
+        self._genuine = list(self._genuine_ones())
         files, inside = self._files, self._inside
 
         def heard(event: str, arguments: Any) -> None:
@@ -210,6 +213,11 @@ class Taken:
                 kind = "file" if files and type(arguments[0]) in (str, bytes) else ""
             elif event in _NAMES_A_FILE:
                 kind = "code"
+            elif event in _MADE_OF_CODE:
+                kind = "made" if hasattr(arguments[-1], "co_filename") else ""
+            elif event in _SYMBOLS:
+                name = str(arguments[1])
+                kind = "frame" if name.lstrip("_")[:2] == "Py" and name not in _FREE_SYMBOLS else ""
             elif event == "object.__getattr__":
                 kind = "frame" if arguments[1] in _HOLD_FRAMES else ""
             else:
@@ -221,6 +229,9 @@ class Taken:
                 if kind == "frame":
                     if self._looks(event, arguments, _getframe(1)):
                         self._takes(_FRAMES)
+                elif kind == "made":
+                    if self._makes_anew(arguments[-1], _getframe(1)):
+                        self._takes(_FRAMES)
                 elif kind == "code":
                     self._names(arguments[1], _getframe(1))
                 else:
@@ -229,6 +240,54 @@ class Taken:
                 inside.discard(_thread())
 
         sys.addaudithook(heard)
+
+    def _genuine_ones(self) -> Iterator[tuple[Mapping[str, Any], str, Any]]:
+        """(names, name, value) of what the library is told frames by"""
+        for name in _IMPORTED:
+            for each, value in vars(sys.modules.get(name, _NO_MODULE)).items():
+                if type(value) in (type, type(_tree)) and (name != "warnings" or each.endswith("_frame")):
+                    yield vars(sys.modules[name]), each, value
+                if type(value) is type and value.__module__ == name and name in ("inspect", "traceback"):
+                    yield from ((vars(value), method, found) for method, found in list(vars(value).items()))
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if type(module) is type(sys) and type(file) is str and file[len(self._library) :] in _KEEP:
+                yield from ((vars(module), name, sys) for name, value in vars(module).items() if value is sys)
+
+    def _makes_anew(self, code: Any, frame: Any) -> bool:
+        """The candidate makes a function of the library's, which then finds other names than its own."""
+        if self._whose(frame.f_code.co_filename) != "candidate" or self._whose(code.co_filename) != "library":
+            return False
+        path = code.co_filename[len(self._library) :] if code.co_filename.startswith(self._library) else ""
+        return path in _KEEP or path == _INSPECT
+
+    def watch_signals(self) -> None:
+        """Functions that are to handle signals are told a frame, too, and the interpreter tells nobody of them. Done
+        before anybody looks at what libraries consist of."""
+        import signal
+
+        in_c = sys.modules["_signal"]
+        really_set = in_c.signal
+
+        def set_handler(signalnum: int, handler: Any) -> Any:
+            if not self._may_handle(handler):
+                self._takes(_FRAMES)
+            return really_set(signalnum, handler)
+
+        set_handler.__name__, set_handler.__doc__ = "signal", really_set.__doc__
+        in_c.signal = signal.signal.__wrapped__ = set_handler  # type: ignore[attr-defined]
+
+    def _may_handle(self, handler: Any) -> bool:
+        """No function of the candidate's, or one that uses a frame as everybody may."""
+        skipped = 0
+        while type(handler) in (functools.partial, type(self._may_handle)):
+            is_method = type(handler) is not functools.partial
+            skipped += 1 if is_method else len(handler.args)
+            handler = handler.__func__ if is_method else handler.func
+        if type(handler) is not type(_tree):
+            return not callable(handler) or getattr(handler, "__module__", "") in ("_signal", "signal")
+        is_theirs = self._whose(handler.__code__.co_filename) == "candidate"
+        return not is_theirs or self._programs.handles(handler, skipped)
 
     def _names(self, path: Any, frame: Any) -> None:
         """The candidate gives a code of its own the name of a file."""
@@ -246,9 +305,11 @@ class Taken:
         if self._whose(frame.f_code.co_filename) != "candidate":
             return False
         if between and not self._is_of_python(between[0].f_code.co_filename):
-            return not self._speaks_of_frames(between[0])
+            return event not in _SYMBOLS and not self._speaks_of_frames(between[0])
         if event in _LISTS:
             return bool(between) or not self._programs.counts_only(frame)
+        if event in _HOOKS or event in _SYMBOLS:
+            return True
         if event == _MONITORS or event in _OF_THREADS:
             return not _is_of_profiler(arguments)
         if between and not self._speaks_of_frames(between[0]):
@@ -270,7 +331,7 @@ class Taken:
     def _is_kept(self, between: list[Any], frame: Any) -> bool:
         """The library keeps the frames for itself, or hands them to a program that uses them as everybody may.
         `between`: its frames, from where it looks to where the program has called it, in `frame`."""
-        if any(names.get(name) is not value for names, name, value in self._genuine):
+        if sys._getframe is not _getframe or any(names.get(name) is not value for names, name, value in self._genuine):
             return False
         places = list(map(self._place, between))
         if any(place[0] == _TRACEBACK and each.f_locals.get("capture_locals") for place, each in zip(places, between)):  # noqa: B905
@@ -281,6 +342,8 @@ class Taken:
             at += 1
         if at and not kind:
             return True
+        if places[-1][0] == _TRACEBACK and places[-1] not in _HANDED and between[-1].f_code.co_flags & _IS_GENERATOR:
+            return False  # it hands them to whoever goes through it
         if at == len(places):
             return kind in (FRAME, INFOS, PAIRS) and self._programs.understands(frame, kind)
         return places[at][0] in _KEEP and places[at][1] not in _KEEP_NOT
