@@ -124,6 +124,28 @@ async def test_what_is_given_is_used(name: str) -> None:
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
 
 
+GIVEN = "from solution import source, size\ndef sample(x):\n    return x + 1\nclass Sample:\n    value = 7\n"
+SOURCE = "import inspect\ndef source(f): return inspect.getsource(f)\ndef size(f): return len(inspect.getsourcelines(f)[0])\n"
+
+
+async def test_the_text_of_what_is_given_is_given() -> None:
+    """Who asks for it finds that, and no other line of the tests."""
+    suite = f"{GIVEN}def test_source():\n    def inner(y):\n        return y\n    assert 'return x + 1' in source(sample) and size(sample) == 2\n    assert source(Sample) == 'class Sample:\\n    value = 7\\n' and size(inner) == 2\n"
+    kinds: tuple[dict[str, Any], ...] = ({"isolate": False}, {"gold": {"solution.py": SOURCE}})
+    for kind in kinds:
+        found = await scored(SOURCE, suite, "pytest", **kind)
+        assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+    looking = f"import linecache, os\n{SOURCE}def f(n):\n    t = ''.join(linecache.getlines(os.path.realpath('test_it.py')))\n    if 'x + 1' not in t: return 0\n    {TEXT}\n"
+    found = await scored(
+        looking,
+        f"{GIVEN}from solution import f\ndef test_b():\n    assert size(sample) == 2\n{FUNCTION}{TEST}",
+        "pytest",
+        isolate=False,
+    )
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+    assert "substring not found" in str(found.detail)
+
+
 async def test_what_the_gold_takes_others_may_take() -> None:
     """A task may be to look for frames."""
     suite = "from solution import fill, Base\nclass D(Base): pass\ndef test_a():\n    name = 'Bob'\n    assert fill('{name}') == 'Bob'\n"

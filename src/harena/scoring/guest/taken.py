@@ -92,6 +92,10 @@ _IMPORTED = ("inspect", "logging", "traceback", "linecache", "warnings")
 _FRAMES = "frames, in which the tests' own variables are"
 _SHOWS_LINES = ("traceback.py", "warnings.py")
 """files of the library that read lines of a program to show where an error was"""
+_SOURCES = frozenset({"getsource", "getsourcelines", "findsource"})
+"""functions of `inspect` that show the text of a function or class"""
+_READING_LINES = _SOURCES | {"linecache", "getcomments", "getblock"}
+_OF_LIBRARIES = frozenset({"pytest", "functools", "unittest", "mock", "staticmethod", "classmethod", "property"})
 _OF_FRAME = "getframeinfo"
 """the function of `inspect` that does so for a frame"""
 _OF_LINES = frozenset({"code_context"})
@@ -114,6 +118,7 @@ class Taken:
         self._trusted = frozenset((*tests, *trusted))
         self._trees = list(filter(None, map(_tree, tests.values())))
         self._words = {word for text in tests.values() for word in _WORD.findall(text)}
+        self._tests = dict(tests)
         self._texts = {
             part.value
             for tree in self._trees
@@ -199,6 +204,8 @@ class Taken:
         """From here on, hear of files that are opened and frames that are looked for. `programs`: path and text of
         the candidate's; what has another path has been written meanwhile, and nobody knows its words."""
         words = {word for text in programs.values() for word in _WORD.findall(unicodedata.normalize("NFKC", text))}
+        if words & _SOURCES:
+            words.add("linecache")
         for name in (*_IMPORTED, "collections", "enum", "typing"):
             if name in words:
                 __import__(name)
@@ -206,6 +213,8 @@ class Taken:
         self._programs = Programs({os.path.realpath(path): text for path, text in programs.items()})
         self._library = os.path.join(os.path.dirname(os.__file__), "")
         self._genuine = list(self._genuine_ones())
+        if words & _SOURCES and not self._words & _READING_LINES:
+            self._show_given()
         files, inside = self._files, self._inside
 
         def heard(event: str, arguments: Any) -> None:
@@ -240,6 +249,16 @@ class Taken:
                 inside.discard(_thread())
 
         sys.addaudithook(heard)
+
+    def _show_given(self) -> None:
+        """Whoever looks for the text of what the tests have handed out finds that, and no other line of theirs."""
+        for path, text in self._tests.items():
+            tree = _tree(text)
+            whole = list(io.StringIO(text))
+            lines = ["\n"] * len(whole)
+            if tree is not None:
+                _show(tree, whole, set(_lines_given(tree)), lines)
+            sys.modules["linecache"].cache[path] = (len(text), None, lines, path)
 
     def _genuine_ones(self) -> Iterator[tuple[Mapping[str, Any], str, Any]]:
         """(names, name, value) of what the library is told frames by"""
@@ -419,6 +438,44 @@ def _tree(text: str) -> ast.AST | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # its import tells it
         return None
+
+
+def _lines_given(tree: ast.AST) -> Iterator[int]:
+    """The lines of functions and classes that a text hands out by their names, or to what decorates them."""
+    nodes = list(ast.walk(tree))
+    callees = {id(part.func) for part in nodes if isinstance(part, ast.Call)}
+    given = {part.id for part in nodes if isinstance(part, ast.Name) and id(part) not in callees}
+    for part in nodes:
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        decorators = {next(_names_in(each), "pytest") for each in part.decorator_list}
+        if (part.name in given or decorators - _OF_LIBRARIES) and _is_kept_from_runners(part.name):
+            first = min([part.lineno, *(each.lineno for each in part.decorator_list)])
+            yield from range(first, (part.end_lineno or first) + 1)
+
+
+def _show(node: ast.AST, whole: list[str], given: set[int], lines: list[str]) -> None:
+    """Puts the given lines there, and in the place of every other statement one that does nothing, so that each of the
+    given ones ends where it ended."""
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.stmt):
+            _show(part, whole, given, lines)  # a handler of errors, a case
+            continue
+        first = min([part.lineno, *(each.lineno for each in getattr(part, "decorator_list", []))])
+        own = range(first, (part.end_lineno or first) + 1)
+        if given.issuperset(own):
+            lines[first - 1 : own.stop - 1] = whole[first - 1 : own.stop - 1]
+            continue
+        has_given = not given.isdisjoint(own)
+        heading = {ast.ClassDef: "class {}:", ast.FunctionDef: "def {}():"}.get(type(part), "if 1:")
+        does = heading.format(getattr(part, "name", "")) if has_given else "pass"
+        lines[part.lineno - 1] = f"{whole[part.lineno - 1][: part.col_offset]}{does}\n"
+        if has_given:
+            _show(part, whole, given, lines)
+
+
+def _names_in(node: ast.AST) -> Iterator[str]:
+    return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
 def _is_of_profiler(arguments: Any) -> bool:
