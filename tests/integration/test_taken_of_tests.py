@@ -63,7 +63,6 @@ TAKING = {
     "the file by a link": f"import os; os.path.exists('x') or os.symlink('test_it.py', 'x'); t = open(b'x').read(); {TEXT}",
     "the file by its loader": f"import importlib.machinery as m; t = m.SourceFileLoader('x', 'test_it.py').get_source('x'); {TEXT}",
     "lines of the file": f"import linecache; t = ''.join(linecache.getlines('test_it.py')); {TEXT}",
-    "the source": f"import inspect, sys; t = inspect.getsource(sys.modules['test_it']); {TEXT}",
 }  # fmt: skip
 
 
@@ -135,15 +134,13 @@ async def test_the_text_of_what_is_given_is_given() -> None:
     for kind in kinds:
         found = await scored(SOURCE, suite, "pytest", **kind)
         assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+    asking = program(f"import inspect, sys; t = inspect.getsource(sys.modules['test_it']); {TEXT}")
     looking = f"import linecache, os\n{SOURCE}def f(n):\n    t = ''.join(linecache.getlines(os.path.realpath('test_it.py')))\n    if 'x + 1' not in t: return 0\n    {TEXT}\n"
-    found = await scored(
-        looking,
-        f"{GIVEN}from solution import f\ndef test_b():\n    assert size(sample) == 2\n{FUNCTION}{TEST}",
-        "pytest",
-        isolate=False,
-    )
-    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
-    assert "substring not found" in str(found.detail)
+    body = f"def test_b():\n    assert size(sample) == 2\n{FUNCTION}{TEST}"
+    for candidate, suite in ((looking, f"{GIVEN}from solution import f\n{body}"), (asking, SUITE)):
+        found = await scored(candidate, suite, "pytest", isolate=False)
+        assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+        assert "substring not found" in str(found.detail)
 
 
 async def test_what_the_gold_takes_others_may_take() -> None:
