@@ -5,8 +5,9 @@ files of a folder in `SHARES` a draw of one in so many, and of a function with m
 folder, a draw of so many. The draw is the same in every process that is given the same words (`--draw`), and what is
 not drawn is in the second part. `make` draws by the commit, so that in time every file and row is run first.
 
-`--short-tables` takes of the second part so many rows of a test function that both parts together have `MOST_ROWS` of
-it: every function is run, and the other rows with another draw. Rows that bear the mark `cheap` are all taken.
+`--short-tables` takes of the second part so many rows of a test function that both parts together have `FEW_ROWS` of
+it, or one in `FEW_SHARE` of a longer table: every function is run, and the other rows with another draw. Rows that bear
+the mark `cheap` are all taken.
 
 Files whose tests are marked `slow` come first, then those with the most tests: two processes that take a file at a time
 end together only where the last files are short.
@@ -26,8 +27,10 @@ SHARES = {"component": 3, "integration": 6, "escape": 6, "battery": 2}
 """By folder of tests/: the first part has one in so many of its files. Folders that are not here: all."""
 LEFT = {"thorough", "alone"}
 """Marks of tests that the first part does without."""
-MOST_ROWS = 4
-"""With `--short-tables`, the most rows of one test function in both parts together."""
+FEW_ROWS = 4
+"""With `--short-tables`, so many rows of a test function are in both parts together, where it has as many."""
+FEW_SHARE = 8
+"""With `--short-tables`, one in so many rows of a test function is there, where that is more than `FEW_ROWS`."""
 CHEAP = "cheap"
 """The mark of rows that `--short-tables` leaves in: they take next to no time."""
 SLOW_WEIGHT = 20
@@ -60,18 +63,22 @@ def first_part(tests: Sequence[tuple[str, bool]], draw: str) -> set[str]:
 
 
 def shortened(tests: Iterable[str], first: Iterable[str], cheap: Iterable[str], draw: str) -> set[str]:
-    """What `--short-tables` leaves of the second part's tests: of each function so many rows that both parts together
-    have `MOST_ROWS`, as `draw` decides, at least one where the first part has none, and all that are `cheap`."""
+    """What `--short-tables` leaves of the second part's tests: of each function so many rows, as `draw` decides, that
+    both parts together have a few, at least one where the first part has none; and all rows that are `cheap`."""
     functions: dict[str, list[str]] = defaultdict(list)
     whole = set(cheap)
     for name in tests:
         functions[_function(name)].append(name)
     before = Counter(map(_function, first))
-    return {
-        row
-        for function, rows in functions.items()
-        for row in {*drawn(rows, max(0, MOST_ROWS - before[function]), draw), *(whole & set(rows))}
-    }
+    found = whole & {row for rows in functions.values() for row in rows}
+    for function, rows in functions.items():
+        found |= drawn(rows, max(0, few_of(len(rows) + before[function]) - before[function]), draw)
+    return found
+
+
+def few_of(rows: int) -> int:
+    """How many of so many rows of a test function `--short-tables` takes."""
+    return min(rows, max(FEW_ROWS, -(-rows // FEW_SHARE)))
 
 
 def _function(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiers import MOST_ROWS, ROWS, SHARES, drawn, first_part, in_order, is_drawn, shortened
+from tiers import FEW_ROWS, ROWS, SHARES, drawn, few_of, first_part, in_order, is_drawn, shortened
 
 pytest_plugins = ["pytester"]
 
@@ -95,12 +95,13 @@ def test_every_row_is_drawn_in_time() -> None:
 
 def test_a_few_rows_of_a_table_are_drawn_in_time() -> None:
     """Every function is run each time, a short table whole, and no row of a long one is left for ever."""
-    short = [f"tests/escape/test_b.py::test_few[{number}]" for number in range(MOST_ROWS)]
+    short = [f"tests/escape/test_b.py::test_few[{number}]" for number in range(FEW_ROWS)]
     tests = {*MANY, *short, "tests/escape/test_b.py::test_one"}
     draws = [shortened(tests, [], [], str(number)) for number in range(100)]
     assert set.union(*draws) == tests
     assert all(tests - set(MANY) < found for found in draws)
-    assert all(len(found & set(MANY)) == MOST_ROWS for found in draws)
+    assert all(len(found & set(MANY)) == few_of(len(MANY)) for found in draws)
+    assert [few_of(rows) for rows in (1, 3, 4, 32, 33, 204)] == [1, 3, 4, 4, 5, 26]
 
 
 def test_rows_of_the_first_part_count() -> None:
@@ -110,7 +111,7 @@ def test_rows_of_the_first_part_count() -> None:
     first = first_part(tests, draw)
     rest = set(MANY) - first
     assert len(first) == ROWS["component"]
-    assert len(shortened(rest, first, [], draw)) == MOST_ROWS - ROWS["component"]
+    assert len(shortened(rest, first, [], draw)) == few_of(len(MANY)) - ROWS["component"]
     assert shortened(rest, first, MANY, draw) == rest
 
 

@@ -150,6 +150,7 @@ SMUGGLED = {
 }
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize("name", SMUGGLED)
 async def test_what_two_readers_could_read_in_two_ways(tmp_path: Path, name: str) -> None:
     """It is refused with words, although its token is good, and the upstream hears nothing."""

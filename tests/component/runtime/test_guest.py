@@ -21,6 +21,7 @@ def path_of(module: str) -> Path:
     return SOURCE.joinpath(*module.split(".")[1:]).with_suffix(".py")
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize("module", guest.MODULES)
 def test_guest_modules_import_only_each_other_and_the_standard_library(module: str) -> None:
     """Nothing of the real package, and nothing that has to be installed, exists in an image."""

@@ -269,6 +269,7 @@ def with_info(**fields: Any) -> dict[str, Any]:
     return {**VERIFICATION_INFO, "verification_info": {"language": "python", "test_cases": [], **fields}}
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize(
     ("row", "field", "message"),
     [

@@ -29,6 +29,7 @@ def proven(where: Path, source: str, candidate: str) -> bool:
     return "harena-proof word" in said.stdout
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize(
     ("source", "candidate"),
     [

@@ -282,6 +282,7 @@ def test_two_verdicts_with_the_key_are_none(said: str) -> None:
     assert read is None
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize(
     ("said", "score"),
     [

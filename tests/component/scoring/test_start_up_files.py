@@ -12,6 +12,7 @@ from harena.scoring.guest.sitecustomize import is_trusted
 from harena.scoring.scorers.start_up_files import first_module_of, guard, guarded_shell
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize(
     ("line", "trusted"),
     [

@@ -122,6 +122,7 @@ def test_formulas_are_computed(formula: str, value: float) -> None:
     assert computed(formula, {"a": 0.5, "b": 1.0}) == pytest.approx(value)
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
@@ -158,12 +159,14 @@ HONEST = (
 )  # fmt: skip
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize("formula", HONEST)
 def test_honest_formulas_are_kept(formula: str) -> None:
     """Means, smallest, greatest, products, penalties and thresholds from a half on."""
     check_formula(formula, ("a", "b"))
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
@@ -237,6 +240,7 @@ def test_a_longest_subsequence_of_many_characters_takes_little_memory() -> None:
     assert peak < 8_000_000
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize(
     ("text", "reference", "metric", "value"),
     [

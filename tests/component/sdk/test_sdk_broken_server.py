@@ -121,6 +121,7 @@ NONSENSE = {
 }
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize("nonsense", NONSENSE)
 @pytest.mark.parametrize("asked", ASKED)
 async def test_nonsense_is_an_error_of_the_server(asked: str, nonsense: str) -> None:
@@ -147,6 +148,7 @@ async def test_events_that_come_again_are_an_error() -> None:
             await _events(client)
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize("content", [b"[" * 100_000, b"1" * 5000, b"[]", b"null", b"x", b"\xff", b'{"usage": 3}'])
 @pytest.mark.parametrize("kind", [Frame.STARTED, Frame.RESULT, Frame.PROBLEM])
 @pytest.mark.parametrize("begun", [b"", frames(Frame.STARTED, b'{"exec_id": "e"}')])

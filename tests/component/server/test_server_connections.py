@@ -104,6 +104,7 @@ async def test_a_head_that_never_comes(here: World, monkeypatch: pytest.MonkeyPa
     writer.close()
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize(
     ("request_", "status", "code"),
     [

@@ -88,6 +88,7 @@ async def test_candidates_come_before_the_rows_that_they_answer(http: aiohttp.Cl
     assert (status, job["progress"]["total"]) == (201, 3), job
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize(
     ("body", "says"),
     [

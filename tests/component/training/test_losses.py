@@ -64,6 +64,7 @@ def by_engine(made: list[Sequence], spec: LossSpec, cut: int) -> tuple[float, li
     return total, leaves
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec.algorithm}-{spec.correction}-{spec.aggregation}")
 @pytest.mark.parametrize("cut", [1, 2, 4, 6])
 def test_values_and_gradients_are_those_of_the_naive_formulas(spec: LossSpec, cut: int) -> None:

@@ -57,6 +57,7 @@ LEAKS: dict[str, Callable[[str], Mapping[str, Any]]] = {
 }
 
 
+@pytest.mark.cheap
 @pytest.mark.parametrize("name", OUTSIDE)
 @pytest.mark.parametrize("leak", LEAKS)
 def test_no_name_leads_out_of_a_model(leak: str, name: str, tmp_path: Path) -> None:
