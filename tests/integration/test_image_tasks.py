@@ -230,6 +230,37 @@ made.serve_forever()
 END
 """,
     ),
+    "links among settings, and a release that is current": ImageTask(
+        image=DEBIAN,
+        dockerfile="WORKDIR /app\n",
+        verifier=(
+            "at=/etc/web/enabled/site; [ -L /etc/web/enabled/site ] && grep -q 80 /etc/web/enabled/site "
+            '&& [ "$(readlink /opt/app/current)" = releases/2 ] && [ "$(cat /opt/app/current/x)" = 2 ] '
+            f'&& [ "$(stat -c %Y /var/lib/service/stamp)" = 978307200 ] && ok=1{RULE}'
+        ),
+        solution=(
+            "mkdir -p /etc/web/available /etc/web/enabled /opt/app/releases/2 /var/lib/service; "
+            "echo 'listen 80' > /etc/web/available/site; ln -s ../available/site /etc/web/enabled/site; "
+            "echo 2 > /opt/app/releases/2/x; ln -s releases/2 /opt/app/current; "
+            "touch -d @978307200 /var/lib/service/stamp\n"
+        ),
+    ),
+    "folders of the task's at the root": ImageTask(
+        image=DEBIAN,
+        dockerfile="RUN mkdir /project\nWORKDIR /usr/src/app\n",
+        verifier=(
+            '[ "$(cat /project/out.txt)" = 42 ] && [ "$(cat /results.txt)" = 7 ] '
+            f'&& [ "$(cat /usr/src/app/main.txt)" = 1 ] && ok=1{RULE}'
+        ),
+        solution="echo 42 > /project/out.txt; echo 7 > /results.txt; echo 1 > main.txt\n",
+    ),
+    "a path that is joined": ImageTask(
+        image=PYTHON,
+        dockerfile="WORKDIR /app\n",
+        verifier=f"python3 /tests/check.py && ok=1{RULE}",
+        solution="echo a > /root/a.txt\n",
+        files={"tests/check.py": "from pathlib import Path\nassert (Path('/root') / 'a.txt').exists()\n"},
+    ),
     "a partial reward": ImageTask(
         image=DEBIAN,
         dockerfile="WORKDIR /app\n",
@@ -252,6 +283,25 @@ async def test_the_oracle_is_paid_and_nothing_is_not(source: Source, tmp_path: P
     for who, score in (("oracle", 1.0), ("nop", 0.0)):
         result = await judged(source, scenario_of(folder, who))
         assert (who, result.score, result.validity) == (who, score, Validity.VALID), result.detail
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of several users are made")
+async def test_files_that_were_given_to_somebody_are_theirs(source: Source, tmp_path: Path) -> None:
+    """In a folder of root's, too, where their owner could make nothing."""
+    task = ImageTask(
+        image=DEBIAN,
+        verifier=(
+            '[ "$(stat -c %U:%a /srv/key)" = nobody:640 ] && [ "$(stat -c %U:%a /srv/d)" = nobody:700 ] '
+            f'&& [ "$(stat -c %u /srv/link)" = 1234 ] && ok=1{RULE}'
+        ),
+        solution=(
+            "mkdir -p /srv/d; echo k > /srv/key; echo x > /srv/d/x; ln -s key /srv/link; chmod 640 /srv/key; "
+            "chmod 700 /srv/d; chown nobody /srv/key; chown -R nobody /srv/d; chown -h 1234 /srv/link\n"
+        ),
+    )
+    result = await judged(source, scenario_of(task.written(tmp_path / "task"), "oracle"))
+    assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail
 
 
 OWNED = ImageTask(

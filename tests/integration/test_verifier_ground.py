@@ -65,6 +65,8 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
         "printf '[tool.pytest.ini_options]\\naddopts=\"--co\"\\n' > pyproject.toml", COPIED, {"test_o.py": LOOKS}, {}
     ),
     "options in the setup": ("printf '[tool:pytest]\\naddopts=--co\\n' > setup.cfg", COPIED, {"test_o.py": LOOKS}, {}),
+    "a program that is made already": ("printf '#!/bin/sh\\n' > prog; chmod +x prog; touch -d 2099-01-01 prog; echo 'exit 1' > main.sh", f"cp /tests/Makefile /app; cd /app; r=0; make -s check && r=1{END}", {"Makefile": "check: prog\n\t./prog\nprog: main.sh\n\tcp main.sh $@\n\tchmod +x $@\n"}, {}),
+    "an object that is made already": ("printf '#!/bin/sh\\n' > lib.o; chmod +x lib.o; touch -d 2099-01-01 lib.o; echo 'exit 1' > lib.c", f"cp /tests/Makefile /app; cd /app; r=0; make -s check CC='sh -c \"cat lib.c\"' && r=1{END}", {"Makefile": "check: lib.o\n\tsh lib.o\n"}, {}),
     "rules before the environment's": ("printf 'check:\\n\\ttrue\\n' > GNUmakefile", MAKES, {}, MAKE),
     "rules before the verifier's": (
         "printf 'check:\\n\\ttrue\\n' > makefile", "cp /tests/Makefile /app; " + MAKES,
@@ -475,6 +477,13 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
         "ln -s /dev/null null; ln -s /workspace/x x; echo 42 > /workspace/x; ln -s /nowhere/at/all lost",
         f"cd /app; r=0; [ ! -s null ] && [ $(cat x) = 42 ] && [ -L lost ] && r=1{END}", {}, {},
     ),
+    "a path that is given": ("echo 42 > /tmp/given.txt", f"r=0; grep -qx 42 $OUT && r=1{END}", {}, {"verifier_env": {"OUT": "/tmp/given.txt"}}),
+    "a path below home that is joined": ("echo 42 > ~/made.txt", ENDS, {"t.py": "import os\nassert open(os.path.join(os.path.expanduser('~'), 'made' + '.txt')).read() == '42\\n'\n"}, {}),
+    "a folder for temporary files": ("echo 42 > /tmp/made.txt", ENDS, {"t.py": "import os, tempfile\nassert open(os.path.join(tempfile.gettempdir(), 'made.txt')).read() == '42\\n'\n"}, {}),
+    "memory that is shared": ("echo 42 > /dev/shm/made.txt", f"r=0; grep -qx 42 /dev/shm/made.txt && r=1{END}", {}, {}),
+    "a link, a time and a mode": ("echo 42 > /tmp/real.txt; chmod 640 /tmp/real.txt; touch -d @978307200 /tmp/real.txt; ln -s real.txt /tmp/link.txt", f"r=0; [ -L /tmp/link.txt ] && grep -qx 42 /tmp/link.txt && [ $(stat -Lc %Y:%a /tmp/real.txt) = 978307200:640 ] && r=1{END}", {}, {}),
+    "a link to the root": ("ln -s / root; echo 42 > out.txt", f"r=0; grep -qx 42 /app/root/app/out.txt && r=1{END}", {}, {}),
+    "links to many folders": ("for i in $(seq 500); do mkdir -p store/$i/a; ln -s ../store/$i links$i; done; echo 42 > out.txt", f"r=0; grep -qx 42 /app/out.txt && r=1{END}", {}, {}),
     "a folder of data": ("mkdir data; echo 42 > data/x; chmod -R a-w data", f"cd /app; r=0; [ $(cat data/x) = 42 ] && r=1\nif [ 1 \\> data ]; then :; fi{END}", {}, {}),
 }  # fmt: skip
 

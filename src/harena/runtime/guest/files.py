@@ -28,7 +28,7 @@ _BLOCK_BYTES = 512  # of which a tar archive is made
 _TAR_FILE, _TAR_LINK, _TAR_DIRECTORY = b"0", b"2", b"5"
 _GATHERED_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 18
-_LEAST_HOLE_BYTES, _MOST_PARTS = 1 << 20, 1000  # a file with smaller holes, or more parts, is packed as it reads
+_LEAST_HOLE_BYTES, _MOST_PARTS = 1 << 20, 20_000  # a file with smaller holes, or more parts, is packed as it reads
 _PARTS = "HARENA.parts"  # name of the header that says where the parts of a file with holes are
 _SAME_TIME_SECONDS = 1e-6  # a time that was a float on its way may have lost a nanosecond
 _LEFT_OUT = (
@@ -504,16 +504,16 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
         if member.isdir():
             _make_way(target, stat.S_IFDIR, owner, holds_kept)
             if not os.path.isdir(target):
-                _as_owner(owner, os.mkdir, target, 0o700)
+                _as_owner(owner, target, os.mkdir, target, 0o700)
             elif os.stat(target).st_mode & 0o700 != 0o700:
-                _as_owner(owner, os.chmod, target, 0o700)
+                _as_owner(owner, target, os.chmod, target, 0o700)
             folders.append((target, mode, member.mtime, owner))
         elif member.issym():
             _make_way(target, stat.S_IFLNK, owner, holds_kept)
             if os.path.islink(target) and os.readlink(target) != member.linkname:
                 os.unlink(target)
             if not os.path.islink(target):
-                _as_owner(owner, os.symlink, member.linkname, target)
+                _as_owner(owner, target, os.symlink, member.linkname, target)
         elif member.isreg():
             _make_way(target, stat.S_IFREG, owner, holds_kept)
             content = _content_of(member, archive)
@@ -521,7 +521,7 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
             if parts is not None:
                 if os.path.lexists(target):
                     os.unlink(target)
-                _as_owner(owner, _write_parts, content, parts, target, mode, member.mtime)
+                _as_owner(owner, target, _write_parts, content, parts, target, mode, member.mtime)
                 continue
             before = _opened_if(target, member.size, mode)
             try:
@@ -531,13 +531,13 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
                     if os.path.lexists(target):
                         os.unlink(target)
                     given = (before, alike, part, content)
-                    _as_owner(owner, _write_member, given, target, mode, member.mtime)
+                    _as_owner(owner, target, _write_member, given, target, mode, member.mtime)
             finally:
                 if before is not None:
                     os.close(before)
     _clear(top, "", frozenset(kept), above_kept | seen, seen)
     for target, mode, modified, owner in reversed(folders):
-        _as_owner(owner, _finish_folder, target, mode, modified)
+        _as_owner(owner, target, _finish_folder, target, mode, modified)
     return []
 
 
@@ -559,7 +559,7 @@ def _adopt_times(extra: int, path: str) -> list[str]:
             if is_other and (about.st_uid, about.st_gid) == (member.uid, member.gid):
                 alike, part = _read_alike(before, _content_of(member, archive))
                 if alike == member.size and not part:
-                    _as_owner((member.uid, member.gid), _set_time, before, member.mtime)
+                    _as_owner((member.uid, member.gid), target, _set_time, before, member.mtime)
         finally:
             os.close(before)
     return []
@@ -634,9 +634,9 @@ def _read_alike(before: int | None, content: IO[bytes]) -> tuple[int, bytes]:
         alike += len(part)
 
 
-def _as_owner(owner: tuple[int, int], work: Callable[..., None], *arguments: object) -> None:
-    """Do it as the owner that the sandbox has for what is made, where it has several users; else, and where the owner
-    may not, as root: nobody gives files away here."""
+def _as_owner(owner: tuple[int, int], target: str, work: Callable[..., None], *arguments: object) -> None:
+    """Do it as the owner that the sandbox has for what is made at `target`, where it has several users; else, and where
+    the owner may not, as root, who gives it to the owner where the profile allows that."""
     if owner != (0, 0):
         try:
             os.setegid(owner[1])
@@ -654,6 +654,15 @@ def _as_owner(owner: tuple[int, int], work: Callable[..., None], *arguments: obj
             if os.getegid():
                 os.setegid(0)
     work(*arguments)
+    about = os.lstat(target)
+    if (about.st_uid, about.st_gid) != owner:
+        try:
+            os.chown(target, *owner, follow_symlinks=False)
+            if stat.S_IMODE(about.st_mode) & (stat.S_ISUID | stat.S_ISGID):  # which a change of the owner takes away
+                os.chmod(target, stat.S_IMODE(about.st_mode))
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.EINVAL):  # the sandbox has no such user
+                raise
 
 
 def _finish_folder(target: str, mode: int, modified: float) -> None:

@@ -71,6 +71,8 @@ Content = bytes | bytearray | memoryview
 _INPUT = "/dev/stdin"
 _MESSAGE_BYTES = 1 << 12
 _INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
+_MOVING = ("pack", "unpack", "pour", "replace_tree", "adopt_times")
+"""operations that take as long as there is content"""
 _KILL_PATIENCE_SECONDS = 10.0
 _END_PATIENCE_SECONDS = 0.1
 _OUTBOX_MESSAGES = 10_000
@@ -747,7 +749,7 @@ class LinuxSandbox:
             raise
         finally:
             _close_all((write_end, *extra))
-        moves_content = operation in ("pack", "unpack", "pour")  # watched by those who move it
+        moves_content = operation in _MOVING  # watched by those who move it
         try:
             async with asyncio.timeout(None if moves_content else MOST_SECONDS):
                 text = await box_files.read_answer(read_end, None if moves_content else self._patience)

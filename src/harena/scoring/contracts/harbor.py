@@ -34,6 +34,8 @@ _OF_THE_IMAGE = (
     "/bin", "/boot", "/dev", "/lib", "/lib32", "/lib64", "/libx32", "/logs/verifier", "/nix", "/proc", "/run", "/sbin",
     "/snap", "/solution", "/sys", "/tests", "/usr", "/var/lib/dpkg", "/var/lib/apk", "/var/lib/rpm",
 )  # fmt: skip
+_OF_WORK = ("/dev/shm", "/usr/local/src", "/usr/share/nginx/html", "/usr/src")
+"""below these no program is looked for, and images of Docker's guides have their working directory there"""
 _STEERING_IN_ETC = re.compile(
     r"(?:ld\.so|profile|bash|zsh|csh|fish|environment|inputrc|python|perl|ruby|php|lua|node|npmrc|yarnrc|gitconfig"
     r"|pip\.conf|alternatives|nsswitch|pam|security|sudoers|ssl$|ssl/openssl|java|maven|gradle|xdg|gai\.conf|skel"
@@ -50,6 +52,8 @@ def is_within(path: str, folder: str) -> bool:
 
 def is_of_system(path: str) -> bool:
     """A path below which images have what programs are, load or read when they start; or one that holds such."""
+    if any(is_within(path, other) and path != other for other in _OF_WORK):
+        return False
     if any(is_within(path, other) or is_within(other, path) for other in _OF_THE_IMAGE):
         return True
     return path == "/etc" or (path.startswith("/etc/") and _STEERING_IN_ETC.match(path[5:]) is not None)

@@ -27,9 +27,11 @@ def is_trusted(words: "list[str]", here: str) -> bool:
             return True
         if option in ("-W", "-X", "--check-hash-based-pycs"):
             words = words[1:]
-    if not words or words[0] == "-" or os.path.realpath(words[0]) in TRUSTED:
+    if not words or words[0] == "-":
         return True
     program = os.path.realpath(words[0])
+    if program in TRUSTED or program in PROGRAMS:
+        return True
     return not is_below(os.path.dirname(program), here) or is_copy_of_trusted(program) or is_made_since(program)
 
 
@@ -47,6 +49,8 @@ HIDDEN = ()
 """(True,): guarded processes are hidden from others, as which the candidate's shall not count"""
 LEFT = ()
 """files in which the candidate has left rules for a test runner"""
+PROGRAMS = ()
+"""paths of the image's own programs and modules that lie where the candidate could leave others"""
 LEFT_TESTS = ()
 """digests of the test files that the candidate has left, by which copies of them are known"""
 BEGAN = ()
@@ -534,12 +538,12 @@ class Elsewhere(PathFinder):
     def find_trusted(cls, fullname: str, path: "Any") -> "Any":
         """One of the verifier's own modules, whatever else lies beside it."""
         name = fullname.rpartition(".")[2]
-        places: Any = path if TRUSTED or COPIED else ()
+        places: Any = path if TRUSTED or COPIED or PROGRAMS else ()
         for place in places:
             folder = os.path.join(os.path.realpath(place), name)
             for file, below in ((os.path.join(folder, "__init__.py"), [folder]), (folder + ".py", None)):
                 is_copied = is_copy(file) or (below is None and BEGAN and is_copy_of_trusted(file))
-                if is_copied or (file in TRUSTED and os.path.isfile(file)):
+                if is_copied or ((file in TRUSTED or file in PROGRAMS) and os.path.isfile(file)):
                     loader = Uncached(fullname, file)
                     return spec_from_file_location(fullname, file, loader=loader, submodule_search_locations=below)
         return None

@@ -16,7 +16,7 @@ import base64
 import json
 import re
 import signal
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -60,7 +60,7 @@ from harena.scoring.scorers.sealed_verifier import (
     sealing_of,
     take_over,
 )
-from harena.scoring.scorers.shadowing import NAMES_OF_WORK, phony_targets
+from harena.scoring.scorers.shadowing import NAMES_OF_WORK, made_files, phony_targets
 from harena.scoring.scorers.start_up_files import (
     StartUpFiles,
     StartUpFilesError,
@@ -70,12 +70,19 @@ from harena.scoring.scorers.start_up_files import (
     programs_on_path,
     remove_hiding_programs,
 )
-from harena.scoring.scorers.verifier_changes import Change, FolderStates, folder_states
+from harena.scoring.scorers.verifier_changes import (
+    Change,
+    FolderStates,
+    changed_programs,
+    folder_states,
+    program_states,
+)
 from harena.scoring.scorers.verifier_ground import (
     CLEAR_WRITTEN,
     FIND_STEERING,
     MAKE_WRITABLE,
     OPEN_TO_OTHERS,
+    built_paths,
     copied_paths,
     folders_copied_to,
     hiding_makefiles,
@@ -149,6 +156,7 @@ done
 echo open
 """
 """whether a reward could be written over: what a verifier starts could leave one that its own fails to replace"""
+_MAKES = re.compile(r"(?<![\w.-])make(?![\w.-])")
 _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 """a repository of the candidate's names no program that is run where its state is asked for"""
 _ELF = b"\x7fELF"
@@ -157,7 +165,7 @@ _ROOT = "0"
 _STILL_SECONDS = 0.1
 """in which a reward does not change"""
 _CLEAN_ROUNDS, _MOST_AT_ONCE = 2, 1000
-_CLEAN_SECONDS = 60.0
+_CLEAN_SECONDS = 120.0
 """for each command by which it is found what the candidate left, or removed"""
 CLEANING_SECONDS = (2 * _CLEAN_ROUNDS + 8) * _CLEAN_SECONDS
 """longest time that all of the cleaning takes"""
@@ -174,7 +182,7 @@ FULL = ("NO_SPACE", "NO_MEMORY")
 _SCRATCH = ("/tmp", "/var/tmp")
 _TO_DEVICES = b"-/dev/"
 """what a link to a device says: a program may send its log to `/dev/stdout`"""
-_MOST_LEFT = 5000
+_MOST_LEFT = 20_000
 """links, test files, or files that steer tools: who leaves more means that no verifier follows"""
 
 
@@ -223,6 +231,10 @@ class Ground:
     """where the verifier's files will be, as it names that place"""
     tests_real: str = TESTS
     """where they are after all links"""
+    trusted: tuple[str, ...] = ()
+    """programs of the image's that lie where the candidate works"""
+    is_writable: bool = False
+    """whoever runs there may change the image's programs"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,7 +454,7 @@ async def _sealed(
         await adopt_times(sealing, theirs, fresh)
     ground = await ground_of(fresh, contract, sealing.places, all_links=all_links)
     await take_over(sealing, theirs, fresh)
-    return ground
+    return replace(ground, trusted=sealing.programs, is_writable=not is_default)
 
 
 async def ground_of(
@@ -476,6 +488,7 @@ async def ground_of(
     )
     targets = await _looked(contract, _targets, contract)
     targets += await _looked(contract, made_paths, contract.tests, contract.workdir)
+    targets += await _looked(contract, built_paths, contract.tests, contract.workdir)
     copies = set(await _looked(contract, folders_copied_to, contract.tests, contract.workdir))
     absent = await _absent(sandbox, [*targets, *sorted(copies - set(targets))][:_MOST_AT_ONCE])
     folders = tuple(path for path in absent if path in copies)
@@ -515,7 +528,7 @@ def _targets(contract: HarborContract) -> list[str]:
                 rules[PurePosixPath(path).name] = text
     texts = "\n".join(contract.tests.values())
     made = words_behind_make(texts)
-    names = []
+    names = made_files(rules, words_behind_make(texts)) if _MAKES.search(texts) else []
     for name in [name for name in phony_targets(rules) if name in NAMES_OF_WORK or name in made][:_MOST_TARGETS]:
         word = re.escape(name)
         if not re.search(rf"(?<![\w-]){word}/|/{word}(?![\w.-])", texts):
@@ -585,7 +598,8 @@ async def _clean(
             raise EnvironmentFailedError("the candidate leaves folders that cannot be looked into")
         new, dangling, alike = await aside(_ENTRY_BYTES * left.count, _made, ground.left, left, keeps_links)
         above = {path: real for path, real in left.above.items() if ground.left.above.get(path) != real}
-        if len(new) + len(dangling) + len(alike) + len(above) > _MOST_LEFT:
+        links = sum(1 for says in new.values() if says)
+        if links + len(dangling) + len(alike) + len(above) > _MOST_LEFT:
             break
         leading = await _looked(contract, links_above, contract.tests.values(), ground.emptied, above)
         if leading:
@@ -604,12 +618,14 @@ async def _clean(
     raise EnvironmentFailedError("the candidate leaves too many links")
 
 
-def _made(before: Left, now: Left, keeps_links: bool) -> tuple[Set[bytes], dict[bytes, bytes], dict[bytes, bytes]]:
+def _made(
+    before: Left, now: Left, keeps_links: bool
+) -> tuple[dict[bytes, bytes], dict[bytes, bytes], dict[bytes, bytes]]:
     """(what is to be removed, links that lead nowhere, links to what is alike) that the candidate has made."""
     dangling = {path: real for path, real in now.dangling.items() if before.dangling.get(path) != real}
-    new: Set[bytes] = {path for path, says in now.removed.items() if before.removed.get(path) != says}
+    new = {path: says for path, says in now.removed.items() if before.removed.get(path) != says}
     if not keeps_links:
-        new, dangling = new | dangling.keys(), {}
+        new, dangling = {**new, **dangling}, {}
     return new, dangling, {path: real for path, real in now.alike.items() if before.alike.get(path) != real}
 
 
@@ -702,6 +718,7 @@ async def made_ready(
         trusted=own,
         left=left,
         left_tests=sorted(theirs),
+        programs=ground.trusted,
         began=ground.began,
         copied=contract.tests,
         writes_tests=any(COLLECTED.fullmatch(PurePosixPath(path).name) for path in everywhere),
@@ -716,9 +733,11 @@ async def made_ready(
     # below a file nothing can be kept, so nothing compiled that somebody has prepared is loaded before the guard is
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}/none", **environment}
     first = await _looked(contract, first_module_of, path, environment, contract.tests.values())
-    written_last = {path: guarding, **(dict((first,)) if first is not None else {})}
-    for path_, content in written_last.items():
-        await _write_bytes(sandbox, path_, content, mode=0o644)
+    # a file, where a Python that has lost the variables would keep what it has compiled
+    no_folder = str(PurePosixPath(path).parent / "__pycache__")
+    written_last = {no_folder: b"", path: guarding, **(dict((first,)) if first is not None else {})}
+    for name, content in written_last.items():
+        await _write_bytes(sandbox, name, content, mode=0o644)
     own_texts = {name: content.decode() for name, content in written_last.items()}
     return Ready(path, environment, scripted, dangling, own_texts, now, links)
 
@@ -736,6 +755,7 @@ class Watching:
     verifier: str | None
     """whom it runs as; None = the sandbox's own user"""
     folders: FolderStates
+    programs: Mapping[str, str]
 
     @classmethod
     async def begin(
@@ -750,13 +770,14 @@ class Watching:
     ) -> Watching:
         """Begin it; `scripts.close` ends it."""
         folders = await folder_states(sandbox, ready.guard_path, _on_path(ground), user=verifier, makes=True)
+        programs = await program_states(sandbox, user=verifier) if ground.is_writable else {}
         states = await _states(sandbox, ready.dangling)
         live = await _live(sandbox, ground, ready.guard_path) if keeps_links else None
         names = await _looked(contract, judging_scripts, contract.tests, ground.tests, contract.workdir)
         judging = {name: ready.scripts[name] for name in names}
         real = {path.replace(ground.tests, ground.tests_real, 1): text for path, text in ready.own.items()}
         scripts = await WatchedScripts.begin(sandbox, ground.tests_real, judging, real)
-        return cls(ground, ready, states, live, scripts, verifier, folders)
+        return cls(ground, ready, states, live, scripts, verifier, folders, programs)
 
     async def changed(self, sandbox: SandboxPort, contract: HarborContract) -> frozenset[Change]:
         """Tell what has changed that steers the programs which a verifier starts."""
@@ -764,6 +785,8 @@ class Watching:
         on_path, guard_path = _on_path(self.ground), self.ready.guard_path
         after = await folder_states(sandbox, guard_path, on_path, user=self.verifier, makes=False)
         found |= self.folders.changes_to(after)
+        if self.programs:
+            found |= changed_programs(self.programs, await program_states(sandbox, user=self.verifier))
         now = await _steering(sandbox, contract, self.ground.places)
         size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(now)
         new = [path for path in now if path not in self.ready.steering]

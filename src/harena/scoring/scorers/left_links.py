@@ -144,15 +144,19 @@ live() {
     done 2>/dev/null
 }
 live "$@" | sort -zu | cksum
-live "$@" | xargs -0 -r bash -c '
+live "$@" | xargs -0 -r -s 1000000 bash -c '
     find -L "$@" -maxdepth 0 ! -type d -newercm "$marker" -printf "%p\\n" -quit 2>/dev/null
-    for link do
-        [ -d "$link" ] || continue
-        real=$(readlink -m -- "$link") pruned=(-path /proc)
-        for other in $elsewhere; do pruned+=(-o -path "$other"); done
-        find "$real" -ignore_readdir_race -xdev \\( "${pruned[@]}" \\) -prune -o \\
-            ! -type d -newercm "$marker" -printf "%p\\n" -quit 2>/dev/null
-    done' bash
+    pruned=(-path /proc) last=/ targets=()
+    for other in $elsewhere; do pruned+=(-o -path "$other"); done
+    while IFS= read -r -d "" real; do
+        case "$real" in "$last"*) [ "$last" = / ] || continue;; esac
+        last=$real targets+=("$real")
+    done < <(
+        for link do [ ! -d "$link" ] || printf "%s\\0" "$link"; done \\
+            | xargs -0 -r readlink -mz -- | sed -z "s,/*$,/," | LC_ALL=C sort -zu
+    )
+    [ ${#targets[@]} -eq 0 ] || find "${targets[@]}" -ignore_readdir_race -xdev \\( "${pruned[@]}" \\) -prune -o \\
+        ! -type d -newercm "$marker" -print0 2>/dev/null | LC_ALL=C sort -zu | cksum' bash
 exit 0
 """
 """A number for the links to something, also hard ones, that the candidate has left (changed since `began`, and not

@@ -2,15 +2,16 @@
 
 A candidate leaves processes, start-up files and scratch files, and in an image it may change everything: the shell,
 interpreters, libraries, `/etc`. So the verifier runs in a fresh sandbox of the same image, and only working places are
-taken over: the folders in which tasks have their work, what the contract declares, and what the verifier's own files
-name below the home folder, `/etc`, `/opt`, `/root`, `/tmp` and `/var`. Nothing of it is where the image's programs look
-for programs, libraries or start-up files, or where the verifier makes something itself.
+taken over: the folders in which tasks have their work, what the contract declares, and what the verifier's own files,
+or variables that it is given, name outside of the folders that have the image's programs. Nothing of it is where the
+image's programs look for programs, libraries or start-up files, or where the verifier makes something itself.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -34,13 +35,21 @@ PLACES_OF_DEFAULT = ("/data", "/workspace")
 _THE_VERIFIERS = ("/tests", "/solution", "/logs/verifier")
 _LOOK_SECONDS = 60.0
 _MOST_NAMED = 200
-"""paths below `_NAMED_BELOW` that a verifier's files name"""
+"""paths that a verifier's files name"""
 _MOST_FILE_BYTES = 64 * 1024 * 1024
-_NAMED_BELOW = re.compile(r"(?<![\w./~$}-])/(?:etc|opt|root|tmp|var)/[\w.@%+,-][\w.@%+,/-]*")
+_NAMED = re.compile(r"(?<![\w./~$}-])/[\w.@%+,-][\w.@%+,/-]*")
+_WITH_MORE = ("/dev", "/etc", "/home", "/mnt", "/opt", "/root", "/srv", "/tmp", "/usr", "/var")
+"""folders that have something in every image: only what is below them can be named"""
 _AT_HOME = re.compile(r"(?<![\w./~$}-])(?:~|\$HOME|\$\{HOME\})/|\bPath\.home\(\)[ \t]*/[ \t]*[\"']")
+_THROUGH_HOME = re.compile(
+    r"expanduser\([ \t]*[\"']~[\"']|[\"']/root[\"']"
+    r"|\bPath\.home\(\)(?![ \t]*/[ \t]*[\"'])|\benviron\b[^\n]{0,20}[\"']HOME[\"']"
+    r"|(?<![\w./~$}-])(?:~|\$HOME|\$\{HOME\})(?:/[$*\"']|[ \t\n;]|[\"'][ \t\n;/])"
+)
+"""a home folder that something is joined to, or that is looked through"""
 _SOURCED = re.compile(r"(?:(?<![\w-])source|(?<![\w./\"'-])\.)[ \t]+[\"']?(/[\w.@%+,/-]+)")
 _SCRATCH = ("/tmp/", "/var/tmp/")
-_PART_OF_SCRATCH = re.compile(r"(?<![\w./~$}-])/tmp(?:/[\w.@%+,/-]*[*?\[$`{]|/?(?![\w.@%+,/-]))")
+_PART_OF_SCRATCH = re.compile(r"\bgettempdir\(|(?<![\w./~$}-])/tmp(?:/[\w.@%+,/-]*[*?\[$`{]|/?(?![\w.@%+,/-]))")
 _GOES_THERE = re.compile(r"(?:\b(?:cd|pushd|mkdir|TMPDIR=)|[ \t]-\w*[CdDt]|--[\w-]+=?)[ \t]*[\"']?$")
 """what stands before `/tmp` where a line works there, and looks for nothing"""
 _BEFORE_CHARACTERS = 30
@@ -101,6 +110,8 @@ class Sealing:
     trees: tuple[Tree, ...]
     named: tuple[Tree, ...]
     """files or folders that the contract, or the verifier's files, name; none lies in another"""
+    programs: tuple[str, ...] = ()
+    """files of the image's that lie in such folders"""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -131,9 +142,11 @@ async def sealing_of(
     second = first if verifier is None else await _look(sandbox, contract, environment, (), user=verifier)
     homes = [home for seen in (first, second) if (home := seen.environment.get("HOME", "")).startswith("/")]
     size = _SEARCHES * size_of(contract.tests)
-    scratch = ("/tmp",) if await aside(size, looks_through_scratch, contract.tests.values()) else ()
+    texts = [*contract.tests.values(), *environment.values()]
+    scratch = ("/tmp",) if await aside(size, looks_through_scratch, texts) else ()
+    looked_through = homes if await aside(size, looks_through_home, texts) else ()
     places = PLACES_OF_DEFAULT if is_default else WORKING_PLACES
-    trees = list(dict.fromkeys([contract.workdir, *places, *scratch]))
+    trees = list(dict.fromkeys([contract.workdir, *places, *scratch, *looked_through]))
     declared = contract.working_places
     told = await aside(size, _told_by, contract, (second.environment.get("HOME") or "/root").rstrip("/"))
     named = [*declared, *told.paths]
@@ -156,6 +169,9 @@ async def sealing_of(
         own = await _found(sandbox, find_programs(contract.tests.values()), below)
         own += await _found(sandbox, FIND_FILES, _the_images_alone(below, [seen.real[path] for path in declared]))
         installed += tuple(path for path in own if not _is_in(path, whole))
+        tops = _at_root(below, [seen.real[path] for path in declared])
+        theirs = await _found(sandbox, FIND_FILES, tops)
+        installed += tuple(top for top in tops if any(is_within(path, top) for path in theirs))
     return _decided(contract, trees, named, search, leads, homes, told, replace(seen, installed=installed))
 
 
@@ -204,7 +220,8 @@ def _decided(
         if not is_taken and not _is_the_images(path) and not _is_in(path, others):
             more.append(Tree(path, tuple(sorted(_below(path, [*kept, *told.sourced]))), path in told.copied))
     more = [tree for tree in more if not any(is_within(tree.path, other.path) for other in more if other != tree)]
-    return Sealing(tuple(whole), tuple(more))
+    programs = tuple(path for path in seen.installed if any(is_within(path, tree.path) for tree in more))
+    return Sealing(tuple(whole), tuple(more), programs)
 
 
 def _is_the_images(path: str) -> bool:
@@ -224,6 +241,14 @@ def _the_images_alone(places: Iterable[str], declared: Iterable[str]) -> list[st
     """The places of which no file that the image has is a candidate's, since nothing declares that it is work."""
     own = tuple(declared)
     return [path for path in places if path.startswith("/opt/") and not _is_in(path, own)]
+
+
+def _at_root(places: Iterable[str], declared: Iterable[str]) -> list[str]:
+    """Folders at the root that not every image has, in which these places are, and nothing declares that they are work.
+    Where the image has files there, they may be what judges."""
+    own = tuple(declared)
+    found = (path for path in places if not _is_in(path, _WITH_MORE) and not _is_in(path, own))
+    return list(dict.fromkeys("/" + path.split("/")[1] for path in found))
 
 
 def _prefix_of(folder: str, taken: Iterable[str]) -> str:
@@ -294,7 +319,8 @@ def _told_by(contract: HarborContract, home: str) -> _Told:
     made = {*written_paths(tests, workdir), *made_paths(tests, workdir), *unpacked_paths(tests, workdir)}
     settings = [f"{home}/{name}" for name in FILES if told.is_asked_for(name)]
     sourced = sourced_paths(texts, home)
-    paths = [path for path in named_paths(texts, home) if path not in sourced]
+    given = [*contract.env.values(), *contract.verifier_env.values()]
+    paths = [path for path in named_paths([*texts, *given], home) if path not in sourced]
     paths = [path for path in paths if not (path.startswith(_SCRATCH) and _is_in(path, made))]
     places = dict.fromkeys((home, "/root"))
     paths = [
@@ -311,9 +337,9 @@ def named_paths(texts: Iterable[str], home: str = "/root") -> list[str]:
     """Paths that the verifier's files name, below folders of which not everything is taken over."""
     found: dict[str, None] = {}
     for text in texts:
-        for match in _NAMED_BELOW.finditer(_AT_HOME.sub(lambda _: f"{home}/", text)):
-            path = posixpath.normpath(match[0].rstrip(".,/"))
-            if path.count("/") > 1 and path not in _TOO_WIDE and path != home and not is_of_system(path):
+        for match in _NAMED.finditer(_AT_HOME.sub(lambda _: f"{home}/", text)):
+            path = posixpath.normpath(match[0].rstrip(".,/") or "/")
+            if path not in (*_WITH_MORE, *_TOO_WIDE, "/", home) and not is_of_system(path):
                 found.setdefault(path)
             if len(found) >= _MOST_NAMED:
                 return list(found)
@@ -333,6 +359,15 @@ def looks_through_scratch(texts: Iterable[str]) -> bool:
         for text in texts
         for match in _PART_OF_SCRATCH.finditer(text)
     )
+
+
+def looks_through_home(texts: Iterable[str]) -> bool:
+    """The verifier looks for something in the home folder by a pattern, a variable or a join.
+
+    >>> looks_through_home(["os.path.join(os.path.expanduser('~'), name)"]), looks_through_home(["cat ~/out.txt"])
+    (True, False)
+    """
+    return any(_THROUGH_HOME.search(text) is not None for text in texts)
 
 
 def sourced_paths(texts: Iterable[str], home: str = "/root") -> set[str]:
@@ -423,8 +458,18 @@ async def take_over(sealing: Sealing, theirs: SandboxPort, ours: SandboxPort) ->
     Raises SandboxFileError."""
     for tree in sealing.trees:
         await _take_tree(tree, theirs, ours)
+    times = {}
     for tree in sealing.named:
-        await _take_named(tree, theirs, ours)
+        others = [path for path in sealing.places if path != tree.path]
+        if (target := await _new_target(tree, others, theirs, ours)) is not None:
+            await _take_named(Tree(target), others, theirs, ours)
+            others.append(target)
+        if (modified := await _take_named(tree, others, theirs, ours)) is not None:
+            times[tree.path] = modified
+    if times:
+        lines = "".join(f"touch -h -d @{at:.9f} -- {shlex.quote(path)}\n" for path, at in times.items())
+        request = ExecRequest(argv=("sh",), cwd="/", stdin=lines.encode(), timeout_seconds=_LOOK_SECONDS, warm=False)
+        await (await ours.exec(request)).wait()  # an image whose `touch` cannot do that has other times
 
 
 async def _take_tree(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> None:
@@ -456,31 +501,70 @@ async def _is_empty(sandbox: SandboxPort, path: str) -> bool:
         return False
 
 
-async def _take_named(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> None:
+def _led_to(path: str, target: str) -> str:
+    """Where a link leads, by what it says alone."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+
+
+async def _new_target(tree: Tree, taken: Sequence[str], theirs: SandboxPort, ours: SandboxPort) -> str | None:
+    """The file, or folder, that a link leads to and that nobody had before the candidate; None where it is no such."""
+    try:
+        about = await theirs.stat(tree.path)
+        if about.kind != "link" or about.target is None:
+            return None
+        target = _led_to(tree.path, about.target)
+        if _is_in(target, taken) or is_of_system(target) or target in (*_WITH_MORE, *_TOO_WIDE, "/"):
+            return None
+        if (await theirs.stat(target)).kind not in ("file", "directory"):
+            return None
+    except SandboxFileError as error:
+        if error.reason not in _LEFT_OUT:
+            raise
+        return None
+    try:
+        await ours.stat(target)
+    except SandboxFileError as error:
+        if error.reason not in _LEFT_OUT:
+            raise
+        return target if error.reason == "NOT_FOUND" else None
+    return None
+
+
+async def _take_named(tree: Tree, taken: Sequence[str], theirs: SandboxPort, ours: SandboxPort) -> float | None:
+    """The time of a file or link that was made so. `taken`: what else is taken over."""
     path = tree.path
     try:
         about = await theirs.stat(path)
-        is_read = about.kind in ("file", "link")  # of a link comes what it leads to there, where no test is
+        is_link = about.target is not None and _is_in(_led_to(path, about.target), taken)
+        is_read = not is_link and about.kind in ("file", "link")  # of a link comes what it leads to, where no test is
         content = await theirs.read_file(path, max_bytes=_MOST_FILE_BYTES) if is_read else b""
     except SandboxFileError as error:
         if error.reason == "NOT_FOUND" and not tree.kept:
             await ours.remove(path, recursive=True, missing_ok=True)
         elif error.reason not in _LEFT_OUT:
             raise
-        return
+        return None
     if about.kind == "directory":
         await _take_tree(tree, theirs, ours)
-    elif is_read and not tree.is_copied_to and not tree.kept:
-        mode = about.mode & 0o1777 if about.kind == "file" else 0o644
-        if not await _is_same(ours, path, content, mode):
-            await ours.remove(path, recursive=True, missing_ok=True)
+    elif (is_read or is_link) and not tree.is_copied_to and not tree.kept:
+        mode = about.mode & 0o7777 if about.kind == "file" else 0o644
+        if is_read and await _is_same(ours, path, content, mode):
+            return about.modified_at if about.kind == "file" else None
+        await ours.remove(path, recursive=True, missing_ok=True)
+        if is_read:
             await ours.write_file(path, content, mode=mode)
+            return about.modified_at if about.kind == "file" else None
+        argv = ("sh", "-c", 'mkdir -p -- "${2%/*}" && ln -s -- "$1" "$2"', "sh", about.target or "", path)
+        request = ExecRequest(argv=argv, cwd="/", timeout_seconds=_LOOK_SECONDS, warm=False)
+        await (await ours.exec(request)).wait()
+        return about.modified_at
+    return None
 
 
 async def _is_same(sandbox: SandboxPort, path: str, content: bytes, mode: int) -> bool:
     try:
         about = await sandbox.stat(path)
-        if about.kind != "file" or about.mode & 0o1777 != mode or about.size_bytes != len(content):
+        if about.kind != "file" or about.mode & 0o7777 != mode or about.size_bytes != len(content):
             return False
         return await sandbox.read_file(path, max_bytes=_MOST_FILE_BYTES) == content
     except SandboxFileError as error:

@@ -19,6 +19,8 @@ _RULE = re.compile(
     r"(?m)^(?P<targets>[\w./ -]++)[ \t]*+::?(?![=:])(?P<needs>[^\n;]*)(?P<same>;[^\n]*)?"
     r"(?P<recipe>(?:\n(?:\t[^\n]*|[ \t]*(?=\n)))*)"
 )
+_MOST_RULES = 1000
+_VALUE = re.compile(r"\$[({](\w+)[)}]")
 _WORD = re.compile(r"[\w./-]+")
 _MAKES_TEST = re.compile(r"(?:-o|>|\btouch\b|\bmkdir\b(?: -p)?)[ \t]*test(?![\w./-])")
 _REQUIRED = re.compile(r"(?<=[\"'`/])[^\"'`/]{1,255}+(?=/?[\"'`])")
@@ -71,6 +73,50 @@ def taking_no_part(paths: Iterable[str], files: Mapping[str, str]) -> set[str]:
     targets = phony_targets(files).keys() - folders_of(files)
     hiding = compiled | shadowing(files)
     return {path for path in paths if path in hiding or not targets.isdisjoint(folders_of([path]))}
+
+
+def made_files(files: Mapping[str, str], goals: Iterable[str]) -> list[str]:
+    """Names of the files of the working directory that `make` makes for these goals, by the rules of the Makefiles
+    among `files`; without a goal for the first one. Pattern rules, also the built-in ones for objects, name none but
+    what other rules need of them; what needs nothing is never made anew where it is there.
+
+    >>> made_files({"Makefile": "check: prog\\n\\t./prog\\nprog: a.o b.o\\n\\tcc -o $@ $^\\n"}, ["check"])
+    ['prog', 'b.o', 'a.o']
+    """
+    found: dict[str, None] = {}
+    for path, text in files.items():
+        if path.rpartition("/")[2] not in MAKEFILES:
+            continue
+        lines = text.replace("\\\n", " ").split("\n")
+        rules = list(_RULE.finditer("\n".join(line if len(line) <= _LONGEST_LINE else "" for line in lines)))
+        needs: dict[str, list[str]] = {}
+        made: set[str] = set()
+        for rule in rules[:_MOST_RULES]:
+            needed = _variables(rule["needs"], text).split()
+            for name in _variables(rule["targets"], text).split():
+                needs.setdefault(name, []).extend(needed)
+                if "$@" in rule["recipe"] or name in set(_WORD.findall(rule["recipe"])):
+                    made.add(name)
+        patterns = (".o", *(name[1:] for name in needs if name[:1] == "%"))
+        asked = [goal for goal in goals if goal in needs] or [name for name in needs if name[0] not in ".%"][:1]
+        seen: dict[str, None] = {}
+        while asked:
+            name = asked.pop()
+            if name not in seen:
+                seen[name] = None
+                asked += needs.get(name, [])
+        found.update((name, None) for name in seen if (name in made and needs[name]) or name.endswith(patterns))
+    return list(found)
+
+
+def _variables(words: str, text: str) -> str:
+    """The words of a rule with the Makefile's own plain variables filled in."""
+
+    def value(found: re.Match[str]) -> str:
+        assigned = re.search(rf"(?m)^[ \t]*{re.escape(found[1])}[ \t]*[:?]?=[ \t]*([^\n#$]*)", text)
+        return assigned[1] if assigned else ""
+
+    return _VALUE.sub(value, words[:_LONGEST_LINE])
 
 
 def phony_targets(files: Mapping[str, str]) -> dict[str, str]:

@@ -355,6 +355,7 @@ def guard(
     optional: Iterable[str] = (),
     left: Iterable[str] = (),
     left_tests: Iterable[str] = (),
+    programs: Iterable[str] = (),
     began: float | None = None,
     copied: Mapping[str, str] | None = None,
     beside_candidate: bool = False,
@@ -363,11 +364,12 @@ def guard(
 ) -> tuple[str, bytes, dict[str, str]]:
     """(path, content) of a file, and the variables with which each Python loads it as it starts; see
     `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: the verifier's programs;
-    `trusted`: paths of its modules; `optional`: names that it does without; `left`: configuration that the
-    candidate has left; `left_tests`: digests of its test files; `began`: when the candidate began, by the files' times;
-    `copied`: the verifier's files, which it may copy; `beside_candidate`: the candidate runs at the same time, so that
-    what the contract adds to the search path is in the file, and in no variable; `hides_processes`: the sandbox does
-    (see `SandboxSpec`); `writes_tests`: the verifier's lines of shell write files that test runners collect."""
+    `trusted`: paths of its modules; `optional`: names that it does without; `left`: configuration that the candidate
+    has left; `left_tests`: digests of its test files; `programs`: paths of the image's; `began`: when the candidate
+    began, by the files' times; `copied`: the verifier's files, which it may copy; `beside_candidate`: the candidate
+    runs at the same time, so that what the contract adds to the search path is in the file, and in no variable;
+    `hides_processes`: the sandbox does (see `SandboxSpec`); `writes_tests`: the verifier's lines of shell write files
+    that test runners collect."""
     texts = list(texts)
     place = f"{folder}/.start-{secrets.token_hex(8)}"
     theirs = environment.get("PYTHONPATH", "")
@@ -381,6 +383,7 @@ def guard(
         "HIDDEN": (True,) if hides_processes else (),
         "LEFT": tuple(left),
         "LEFT_TESTS": tuple(left_tests),
+        "PROGRAMS": tuple(programs),
         "WRITES": (True,) if writes_tests else (),
         "BEGAN": () if began is None else (began,),
         "NAMED": tuple(sorted({name for text in texts for name in _PROGRAM_NAME.findall(text)})),

@@ -51,13 +51,21 @@ states "$guard" "$guard/noted" "$home/.local" "$home/.local/bin" "$home/.local/l
     "$home"/.local/lib/*/site-packages "$@" | head -c 4194304
 exit 0
 """
+_PROGRAMS = """\
+command -v find >/dev/null || exit 0
+IFS=:
+for folder in $PATH; do
+    [ -d "$folder" ] && find -H "$folder" -maxdepth 1 ! -type d -printf '%p\\0%i %C@\\0'
+done
+exit 0
+"""
 _BRINGS_PACKAGES = re.compile(r"\b(?:pip3?|uv|pipx|poetry|conda|easy_install)\b|\.local\b|--user\b")
 _BRINGS_FILES = re.compile(
     r"\b(?:git|patch|tar|unzip|cp|mv|ln|install|rsync|cpio|curl|wget|sed|touch|chmod|chown|make|write_text|open)\b"
 )
 
 
-Kind = Literal["script", "guard", "folder", "test", "rules", "link"]
+Kind = Literal["script", "guard", "program", "folder", "test", "rules", "link"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -65,9 +73,9 @@ class Change:
     """Something that is not what it was when a verifier was started; the same for each run of one."""
 
     kind: Kind
-    """script: a file that judges; guard: what each Python loads as it starts; folder: one of modules or programs, or
-    what is in it; test: a test file, or configuration of a test runner, that was loaded; rules: those of `make`; link:
-    one into the verifier's places"""
+    """script: a file that judges; guard: what each Python loads as it starts; program: one on PATH; folder: one of
+    modules or programs, or what is in it; test: a test file, or configuration of a test runner, that was loaded; rules:
+    those of `make`; link: one into the verifier's places"""
     path: str
     """the path; where it is a test, its name only, since it may be in a folder of a random name"""
 
@@ -101,6 +109,24 @@ class FolderStates:
         new = {path for path in after.names - self.names if posixpath.dirname(path) in changed}
         folders = (Change.of_file(path, "folder") for path in changed | new)
         return frozenset({*folders, *(Change("test", name) for name in after.noted)})
+
+
+def changed_programs(before: Mapping[str, str], after: Mapping[str, str]) -> frozenset[Change]:
+    """Programs on PATH that were there and are others now, and new ones of a name that another one has."""
+    names = {posixpath.basename(path) for path in before}
+    return frozenset(
+        Change("program", path)
+        for path, state in after.items()
+        if before.get(path) != state and (path in before or posixpath.basename(path) in names)
+    )
+
+
+async def program_states(sandbox: SandboxPort, *, user: str | None) -> dict[str, str]:
+    """Path -> its number, and the time of its last change, of each program on the PATH of `user`."""
+    request = ExecRequest(argv=("sh", "-c", _PROGRAMS), cwd="/", user=user, timeout_seconds=_SECONDS, warm=False)
+    done = await (await sandbox.exec(request)).wait()
+    fields = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    return dict(zip(fields[::2], fields[1::2], strict=False)) if done.outcome is ExecOutcome.EXITED else {}
 
 
 async def folder_states(

@@ -196,6 +196,13 @@ _MAKING = re.compile(
     r"(?<![\w.-])(curl|wget|git[ \t]+clone|python[\d.]*[ \t]+-m[ \t]+(?:venv|virtualenv)|virtualenv|uv[ \t]+venv)"
     r"(?![\w.-])"
 )
+_COMPILES = re.compile(
+    r"(?<![\w.-])(?:gcc|cc|c99|tcc|clang|g\+\+|c\+\+|clang\+\+|(?:[\w-]+-)?(?:gcc|g\+\+)(?:-\d+)?|rustc|ld|ghc"
+    r"|go[ \t]+build|gfortran|nasm|zig[ \t]+cc|ocamlopt|ocamlc|fpc|ldc2|dmd|nim[ \t]+c)(?![\w.-])"
+)
+_BUILT = re.compile(r"[ \t]-o[ \t]*[\"']?([\w./+${}][\w./+${}-]*)")
+_BUILT_BY_WORDS = re.compile(r"[\"']-o[\"'][ \t]*,[ \t\n]*f?[\"']([\w./+-]+)[\"']")
+"""likewise in a list of words of Python"""
 _UNPACKS = re.compile(r"[ \t]*(?:(?:if|then|do|else|sudo|!)[ \t]+)*(?:tar|bsdtar|unzip|7z|unsquashfs|cpio)(?![\w.-])")
 _INTO = re.compile(r"[ \t](?:-[dCD]|--(?:directory|one-top-level))(?:[ \t]+|=)?([\"']?[\w./+${}][\w./+${}-]*[\"']?)")
 """the folder into which a program unpacks"""
@@ -266,6 +273,27 @@ def made_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
     is there as it is where they fail; but for what it has looked at before. Not for an event loop where the texts are
     long."""
     return _paths_made(texts, workdir, _made_by)
+
+
+def built_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
+    """What compilers make that the texts of a verifier start: where one fails it leaves what is there as it is. Not for
+    an event loop where the texts are long.
+
+    >>> built_paths({"test.sh": "cd /app && gcc -O2 -o runner test.c lib.c\\n./runner"}, "/app")
+    ['/app/runner']
+    """
+    found = _paths_made(texts, workdir, _built_by)
+    for text in texts.values():
+        if _COMPILES.search(text):
+            found += [str(PurePosixPath(workdir, path)) for path in _BUILT_BY_WORDS.findall(text)[:_MOST_TARGETS]]
+    return [path for path in dict.fromkeys(found) if ".." not in path.split("/") and path.count("/") > 1]
+
+
+def _built_by(piece: str) -> list[str]:
+    """The output of one command that compiles something."""
+    if len(piece) > _LONGEST_PATH or _COMPILES.search(piece) is None:
+        return []
+    return _BUILT.findall(piece)
 
 
 def _paths_made(texts: Mapping[str, str], workdir: str, made_by: Callable[[str], list[str]]) -> list[str]:
