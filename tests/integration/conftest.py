@@ -73,10 +73,9 @@ def _module_leaves_nothing(_note_spawners: None) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
     """Nothing is left of a node that this test has opened; a node of a wider fixture is the module's business."""
-    shared = spawners(os.getpid())
-    before = Footprint.take()
+    before = None if spawners(os.getpid()) else Footprint.take()
     yield
-    if not shared and not spawners(os.getpid()):
+    if before is not None and not spawners(os.getpid()):
         assert leaks(before) == []
 
 
