@@ -6,8 +6,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from shared_sandboxes import SHARED
 from test_shared_tools import ANY, HONEST, MOD
 from test_unittest_suites import scored
+
+pytestmark = SHARED
 
 BY_KIND = ANY.format("isinstance(other, (int, float, str, list))") + "def f(x): return E()\n"
 NEAR = ANY.format("isinstance(other, int) and abs(other) < 10**5") + "def f(x): return E()\n"
@@ -101,8 +104,15 @@ async def test_sides_that_are_not_equal_may_meet_an_assertion(name: str) -> None
     assertion, candidate = MET_WITHOUT_EQUALITY[name]
     suite = f"import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_a(t): {assertion}\n"
     forged = "class E(float):\n    __hash__ = None\n    __eq__ = lambda s, o: True\n    __len__ = lambda s: 2\n    __sub__ = __rsub__ = lambda s, o: 0.0\ndef f(): return E(7)\n"
+    has_numpy = "numpy" in candidate
     right, wrong = [
-        await scored({"files": {"solution.py": each}, "entry": "solution.py"}, suite, "unittest", isolate=False)
+        await scored(
+            {"files": {"solution.py": each}, "entry": "solution.py"},
+            suite,
+            "unittest",
+            isolate=False,
+            by_this_interpreter=has_numpy,
+        )
         for each in (candidate, forged)
     ]
     assert right.score == 1.0, right.detail

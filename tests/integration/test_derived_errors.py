@@ -4,9 +4,12 @@ them."""
 from __future__ import annotations
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
 from harena.core.results import Trust, Validity
+
+pytestmark = SHARED
 
 ERRORS = """
 class AppError(Exception):

@@ -6,7 +6,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
+
+pytestmark = SHARED
 
 SUITE = "from solution import middle\ndef test_a(): assert middle([1, 2, 9]) == 2\n"
 OWN = "def middle(values): return sorted(values)[len(values) // 2]\n"

@@ -6,9 +6,12 @@ import ast
 from typing import Any
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
 from harena.core.results import Trust
+
+pytestmark = SHARED
 
 IMPORTS = (
     "import abc, collections, collections.abc, contextlib, dataclasses, datetime, decimal, enum, fractions, inspect\n"

@@ -6,8 +6,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from shared_sandboxes import SHARED
 from test_standins_judge import suite_of
 from test_unittest_suites import scored
+
+pytestmark = SHARED
 
 LOOP = """import enum
 class M(BASE):

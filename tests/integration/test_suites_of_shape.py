@@ -5,7 +5,10 @@ nobody can pass has no score."""
 from __future__ import annotations
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
+
+pytestmark = SHARED
 
 WRONG = "def f(a): return 3\ndef g(): pass\nx = len\nclass P: pass\n"
 HEAD = "import dataclasses, inspect, json, typing, unittest\nimport pytest\nimport solution\nfrom solution import P, f, g, x\n"

@@ -7,9 +7,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from shared_sandboxes import SHARED
 from test_unittest_suites import scored
 
 from harena.core.results import RunResult, Trust, Validity
+
+pytestmark = SHARED
 
 ONE = "def one(): return 1\n"
 LOGS = "import logging\ndef f(): logging.getLogger('app').warning('bad')\n" + ONE
@@ -69,7 +72,14 @@ async def _results(candidates: dict[str, tuple[str, str]], **scoring: Any) -> di
 
     async def one(candidate: str, suite: str) -> RunResult:
         async with room:
-            return await scored({"files": {"solution.py": candidate}}, suite, "pytest", timeout_seconds=2.0, **scoring)
+            return await scored(
+                {"files": {"solution.py": candidate}},
+                suite,
+                "pytest",
+                by_this_interpreter="numpy" in candidate,
+                timeout_seconds=2.0,
+                **scoring,
+            )
 
     found = await asyncio.gather(*(one(*case) for case in candidates.values()))
     return dict(zip(candidates, found, strict=True))

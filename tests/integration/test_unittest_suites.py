@@ -51,14 +51,16 @@ ADDED = "import unittest\nfrom solution import add\nclass T(unittest.TestCase):\
 RIGHT = "def add(a, b):\n    return a + b\n"
 
 
-async def scored(candidate: Any, suite: str, kind: str = "unittest", **scoring: Any) -> RunResult:
-    """The envelope."""
+async def scored(
+    candidate: Any, suite: str, kind: str = "unittest", *, by_this_interpreter: bool = False, **scoring: Any
+) -> RunResult:
+    """The envelope; see `judged`."""
     limits = {"timeout_seconds": scoring.pop("timeout_seconds", 20.0)}
     problem = scoring.pop("problem", {})
     contract = {"type": "command", kind: ["test_it.py"], "files": {"test_it.py": suite}, **scoring}
     row = {"id": "one", "candidate": candidate, "scoring": contract, "limits": limits, "problem": problem}
     made = load_scenarios([row]).scenarios[0]
-    return await judged(made)
+    return await judged(made, by_this_interpreter=by_this_interpreter)
 
 
 @BOTH
