@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tiers import FEW_ROWS, ROWS, SHARES, drawn, few_of, first_part, in_order, is_drawn, shortened
@@ -119,3 +122,17 @@ def test_long_files_come_first() -> None:
     """One that is marked slow counts as many tests do, and the order does not depend on that of the tests."""
     tests = [("b", False), ("a", False), ("c", True), ("d", False), ("d", False)]
     assert list(in_order(tests)) == list(in_order(tests[::-1])) == ["c", "d", "a", "b"]
+
+
+def test_tests_that_run_alone_name_the_mark_in_their_own_file() -> None:
+    """`make test-rest` runs those of the files that name it, so the mark comes from nowhere else."""
+    tests = Path(__file__).parents[1]
+    named = {
+        path.relative_to(tests)
+        for folder in ("integration", "escape", "battery")
+        for path in (tests / folder).rglob("*.py")
+        if re.search(r"\bmark\.alone\b", path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert {path for path in named if not path.name.startswith("test_")} == set()
+    assert all("pytest.mark.alone" in (tests / path).read_text(encoding="utf-8") for path in named)
