@@ -41,6 +41,35 @@ def test_an_answer_is_no_call() -> None:
     assert parse_call("it is done") is None
 
 
+THOUGHT = '<tool_call>{"name": "thought"}</tool_call>'
+CALL = '<tool_call>{"name": "act", "arguments": {"text": "a </think> b"}}</tool_call>'
+
+
+@pytest.mark.parametrize(
+    "reasoning",
+    [
+        f"<think>I may say {THOUGHT}.</think>\n",
+        f"I may say {THOUGHT}.\n</think>\n\n",
+        f"<think>{THOUGHT}</think><think>{CALL}</think>",
+        "<think>I begin with <tool_call> and {</think>",
+        '<think>So <tool_call>{"name": "thought"}</think>',
+    ],
+)
+def test_a_call_in_a_reasoning_is_none(reasoning: str) -> None:
+    """Whatever is rehearsed there; and an answer after it stays one."""
+    act = ToolCall("act", {"text": "a </think> b"})
+    assert parse_call(reasoning + CALL) == parse_call(f"{reasoning}So: {CALL}{THOUGHT}") == act
+    assert parse_call(f"{reasoning}42") is None
+    assert words_and_calls(reasoning + CALL) == (reasoning.strip(), (act,))
+    assert words_and_calls(f"{reasoning}42") == (f"{reasoning}42", ())
+
+
+def test_a_reasoning_that_never_ends_calls_nothing() -> None:
+    """It says nothing at all, as everywhere."""
+    assert parse_call(f"<think>{THOUGHT}") is None
+    assert words_and_calls(f"<think>{THOUGHT}") == (f"<think>{THOUGHT}", ())
+
+
 @pytest.mark.parametrize(
     ("text", "words", "names"),
     [

@@ -4,7 +4,8 @@
     <tool_call name="run">{"command": "python check.py"}</tool_call>
 
 The first form is that of Hermes and Qwen models, the second that of conversations whose template knows no tools
-(`harena.training.data.conversations`). Other models need a reader of their own.
+(`harena.training.data.conversations`). Other models need a reader of their own. A call in the policy's reasoning is a
+thought, and none that it makes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from harena.scoring.formats.answers import REASONING_BEGIN, REASONING_END, final_answer
 
 _TAGGED = re.compile(r'<tool_call(?:\s+name="([^"<>]*)")?\s*>(.*?)</tool_call>', re.DOTALL)
 _END = "</tool_call>"
@@ -41,6 +44,7 @@ Parsed = ToolCall | Unreadable | None
 
 def parse_call(text: str) -> Parsed:
     """The first call of a turn, in the format above."""
+    text = text[_reasoning_ends(text) :]
     found = _TAGGED.search(text, 0, _last_end(text))
     if found is None:
         return Unreadable("a tool call must end with </tool_call>") if _OPENED.search(text) else None
@@ -49,14 +53,28 @@ def parse_call(text: str) -> Parsed:
 
 def words_and_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
     """What a turn says beside its calls, and all its calls in order. One that cannot be read makes the whole turn
-    words."""
-    end = _last_end(text)
-    calls = [_call(found) for found in _TAGGED.finditer(text, 0, end)]
-    words = _TAGGED.sub("", text[:end]) + text[end:]
-    if _OPENED.search(words):
+    words. Reasoning is among the words."""
+    begin, end = _reasoning_ends(text), _last_end(text)
+    calls = [_call(found) for found in _TAGGED.finditer(text, begin, end)]
+    said = _TAGGED.sub("", text[begin:end]) + text[max(begin, end) :]
+    if _OPENED.search(said):
         return text, ()
+    words = text[:begin] + said
     read = tuple(call for call in calls if isinstance(call, ToolCall))
     return (words.strip(), read) if read and len(read) == len(calls) else (text, ())
+
+
+def _reasoning_ends(text: str) -> int:
+    """Where what is said begins. The end of a reasoning that stands in a call's arguments ends none."""
+    if REASONING_BEGIN not in text and REASONING_END not in text:
+        return 0
+    end = _last_end(text)
+    apart = _TAGGED.sub(_masked, text[:end]) + text[end:]
+    return len(text) - len(final_answer(apart))
+
+
+def _masked(found: re.Match[str]) -> str:
+    return "." * len(found[0]) if isinstance(_call(found), ToolCall) else found[0]
 
 
 def _last_end(text: str) -> int:
