@@ -91,6 +91,17 @@ def test_a_conversation_is_one_segment_and_nothing_is_encoded_again() -> None:
     assert got.metadata == {"exchanges": 2, "segments": 1}
 
 
+def test_half_of_a_surrogate_pair_reaches_no_tokenizer() -> None:
+    """Tools and agents may send it; a question that is asked again goes on from what was said all the same."""
+    exchanges = Exchanges(ChatTemplate(Pairs()))
+    first = asked(exchanges, user("no such file: \ud83d"))
+    assert first.text.isascii()
+    exchanges.record(first, said("ab"))
+    again = asked(exchanges, user("no such file: \ud83d"), assistant("ab"), user("\ude00"))
+    assert again.segment is exchanges.segments[0]
+    assert again.text.isascii()
+
+
 def test_an_answer_that_was_cut_off_goes_on_all_the_same() -> None:
     exchanges = Exchanges(ChatTemplate(Pairs()))
     exchanges.record(asked(exchanges, user("hello")), said("abc", stop=StopReason.LENGTH))

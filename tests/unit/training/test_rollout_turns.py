@@ -284,6 +284,28 @@ async def test_what_is_no_answer_is_a_fault(answer: Any) -> None:
     assert (told.stop, told.reward.value) == (StopReason.ENVIRONMENT_FAULT, None)
 
 
+async def test_half_of_a_surrogate_pair_reaches_no_tokenizer() -> None:
+    """Names of files that are no UTF-8 hold them, and the policy makes such files: what it is told has `?` there."""
+    judged: list[str] = []
+
+    class Named(Echo):
+        def reset(self, row: PromptRow) -> str | None:
+            return "\udcff go"
+
+        def step(self, action: str) -> Any:
+            self.heard.append(action)
+            return "a\udcff", 0.0, len(self.heard) == 2
+
+        def answer(self) -> str:
+            return "\ud83d"
+
+    recipe = Rule(lambda row, text: judged.append(text) or 1.0)
+    told = await play(Episodes(Named, max_turns=5, recipe=recipe), Scripted((1, END)))
+    assert (told.stop, told.reward.value, told.text) == (StopReason.ANSWER, 1.0, "aa?a")
+    assert max(told.tokens) < 0x80
+    assert judged == ["?"]
+
+
 async def test_an_environment_that_hangs_is_a_fault() -> None:
     class Hanging(Echo):
         async def step(self, action: str) -> Any:

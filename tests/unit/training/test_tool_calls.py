@@ -16,6 +16,7 @@ from harena.training.environments.tool_calls import ToolCall, Unreadable, parse_
         ('<tool_call name="run">\n{"command": "ls"}\n</tool_call>', ("run", {"command": "ls"})),
         ('<tool_call>{"name": "list_files"}</tool_call>', ("list_files", {})),
         ('<tool_call name="a">{}</tool_call><tool_call name="b">{}</tool_call>', ("a", {})),
+        ('<tool_call>{"name": "say", "arguments": {"a": "\\ud83d\\ude00"}}</tool_call>', ("say", {"a": "\U0001f600"})),
     ],
 )
 def test_calls_of_tools(text: str, call: tuple[str, dict[str, Any]]) -> None:
@@ -30,6 +31,9 @@ def test_calls_of_tools(text: str, call: tuple[str, dict[str, Any]]) -> None:
         '<tool_call>["run"]</tool_call>',
         '<tool_call>{"arguments": {}}</tool_call>',
         '<tool_call>{"name": "run", "arguments": "ls"}</tool_call>',
+        '<tool_call>{"name": "run", "arguments": {"command": "\\ud83d"}}</tool_call>',
+        '<tool_call>{"name": "\\ude00"}</tool_call>',
+        '<tool_call name="run">{"\\ud83d": 1}</tool_call>',
         "<tool_call>" + "[" * 100_000 + "</tool_call>",
     ],
 )

@@ -17,6 +17,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from harena.core.records.result_rows import writable
 from harena.training.data.conversations import Conversation, Message, messages_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate, for_template
@@ -80,7 +81,8 @@ class Exchanges:
         return self.question(self._template.prompt_text(replace(conversation, messages=messages)))
 
     def question(self, text: str) -> Question:
-        """A prompt as the policy is to read it."""
+        """A prompt as the policy is to read it; half of a surrogate pair, which no tokenizer reads, becomes `?`."""
+        text = writable(text)
         known = [segment for segment in self.segments if text.startswith(segment.text)]
         if known:
             longest = max(known, key=lambda segment: len(segment.text))

@@ -29,9 +29,10 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from harena.core.records.result_rows import writable
 from harena.training.data.prompts import PromptRow
 from harena.training.rollouts.trajectory import Candidate, Reward, StopReason
 
@@ -71,7 +72,8 @@ class FaultFollowsError(EnvironmentFaultError):
 
 
 class Surroundings:
-    """An environment as the episode uses it: everything is awaited, has a time limit, and faults in one way."""
+    """An environment as the episode uses it: everything is awaited, has a time limit, and faults in one way. Halves of
+    surrogate pairs in what it says, as in names of files that are no UTF-8, become `?`: no tokenizer reads them."""
 
     def __init__(self, make: Callable[[], Environment], *, timeout_seconds: float) -> None:
         """`make` is called by `reset`. `timeout_seconds`: of each of its methods."""
@@ -87,7 +89,7 @@ class Surroundings:
             raise EnvironmentFaultError(
                 f"reset gave {type(observation).__name__}: a text, or None, is what can be read"
             )
-        return observation or ""
+        return writable(observation or "")
 
     async def step(self, action: str) -> Step:
         """Raises EnvironmentFaultError."""
@@ -104,7 +106,7 @@ class Surroundings:
             raise EnvironmentFaultError(
                 f"answer gave {type(given).__name__}: a text or a candidate is what can be scored"
             )
-        return given
+        return writable(given) if isinstance(given, str) else given
 
     async def outcome(self) -> Reward | None:
         """What the environment says of the whole episode, where it says something. Raises EnvironmentFaultError."""
@@ -205,7 +207,7 @@ def _as_step(answer: Any) -> Step:
     if not isinstance(answer, Step):
         raise EnvironmentFaultError(f"step gave {answer!r:.100}: a Step or (observation, reward, done) is expected")
     _check_reward(answer.reward, "step")
-    return answer
+    return replace(answer, observation=writable(answer.observation))
 
 
 def _check_reward(value: Any, asked: str) -> None:

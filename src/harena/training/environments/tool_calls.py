@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from harena.core.records.result_rows import writable
 from harena.scoring.formats.answers import REASONING_BEGIN, REASONING_END, final_answer
 
 _TAGGED = re.compile(r'<tool_call(?:\s+name="([^"<>]*)")?\s*>(.*?)</tool_call>', re.DOTALL)
@@ -88,6 +89,8 @@ def _call(found: re.Match[str]) -> ToolCall | Unreadable:
         written = json.loads(found[2])
     except (ValueError, RecursionError) as error:
         return Unreadable(f"a tool call holds one JSON object: {error}")
+    if writable(stated := json.dumps(written, ensure_ascii=False)) != stated:
+        return Unreadable("a tool call holds half of a surrogate pair, which is no character")
     name, arguments = found[1], written
     if name is None and isinstance(written, dict):
         name, arguments = written.get("name"), written.get("arguments", {})

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from harena.core.records.result_rows import writable
 from harena.training.rollouts.rollout import Policy, RolloutRequest, Seat
 from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, StopReason, Trajectory, Turn
 from harena.training.rollouts.turn_forms import TurnForm
@@ -95,7 +96,7 @@ class Turns:
 
     def tell(self, observation: str, *, reward: float | None = None, parts: Mapping[str, float] | None = None) -> None:
         """What the policy reads before its next turn, and what its last turn earned."""
-        turns = self.conversation.turns
+        turns, observation = self.conversation.turns, writable(observation)
         if turns:
             turns[-1] = replace(turns[-1], observation=observation, reward=reward, parts=dict(parts or {}))
         if observation:
