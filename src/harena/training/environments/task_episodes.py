@@ -23,8 +23,8 @@ from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import Step
 from harena.training.environments.sandbox import SandboxEnvironment, Workplace
 from harena.training.environments.tasks import Task, Verification, flag_digest
-from harena.training.rollouts.scored import judged
-from harena.training.rollouts.trajectory import Reward, StopReason
+from harena.training.rollouts.scored import called_names, judged, runs_programs
+from harena.training.rollouts.trajectory import Candidate, Reward, StopReason
 
 Acting = Literal["tools", "shell", "python", "text"]
 _END_ROUNDS = 50
@@ -121,7 +121,7 @@ class TaskEnvironment(SandboxEnvironment):
         """Whether the task was done."""
         how = self._task.verification
         if how.method in ("scoring", "llm_judge"):
-            candidate = self._conversation() if how.method == "llm_judge" else await self.answer()
+            candidate = self._conversation() if how.method == "llm_judge" else await self._answered()
             verdict = await judged(
                 candidate, {"scoring": how.scoring}, idle="pass\n", timeout_seconds=how.timeout_seconds
             )
@@ -157,6 +157,13 @@ class TaskEnvironment(SandboxEnvironment):
         """The text of the script that verifies."""
         how = self._task.verification
         return self._image_script if how.script is None else how.script
+
+    async def _answered(self) -> Candidate:
+        """What a scoring contract judges: the program in the answer, where it runs one. A chat model says more."""
+        candidate, scoring = await self.answer(), self._task.verification.scoring
+        if not isinstance(candidate, str) or not runs_programs(scoring):
+            return candidate
+        return await aside(len(candidate), program_in, candidate, called_names({"scoring": scoring}))
 
     def _conversation(self) -> str:
         """What was said; and where the environment has told something, each on a line of JSON: neither can pass for the

@@ -24,7 +24,8 @@ environment variables of every command (`folder` is INPUT_FOLDER). An instructio
     env_flag    {flag_path (/tmp/flag), hash or expected, timeout (10)}: the flag is in a file of the environment
     env_script  {script_path, timeout (30), expected_exit_code (0)}: as `script`; a file of the task's environment, or,
                 where that has none, of the image. The text that it had before the policy acted is run
-    scoring     {scoring}: a scoring contract judges what was said, in fresh sandboxes
+    scoring     {scoring}: a scoring contract judges what was said, in fresh sandboxes; one that runs programs judges
+                the program in it
     llm_judge   {model, rubric, passing_threshold (0.5), system_prompt}: a model judges the conversation
 
 Scripts run in the sandbox that the policy has worked in, after every process that it started was ended. They are put

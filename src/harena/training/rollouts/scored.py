@@ -20,6 +20,7 @@ from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward, Rewa
 
 FOLLOWS = "fault_follows_candidate"
 _JUDGES = ("score_model", "label_model")
+_OF_TEXTS = (*_JUDGES, "string_check", "text_similarity", "regex")
 
 
 async def judged(
@@ -75,6 +76,20 @@ def asks_a_model(scoring: Mapping[str, Any]) -> bool:
     """The contract, or a part of it, is judged by a model."""
     parts = scoring.get("parts", {}) if scoring.get("type") == "weighted" else {}
     return scoring.get("type") in _JUDGES or any(asks_a_model(part["scoring"]) for part in parts.values())
+
+
+def runs_programs(scoring: Mapping[str, Any]) -> bool:
+    """The contract, or a part of it, runs what it judges; the others judge a text, and find its answer themselves."""
+    parts = scoring.get("parts", {}) if scoring.get("type") == "weighted" else {}
+    if parts:
+        return any(runs_programs(part["scoring"]) for part in parts.values())
+    return scoring.get("type") not in _OF_TEXTS
+
+
+def called_names(judged_by: Mapping[str, Any]) -> list[str]:
+    """The function or class that a contract calls."""
+    entry = judged_by["scoring"].get("entry_point") or (judged_by.get("problem") or {}).get("entry_point") or ""
+    return [entry.partition(".")[0]] if entry else []
 
 
 def contract_mistakes(idle: Candidate, judged_by: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,59 @@
+"""What of an answer a task's verification is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from harena.training.environments import task_episodes
+from harena.training.environments.task_episodes import TaskEnvironment
+from harena.training.environments.tasks import task_of
+from harena.training.rollouts.trajectory import Candidate, Reward
+
+PROGRAM = "def f(x):\n    return 2 * x\n"
+TESTS = {"type": "tests", "entry_point": "f", "checks": [{"args": [2], "expected": 4}]}
+TEXT = {"type": "string_check", "input": "{{ sample.output_text }}", "operation": "eq", "reference": "42"}
+BOTH = {"type": "weighted", "parts": {"a": {"scoring": TEXT}, "b": {"scoring": TESTS}}}
+
+
+@pytest.mark.parametrize("scoring", [TESTS, BOTH, {"type": "stdio", "cases": [{"stdin": "", "stdout": ""}]}])
+@pytest.mark.parametrize(
+    "said",
+    [
+        PROGRAM,
+        f"```python\n{PROGRAM}```",
+        f"Here:\n```python\n{PROGRAM}```\nDone.",
+        f"<think>hm</think>\n{PROGRAM}",
+        f"<think>```python\npass\n```</think>\n```python\n{PROGRAM}```",
+        f"{PROGRAM}<|im_end|>",
+    ],
+)
+async def test_a_contract_that_runs_programs_is_given_the_one_in_an_answer(
+    monkeypatch: pytest.MonkeyPatch, scoring: dict[str, Any], said: str
+) -> None:
+    """A chat model writes words and fences around it, which are no program."""
+    assert await _judged(monkeypatch, scoring, said) == PROGRAM
+
+
+async def test_a_contract_that_judges_texts_is_given_all_that_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It leaves reasoning out itself."""
+    said = f"<think>hm</think>\n```python\n{PROGRAM}```"
+    assert await _judged(monkeypatch, TEXT, said) == said
+
+
+async def _judged(monkeypatch: pytest.MonkeyPatch, scoring: dict[str, Any], said: str) -> Candidate:
+    seen: list[Candidate] = []
+
+    async def judged(candidate: Candidate, judged_by: Mapping[str, Any], **options: Any) -> Reward:
+        seen.append(candidate)
+        return Reward(value=1.0)
+
+    monkeypatch.setattr(task_episodes, "judged", judged)
+    verification = {"method": "scoring", "scoring": scoring}
+    task = task_of({"name": "t", "version": "1.0.0", "instruction": "do it", "verification": verification})
+    environment = TaskEnvironment(task, acting="text", seconds=10.0)
+    await environment.step(said)
+    assert (await environment.outcome()).value == 1.0
+    return seen[0]
