@@ -30,7 +30,9 @@ Acting = Literal["tools", "shell", "python", "text"]
 _END_ROUNDS = 50
 """most rounds of killing what there is: a program that needs more starts new processes faster"""
 _LANGUAGES = {"shell": SHELLS, "python": PYTHON}
-_INTERPRETERS = {"shell": ("sh", ".sh"), "python": ("python3", ".py")}
+_ENDINGS = {"shell": ".sh", "python": ".py"}
+_BASH = ("sh", "-c", 'if command -v bash >/dev/null 2>&1; then exec bash "$@"; fi; exec sh "$@"', "sh")
+"""what models write for a shell is for bash; `sh` where an image has none"""
 _SHOWN = 4000
 _MOST_FLAG_BYTES = 1024 * 1024
 
@@ -185,20 +187,25 @@ class TaskEnvironment(SandboxEnvironment):
         return Reward(value=self._rewards[passed], reason=reason or ("passed" if passed else "failed"), detail=detail)
 
     async def _run(self, action: str) -> str:
-        """What the program that the policy wrote says."""
-        interpreter, ending = _INTERPRETERS[self._acting]
-        path = f"{self.at.directory}/.completion{ending}"
+        """What the program that the policy wrote says. It lies outside of the working directory, whose files may be
+        counted; modules there are found all the same."""
         program = await aside(len(action), program_in, action, languages=_LANGUAGES[self._acting])
-        await self.at.sandbox.write_file(path, program.encode("utf-8", "replace"))
-        done = await self.at.exec([interpreter, path], max(0.001, self._ends_at - time.monotonic()))
+        folder = f"/tmp/{secrets.token_hex(16)}"
+        path = f"{folder}/completion{_ENDINGS[self._acting]}"
+        await self.at.sandbox.write_file(path, program.encode("utf-8", "replace"), mode=0o700)
+        if self._acting == "python":
+            argv = ["sh", "-c", 'PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}" exec python3 "$1"', "sh", path]
+        else:
+            argv = [*(_interpreter(program) or _BASH), path]
+        done = await self.at.exec(argv, max(0.001, self._ends_at - time.monotonic()))
+        await self.at.sandbox.remove(folder, recursive=True, missing_ok=True)
         return f"{done.stdout}{done.stderr}"[:_SHOWN]
 
     async def _script(self, text: str, seconds: float) -> ProcessResult:
         """Run a script of the task's, in a folder that nobody could have known: modules beside it would be its own."""
         folder = f"/tmp/{secrets.token_hex(16)}"
         await self.at.sandbox.write_file(f"{folder}/script", text, mode=0o700)
-        first = text.split("\n", 1)[0]
-        argv = shlex.split(first[2:]) if first.startswith("#!") else ["sh"]
+        argv = _interpreter(text) or ["sh"]
         done = await self.at.exec([*argv, f"{folder}/script"], seconds, stdin=b"")
         await self.at.sandbox.remove(folder, recursive=True, missing_ok=True)
         return done
@@ -226,6 +233,15 @@ class TaskEnvironment(SandboxEnvironment):
                 with suppress(ValidationError):  # it has ended by itself
                     await self.at.sandbox.kill(process.pid, signal.SIGKILL)
         raise PlatformError("the processes that the policy has started do not end")
+
+
+def _interpreter(program: str) -> list[str]:
+    """What its first line says that it is run by; nothing where it says none, or nothing that can be read."""
+    first = program.split("\n", 1)[0]
+    try:
+        return shlex.split(first[2:]) if first.startswith("#!") else []
+    except ValueError:
+        return []
 
 
 async def _place_of(at: Workplace, script: str, files: Mapping[str, str]) -> JudgedPlace:
