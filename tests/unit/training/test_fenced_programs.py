@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from harena.scoring.formats.asked_names import asked_names
 from harena.training.rewards.code_tests import CodeTests
 
 JS = "console.log(1 + 1)\n"
@@ -42,6 +45,41 @@ def test_a_script_is_found_and_no_session(entry: str, mark: str) -> None:
 )
 def test_numbers_are_no_program_of_any_language(entry: str, mark: str, text: str) -> None:
     assert program(entry, f"Here:\n```{mark}\n{text}```\nOutput:\n```\n1\n```\n") == text
+
+
+ASSERTS = "import math\nfor i in range(5):\n    assert dbl(i) == math.fsum((i, i))\n"
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        {"type": "tests", "entry_point": "dbl", "checks": [{"args": [1], "expected": 2}]},
+        {"type": "tests", "entry_point": "dbl.go", "checks": [{"args": [1], "expected": 2}]},
+        {
+            "type": "command",
+            "asserts": "assert all(_candidate(i) == 2 * i for i in [1])",
+            "calls": {"_candidate": "dbl"},
+        },
+        {"type": "command", "asserts": ASSERTS},
+        {"type": "command", "asserts": "from solution import dbl\nassert dbl(1) == 2"},
+        {"type": "command", "pytest": ["t.py"], "files": {"t.py": "from solution import dbl\ndef test(): dbl(1)\n"}},
+        {"type": "command", "unittest": ["t.py"], "files": {"t.py": "import solution\nsolution.dbl(1)\n"}},
+        {"type": "weighted", "parts": {"a": {"scoring": {"type": "command", "asserts": ASSERTS}}}},
+    ],
+)
+def test_an_example_of_its_use_is_not_taken_in_place_of_a_program(scoring: dict[str, Any]) -> None:
+    """Every contract that names what it calls says which block it is; chat models show how to use it at the end."""
+    code = "def dbl(x):\n    return 2 * x\n"
+    answer = f"Here:\n```python\n{code}```\nExample usage:\n```python\nprint(dbl(4))  # 8\n```\n"
+    assert asked_names(scoring) == ["dbl"]
+    assert CodeTests(extract="fenced").program(answer, asked_names(scoring)) == code
+
+
+def test_a_contract_that_runs_the_whole_program_names_nothing() -> None:
+    """Neither do asserts that cannot be read, or that use nothing of the candidate's."""
+    assert asked_names({"type": "stdio", "cases": [{"stdin": "", "stdout": ""}]}) == []
+    assert asked_names({"type": "command", "asserts": "assert ("}) == []
+    assert asked_names({"type": "command", "asserts": "def f(a):\n    b = a\n    assert len([c for c in b])\n"}) == []
 
 
 @pytest.mark.parametrize("text", ["1\n", "$ ls\n"])

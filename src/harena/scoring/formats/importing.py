@@ -17,10 +17,11 @@ from harena.core.outside_json import lines_in, read_outside
 from harena.core.results import Trust
 from harena.core.rows import RowsFile
 from harena.core.task_archives import task_folders
-from harena.scoring.contracts.contract import CommandContract, ReferenceContract, TestsContract
+from harena.scoring.contracts.contract import TestsContract
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.contracts.stored import ContractLookup
 from harena.scoring.formats.answers import program_in
+from harena.scoring.formats.asked_names import FIELDS, asked_names
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
@@ -316,13 +317,8 @@ def _program(task: Task, answer: Answer) -> str:
 
 def _asked_for(task: Task) -> set[str]:
     """Names of which a program must define one, where the contract calls some."""
-    names = set()
-    for contract in (task.contract, task.class_contract):
-        if isinstance(contract, TestsContract | ReferenceContract) and contract.entry_point:
-            names.add(contract.entry_point.partition(".")[0])
-        elif isinstance(contract, CommandContract):
-            names.update(contract.calls.values())
-    return names
+    contracts = [contract for contract in (task.contract, task.class_contract) if contract is not None]
+    return {name for contract in contracts for name in asked_names(contract.model_dump(include=set(FIELDS)))}
 
 
 __all__ = ["FORMATS", "NOP", "ORACLE", "SCENARIOS", "ProblemSet", "import_problems", "import_scenarios"]

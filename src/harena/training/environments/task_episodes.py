@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome, ProcessResult
 from harena.scoring.formats.answers import PYTHON, SHELLS, final_answer, program_in
+from harena.scoring.formats.asked_names import asked_names
 from harena.scoring.scorers.harbor import EnvironmentFailedError
 from harena.scoring.scorers.judged_place import Judged, JudgedPlace, LeftError, judged_place
 from harena.scoring.slices import aside
@@ -23,7 +24,7 @@ from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import Step
 from harena.training.environments.sandbox import SandboxEnvironment, Workplace
 from harena.training.environments.tasks import Task, Verification, flag_digest
-from harena.training.rollouts.scored import called_names, judged, runs_programs
+from harena.training.rollouts.scored import judged, runs_programs
 from harena.training.rollouts.trajectory import Candidate, Reward, StopReason
 
 Acting = Literal["tools", "shell", "python", "text"]
@@ -165,7 +166,7 @@ class TaskEnvironment(SandboxEnvironment):
         candidate, scoring = await self.answer(), self._task.verification.scoring
         if not isinstance(candidate, str) or not runs_programs(scoring):
             return candidate
-        return await aside(len(candidate), program_in, candidate, called_names({"scoring": scoring}))
+        return await aside(len(candidate), program_in, candidate, asked_names(scoring))
 
     def _conversation(self) -> str:
         """What was said; and where the environment has told something, each on a line of JSON: neither can pass for the

@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from harena.core.errors import NotFoundError, ValidationError
 from harena.scoring.formats.answers import JAVASCRIPT, PYTHON, SHELLS, program_in
+from harena.scoring.formats.asked_names import asked_names
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.slices import aside
 from harena.sdk import scenarios, scoring_contracts
@@ -28,7 +29,7 @@ from harena.training.data.imported_rows import ProgramForm
 from harena.training.data.prompts import PromptRow
 from harena.training.data.stored_problems import is_reference, reference_key, scored_as
 from harena.training.rewards.recipe import rows_error
-from harena.training.rollouts.scored import asks_a_model, called_names, contract_mistakes, judged
+from harena.training.rollouts.scored import asks_a_model, contract_mistakes, judged
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
@@ -119,7 +120,7 @@ class CodeTests:
         if isinstance(text, str):
             in_class = form.class_scoring if form is not None and form.class_scoring else {}
             owner, _, method = str(in_class.get("entry_point") or "").rpartition(".")
-            names = [*called_names(judged_by), *filter(None, (owner,))]
+            names = [*_names(judged_by), *filter(None, (owner,))]
             program = await aside(len(text), self.program, text, names, form)
             candidate = self._file(program, form)
             if in_class and has_solution_class(program, method):
@@ -188,3 +189,9 @@ async def _looked_up(scoring: Mapping[str, Any]) -> tuple[Mapping[str, Any], Pro
         return contract, ProgramForm.of(fields.get("program"))
     except (NotFoundError, ValidationError) as error:
         return str(error)
+
+
+def _names(judged_by: Mapping[str, Any]) -> list[str]:
+    """The functions and classes that a contract calls, or that its problem names."""
+    entry = str((judged_by.get("problem") or {}).get("entry_point") or "").partition(".")[0]
+    return asked_names(judged_by["scoring"]) or ([entry] if entry else [])

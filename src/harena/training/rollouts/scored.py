@@ -86,12 +86,6 @@ def runs_programs(scoring: Mapping[str, Any]) -> bool:
     return scoring.get("type") not in _OF_TEXTS
 
 
-def called_names(judged_by: Mapping[str, Any]) -> list[str]:
-    """The function or class that a contract calls."""
-    entry = judged_by["scoring"].get("entry_point") or (judged_by.get("problem") or {}).get("entry_point") or ""
-    return [entry.partition(".")[0]] if entry else []
-
-
 def contract_mistakes(idle: Candidate, judged_by: Mapping[str, Any]) -> list[str]:
     """What is wrong with the fields of a scenario; a candidate is put in."""
     from harena.scoring.load import load_scenarios

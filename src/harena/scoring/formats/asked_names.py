@@ -1,0 +1,72 @@
+"""The names of which a program must define one, so that a contract can judge it: what tells the program in an answer
+from an example of its use."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+_MODULE = "solution"
+FIELDS = frozenset(("type", "parts", "entry_point", "calls", "asserts", "pytest", "unittest", "files"))
+"""fields of contracts that are looked at"""
+
+
+def asked_names(scoring: Mapping[str, Any]) -> list[str]:
+    """The functions and classes that a contract calls, in no order that means anything; none where it runs the program
+    as a whole. `scoring`: fields of a contract."""
+    found: set[str] = set()
+    if scoring.get("type") == "weighted":
+        for part in (scoring.get("parts") or {}).values():
+            found.update(asked_names(part.get("scoring") or {}))
+    if entry := scoring.get("entry_point"):
+        found.add(str(entry).partition(".")[0])
+    if calls := scoring.get("calls"):
+        found.update(str(name).partition(".")[0] for name in calls.values())
+    elif isinstance(asserts := scoring.get("asserts"), str):
+        found.update(_free_names(asserts))
+    if scoring.get("pytest") or scoring.get("unittest"):
+        for path, text in (scoring.get("files") or {}).items():
+            if str(path).endswith(".py") and isinstance(text, str):
+                found.update(_imported_names(text))
+    return sorted(found)
+
+
+@lru_cache(maxsize=256)
+def _free_names(source: str) -> frozenset[str]:
+    """Names that a program uses and gives no value to."""
+    tree = _tree(source)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    given = {node.id for node in names if not isinstance(node.ctx, ast.Load)} | set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            given.add(node.name)
+        elif isinstance(node, ast.arg):
+            given.add(node.arg)
+        elif isinstance(node, ast.alias):
+            given.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            given.add(node.name)
+    return frozenset(used - given) | _imported_names(source)
+
+
+@lru_cache(maxsize=256)
+def _imported_names(source: str) -> frozenset[str]:
+    """Names that a test takes out of the candidate's module."""
+    tree, found = _tree(source), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == _MODULE:
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == _MODULE:
+            found.add(node.attr)
+    return frozenset(found - {"*"})
+
+
+def _tree(source: str) -> ast.AST:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module(body=[], type_ignores=[])
