@@ -8,6 +8,7 @@ import pytest
 
 from harena.scoring.formats.asked_names import asked_names
 from harena.training.rewards.code_tests import CodeTests
+from harena.training.rollouts.scored import allowed_seconds
 
 JS = "console.log(1 + 1)\n"
 SHELL = 'read -r a\necho "$a"\n'
@@ -73,6 +74,36 @@ def test_an_example_of_its_use_is_not_taken_in_place_of_a_program(scoring: dict[
     answer = f"Here:\n```python\n{code}```\nExample usage:\n```python\nprint(dbl(4))  # 8\n```\n"
     assert asked_names(scoring) == ["dbl"]
     assert CodeTests(extract="fenced").program(answer, asked_names(scoring)) == code
+
+
+CASES = [{"stdin": "", "stdout": ""}] * 12
+
+
+@pytest.mark.parametrize(
+    ("judged_by", "seconds"),
+    [
+        ({"scoring": {"type": "stdio", "cases": CASES}}, 10.0),
+        ({"scoring": {"type": "stdio", "cases": CASES, "check_timeout_seconds": 4.0}}, 48.0),
+        ({"scoring": {"type": "stdio", "cases": CASES * 9, "check_timeout_seconds": 4.0}}, 120.0),
+        ({"scoring": {"type": "stdio", "cases": CASES, "check_timeout_seconds": 0.5}}, 10.0),
+        ({"scoring": {"type": "command", "timeout_seconds": 60.0}}, 60.0),
+        ({"scoring": {"type": "command", "timeout_seconds": 300.0}}, 300.0),
+        ({"scoring": {"type": "command"}, "limits": {"timeout_seconds": 30.0}}, 30.0),
+        ({"scoring": {"type": "tests", "checks": [{}] * 5, "check_timeout_seconds": None}}, 10.0),
+        (
+            {
+                "scoring": {
+                    "type": "weighted",
+                    "parts": {"a": {"scoring": {"timeout_seconds": 20.0}}, "b": {"scoring": {}}},
+                }
+            },
+            20.0,
+        ),
+    ],
+)
+def test_a_program_has_the_time_that_its_contract_allows(judged_by: dict[str, Any], seconds: float) -> None:
+    """Where no parameter says less: else right programs earned 0 whose every case kept its limit."""
+    assert allowed_seconds(judged_by, 10.0) == seconds
 
 
 def test_a_contract_that_runs_the_whole_program_names_nothing() -> None:

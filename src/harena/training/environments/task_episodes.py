@@ -24,7 +24,7 @@ from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import Step
 from harena.training.environments.sandbox import SandboxEnvironment, Workplace
 from harena.training.environments.tasks import Task, Verification, flag_digest
-from harena.training.rollouts.scored import judged, runs_programs
+from harena.training.rollouts.scored import allowed_seconds, judged, runs_programs
 from harena.training.rollouts.trajectory import Candidate, Reward, StopReason
 
 Acting = Literal["tools", "shell", "python", "text"]
@@ -125,9 +125,8 @@ class TaskEnvironment(SandboxEnvironment):
         how = self._task.verification
         if how.method in ("scoring", "llm_judge"):
             candidate = self._conversation() if how.method == "llm_judge" else await self._answered()
-            verdict = await judged(
-                candidate, {"scoring": how.scoring}, idle="pass\n", timeout_seconds=how.timeout_seconds
-            )
+            seconds = allowed_seconds({"scoring": how.scoring}, how.timeout_seconds)
+            verdict = await judged(candidate, {"scoring": how.scoring}, idle="pass\n", timeout_seconds=seconds)
             if verdict.value is None:
                 return verdict
             return self._reward(bool(verdict.value), verdict.reason, verdict.detail)

@@ -29,11 +29,12 @@ from harena.training.data.imported_rows import ProgramForm
 from harena.training.data.prompts import PromptRow
 from harena.training.data.stored_problems import is_reference, reference_key, scored_as
 from harena.training.rewards.recipe import rows_error
-from harena.training.rollouts.scored import asks_a_model, contract_mistakes, judged
+from harena.training.rollouts.scored import allowed_seconds, asks_a_model, contract_mistakes, judged
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
 ENTRY = "solution.py"
+_LEAST_SECONDS = 10.0
 _IDLE = {".py": "pass\n", ".sh": "true\n", ".bash": "true\n"}
 """programs that do nothing, by the ending of their file"""
 _LANGUAGES = {
@@ -59,7 +60,9 @@ class CodeTests:
     """the file that the program is written to"""
     credit: Literal["all", "fraction"] = "all"
     blueprint_id: str | None = None
-    timeout_seconds: float = 10.0
+    timeout_seconds: float | None = None
+    """time of everything that a candidate runs, also where its contract says more; None = what the contract allows
+    (`harena.training.rollouts.scored.allowed_seconds`), and 10 s at least"""
     deterministic: bool = True
     """contracts whose scorer draws lots, and judges that are models, are not"""
     _stored: dict[str, tuple[Mapping[str, Any], ProgramForm | None]] = field(
@@ -78,7 +81,7 @@ class CodeTests:
             wrong.append(f"extract must be raw or fenced (got {self.extract!r})")
         if self.credit not in ("all", "fraction"):
             wrong.append(f"credit must be all or fraction (got {self.credit!r})")
-        if not self.timeout_seconds > 0:
+        if self.timeout_seconds is not None and not self.timeout_seconds > 0:
             wrong.append(f"timeout_seconds must be above 0 (got {self.timeout_seconds})")
         if wrong:
             raise ValidationError("; ".join(wrong))
@@ -132,7 +135,7 @@ class CodeTests:
             credit=self.credit,
             minimum=self.minimum,
             blueprint_id=self.blueprint_id,
-            timeout_seconds=self.timeout_seconds,
+            timeout_seconds=self.timeout_seconds or allowed_seconds(judged_by, _LEAST_SECONDS),
         )
 
     def program(self, text: str, names: Sequence[str] = (), form: ProgramForm | None = None) -> str:

@@ -20,6 +20,8 @@ from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward, Rewa
 
 FOLLOWS = "fault_follows_candidate"
 _JUDGES = ("score_model", "label_model")
+_CALLS = ("cases", "checks", "inputs")
+_MOST_OF_CALLS_SECONDS = 120.0
 _OF_TEXTS = (*_JUDGES, "string_check", "text_similarity", "regex")
 
 
@@ -84,6 +86,18 @@ def runs_programs(scoring: Mapping[str, Any]) -> bool:
     if parts:
         return any(runs_programs(part["scoring"]) for part in parts.values())
     return scoring.get("type") not in _OF_TEXTS
+
+
+def allowed_seconds(judged_by: Mapping[str, Any], least: float) -> float:
+    """What a candidate is given where nobody says how long: as long as the contract and the limits say, or as all of
+    its calls may take together, up to what a benchmark gives; at least `least`."""
+    scoring, limits = judged_by["scoring"], judged_by.get("limits") or {}
+    said = (scoring.get("timeout_seconds"), limits.get("timeout_seconds"))
+    calls = max((len(scoring.get(name) or ()) for name in _CALLS), default=0)
+    of_calls = min(_MOST_OF_CALLS_SECONDS, calls * (scoring.get("check_timeout_seconds") or 0.0))
+    parts = scoring.get("parts", {}) if scoring.get("type") == "weighted" else {}
+    of_parts = (allowed_seconds({"scoring": part["scoring"]}, least) for part in parts.values())
+    return float(max(least, of_calls, *(seconds for seconds in said if seconds is not None), *of_parts))
 
 
 def contract_mistakes(idle: Candidate, judged_by: Mapping[str, Any]) -> list[str]:
