@@ -16,7 +16,9 @@ def exact_match(*, expected: str | None = None) -> Rule:
 
     def decide(row: PromptRow, text: str) -> float:
         wanted = expected if expected is not None else row.expected_output or ""
-        return float(text.strip() == wanted.strip())
+        # what is wanted with the reasoning's own marks is the whole
+        said = text if "think>" in wanted else final_answer(text)
+        return float(said.strip() == wanted.strip())
 
     return Rule(decide, name="exact_match_v1", mistakes=_nothing if expected is not None else _lacks_expected)
 
