@@ -22,7 +22,7 @@ _SPOILING = (
     " bn", "bn", "k", " k", "K", " M", " mn", " lakh", " crore", "/x", "/ x", " / x", "x", " x", "i", "n", "\u03c0",
     " pi", "^n", "^{n}", "\u00b2", "\u00bd", " or so", "+", " dozen", " squared", " times x", "\\pi", "\\times x",
     "\\sqrt{x}", "e", " < x", "_n", " and a half", " hundredths", "#", "&", " &", " & \\\\",
-    "\\cdot x", " mod n", " score", " doz", "nds", "th", " gross",
+    "\\cdot x", " mod n", " score", " doz", "nds", "ths", " gross",
 )  # fmt: skip
 _SPOILED = (
     "-({})", "- ({})", "-[{}]", "-**{}**", "-\\boxed{{{}}}", "minus ({})", "\u00b1{}", "4 {}", "41 or {}",

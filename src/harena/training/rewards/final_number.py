@@ -46,10 +46,12 @@ _PART_NOUNS = (
 )
 _PART = re.compile(
     rf"""\d[:'_]$ | [^\W_]_$ | [)\]}}]_$ | (?<![A-Za-z])[A-Za-z]\([ \t"']*$ | [\d^\])}}]\([ \t]*$
-    | (?<![A-Za-z])(?:math\.|np\.)?(?:{FUNCTIONS}|double|half|twice|triple|square|cube)\([ \t"']*$
-    | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>~/\\]=[ \t]*$ | =/=[ \t]*$ | <>[ \t]*$ | (?<=[\w)])[ \t]+>[ \t]*$
+    | (?<![A-Za-z])(?<!console\.)(?:math\.|np\.)?
+      (?:{FUNCTIONS}|double|half|twice|triple|square|cube)\([ \t"']*$
+    | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>~/\\+%-]=[ \t]*$ | \w[ \t]+\*=[ \t]*$
+    | =/=[ \t]*$ | <>[ \t]*$ | (?<=[\w)])[ \t]+>[ \t]*$
     | (?<![\w!?.])!$ | \u00ac[ \t]*$ | (?:\u5206\u4e4b|\u4e0d\u662f|\u4e0d\u7b49\u4e8e|\u5e76\u975e)[ \t]*$
-    | (?:\b(?:not|never|minus|negative|plus|times|choose|modulo?|(?:divided|multiplied)\ by|sqrt|log|ln|exp)|n't)[ \t]+$
+    | (?:\b(?<!\.)(?:not|never|minus|negative|plus|times|choose|modulo?|(?:divided|multiplied)\ by|sqrt|log|ln|exp)|n't)[ \t]+$
     | \b(?:instead\ of|rather\ than)[ \t]+$ | \b(?:{_PART_NOUNS})\ of[ \t]+$ | \d[ \t]+of[ \t]+$
     | \\{CHANGING}(?:\{{[^{{}}]{{0,40}}\}}|[ \t]*\d)?[ \t]*$
     | %\ of[ \t]+$ | \b(?:twice|thrice|double|triple|quadruple|half)[ \t]+$
@@ -77,6 +79,8 @@ _NUMBER_WORDS = (
 )
 _LATER_LETTERS = "\u2e80"
 """from here on letters are of scripts that put no space between a word and a number"""
+_OTHER_LETTERS = "\u0400"
+"""from here on a letter alone is no variable of mathematics"""
 _MULTIPLES_OF_CHINA = re.compile(
     r"[\u4e07\u842c\u4ebf\u5104\u5146](?!\u74e6)|[\u5343\u767e](?![\u7c73\u514b\u74e6\u5361\u8d6b\u5e15\u7126\u5206\u5468])"
     r"|\u5206\u4e4b|[\u591a\u51e0\u4f59]|\uc5b5|[\ub9cc\ucc9c](?![\uac00-\ud7a3]{2})"
@@ -87,13 +91,20 @@ _UNIT_LETTERS = frozenset("aAcCdFghIJlLmNpsVwWy\u00c5\u03a9\u00b5")
 """words of one letter that are units, or an article"""
 _WIDER_UNIT_LETTERS = frozenset("Kt")
 """units where they stand apart and nothing follows: `42 K`, `42 t`"""
-_JOINED_LETTER = re.compile(r"[A-Za-z][-'][^\W\d_]{2}|[ap]\.[ ]?m\b|U\.[ ]?S\b", re.IGNORECASE)
-"""words that begin with one letter: `42 T-shirts`, `6 o'clock`, `4 p.m.`, `42 U.S. dollars`"""
+_JOINED_LETTER = re.compile(
+    r"[A-Za-z](?:[-'][^\W\d_]{2}|'s\b|&[A-Za-z])|[AB]\.[ ]?[CD]\b|[ap]\.[ ]?m\b|U\.[ ]?S\b", re.IGNORECASE
+)
+"""words that begin with one letter: `42 T-shirts`, `42 M&M's`, `6 o'clock`, `4 p.m.`, `42 U.S. dollars`"""
+_ORDINAL = re.compile(
+    r"(?<![\d.,])(?<!\ba[ ])(?<!\ban[ ])(?<!\bone[ ])(?:\d[\d,]*)?"
+    r"(?:1[1-3]th|(?<!1)(?:1st|2nd|3rd)|1[04-9]th|(?<!1)[04-9]th)$"
+)
+"""`in 6th place`, `the 42nd`, but no `one 6th`"""
 _NO_UNITS = re.compile(
-    r"""k|bn|mn|mln|mio|mrd|tn|mil|lakhs?|lacs?|crores?|cr|doz|dz|dozens?|score|gross|grand|kk|st|nd|rd|th|sts|nds|rds|ths
+    r"""k|bn|mn|mln|mio|mrd|tn|mil|lakhs?|lacs?|crores?|cr|doz|dz|dozen|score|gross|grand|kk|st|nd|rd|th|sts|nds|rds|ths
     | hundreds?|thousands?|[mbtr]illions?|quadrillions?
-    | (?:ten|hundred|thousand|million|four|fif|six|seven|eigh|nin)ths?|thirds|halves|tens
-    | mill?e|milliers?|mill[oi\u00f3]n(?:es|en)?|milh(?:\u00e3o|\u00f5es)|tausend|milliarden?|ribu|juta
+    | (?:ten|hundred|thousand|million|four|fif|six|seven|eigh|nin)ths|thirds|halves|tens
+    | mille|milliers?|mill[oi\u00f3]n(?:es|en)?|milh(?:\u00e3o|\u00f5es)|tausend|milliarden?|ribu|juta
     | \u0442\u044b\u0441\w{0,4}|\u043c\u043b\u043d|\u043c\u043b\u0440\u0434|\u043c\u0438\u043b\u043b\w{0,9}
     | pi|sqrt|cbrt|log|ln|exp|sin|cos|tan|mod|squared|cubed|factorial|modulo|or|plus|minus|divided|multiplied|choose
     """,
@@ -108,7 +119,7 @@ _GOES_ON = re.compile(
     | point[ \t]+(?:zero|one|{_NUMBER_WORDS})\b | to[ \t]+the[ \t]+(?:\w+[ \t]+power|power|{_NUMBER_WORDS}|\w+th)\b
     | per[ ]?cent[ \t]+of[ \t]+{_NUMBER_WORDS}\b
     | and[ \t]+(?:an?[ \t]+|one[ -]|two[ -]|three[ -])?(?:hal(?:f|ves)|thirds?|quarters?|fourths?|fifths?|tenths?|bit)\b
-    | (?:in[ \t]+)?(?:base[ -]?(?:{_NUMBER_WORDS}|\w{{1,2}}\b)|hex(?:adecimal)?\b|octal\b|binary\b)
+    | (?:in[ \t]+)?(?:base(?:[ -](?:{_NUMBER_WORDS}|\w{{1,2}}\b)|\d)|hex(?:adecimal)?\b|octal\b|binary\b)
     | (?:is|was|would[ ]be|can(?:no|')t[ ]be|isn't|wasn't)[ \t]+(?:(?:not|clearly|obviously|also)[ \t]+)?
       (?:(?:the|an?|my|our)[ \t]+)?
       (?:not\b|wrong|incorrect|false|impossible|invalid|too[ ](?:low|high|big|small|large|few|many)\b)
@@ -127,7 +138,8 @@ _SILENT = re.compile(
 _ENDING = re.compile(r"[.;:!?](?=[^\w]|$)|,(?=[ \t])|[\u3002\u3001]|(?<=[ \t])\|(?=[ \t]|$)")
 """the end of a sentence, of a part of it, or of a cell"""
 _STANDS = re.compile(
-    r"""=|\u2014|--|-{1,2}>|>(?![ \t]*[\w\\($])|<-{1,2}(?=[ \t])|(?<=[ \t])-[ \t]*$|//|/\*|/-|-[)|]|\#+[ \t]*[^\W\d_]{2}
+    r"""=|\u2014|--|-{1,2}>|>(?![ \t]*[\w\\($])|<-{1,2}(?=[ \t])|(?<=[ \t])-[ \t]*$|//|/\*|/-|-[)|]
+    |(?<=,)-{1,2}|\#+[ \t]*[^\W\d_]{2}
     |&[ \t]+[^\W\d_]{2}""",
     re.VERBOSE,
 )
@@ -173,12 +185,14 @@ _ABOVE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """at the end of the line above a number that begins its own"""
-_ALTERNATIVE = re.compile(r"\d[^\n\d.;:=]{0,30}\b(?:or|versus|vs\.?)[ \t]*$", re.IGNORECASE)
+_ALTERNATIVE = re.compile(r"(\d[\d,]*(?:\.\d+)?)[^\n\d.;:=]{0,30}\b(?:or|versus|vs\.?)[ \t]*$", re.IGNORECASE)
 """before the second of two numbers of which either may be meant"""
+_PERCENT_BEFORE = re.compile(r"(?:^|[=:(]|\b(?:is|are|was))[ \t]*%$")
+"""`= %42`"""
 _BESIDE = re.compile(r"(?<![\w.])[\d.,]*\d[ \t]+$")
 """a number with nothing but spaces behind it"""
 _VARIABLES = re.compile(
-    r"(?:(?<![^\W_])(?<![\d}][ ])|\blet[ ]|\bvariable[ ])\$?([A-Za-z])\$?(?:[ \t]*=(?!=)|[ ](?:be|represents?)\b)"
+    r"(?:(?<![^\s($,;])(?<![\d}][ ])|\blet[ ]|\bvariable[ ])\$?([A-Za-z])\$?(?:[ \t]*=(?!=)|[ ](?:be|represents?)\b)"
 )
 """letters that the text uses as variables: `y =`, `let y be`"""
 _LOOKED_AT = 80
@@ -248,7 +262,7 @@ def _number_at_end(text: str) -> Decimal | None:
         before = text[: end - len(written)].rstrip(".") + " "
     if not _WRITTEN.fullmatch(written) or _is_part(before, written, text[end : end + 1]):
         return None
-    if not _may_stand_before(before[-_LOOKED_AT:]) or not _may_follow(text, start, end):
+    if not _may_stand_before(before[-_LOOKED_AT:], written) or not _may_follow(text, start, end):
         return None
     signed = _CODE_OF_A_DEBT.sub("", before.rstrip(f"{_CURRENCIES} \t"))
     if signed.endswith("-"):
@@ -259,7 +273,8 @@ def _number_at_end(text: str) -> Decimal | None:
         return Decimal(written.replace(",", "")).copy_negate()  # a minus would round it, and raises for a long one
     previous = before[-1:]
     is_joined = previous.isalnum() and previous < _LATER_LETTERS and not _CURRENCY_CODE.search(before[-8:])
-    is_part = is_joined or previous in _NOT_BEFORE or unicodedata.category(previous or " ").startswith("M")
+    is_sign = previous in _NOT_BEFORE and not _PERCENT_BEFORE.search(before[-_LOOKED_AT:])
+    is_part = is_joined or is_sign or unicodedata.category(previous or " ").startswith("M")
     is_computed = previous in ("*", "+") and _is_operand(before.rstrip("*+"))
     return None if is_part or is_computed else Decimal(written.replace(",", ""))
 
@@ -269,6 +284,7 @@ def _is_part(before: str, written: str, after: str) -> bool:
     near = before[-_LOOKED_AT:].rpartition("\n")[2]
     if after == "*" and near.endswith("*"):  # bold
         near = near.rstrip("*")
+    near = _PERCENT_BEFORE.sub("=", near)
     near = _PLUS_SIGN.sub(" ", near.rstrip(_CURRENCIES))
     is_group = len(written.partition(".")[0]) == 3 and _GROUP.search(near) is not None
     if _BRACE.search(near) and not _TWO_BRACES.search(near):
@@ -276,7 +292,7 @@ def _is_part(before: str, written: str, after: str) -> bool:
     return is_group or bool(_FACTOR.search(near) or _OPERATOR.search(near) or _PART.search(near))
 
 
-def _may_stand_before(text: str) -> bool:
+def _may_stand_before(text: str, written: str) -> bool:
     """Whether a number may follow: no sign outside of marks, no other number that may be meant as well; and nothing
     before the marks, or at the end of the line above, that makes another one of it."""
     above, _, line = text.rpartition("\n")
@@ -295,7 +311,9 @@ def _may_stand_before(text: str) -> bool:
         return False
     if opened and re.search(r"\b(?:minus|negative|not)[ \t]+$", bare, re.IGNORECASE):
         return False
-    return not (bare.endswith(("\u00b1", "\u2213")) or _ALTERNATIVE.search(bare) or _BESIDE.search(bare))
+    other = _ALTERNATIVE.search(bare)
+    is_alternative = other is not None and other[1] != written  # the same one twice is none
+    return not (bare.endswith(("\u00b1", "\u2213")) or is_alternative or _BESIDE.search(bare))
 
 
 def _may_follow(text: str, start: int, end: int) -> bool:
@@ -306,7 +324,7 @@ def _may_follow(text: str, start: int, end: int) -> bool:
         if _ENDING.match(line, at) or _STANDS.match(line, at):
             return True
         if line[at].isalpha():
-            return _leaves(text, start, line, at)
+            return _leaves(text, start, end, line, at)
         bracket = _BRACKET.match(line, at)
         if line[at] == "(":
             return bracket is None or (bracket["letter"] or "") in _UNIT_LETTERS
@@ -323,7 +341,7 @@ def _may_follow(text: str, start: int, end: int) -> bool:
     return True
 
 
-def _leaves(text: str, start: int, line: str, at: int) -> bool:
+def _leaves(text: str, start: int, end: int, line: str, at: int) -> bool:
     """Whether the word there leaves the number before it what it is: a unit, or the rest of a sentence."""
     found = _WORD.match(line, at)
     assert found is not None
@@ -332,7 +350,9 @@ def _leaves(text: str, start: int, line: str, at: int) -> bool:
         return False
     if word[0] >= _LATER_LETTERS:
         return _MULTIPLES_OF_CHINA.match(line, at) is None
-    if len(word) > 1:
+    if len(word) > 1 or word[0] >= _OTHER_LETTERS:
+        if at == 0 and _ORDINAL.search(f"{text[max(0, end - _LOOKED_AT) : end]}{word}"):
+            return True
         is_divided = "/" in line[:at] and re.fullmatch(_NUMBER_WORDS, word, re.IGNORECASE)
         return not (is_divided or _NO_UNITS.fullmatch(word))
     if _JOINED_LETTER.match(line, at):
