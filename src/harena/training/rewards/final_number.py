@@ -51,7 +51,8 @@ _PART = re.compile(
     | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>~/\\+%-]=[ \t]*$ | \w[ \t]+\*=[ \t]*$
     | =/=[ \t]*$ | <>[ \t]*$ | (?<=[\w)])[ \t]+>[ \t]*$
     | (?<![\w!?.])!$ | \u00ac[ \t]*$ | (?:\u5206\u4e4b|\u4e0d\u662f|\u4e0d\u7b49\u4e8e|\u5e76\u975e)[ \t]*$
-    | (?:\b(?<!\.)(?:not|never|minus|negative|plus|times|choose|modulo?|(?:divided|multiplied)\ by|sqrt|log|ln|exp)|n't)[ \t]+$
+    | (?:\b(?<!\.)(?:not|never|minus|negative|plus|times|choose|modulo?|(?:divided|multiplied)\ by|sqrt|log|ln|exp)
+      |n't)[ \t]+$
     | \b(?:instead\ of|rather\ than)[ \t]+$ | \b(?:{_PART_NOUNS})\ of[ \t]+$ | \d[ \t]+of[ \t]+$
     | \\{CHANGING}(?:\{{[^{{}}]{{0,40}}\}}|[ \t]*\d)?[ \t]*$
     | %\ of[ \t]+$ | \b(?:twice|thrice|double|triple|quadruple|half)[ \t]+$
