@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from harena.scoring.formats.asked_names import asked_names
+from harena.training.data.prompts import PromptRow
+from harena.training.rewards import code_tests
 from harena.training.rewards.code_tests import CodeTests
 from harena.training.rollouts.scored import allowed_seconds
+from harena.training.rollouts.trajectory import Candidate, Reward
 
 JS = "console.log(1 + 1)\n"
 SHELL = 'read -r a\necho "$a"\n'
@@ -74,6 +79,38 @@ def test_an_example_of_its_use_is_not_taken_in_place_of_a_program(scoring: dict[
     answer = f"Here:\n```python\n{code}```\nExample usage:\n```python\nprint(dbl(4))  # 8\n```\n"
     assert asked_names(scoring) == ["dbl"]
     assert CodeTests(extract="fenced").program(answer, asked_names(scoring)) == code
+
+
+TEXT = {"type": "regex", "pattern": "a"}
+JUDGE = {"type": "score_model", "model": "m", "messages": [{"role": "user", "content": "{{ sample.output_text }}"}]}
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        TEXT,
+        JUDGE,
+        {"type": "weighted", "parts": {"a": {"scoring": TEXT}, "b": {"scoring": JUDGE}}},
+        {"type": "python", "source": "def score(run):\n    return 1.0\n", "run_candidate": False},
+    ],
+)
+async def test_a_contract_that_judges_texts_gets_all_of_one(
+    monkeypatch: pytest.MonkeyPatch, scoring: dict[str, Any]
+) -> None:
+    """Else one clean block hid the rest from it, and an essay with an example was judged by the example alone."""
+    seen: list[Candidate] = []
+
+    async def judged(candidate: Candidate, judged_by: Mapping[str, Any], **options: Any) -> Reward:
+        seen.append(candidate)
+        return Reward(value=1.0)
+
+    monkeypatch.setattr(code_tests, "judged", judged)
+    said = "Recursion calls itself.\n```python\ndef f(n):\n    return f(n - 1)\n```\nEach call waits.\n"
+    row = PromptRow(id="r", prompt="?", scoring=scoring)
+    recipe = CodeTests(extract="fenced", deterministic=False)
+    await recipe.reward(row, said)
+    await recipe.reward(replace(row, scoring={"type": "stdio", "cases": [{"stdin": "", "stdout": ""}]}), said)
+    assert seen == [said, "def f(n):\n    return f(n - 1)\n"]
 
 
 CASES = [{"stdin": "", "stdout": ""}] * 12

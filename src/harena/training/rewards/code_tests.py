@@ -29,7 +29,7 @@ from harena.training.data.imported_rows import ProgramForm
 from harena.training.data.prompts import PromptRow
 from harena.training.data.stored_problems import is_reference, reference_key, scored_as
 from harena.training.rewards.recipe import rows_error
-from harena.training.rollouts.scored import allowed_seconds, asks_a_model, contract_mistakes, judged
+from harena.training.rollouts.scored import allowed_seconds, asks_a_model, contract_mistakes, judged, runs_programs
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
@@ -55,7 +55,8 @@ class CodeTests:
     template: str = COMPLETION
     """the program, with {completion} where the text goes"""
     extract: Literal["raw", "fenced"] = "raw"
-    """"fenced": the program in the text, by the rule of `harena.scoring.formats.answers`"""
+    """"fenced": the program in the text, by the rule of `harena.scoring.formats.answers`, where the contract runs one;
+    one that judges a text gets all of it"""
     entry: str = ENTRY
     """the file that the program is written to"""
     credit: Literal["all", "fraction"] = "all"
@@ -124,7 +125,10 @@ class CodeTests:
             in_class = form.class_scoring if form is not None and form.class_scoring else {}
             owner, _, method = str(in_class.get("entry_point") or "").rpartition(".")
             names = [*_names(judged_by), *filter(None, (owner,))]
-            program = await aside(len(text), self.program, text, names, form)
+            if runs_programs(judged_by["scoring"]):
+                program = await aside(len(text), self.program, text, names, form)
+            else:
+                program = self.template.replace(COMPLETION, text)
             candidate = self._file(program, form)
             if in_class and has_solution_class(program, method):
                 judged_by = {**judged_by, "scoring": dict(in_class)}

@@ -85,7 +85,7 @@ def runs_programs(scoring: Mapping[str, Any]) -> bool:
     parts = scoring.get("parts", {}) if scoring.get("type") == "weighted" else {}
     if parts:
         return any(runs_programs(part["scoring"]) for part in parts.values())
-    return scoring.get("type") not in _OF_TEXTS
+    return scoring.get("type") not in _OF_TEXTS and scoring.get("run_candidate") is not False
 
 
 def allowed_seconds(judged_by: Mapping[str, Any], least: float) -> float:
