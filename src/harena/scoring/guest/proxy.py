@@ -240,6 +240,8 @@ class Candidate(Border):
         """what a question of the present test had instead of an answer; empty = each had one"""
         self.replaced: list[str] = []
         """what the suite has replaced for now in modules that the candidate has, too"""
+        self.named_in: Callable[[bytes], str] = lambda said: ""
+        """finds a file that a message names, and that is not where the candidate is"""
         self.is_changed = False
         """the suite has changed the candidate's modules, and what they do from then on may be its own doing; or all
         tests have what cannot be served"""
@@ -540,13 +542,16 @@ class Candidate(Border):
 
     def _packed(self, kind: str, roots: Any, more: Any) -> bytes:
         try:
-            return encode((kind, *self.pack(*roots), more), most_parts=MOST_PARTS)
+            said = encode((kind, *self.pack(*roots), more), most_parts=MOST_PARTS)
         except (UncarriedError, RecursionError) as error:
             # what is too large or too deep with the candidate's own answers in it is no doing of the suite's
             doubts.append(f"it gives the candidate what cannot be sent: {error}")
             if self._heard_bytes <= _LARGE_ANSWER_BYTES and self._heard_tuples <= _DEEP_ANSWER_TUPLES:
                 self.note(f"it gives the candidate what cannot be sent: {error}")
             raise UnservedError(f"what the candidate is given cannot be sent: {error}") from None
+        if named := self.named_in(said):
+            self.note(f"it gives the candidate the path {named}, which is not where the candidate is", is_doubt=False)
+        return said
 
     def _exchanged(self, questions: int, answers: int, said: bytes) -> tuple[str, list[Any]]:
         try:

@@ -55,7 +55,7 @@ from harena.scoring.guest.standins import (
 from harena.scoring.guest.swallowed import Swallowed
 from harena.scoring.guest.taken import Taken
 from harena.scoring.guest.tools import Tools, imported
-from harena.scoring.guest.watch import ask_for_kinds, watch
+from harena.scoring.guest.watch import NamedFiles, ask_for_kinds, watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -465,6 +465,8 @@ class Run:
             os.dup2(2, 1)  # what the suite prints is no question
             self.candidate = Candidate(self._caught, channel=(self._out, answers), on_both_sides=shared)
             self.candidate.is_confirmed, self.candidate.has_gold = self._is_confirmed, self._has_gold
+            withheld = [path for path in self._ours if path not in on_both_sides]
+            self.candidate.named_in = NamedFiles(self.here, withheld).in_message
             self._clocks = Clocks(self.candidate, frozenset(self.trusted), are_stopped=self._stops_clocks)
             self._clocks.follow()
         else:

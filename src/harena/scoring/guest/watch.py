@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import os
+import re
 import sys
 import types
 
@@ -57,6 +58,10 @@ _OWN_OF_PROCESS = {
 }
 """functions that tell or change what each process has of its own"""
 _HERE = "<harena.scoring.guest.watch>"
+_MOST_NAMED = 200
+"""files whose names are looked for one by one; of more, the endings are"""
+_MOST_SEARCHED_BYTES = 1 << 16
+"""a longer message is not searched for paths"""
 _SERVED = frozenset({("builtins", "input"), ("sys", "stdin"), ("sys", "stdout")})
 
 
@@ -153,6 +158,32 @@ def _told_at_once(candidate: Any, tell: Callable[[str], None]) -> Callable[[], N
     candidate.note = noted
     candidate.tell_wait = lambda what: tell(what or told[0])
     return began
+
+
+class NamedFiles:
+    """Files of the suite's that it may name to a candidate elsewhere, which does not have them."""
+
+    def __init__(self, here: str, paths: list[str]) -> None:
+        """`paths`: of the files, below the folder `here`."""
+        names = {os.path.basename(path) for path in paths}
+        if len(names) > _MOST_NAMED:
+            names = {os.path.splitext(name)[1] or name for name in names}
+        looked_for = [re.escape(os.fsencode(name)) for name in sorted(names, key=len, reverse=True)]
+        folders = {here, "."} if any(not path.endswith(".py") for path in paths) else set()
+        for path in paths:
+            while path := os.path.dirname(path):
+                folders |= {path, os.path.join(here, path)}
+        if len(folders) <= _MOST_NAMED:
+            # a whole text of a message, as the codec writes it
+            looked_for += [b"s%d:%s" % (len(each), re.escape(each)) for each in map(os.fsencode, sorted(folders))]
+        self._pattern = re.compile(b"|".join(looked_for)) if looked_for else None
+
+    def in_message(self, said: bytes) -> str:
+        """One of them that a message to the candidate names; empty = it names none."""
+        if self._pattern is None or len(said) > _MOST_SEARCHED_BYTES:
+            return ""
+        found = self._pattern.search(said)
+        return "" if found is None else os.fsdecode(found[0]).rpartition(":")[2]
 
 
 class _Files:

@@ -13,6 +13,7 @@ import copy
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from harena.scoring.contracts.contract import CommandContract
@@ -86,6 +87,7 @@ def hidden_tests(
 def _hidden_tests(contract: CommandContract, shown: Collection[int], with_choices: Collection[int]) -> HiddenTests:
     texts = {"": contract.asserts} if contract.asserts is not None else _python_files(contract)
     trees = {path: tree for path, text in texts.items() if (tree := _tree(text)) is not None}
+    kept = {path: ast.dump(trees[path]) for path in _not_imported(contract, trees)}
     places: dict[int, Place] = {}
     is_whole = len(trees) == len(texts) and not any(word.startswith("--doctest") for word in contract.suite)
     looks = looks_of(trees.values(), texts.values())
@@ -118,7 +120,9 @@ def _hidden_tests(contract: CommandContract, shown: Collection[int], with_choice
         slot.put(_cell(numbers[slot], places[numbers[slot]]))
     if contract.asserts is None and not any("::" in word or word.startswith("-k") for word in contract.suite):
         _rename_tests(list(trees.values()), looks)
-    written = {path: _unparsed(tree) for path, tree in trees.items()}
+    written = {
+        path: texts[path] if kept.get(path) == ast.dump(tree) else _unparsed(tree) for path, tree in trees.items()
+    }
     update = {"asserts": written.get("", "")} if "" in texts else {"files": {**contract.files, **written}}
     made = contract.model_copy(update=update)
     vars(made).pop("fingerprint", None)  # a copy has what was computed of the contract, too
@@ -127,6 +131,20 @@ def _hidden_tests(contract: CommandContract, shown: Collection[int], with_choice
 
 def _python_files(contract: CommandContract) -> dict[str, str]:
     return {path: text for path, text in contract.files.items() if path.endswith(".py")}
+
+
+def _not_imported(contract: CommandContract, trees: Mapping[str, ast.Module]) -> list[str]:
+    """Files of Python that are neither tests nor imported by name: tests give them to a candidate that reads programs,
+    which shall find them as they are."""
+    parts: set[str] = set()
+    for node in (node for tree in trees.values() for node in ast.walk(tree)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            named = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
+            parts.update(part for name in named for part in name.split("."))
+    tests = {*contract.test_files.values()}
+    return [
+        path for path in trees if path and path not in tests and PurePosixPath(path).stem not in {*parts, "conftest"}
+    ]
 
 
 def _trusted_modules(contract: CommandContract) -> frozenset[str]:

@@ -139,17 +139,18 @@ async def _without_trusted_files(bench: Bench, contract: CommandContract, verdic
     if verdict.score != 0.0:
         return verdict
     candidate = await taking_part(bench, contract)
-    withheld = await aside(size_of(contract.files) + size_of(candidate), withheld_files, contract, candidate)
+    trusted = {**bench.scenario.files, **contract.files}
+    withheld = await aside(size_of(trusted) + size_of(candidate), withheld_files, contract, candidate, trusted)
     shown = {path: contract.files[path] for path in withheld}
     if not withheld or not (await score_apart(bench, contract, shown)).verdict.passed:
         return verdict
-    trusted = {**bench.scenario.files, **contract.files}
     others = await aside(size_of(trusted), with_other_answers, trusted, shown)
     if others and not (await score_apart(bench.again(), contract, {**shown, **others})).verdict.passed:
         looked_up = f"the candidate looks up in {', '.join(others)} what the tests expect; {_SHARE_IT}"
         return replace(verdict, detail=one_line(f"{verdict.detail} ({looked_up})", 600))
     files = ", ".join(withheld)
-    lacking = f"the candidate imports {files}, which it is not given because it may hold answers; {_SHARE_IT}"
+    verb = "imports" if all(path.endswith(".py") for path in withheld) else "uses"
+    lacking = f"the candidate {verb} {files}, which it is not given because it may hold answers; {_SHARE_IT}"
     return broken_contract(_unserved(lacking))
 
 

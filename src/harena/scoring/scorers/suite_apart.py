@@ -357,7 +357,9 @@ async def _run(
         )
         candidate = await apart.exec(
             ExecRequest(
-                argv=candidate_argv([*map(module_name, named)], bench.spec.limits.open_files),
+                argv=candidate_argv(
+                    [module_name(path) for path in named if path.endswith(".py")], bench.spec.limits.open_files
+                ),
                 open_files=room_for_files(bench.spec.limits.open_files),
                 env=ENVIRONMENT,
                 cwd=WORKSPACE,

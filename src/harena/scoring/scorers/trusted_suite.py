@@ -323,21 +323,52 @@ def files_on_both_sides(contract: CommandContract) -> list[str]:
     return sorted(found)
 
 
-def withheld_files(contract: CommandContract, candidate: Mapping[str, str]) -> list[str]:
-    """Trusted modules that the candidate's files import, and that its sandbox does not have."""
+def withheld_files(contract: CommandContract, candidate: Mapping[str, str], trusted: Mapping[str, str]) -> list[str]:
+    """Trusted modules that the candidate's files import, and that its sandbox does not have; and the contract's other
+    files that texts in the candidate name, and no text in the `trusted` files: what the tests read may be what they
+    expect."""
     there, tests = {*files_on_both_sides(contract)}, {*contract.test_files.values()}
     names = {
         name for path, text in candidate.items() if path.endswith(".py") for name in _imported(text, MOST_SCORER_TOKENS)
     }
+    has_data = any(not path.endswith(".py") for path in contract.files)
+    said = _texts_in(candidate) if has_data else []
+    read = _texts_in(trusted) if said else []
     return sorted(
         path
         for path in contract.files
-        if path.endswith(".py")
-        and path not in there
+        if path not in there
         and path not in tests
         and path not in candidate
-        and guest_suite.module_name(path) in names
+        and (
+            guest_suite.module_name(path) in names
+            if path.endswith(".py")
+            else _is_named(path, said) and not _may_be_read(path, read)
+        )
     )
+
+
+def _texts_in(files: Mapping[str, str]) -> list[str]:
+    """The texts that stand in Python files."""
+    return [
+        node.value
+        for path, text in files.items()
+        if path.endswith(".py")
+        for node in _nodes(text, MOST_SCORER_TOKENS)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+
+def _is_named(path: str, texts: Iterable[str]) -> bool:
+    """One of these texts ends with the file's name."""
+    name = PurePosixPath(path).name
+    return any(text.endswith(name) for text in texts)
+
+
+def _may_be_read(path: str, texts: Iterable[str]) -> bool:
+    """One of these texts ends as the file's name does (`*.json`), or holds its path."""
+    name = PurePosixPath(path)
+    return any(text.endswith(name.suffix or name.name) or path in text for text in texts)
 
 
 def not_theirs(contract: CommandContract) -> list[str]:
