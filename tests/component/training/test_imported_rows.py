@@ -11,11 +11,12 @@ import pytest
 
 from harena.scoring.formats import import_scenarios
 from harena.scoring.load import load_scenarios
+from harena.training.data.conversations import text_pair_of
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import read_rows
 from harena.training.objects.dataset import read_part
-from harena.training.rewards import CodeTests
+from harena.training.rewards import CodeTests, gsm8k
 from harena.training.rewards.recipe import mistakes_of
 
 HUMAN_EVAL = {
@@ -40,6 +41,18 @@ CLASS = {
     "input_output": json.dumps({"fn_name": "twice", "inputs": [[2]], "outputs": [4]}),
     "solutions": json.dumps(["class Solution:\n    def twice(self, x):\n        return 2 * x"]),
 }  # fmt: skip
+
+
+VERL = {
+    "data_source": "apps", "ability": "code", "prompt": [{"role": "user", "content": "Print the sum."}],
+    "reward_model": {"style": "rule", "ground_truth": json.dumps({"inputs": ["1 2"], "outputs": ["3"]})},
+    "extra_info": {"index": 3, "split": "train"},
+}  # fmt: skip
+GSM8K = [
+    {"question": "Four and four?", "answer": "4 + 4 is 8.\n#### 8"},
+    {"data_source": "openai/gsm8k", "prompt": [{"role": "user", "content": "9 - 1?"}],
+     "reward_model": {"style": "rule", "ground_truth": "8"}},
+]  # fmt: skip
 
 
 def written(folder: Path, *rows: dict[str, Any]) -> Path:
@@ -137,3 +150,43 @@ def test_lines_may_be_compressed(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl.gz").write_bytes(packed[:-9])
     with pytest.raises(Exception, match="not gzip, or cut short"):
         prompts(tmp_path / "rows.jsonl.gz")
+
+
+def test_rows_as_verl_writes_them_are_trained_on_by_their_tests(tmp_path: Path) -> None:
+    """Their ground truth is what a program prints, and no text that an answer would have to repeat; each row without an
+    id has its own. A benchmark takes them, too."""
+    path = written(tmp_path, VERL, {**VERL, "prompt": "Print it."})
+    assert read_part(path, split=None)["reward_recipe"] == "code_tests_v1"
+    made, plain = prompts(path)
+    assert (made.messages, plain.prompt) == (({"role": "user", "content": "Print the sum."},), "Print it.")
+    assert made.id != plain.id
+    assert made.expected_output is None
+    assert mistakes_of(CodeTests(extract="fenced"), made) == []
+    (wanted, _) = import_scenarios(str(path), candidates="nop").scenarios
+    (again,) = load_scenarios([{"id": "again", "candidate": "pass", "scoring": made.scoring}]).scenarios
+    assert again.scoring.fingerprint == wanted.scoring.fingerprint
+
+
+@pytest.mark.parametrize("row", GSM8K, ids=["as published", "as verl writes it"])
+def test_an_answer_of_gsm8k_is_its_number(tmp_path: Path, row: dict[str, Any]) -> None:
+    """Nobody repeats the reasoning before it, or says the number alone; where one row has none, texts are compared."""
+    path = written(tmp_path, row, row)
+    assert read_part(path, split=None)["reward_recipe"] == "gsm8k_v1"
+    (made, _) = prompts(path)
+    for said, reward in (("So it is 8.", 1.0), ("So it is 9.", 0.0), ("#### 8", 1.0)):
+        assert gsm8k().decide(made, said) == reward
+    path = written(tmp_path, row, {"prompt": "Say yes.", "answer": "yes"})
+    assert read_part(path, split=None)["reward_recipe"] == "exact_match_v1"
+
+
+def test_an_instruction_and_its_input_are_one_prompt(tmp_path: Path) -> None:
+    """For SFT, too; an empty input adds nothing, and a row's prompt comes before both."""
+    rows = [
+        {"instruction": "Translate.", "input": "Sand", "output": "harena"},
+        {"instruction": "Say hello.", "input": "", "output": "Hello."},
+        {"instruction": "not this", "prompt": "1 + 1", "output": "2"},
+    ]
+    made = prompts(written(tmp_path, *rows))
+    assert [row.prompt for row in made] == ["Translate.\n\nSand", "Say hello.", "1 + 1"]
+    assert [text_pair_of(row)[0] for row in rows] == [row.prompt for row in made]
+    assert made[0].metadata == {}

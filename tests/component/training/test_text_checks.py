@@ -218,3 +218,12 @@ def test_right_answers_that_would_be_cut_off_are_warned_of(tmp_path: Path) -> No
     assert "earn nothing" in warning
     planned(None, rows, tmp_path, context=64, max_new_tokens=5)
     assert WARNED == []
+
+
+def test_a_chat_model_whose_answers_must_be_nothing_else_is_warned_of(model: Path) -> None:
+    """It explains, and `exact_match_v1` pays nothing that does."""
+    rows = [{"prompt": "add one", "answer": "x + 1"}]
+    planned(model, rows, model.parent, context=8192, reward_recipe={"name": "exact_match_v1"})
+    assert [warning.split()[1] for warning in WARNED] == (["exact_match_v1"] if has_template(model) else [])
+    planned(model, rows, model.parent, context=8192, reward_recipe={"name": "gsm8k_v1"})
+    assert WARNED == []

@@ -2,6 +2,7 @@
 
     apps               {"question": ..., "solutions": "[...]", "starter_code": "", "input_output":
                         "{\\"inputs\\": [...], \\"outputs\\": [...], \\"fn_name\\": \\"f\\"}"}          also TACO
+                       {"prompt": [messages], "reward_model": {"ground_truth": "{\\"inputs\\": ...}"}}   as verl has it
     codecontests       {"name": ..., "description": ..., "public_tests": {"input": [...], "output": [...]},
                         "private_tests": ..., "generated_tests": ..., "solutions": {"language": [3], "solution": [...]},
                         "time_limit": {"seconds": 2, "nanos": 0}, "memory_limit_bytes": 256000000}
@@ -36,26 +37,54 @@ _FENCED = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL)
 
 def read_apps(row: Row) -> Task:
     """One row of APPS or TACO. Raises FieldError."""
-    tests = row.mapping("input_output")
+    field = "input_output" if "input_output" in row.fields else "reward_model"
+    tests = row.mapping(field) if field == "input_output" else _tests_of_verl(row.fields)
     inputs, outputs = tests.get("inputs"), tests.get("outputs")
     if not isinstance(inputs, list) or not isinstance(outputs, list) or len(inputs) != len(outputs):
-        raise FieldError("input_output", "must have two lists of one length, `inputs` and `outputs`")
+        raise FieldError(field, "must have two lists of one length, `inputs` and `outputs`")
     solutions = row.texts("solutions")
+    messages = _messages(row) if field == "reward_model" else ()
+    said = [str(message.get("content") or "") for message in messages if message.get("role") != "system"]
+    text = row.optional_text("prompt") if field == "reward_model" and not messages else ""
+    asked = (*said, text, row.optional_text("question"), row.optional_text("starter_code"))
     fields: dict[str, Any] = {
         "id": row.id(),
-        "statement": "\n\n".join(filter(None, (row.optional_text("question"), row.optional_text("starter_code")))),
+        "statement": "\n\n".join(filter(None, asked)),
+        "messages": messages,
         "solution": solutions[0] if solutions else None,
     }
     name = tests.get("fn_name")
     if name:
-        calls = [call_of(*pair, "input_output", restores_keys=True) for pair in zip(inputs, outputs, strict=True)]
-        plain, in_class = call_contracts("input_output", function_name(name, "input_output"), calls, APPS_SECONDS)
+        calls = [call_of(*pair, field, restores_keys=True) for pair in zip(inputs, outputs, strict=True)]
+        plain, in_class = call_contracts(field, function_name(name, field), calls, APPS_SECONDS)
         return Task(contract=plain, class_contract=in_class, **fields)
     runs = [
-        Run(stdin=text_of(given, "input_output.inputs"), stdout=text_of(printed, "input_output.outputs"))
+        Run(stdin=text_of(given, f"{field}.inputs"), stdout=text_of(printed, f"{field}.outputs"))
         for given, printed in zip(inputs, outputs, strict=True)
     ]
-    return Task(contract=stdio_contract("input_output", runs, "floats", APPS_SECONDS), **fields)
+    return Task(contract=stdio_contract(field, runs, "floats", APPS_SECONDS), **fields)
+
+
+def _tests_of_verl(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tests that are the ground truth of a row; none where that is an answer, or there is none."""
+    rewarded_by = fields.get("reward_model")
+    truth = rewarded_by.get("ground_truth") if isinstance(rewarded_by, Mapping) else None
+    if isinstance(truth, str) and truth.lstrip()[:1] == "{":
+        try:
+            truth = json_of(truth, "reward_model.ground_truth")
+        except FieldError:
+            return {}
+    return truth if isinstance(truth, Mapping) and {"inputs", "outputs"} <= truth.keys() else {}
+
+
+def _messages(row: Row) -> tuple[Mapping[str, Any], ...]:
+    """The prompt, if it is a conversation."""
+    prompt = row.fields.get("prompt")
+    if prompt is None or isinstance(prompt, str):
+        return ()
+    if isinstance(prompt, list) and prompt and all(isinstance(each, Mapping) for each in prompt):
+        return tuple(prompt)
+    raise FieldError("prompt", f"must be a text or a list of messages, not {shown(prompt)}")
 
 
 def read_codecontests(row: Row) -> Task:
@@ -183,7 +212,10 @@ def _has_tests_of_commonoj(fields: Mapping[str, Any]) -> bool:
 
 
 APPS = Family(
-    name="apps", needs="question, input_output, solutions", fits=lambda row: "input_output" in row, read=read_apps
+    name="apps",
+    needs="question, input_output, solutions",
+    fits=lambda row: "input_output" in row or bool(_tests_of_verl(row)),
+    read=read_apps,
 )
 CODECONTESTS = Family(
     name="codecontests",

@@ -45,6 +45,20 @@ def given(values: Mapping[str, Any], fields: Sequence[str]) -> tuple[str, Any] |
     return next(((name, values[name]) for name in fields if values.get(name) is not None), None)
 
 
+def asked_in(values: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """(name, value) of a row's prompt; None = it has none. What a row calls `instruction` and has an `input` beside is
+    asked as a whole, with an empty line between."""
+    instruction, beside = values.get("instruction"), values.get("input")
+    if (
+        isinstance(instruction, str)
+        and instruction.strip()
+        and values.get("prompt") is None
+        and (beside is None or isinstance(beside, str))
+    ):
+        return "instruction", "\n\n".join(filter(None, (instruction, beside)))
+    return given(values, PROMPT_FIELDS)
+
+
 def conversation_of(values: Mapping[str, Any]) -> Conversation:
     """A row to learn from: ATIF `steps`, chat `messages`, or a prompt and its answer."""
     tools = _tools(values.get("tools"))
@@ -80,7 +94,7 @@ def prompt_conversation_of(values: Mapping[str, Any]) -> Conversation:
     tools = _tools(values.get("tools"))
     if values.get("messages") is not None:
         messages = messages_of(values["messages"])
-    elif (prompt := given(values, PROMPT_FIELDS)) is not None:
+    elif (prompt := asked_in(values)) is not None:
         messages = _as_messages(*prompt, role="user")
     else:
         raise ValueError(f"it has no prompt: give it `messages`, or one of {', '.join(PROMPT_FIELDS)}")
@@ -90,7 +104,7 @@ def prompt_conversation_of(values: Mapping[str, Any]) -> Conversation:
 
 
 def _prompt_and_answer(values: Mapping[str, Any]) -> tuple[tuple[str, Any], tuple[str, Any]]:
-    prompt, answer = given(values, PROMPT_FIELDS), given(values, ANSWER_FIELDS)
+    prompt, answer = asked_in(values), given(values, ANSWER_FIELDS)
     if prompt is None:
         there_are = f"; its fields are {', '.join([*map(str, values)][:8])}" if values else ""
         raise ValueError(f"it has neither `messages` nor `steps` nor a prompt ({', '.join(PROMPT_FIELDS)}){there_are}")

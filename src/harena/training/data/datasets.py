@@ -17,8 +17,8 @@ from harena.core.errors import ValidationError
 from harena.core.outside_json import read_outside
 from harena.training.data.conversations import (
     ANSWER_FIELDS,
-    PROMPT_FIELDS,
     WITHOUT_TEMPLATE,
+    asked_in,
     conversation_of,
     given,
     prompt_conversation_of,
@@ -220,7 +220,7 @@ def prompt_row_of(values: Mapping[str, Any], *, id: str) -> PromptRow:  # noqa: 
     Raises ValueError."""
     values = imported(values)
     conversation = prompt_conversation_of(values)
-    text = given(values, PROMPT_FIELDS) if values.get("messages") is None else None
+    text = asked_in(values) if values.get("messages") is None else None
     plain = text[1] if text is not None and isinstance(text[1], str) else None
     rewarded_by = values.get("reward_model")
     answer = given(values, ANSWER_FIELDS)
@@ -229,7 +229,7 @@ def prompt_row_of(values: Mapping[str, Any], *, id: str) -> PromptRow:  # noqa: 
     used = {
         *_READ,
         *(("program",) if isinstance(_program(values), Mapping) else ()),
-        text[0] if text else "",
+        *(("instruction", "input") if text and text[0] == "instruction" else (text[0] if text else "",)),
         answer[0] if answer else "",
     }
     metadata = {name: value for name, value in values.items() if name not in used and value is not None}

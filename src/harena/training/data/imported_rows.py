@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harena.training.data.conversations import ANSWER_FIELDS, PROMPT_FIELDS, given
+from harena.training.data.conversations import ANSWER_FIELDS, asked_in, given
 
 OWN_SOLUTION = "own_solution"
 """field of a prompt row: the data set's right answer; it says how long answers are, and is never part of a prompt"""
@@ -24,6 +24,8 @@ OWN_FORMAT = "scenarios"
 """harena's own"""
 _NEED_A_GRADER = frozenset({"rft", "grader", "harbor"})
 """formats whose rows are plain conversations, or directories: not told by the shape of a row"""
+_UNNUMBERED = -1
+"""stands for a row's number, which only its reader knows: one without an id is called by that"""
 _OF_FILES = ("problems", "scenarios")
 _OF_PROBLEM = ("entry_point", "files", "language", "honeypot")
 
@@ -92,7 +94,7 @@ def imported(values: Mapping[str, Any], *, form: str | None = None) -> Mapping[s
         names = " and ".join(one.name for one in fitting)
         raise ValueError(f"it has the shape of the formats {names}: store it with its format (`harena scenario push`)")
     try:
-        task = fitting[0].read(Row(values, 0, ""))
+        task = fitting[0].read(Row(values, _UNNUMBERED, ""))
     except FieldError as error:
         raise ValueError(f"it has the shape of {fitting[0].name}, and {error}") from None
     return {**_kept(values), **_of_task(task, fitting[0].name)}
@@ -118,7 +120,7 @@ def _of_task(task: Any, form: str) -> dict[str, Any]:
         "limits": task.limits.model_dump(exclude_none=True),
     }
     return {
-        "id": task.id,
+        "id": task.id if task.id != str(_UNNUMBERED) else None,
         **asked,
         "scoring": written_contract(task.contract),
         "program": {name: value for name, value in program.items() if value},
@@ -132,7 +134,7 @@ def _of_own(values: Mapping[str, Any]) -> Mapping[str, Any]:
     prompt."""
     problem = values.get("problem")
     problem = problem if isinstance(problem, Mapping) else values
-    is_prompt = values.get("messages") is not None or given(values, PROMPT_FIELDS) is not None
+    is_prompt = values.get("messages") is not None or asked_in(values) is not None
     if is_prompt or not ({"statement"} & set(problem) or "candidate" in values):
         return values
     if not isinstance(statement := problem.get("statement"), str) or not statement.strip():

@@ -9,6 +9,7 @@ A data set that can be used for nothing is refused, and the first row that stand
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -17,11 +18,14 @@ from harena.core.errors import ValidationError
 from harena.core.records.objects import DatasetDescription, SplitDescription
 from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
+from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Mistakes, Row, rows_of, splits_of
 from harena.training.objects.atif import check_trajectory
 from harena.training.reading import apart
+from harena.training.rewards.final_number import last_number
 
 Use = Literal["sft", "prompts", "trajectories"]
+_MARKED = re.compile(r"^#### ?\S", re.MULTILINE)
 MOST_SPLITS = 1000
 """splits of one data set: each is read by itself, and has its place in what is stored of it"""
 
@@ -113,6 +117,17 @@ def _recipe(rows: Sequence[Row]) -> str:
     made = [prompt_row_of(row.values, id="row") for row in rows]
     if all(row.scoring is not None for row in made):
         return "code_tests_v1"
+    if made and all(map(_is_of_gsm8k, made)):
+        return "gsm8k_v1"
     if all(row.expected_output is not None for row in made):
         return "exact_match_v1"
     return "row_reward_v1"
+
+
+def _is_of_gsm8k(row: PromptRow) -> bool:
+    """Its right answer is the number behind `####`, with or without the reasoning before it; or a number, and the row
+    says that it is of that data set."""
+    expected = row.expected_output or ""
+    if last_number(expected) is None:
+        return False
+    return _MARKED.search(expected) is not None or "gsm8k" in str(row.metadata.get("data_source", "")).lower()

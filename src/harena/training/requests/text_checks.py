@@ -94,6 +94,12 @@ def _cut_off(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> list[str]:
             f"answers are cut off there, and {_CUT_OFF[plan.overlong]}"
         )
     params = plan.reward.params
+    if plan.reward.name == "exact_match_v1":
+        warnings.append(
+            "config.reward_recipe: exact_match_v1 pays answers that are the expected output and nothing else, and a "
+            "model with a chat template explains: name gsm8k_v1 for numbers, contains_v1 or llm_judge_v1 for others, "
+            "or let the prompt ask for nothing but the answer"
+        )
     if plan.reward.name == "code_tests_v1" and params.get("extract") == "raw" and "template" not in params:
         warnings.append(
             "config.reward_recipe: extract is raw, and a model with a chat template writes more than a program: give "
