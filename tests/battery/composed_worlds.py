@@ -94,6 +94,18 @@ def test_secret(a, want):
     assert solution.secret(a) == want
 """
 _OTHER = "import trusted\n\ndef test_data():\n    assert trusted.WANT\n"
+_NAMED = f"""
+import unittest
+import solution
+
+class TestSecret(unittest.TestCase):
+    def test_that_it_is_there(self):
+        self.assertIn("secret", vars(solution))  # which no stand-in serves
+
+    def test_secret(self):
+        self.assertEqual(solution.secret({A}), {secret(A)})
+        self.assertEqual(solution.secret({C}), {secret(C)})
+"""
 _TRUSTED = f"WANT = [({A}, {secret(A)}), ({B}, {secret(B)})]\n"
 _CHECK = f"""
 import subprocess, sys
@@ -143,11 +155,12 @@ _JUDGED = {
 }
 
 
-def _suite(runner: str, isolate: Any) -> dict[str, Any]:
-    text = {"pytest": _PYTEST, "unittest": _UNITTEST, "starred": _STARRED, "skipping": _SKIPPING}[runner]
-    kind = "unittest" if runner in ("starred", "skipping") else runner
-    return {"type": "command", kind: ["test_it.py"], "files": {"test_it.py": text, "trusted.py": _TRUSTED},
-            "isolate": isolate}  # fmt: skip
+def _suite(runner: str, isolate: Any = None, *, gold: str | None = None) -> dict[str, Any]:
+    """None = what the contract has where its author says nothing."""
+    texts = {"pytest": _PYTEST, "starred": _STARRED, "skipping": _SKIPPING, "named": _NAMED}
+    text, kind = texts.get(runner, _UNITTEST), "pytest" if runner == "pytest" else "unittest"
+    said = {name: value for name, value in (("isolate", isolate), ("gold", gold)) if value is not None}
+    return {"type": "command", kind: ["test_it.py"], "files": {"test_it.py": text, "trusted.py": _TRUSTED}, **said}
 
 
 WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -179,6 +192,14 @@ WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
         for runner in ("pytest", "unittest")
         for isolate in (False, True, "sandbox")
     },
+    **{f"command, {runner}": (SECRET, _suite(runner)) for runner in ("pytest", "unittest", "starred")},
+    **{
+        f"command, {runner}, gold": (SECRET, _suite(runner, gold=SECRET + "# gold\n"))
+        for runner in ("pytest", "unittest")
+    },
+    "command, unittest, gold that is paid beside": (
+        SECRET, _suite("named", gold=SECRET + "# gold\n")
+    ),
     "command, unittest, star import, isolate True": (SECRET, _suite("starred", True)),
     "command, unittest, star import, isolate sandbox": (SECRET, _suite("starred", "sandbox")),
     "command, unittest, skips a test, isolate sandbox": (SECRET, _suite("skipping", "sandbox")),

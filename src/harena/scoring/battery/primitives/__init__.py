@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harena.scoring.battery.primitives.beside import BESIDE
 from harena.scoring.battery.primitives.ends import ENDS
 from harena.scoring.battery.primitives.forces import FORCES
 from harena.scoring.battery.primitives.interpreter import INTERPRETER
@@ -18,5 +19,6 @@ __all__ = ["PRIMITIVES", "Kind", "Place", "Primitive"]
 
 PRIMITIVES: tuple[Primitive, ...] = (
     *READING, *NAMES, *LEAVING, *FORCES, *OUTPUTS, *VALUES, *MORE_VALUES, *INTERPRETER, *KERNEL, *ENDS, *TEXTS_WRITTEN,
+    *BESIDE,
 )  # fmt: skip
 """every primitive; their names differ"""
