@@ -227,3 +227,16 @@ def test_a_chat_model_whose_answers_must_be_nothing_else_is_warned_of(model: Pat
     assert [warning.split()[1] for warning in WARNED] == (["exact_match_v1"] if has_template(model) else [])
     planned(model, rows, model.parent, context=8192, reward_recipe={"name": "gsm8k_v1"})
     assert WARNED == []
+
+
+def test_what_a_question_needs_and_its_prompt_lacks_is_told(tmp_path: Path) -> None:
+    """A program whose output is asked for, the choices of a question; not what stands beside a contract."""
+    rows = [{"code": "def f(x): ...", "input": "1", "output": "2"}, {"question": "q", "choices": ["a"], "answer": "a"}]
+    planned(None, [*rows, {"prompt": "x", "answer": "x", "context": ""}], tmp_path, context=256)
+    assert [warning.partition(":")[2].split(",")[0] for warning in WARNED] == [
+        " 1 of 3 rows have `code`",
+        " 1 of 3 rows have `choices`",
+    ]
+    scoring = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1"}]}
+    planned(None, [{"prompt": "x", "code": "y", "scoring": scoring}, CODE], tmp_path, context=256)
+    assert WARNED == []

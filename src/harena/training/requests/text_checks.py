@@ -18,6 +18,7 @@ from harena.core.records.training_plans import RLPlan, SFTPlan
 from harena.training.data.conversations import (
     ANSWER_FIELDS,
     WITHOUT_TEMPLATE,
+    asked_in,
     given,
     prompt_conversation_of,
     text_pair_of,
@@ -33,6 +34,8 @@ from harena.training.requests.reward_checks import MOST_ROWS
 NO_TEMPLATE = "the model's tokenizer has no chat template: add chat_template.jinja to the model's directory"
 LEAST_IN_CHAT = 256
 """tokens of an answer, below which a chat model is warned of"""
+_OF_A_QUESTION = ("code", "context", "choices", "options", "passage", "document", "schema", "table")
+"""columns of data sets of questions, beside the question"""
 _CUT_OFF = {
     "zero": "earn nothing",
     "score": "are scored as they are",
@@ -63,7 +66,22 @@ def text_facts(resolved: ResolvedReferences) -> TextFacts:
 
 def text_warnings(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> list[str]:
     """What the job does as it was asked, and most likely was not meant to."""
-    return [*_left_out(resolved), *_cut_off(plan, resolved)]
+    return [*_left_out(resolved), *_not_asked(resolved), *_cut_off(plan, resolved)]
+
+
+def _not_asked(resolved: ResolvedReferences) -> Iterator[str]:
+    """Columns without which a prompt can hardly be answered, and that are no part of it."""
+    learnt_from, prompts = resolved.find("config.dataset_ref"), resolved.prompts
+    for ref in filter(None, (learnt_from, prompts)):
+        rows = [imported(row.values) if ref is prompts else row.values for row in _first_rows(ref)]
+        asked = [(values, asked_in(values)) for values in rows if values.get("messages") is None]
+        for name in _OF_A_QUESTION:
+            lacking = [found[0] for values, found in asked if found and values.get(name) and "scoring" not in values]
+            if lacking and lacking[0] != name:
+                yield (
+                    f"{ref.where}: {len(lacking)} of {len(rows)} rows have `{name}`, which is no part of what is "
+                    f"asked: a prompt is the row's `{lacking[0]}` alone; write it in there, if answers need it"
+                )
 
 
 def _left_out(resolved: ResolvedReferences) -> Iterator[str]:
