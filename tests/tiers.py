@@ -27,7 +27,7 @@ SHARES = {"component": 3, "integration": 6, "escape": 6, "battery": 2}
 """By folder of tests/: the first part has one in so many of its files. Folders that are not here: all."""
 LEFT = {"thorough", "alone"}
 """Marks of tests that the first part does without."""
-FEW_ROWS = 4
+FEW_ROWS = 2
 """With `--short-tables`, so many rows of a test function are in both parts together, where it has as many."""
 FEW_SHARE = 8
 """With `--short-tables`, one in so many rows of a test function is there, where that is more than `FEW_ROWS`."""
