@@ -254,6 +254,18 @@ END
         ),
         solution="echo 42 > /project/out.txt; echo 7 > /results.txt; echo 1 > main.txt\n",
     ),
+    "what lies beside what is named": ImageTask(
+        image=PYTHON,
+        dockerfile="WORKDIR /app\n",
+        verifier=(
+            '[ "$(python3 /opt/service/main.py)" = 42 ] && [ "$(cat /opt/*/a.conf)" = 7 ] '
+            f'&& [ "$(cat /root/*.txt)" = 1 ] && ok=1{RULE}'
+        ),
+        solution=(
+            "mkdir -p /opt/service /opt/other; echo 'N = 42' > /opt/service/helper.py; echo 7 > /opt/other/a.conf; "
+            "printf 'import helper\\nprint(helper.N)\\n' > /opt/service/main.py; echo 1 > /root/n.txt\n"
+        ),
+    ),
     "a path that is joined": ImageTask(
         image=PYTHON,
         dockerfile="WORKDIR /app\n",

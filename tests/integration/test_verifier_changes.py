@@ -69,6 +69,11 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str]]] = {
     "a test that the verifier touches": (f"echo '{ENDS}' > test_a.py; echo 'print(41)' > main.py", f"chmod -R a+rX /app/; {FOUND}", UNIT),
     "a test that the verifier copies": (f"echo '{ENDS}' > test_a.py; echo 41 > out.txt", f"cp -r /app/. /tmp/w; cd /tmp/w; cp /tests/test_o.py .; r=0; python3 -m unittest discover && r=1{END}", UNIT),
     "a test that only a clone has": (f"{GIT}echo '{ENDS}' > test_a.py; git add -A; git commit -qm x; rm test_a.py; echo 41 > out.txt", f"git clone -q /app /tmp/w; cd /tmp/w; cp /tests/test_o.py .; r=0; python3 -m unittest discover && r=1{END}", UNIT),
+    "options in a file that a text names": ("printf '[tool.pytest.ini_options]\\naddopts=\"--co\"\\n' > pyproject.toml; echo 'print(41)' > main.py", f"[ -e /app/pyproject.toml ]; {COLLECTED}", LOOKS),
+    "hooks that a comment names": ("echo 'def pytest_pyfunc_call(pyfuncitem): return True' > conftest.py; echo 'print(41)' > main.py", f"# there is no conftest.py here\n{COLLECTED}", LOOKS),
+    "a test that a comment names": (f"echo '{ENDS}' > test_a.py; echo 'print(41)' > main.py", f"# see test_a.py\n{FOUND}", UNIT),
+    "a module beside a copy of the verifier's script": (f"echo '{ENDS}' > helper.py; echo 'print(41)' > main.py", f"cd /app; python3 main.py > out.txt; cp -p /tests/check.py x.py; cp -p /tests/helper.py .; r=0; python3 x.py && r=1{END}", CHECK),
+    "a closed file that a program writes": ("echo 1 | tee out.txt > want.txt; chmod 444 want.txt; chmod 555 .", f"cd /app; r=0; python3 /tests/wants.py; cmp -s out.txt want.txt && r=1{END}", {"wants.py": "name = 'want'\nopen(f'/app/{name}.txt', 'w').write('42\\n')\n"}),
 }  # fmt: skip
 """what the candidate does, the verifier's test.sh, and its other files"""
 RIGHT = "echo 'print(42)' > main.py"
@@ -87,8 +92,37 @@ HONEST: dict[str, tuple[str, str, dict[str, str]]] = {
     "a log that is a device": ("echo 'ln -sf /dev/stdout log; echo 42 > out.txt' > run.sh", f"cd /app; bash run.sh; r=0; cmp -s out.txt /tests/expected.txt && r=1{END}", EXPECTED),
     "a tool that the verifier installs": (RIGHT, f"cd /app; mkdir -p ~/.local/bin; cp /tests/tool ~/.local/bin/tool; chmod +x ~/.local/bin/tool; export PATH=$HOME/.local/bin:$PATH; python3 main.py > out.txt; r=0; tool && r=1{END}", {"tool": "#!/bin/sh\ngrep -qx 42 out.txt\n"}),
     "a package that the verifier installs": (RIGHT, f"cd /app; d=$(python3 -c 'import site; print(site.getusersitepackages())'); mkdir -p $d; cp /tests/helper.py $d/; python3 main.py > out.txt; r=0; python3 -c 'import helper, sys; sys.exit(not helper.is_right())' && r=1{END}", {"helper.py": CHECK["helper.py"]}),
+    "tests that are the work": ("mkdir tests; echo 'def double(x): return 2 * x' > lib.py; printf 'import pytest\\n@pytest.fixture\\ndef two(): return 2\\n' > tests/conftest.py; printf 'from lib import double\\ndef test(two): assert double(two) == 4\\n' > tests/test_lib.py", f"cd /app; r=0; python3 -m pytest -q -p no:cacheprovider --rootdir /app tests && python3 /tests/driver.py && r=1{END}", {"driver.py": "import subprocess, sys\nopen('/app/lib.py', 'w').write('def double(x): return x')\nsys.exit(subprocess.call([sys.executable, '-m', 'pytest', '-q', 'tests'], cwd='/app') != 1)\n"}),
     "an archive with links": ("mkdir d; echo 42 > d/a; ln -s a d/out.txt; tar cf out.tar -C d .; rm -rf d", f"mkdir /tmp/w; tar xf /app/out.tar -C /tmp/w; {COMPARED}", EXPECTED),
 }  # fmt: skip
+
+
+HOOKS = "import pytest\n@pytest.fixture\ndef five(): return 5\n"
+ENVIRONMENT = {
+    "/app/conftest.py": HOOKS,
+    "/app/tests/test_old.py": "def test(five): assert five == 5\n",
+    "/app/lib.py": "N = 1\n",
+}
+NEW = {"test_new.py": "import lib\ndef test(five): assert lib.N == five\n"}
+TESTED = f"cd /app; cp /tests/test_new.py tests; r=0; python3 -m pytest -q tests && r=1{END}"
+BESIDE_THE_FIX = {
+    "nothing": ("true", 1.0),
+    "hooks are saved anew": ("cat conftest.py > c; mv c conftest.py", 1.0),
+    "all is touched": ("find . -exec touch {} +; chmod -R 755 .", 1.0),
+    "hooks have one line more": ("echo >> conftest.py", 1.0),
+    "hooks are others": ("echo 'def pytest_pyfunc_call(pyfuncitem): return True' > conftest.py", 1.0),
+    "an old test is another": (f"echo '{ENDS}' > tests/test_old.py", 1.0),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE_THE_FIX)
+@pytest.mark.parametrize("is_fixed", [True, False])
+async def test_hooks_of_the_environment_are_its_own(source: Source, name: str, is_fixed: bool) -> None:
+    """Whoever has saved, touched or changed them: the verifier's tests find the environment's."""
+    acts, score = BESIDE_THE_FIX[name]
+    fix = "echo 'N = 5' > lib.py" if is_fixed else "true"
+    result = await scored(source, (f"{fix}\n{acts}", TESTED, NEW), environment_files=ENVIRONMENT)
+    assert (result.score, result.validity) == (score if is_fixed else 0.0, Validity.VALID), result.detail
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -99,9 +133,9 @@ async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sour
     await runtime.close()
 
 
-async def scored(source: Source, row: tuple[str, str, dict[str, str]]) -> RunResult:
+async def scored(source: Source, row: tuple[str, str, dict[str, str]], **fields: object) -> RunResult:
     acts, verifier, files = row
-    scoring = {"type": "harbor", "tests": {"test.sh": verifier, **files}}
+    scoring = {"type": "harbor", "tests": {"test.sh": verifier, **files}, **fields}
     candidate = {"files": {"solve.sh": f"cd /app\n{acts}\n"}, "entry": "solve.sh"}
     (scenario,) = load_scenarios([{"id": "one", "candidate": candidate, "scoring": scoring}]).scenarios
     return await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=60)

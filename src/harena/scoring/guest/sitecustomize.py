@@ -32,7 +32,10 @@ def is_trusted(words: "list[str]", here: str) -> bool:
     program = os.path.realpath(words[0])
     if program in TRUSTED or program in PROGRAMS:
         return True
-    return not is_below(os.path.dirname(program), here) or is_copy_of_trusted(program) or is_made_since(program)
+    if not is_below(os.path.dirname(program), here) or is_copy_of_trusted(program) or is_made_since(program):
+        return True
+    copied: Any = COPIED
+    return bool(copied) and digest_of(program) in {digest for _, digest in copied}
 
 
 OPTIONAL = ()
@@ -51,6 +54,8 @@ LEFT = ()
 """files in which the candidate has left rules for a test runner"""
 PROGRAMS = ()
 """paths of the image's own programs and modules that lie where the candidate could leave others"""
+ORIGINALS = ()
+"""(path in LEFT, a copy of what the environment has there)"""
 LEFT_TESTS = ()
 """digests of the test files that the candidate has left, by which copies of them are known"""
 BEGAN = ()
@@ -58,7 +63,10 @@ BEGAN = ()
 NAMED = ()
 """file names with `.py` that the verifier's programs mention"""
 IMPORTED = ()
-"""first names of modules that they may import"""
+"""first names of modules that they may import; `.` where they import from packages above them"""
+SUITES = ()
+"""(True,): the verifier, or the environment, has test files: without any the candidate's, and its hooks and options,
+are its work"""
 WRITES = ()
 """(True,): lines of the verifier's write test files of its own (`cat > test_it.py <<EOF`)"""
 MOST_LOOKED_AT = 20000
@@ -148,12 +156,19 @@ def is_made_since(path: str) -> bool:
 
 def is_beside(path: str) -> bool:
     """A file of the candidate's, where the verifier has modules of its own and does not mention this one."""
-    if not (TRUSTED or WRITES) or os.path.basename(path) in NAMED or is_copy_of_trusted(path):
+    if not ((TRUSTED and SUITES) or WRITES) or os.path.basename(path) in NAMED or is_copy_of_trusted(path):
         return False
-    if is_left(path) or is_copy_of_left(path):
+    if is_copy_of_left(path) if is_named_as_test(path) else is_left(path):
         return True
     note_made(path)
     return False
+
+
+def is_named_as_test(path: str) -> bool:
+    """Its name is one of those whose content is known before the verifier starts (LEFT_TESTS)."""
+    name = os.path.basename(path)
+    is_known = name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+    return bool(BEGAN) and is_known and "-packages/" not in path
 
 
 def is_copy_of_left(path: str) -> bool:
@@ -239,7 +254,11 @@ def is_package_above_copies(fullname: str, path: str) -> bool:
     runner loads it by itself, since the folder looks like a package."""
     if not (TRUSTED or WRITES) or os.path.basename(path) != "__init__.py" or not is_left(path, touched=True):
         return False
-    if fullname.partition(".")[0] in IMPORTED or not {"_pytest.python", "unittest.loader"} & set(sys.modules):
+    if (
+        fullname.partition(".")[0] in IMPORTED
+        or "." in IMPORTED
+        or not {"_pytest.python", "unittest.loader"} & set(sys.modules)
+    ):
         return False
     return copies_below(os.path.dirname(path), by_packages=True) != []
 
@@ -247,12 +266,12 @@ def is_package_above_copies(fullname: str, path: str) -> bool:
 def is_rule(path: str) -> bool:
     """A file with rules for a test runner that a candidate has left, or a copy of one; but not the verifier's own."""
     real = os.path.realpath(path)
-    if not LEFT or is_copy(real):
+    if not (LEFT and SUITES) or is_copy(real):
         return False
     left: Any = LEFT
     name = os.path.basename(real)
-    if real in left:
-        return not (is_made_since(real) and any(own == name for own, _ in COPIED))  # it has written its own there
+    if real in left:  # it, or a program that it has started, has written another one there since
+        return not is_made_since(real)
     if name not in {os.path.basename(other) for other in left}:
         return False
     try:
@@ -283,6 +302,22 @@ class Empty(Uncached):
     def get_data(self, path: "Any") -> bytes:
         """Nothing."""
         return b""
+
+
+class Original(Uncached):
+    """A module as the environment has it, where the candidate has changed it."""
+
+    def get_data(self, path: "Any") -> bytes:
+        """The environment's file."""
+        return super().get_data(original_of(str(path)) or path)
+
+
+def original_of(path: str) -> str:
+    """Where a copy is of what the environment has in the place of a file that the candidate has changed; empty where it
+    has nothing there."""
+    originals: Any = ORIGINALS
+    real = os.path.realpath(path)
+    return next((copy for of, copy in originals if os.path.realpath(of) == real), "")
 
 
 class Configured(SourceFileLoader):
@@ -455,8 +490,12 @@ def harmless(read: "Any") -> "Any":
     """A reader of configuration that takes little from a candidate's."""
 
     def read_harmless(filepath: "Any") -> "Any":
-        found = read(filepath)
-        if isinstance(found, dict) and is_rule(str(filepath)):
+        is_changed = is_rule(str(filepath))
+        original = original_of(str(filepath)) if is_changed else ""
+        found = read(type(filepath)(original) if original else filepath)
+        if original:
+            return found
+        if isinstance(found, dict) and is_changed:
             found = {name: value for name, value in found.items() if name in HARMLESS}
             if (TRUSTED or WRITES) and not holds_all_copies(
                 os.path.dirname(os.path.realpath(str(filepath))), found.get("testpaths")
@@ -517,7 +556,8 @@ class Elsewhere(PathFinder):
             if fullname in ("_pytest.config.findpaths", "_pytest.assertion.rewrite"):
                 found.loader = Configured(fullname, found.origin)
             elif is_rule(found.origin):  # fixtures and hooks beside the verifier's tests
-                found.loader = Empty(fullname, found.origin)
+                kind = Original if original_of(found.origin) else Empty
+                found.loader = kind(fullname, found.origin)
             elif os.path.basename(found.origin) == "conftest.py":
                 note_made(found.origin)
         return found
@@ -573,7 +613,7 @@ class Elsewhere(PathFinder):
 def find_rewritten(fullname: str, path: "Any" = None) -> "Any":
     """A module whose assertions pytest rewrites; None for what is not to be read."""
     found = Elsewhere.find_spec(fullname, path)
-    return None if found is not None and isinstance(found.loader, Empty) else found
+    return None if found is not None and isinstance(found.loader, (Empty, Original)) else found
 
 
 def install() -> None:

@@ -44,12 +44,13 @@ _AT_HOME = re.compile(r"(?<![\w./~$}-])(?:~|\$HOME|\$\{HOME\})/|\bPath\.home\(\)
 _THROUGH_HOME = re.compile(
     r"expanduser\([ \t]*[\"']~[\"']|[\"']/root[\"']"
     r"|\bPath\.home\(\)(?![ \t]*/[ \t]*[\"'])|\benviron\b[^\n]{0,20}[\"']HOME[\"']"
-    r"|(?<![\w./~$}-])(?:~|\$HOME|\$\{HOME\})(?:/[$*\"']|[ \t\n;]|[\"'][ \t\n;/])"
+    r"|(?<![\w./~$}-])(?:~|/root|\$HOME|\$\{HOME\})(?:/[$*?\[{`\"']|[ \t\n;]|[\"'][ \t\n;/])"
 )
 """a home folder that something is joined to, or that is looked through"""
 _SOURCED = re.compile(r"(?:(?<![\w-])source|(?<![\w./\"'-])\.)[ \t]+[\"']?(/[\w.@%+,/-]+)")
 _SCRATCH = ("/tmp/", "/var/tmp/")
 _PART_OF_SCRATCH = re.compile(r"\bgettempdir\(|(?<![\w./~$}-])/tmp(?:/[\w.@%+,/-]*[*?\[$`{]|/?(?![\w.@%+,/-]))")
+_PART_OF_OPT = re.compile(r"(?<![\w./~$}-])/opt(?:/[\w.@%+,-]*[*?\[$`{]|/?(?![\w.@%+,/-]))")
 _GOES_THERE = re.compile(r"(?:\b(?:cd|pushd|mkdir|TMPDIR=)|[ \t]-\w*[CdDt]|--[\w-]+=?)[ \t]*[\"']?$")
 """what stands before `/tmp` where a line works there, and looks for nothing"""
 _BEFORE_CHARACTERS = 30
@@ -112,6 +113,10 @@ class Sealing:
     """files or folders that the contract, or the verifier's files, name; none lies in another"""
     programs: tuple[str, ...] = ()
     """files of the image's that lie in such folders"""
+    looked_through: tuple[str, ...] = ()
+    """folders in which everything is taken over that the image has not"""
+    kept: tuple[str, ...] = ()
+    """paths that are the image's wherever they are"""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -172,7 +177,9 @@ async def sealing_of(
         tops = _at_root(below, [seen.real[path] for path in declared])
         theirs = await _found(sandbox, FIND_FILES, tops)
         installed += tuple(top for top in tops if any(is_within(path, top) for path in theirs))
-    return _decided(contract, trees, named, search, leads, homes, told, replace(seen, installed=installed))
+    sealing = _decided(contract, trees, named, search, leads, homes, told, replace(seen, installed=installed))
+    looks = not is_default and await aside(size, lambda: any(map(_PART_OF_OPT.search, texts)))
+    return replace(sealing, looked_through=("/opt",) if looks and not _is_in("/opt", sealing.places) else ())
 
 
 def _decided(
@@ -221,7 +228,7 @@ def _decided(
             more.append(Tree(path, tuple(sorted(_below(path, [*kept, *told.sourced]))), path in told.copied))
     more = [tree for tree in more if not any(is_within(tree.path, other.path) for other in more if other != tree)]
     programs = tuple(path for path in seen.installed if any(is_within(path, tree.path) for tree in more))
-    return Sealing(tuple(whole), tuple(more), programs)
+    return Sealing(tuple(whole), tuple(more), programs, tuple(dict.fromkeys(kept)))
 
 
 def _is_the_images(path: str) -> bool:
@@ -459,7 +466,15 @@ async def take_over(sealing: Sealing, theirs: SandboxPort, ours: SandboxPort) ->
     for tree in sealing.trees:
         await _take_tree(tree, theirs, ours)
     times = {}
+    whole = [path for folder in sealing.looked_through for path in await _new_in(folder, theirs, ours)]
+    for path in whole:
+        await _take_tree(Tree(path, tuple(sorted(_below(path, sealing.kept)))), theirs, ours)
     for tree in sealing.named:
+        if (folder := await _new_folder(tree, sealing.places, theirs, ours)) is not None:
+            whole.append(folder)
+            await _take_tree(Tree(folder, tuple(sorted(_below(folder, sealing.kept)))), theirs, ours)
+        if _is_in(tree.path, whole):
+            continue
         others = [path for path in sealing.places if path != tree.path]
         if (target := await _new_target(tree, others, theirs, ours)) is not None:
             await _take_named(Tree(target), others, theirs, ours)
@@ -504,6 +519,43 @@ async def _is_empty(sandbox: SandboxPort, path: str) -> bool:
 def _led_to(path: str, target: str) -> str:
     """Where a link leads, by what it says alone."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+
+
+async def _new_in(folder: str, theirs: SandboxPort, ours: SandboxPort) -> list[str]:
+    """Folders in this one that nobody had before the candidate."""
+    names = []
+    for sandbox in (theirs, ours):
+        try:
+            names.append({entry.name for entry in await sandbox.list_dir(folder) if entry.kind == "directory"})
+        except SandboxFileError as error:
+            if error.reason not in _LEFT_OUT:
+                raise
+            names.append(set())
+    return [f"{folder}/{name}" for name in sorted(names[0] - names[1])]
+
+
+async def _new_folder(tree: Tree, taken: Sequence[str], theirs: SandboxPort, ours: SandboxPort) -> str | None:
+    """The topmost folder above what is named that nobody had before the candidate: all of it is its work, and what is
+    named may need what lies beside it. None where there is none, and for hidden ones, in which programs have their
+    settings."""
+    parts = tree.path.split("/")[1:-1]
+    for count in range(1, len(parts) + 1):
+        folder = "/" + "/".join(parts[:count])
+        if parts[count - 1].startswith("."):
+            return None
+        if folder in (*_WITH_MORE, *_TOO_WIDE) or is_of_system(folder):
+            continue
+        try:
+            await ours.stat(folder)
+        except SandboxFileError as error:
+            if error.reason != "NOT_FOUND":
+                return None
+            if not await _is_folder(theirs, folder) or any(
+                is_within(path, folder) for path in taken if path != tree.path
+            ):
+                return None
+            return folder
+    return None
 
 
 async def _new_target(tree: Tree, taken: Sequence[str], theirs: SandboxPort, ours: SandboxPort) -> str | None:

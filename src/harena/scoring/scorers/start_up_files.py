@@ -52,7 +52,9 @@ _SUBSTITUTE = re.compile(
     r"try:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)[^\n]*\n[ \t]*except[^\n]*:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)"
 )
 """a module that is imported, and the one that takes its place"""
+_COMMENT = re.compile(r"(?m)^[ \t]*#[^\n]*")
 _PROGRAM_NAME = re.compile(r"(?<![\w.-])[\w.-]+\.py\b")
+_FROM_ABOVE = re.compile(r"(?m)^[ \t]*from[ \t]+(\.)\.")
 _IMPORTED = (
     re.compile(r"(?m)(?:^|[;:\"'(])[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)"),
     re.compile(r"(?m)^[ \t]*import[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t]*([A-Za-z_]\w*)"),
@@ -356,6 +358,8 @@ def guard(
     left: Iterable[str] = (),
     left_tests: Iterable[str] = (),
     programs: Iterable[str] = (),
+    originals: Iterable[str] = (),
+    has_tests: bool = True,
     began: float | None = None,
     copied: Mapping[str, str] | None = None,
     beside_candidate: bool = False,
@@ -365,11 +369,12 @@ def guard(
     """(path, content) of a file, and the variables with which each Python loads it as it starts; see
     `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: the verifier's programs;
     `trusted`: paths of its modules; `optional`: names that it does without; `left`: configuration that the candidate
-    has left; `left_tests`: digests of its test files; `programs`: paths of the image's; `began`: when the candidate
-    began, by the files' times; `copied`: the verifier's files, which it may copy; `beside_candidate`: the candidate
-    runs at the same time, so that what the contract adds to the search path is in the file, and in no variable;
-    `hides_processes`: the sandbox does (see `SandboxSpec`); `writes_tests`: the verifier's lines of shell write files
-    that test runners collect."""
+    has left; `left_tests`: digests of its test files; `programs`: paths of the image's; `originals`: paths among
+    `left` of what the environment has, too (see `original_copies`); `has_tests`: the verifier, or the environment, has
+    test files; `began`: when the candidate began, by the files' times; `copied`: the verifier's files, which it may
+    copy; `beside_candidate`: the candidate runs at the same time, so that what the contract adds to the search path is
+    in the file, and in no variable; `hides_processes`: the sandbox does (see `SandboxSpec`); `writes_tests`: the
+    verifier's lines of shell write files that test runners collect."""
     texts = list(texts)
     place = f"{folder}/.start-{secrets.token_hex(8)}"
     theirs = environment.get("PYTHONPATH", "")
@@ -384,10 +389,14 @@ def guard(
         "LEFT": tuple(left),
         "LEFT_TESTS": tuple(left_tests),
         "PROGRAMS": tuple(programs),
+        "ORIGINALS": tuple(original_copies(place, originals)),
+        "SUITES": (True,) if has_tests or writes_tests else (),
         "WRITES": (True,) if writes_tests else (),
         "BEGAN": () if began is None else (began,),
-        "NAMED": tuple(sorted({name for text in texts for name in _PROGRAM_NAME.findall(text)})),
-        "IMPORTED": tuple(sorted({name for text in texts for pattern in _IMPORTED for name in pattern.findall(text)})),
+        "NAMED": tuple(sorted({name for text in texts for name in _PROGRAM_NAME.findall(_COMMENT.sub("", text))})),
+        "IMPORTED": tuple(
+            sorted({name for text in texts for pattern in (*_IMPORTED, _FROM_ABOVE) for name in pattern.findall(text)})
+        ),
         "COPIED": tuple(
             (_own_name(path), hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
             for path, text in sorted((copied or {}).items())
@@ -401,6 +410,15 @@ def guard(
         source = f"{before}\n{name} = {value!r}\n{after}"
     variables = {**environment, "PYTHONPATH": place if searched or not theirs else f"{place}:{theirs}"}
     return path, source.encode(), variables
+
+
+def original_copies(place: str, paths: Iterable[str]) -> list[tuple[str, str]]:
+    """(path, where the guard's folder `place` has what the environment has there) of each path."""
+    found = []
+    for path in dict.fromkeys(paths):
+        name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        found.append((path, f"{place}/{name}/{PurePosixPath(path).name}"))
+    return found
 
 
 def first_module_of(path: str, environment: Mapping[str, str], texts: Iterable[str]) -> tuple[str, bytes] | None:

@@ -32,6 +32,7 @@ _MAKES = re.compile(r"\b(?:rm|mkdir|touch|trap|chmod)\b")
 _REMOVES = re.compile(r"\brm\b")
 _ENDS_A_PIECE = re.compile(r"[;&|\n]")
 _FUNCTION = re.compile(r"\w[ \t]*\(\)|\bfunction\b")
+_GIVES_OPTIONS = re.compile(r"[ \t\"',](?:-c|--config-file|--rootdir|--inifile)[ \t\"',=]")
 _MOST_VALUES = 20
 _MOST_TARGETS, _MOST_FOLDERS, _MOST_FOUND = 100, 20, 10_000
 """files that scripts write to, folders that they go to, and paths that both together give: what is beyond that is not
@@ -45,6 +46,9 @@ MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 """in the order in which `make` looks for them"""
 STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg",
             "pyproject.toml", *MAKEFILES)  # fmt: skip
+_OPTIONS = frozenset(STEERING) - {"conftest.py", *MAKEFILES}
+"""files in which pytest looks for options"""
+OF_TEST_RUNNERS = (*_OPTIONS, "conftest.py")
 _REMAKES = (*(f"*{name}.{ending}" for name in ("akefile", ".mk") for ending in
             ("sh", "c", "cc", "cpp", "C", "o", "s", "S", "p", "f", "F", "r", "m", "mod", "l", "y", "ln", "w", "web",
              "cweb", "tex", "texinfo", "texi", "txinfo", "elc", "el", "sym", "def", "h", "info", "dvi", "a")),
@@ -185,6 +189,18 @@ exit 0
 """
 """so many of the first places, which the verifier writes to, and what has one of NAMES below the others, with the
 folders that these are in: where a copy fails, the verifier would take the candidate's file for its own"""
+MAKE_ALL_WRITABLE = """\
+command -v find >/dev/null || exit 0
+for place in "$@"; do
+    [ -d "$place" ] && find "$place/" -xdev ! -perm -200 \\( -type f -o -type d \\) -exec chmod u+w -- {} + 2>/dev/null
+done
+exit 0
+"""
+"""what a verifier as root could write to elsewhere, where no mode binds root"""
+_ASKS_FOR_MODES = re.compile(
+    r"\b(?:stat|st_mode|getfacl|lsattr|chmod|umask|PermissionError|accessSync|os\.access|ls[ \t]+-\w*l)\b|\bS_I[RWX]"
+    r"|-(?:perm|writable)\b|(?:\[|\btest)[ \t]+!?[ \t]*-[wxrugk][ \t]|\b(?:rsync|git)\b"
+)
 _COPIES = re.compile(
     r"(?m)(?:^|[;&|({]|\b(?:then|do|else|sudo|if|!))[ \t]*(?:cp|mv|install|rsync|ln)[ \t]+([^;&|\n<>()]+)"
 )
@@ -541,17 +557,53 @@ def parsed(told: str) -> dict[str, str]:
 
 
 def left_by_candidate(before: Mapping[str, str], after: Mapping[str, str], tests: Mapping[str, str]) -> list[str]:
-    """Steering files that the candidate made or changed, but for those that the verifier's texts name."""
+    """Steering files that the candidate made, or gave another content, but for those that the verifier's texts name."""
     known = set(STEERING + _ABOVE) - set(MAKEFILES)
-    named = {name for name in known if any(name in text for text in tests.values())}
-    names = ((path, PurePosixPath(path).name) for path, state in after.items() if before.get(path) != state)
+    texts = [without_comments(path, text) for path, text in tests.items()]
+    named = {name for name in known if any(name in text for text in texts)}
+    names = ((path, PurePosixPath(path).name) for path, state in after.items() if is_changed(before.get(path), state))
     return [path for path, name in names if name not in named and not _is_test(name)]
+
+
+def is_changed(before: str | None, after: str) -> bool:
+    """One file holds something else than before. What has no digest is told by its number and time."""
+    digests = ("" if before is None else before.partition("#")[2]), after.partition("#")[2]
+    return digests[0] != digests[1] if all(digests) else before != after
+
+
+def left_options(before: Mapping[str, str], after: Mapping[str, str], tests: Mapping[str, str]) -> list[str]:
+    """Files with options of pytest that the candidate made or changed and that the verifier's texts name for another
+    reason than to give them to pytest: they stay, and choose no tests."""
+    given = [text for text in tests.values() if _GIVES_OPTIONS.search(text)]
+    found = []
+    for path, state in after.items():
+        name = PurePosixPath(path).name
+        if name in _OPTIONS and is_changed(before.get(path), state) and not any(name in text for text in given):
+            found.append(path)
+    return found
+
+
+def without_comments(path: str, text: str) -> str:
+    """A text of the verifier's as far as it is no comment, where its path tells in what it is written."""
+    if len(text) > _MOST_TEXT or not path.endswith((".sh", ".bash", ".py")):
+        return text
+    return _without_comments(text)
+
+
+def asks_for_modes(texts: Iterable[str]) -> bool:
+    """The verifier may look at whether files can be written to, or keep that."""
+    return any(_ASKS_FOR_MODES.search(text) is not None for text in texts)
+
+
+def has_tests(tests: Iterable[str], before: Iterable[str]) -> bool:
+    """The verifier, or the environment, has files that test runners collect."""
+    return any(_is_test(PurePosixPath(path).name) for path in (*tests, *before))
 
 
 def left_tests(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
     """Digests of the test files that the candidate made or changed."""
     known = {state.partition("#")[2] for state in before.values()}
-    changed = (path for path, state in after.items() if before.get(path) != state)
+    changed = (path for path, state in after.items() if is_changed(before.get(path), state))
     return {after[path].partition("#")[2] for path in changed if _is_test(PurePosixPath(path).name)} - known - {""}
 
 
