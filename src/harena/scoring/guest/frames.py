@@ -14,6 +14,7 @@ Python 3.8 and up; before 3.11, where code has no positions, no look is understo
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 
 TYPE_CHECKING = False
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
+globals()["__builtins__"] = dict(vars(builtins))
+"""what this module's functions find, whatever a program puts in the place of a builtin while it looks for frames"""
 FRAME, OWN, CODE, INFOS, INFO, PAIRS, MODULE = "frame", "own", "code", "infos", "info", "pairs", "module"
 """what an expression holds: a frame of anybody's, one of the program's own, the code of one, a list of what `inspect`
 tells of frames, one item of it, pairs with a frame, the module of a frame"""
@@ -128,13 +131,14 @@ class Programs:
         if not isinstance(test, ast.Call) or len(test.args) != 2 or test.keywords:
             return False
         kind = test.args[1]
-        own = frame.f_globals.get(kind.id) if isinstance(kind, ast.Name) else None
+        own = _found(frame, kind.id)[1] if isinstance(kind, ast.Name) else None
         return (
             self._function(frame, test.func) == "builtins.isinstance"
             and type(own) is type
             and isinstance(kind, ast.Name)
             and kind.id in text.classes
-            and ast.dump(test.args[0]) == ast.dump(above.target).replace("Store()", "Load()")
+            and isinstance(test.args[0], ast.Name)
+            and test.args[0].id == getattr(above.target, "id", "")
         )
 
     def traces_by_name(self, frame: Any) -> bool:
@@ -156,7 +160,22 @@ class Programs:
         function, skipped = _set_function(frame, set_one)
         if function is None:
             return isinstance(set_one, ast.Name) and _found(frame, set_one.id) == (True, None)
-        return self._takes_frames(function, skipped, 0)
+        return self._takes_frames(function, skipped, 0) and self._traces_on(function)
+
+    def _traces_on(self, function: Any) -> bool:
+        """What a trace gives back, to go on with, is nothing or itself."""
+        text, definition = self._node_of_code(function.__code__) or (None, None)
+        if text is None or not isinstance(definition, ast.FunctionDef):
+            return False
+        given = [each.value for each in _walk(definition) if isinstance(each, ast.Return)]
+        names = {getattr(each, "id", getattr(each, "attr", definition.name)) for each in given}
+        is_plain = all(
+            each is None
+            or isinstance(each, (ast.Name, ast.Attribute))
+            or (isinstance(each, ast.Constant) and each.value is None)
+            for each in given
+        )
+        return is_plain and names <= {definition.name} and text.counts[definition.name] == 1
 
     def handles(self, function: Any, skipped: int) -> bool:
         """A function of the program's that is told a signal and a frame uses that as everybody may. `skipped`: how many
@@ -170,7 +189,7 @@ class Programs:
             return False
         text, definition = code
         arguments = definition.args
-        used = {each.id for each in ast.walk(definition) if isinstance(each, ast.Name)}
+        used = {each.id for each in _walk(definition) if isinstance(each, ast.Name)}
         given = [*getattr(arguments, "posonlyargs", []), *arguments.args][skipped:]
         if arguments.vararg is not None and arguments.vararg.arg in used:
             return False
@@ -261,19 +280,24 @@ class _Text:
         self.ends: dict[tuple[Any, Any], Any] = {}
         self.names: set[str] = set()
         self.classes: set[str] = set()
+        self.counts: dict[str, int] = {}
+        """how often a name is bound"""
         self.bound: set[str] = set()
         definitions: dict[tuple[str, int], Any] = {}
-        for node in ast.walk(tree):
-            self.parents.update((child, node) for child in ast.iter_child_nodes(node))
+        for node in _walk(tree):
+            self.parents.update((child, node) for child in _children(node))
             if isinstance(node, (ast.Call, ast.Attribute)):
                 self.ends[(node.end_lineno, node.end_col_offset)] = node
             self.names.update(getattr(node, field, "") for field in ("id", "attr", "name"))
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                self.bound.add(node.id)
+            if isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+                name = getattr(node, "id", getattr(node, "attr", ""))
+                self.bound.update({name} if isinstance(node, ast.Name) else ())
+                self.counts[name] = self.counts.get(name, 0) + 1
             elif isinstance(node, ast.arg):
                 self.bound.add(node.arg)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self.bound.add(node.name)
+                self.counts[node.name] = self.counts.get(node.name, 0) + 1
                 line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
                 definitions[(node.name, line)] = node
                 if isinstance(node, ast.ClassDef) and not node.keywords:
@@ -288,7 +312,7 @@ class _Text:
         """it may put something in the place of what a module has"""
         self.modules = {
             alias.asname or alias.name.partition(".")[0]
-            for node in ast.walk(tree)
+            for node in _walk(tree)
             if isinstance(node, ast.Import)
             for alias in node.names
         } - self.bound
@@ -451,9 +475,9 @@ class _Use:
         if (function, name, kind) in self._seen:
             return True
         self._seen.add((function, name, kind))
-        nodes = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
+        nodes = [each for each in _walk(function) if isinstance(each, ast.Name) and each.id == name]
         others = (ast.Global, ast.Nonlocal)
-        if any(isinstance(each, others) and name in each.names for each in ast.walk(function)):
+        if any(isinstance(each, others) and name in each.names for each in _walk(function)):
             return False
         if any(self._is_within(each, function) for each in nodes):
             return False
@@ -497,8 +521,8 @@ class _Use:
             target, kind = target.elts[0], FRAME
         if not isinstance(target, ast.Name):
             return False
-        nodes = [each for each in ast.walk(whole) if isinstance(each, ast.Name) and each.id == target.id]
-        is_plain = not any(isinstance(each, (*_FUNCTIONS, ast.NamedExpr, ast.Await)) for each in ast.walk(whole))
+        nodes = [each for each in _walk(whole) if isinstance(each, ast.Name) and each.id == target.id]
+        is_plain = not any(isinstance(each, (*_FUNCTIONS, ast.NamedExpr, ast.Await)) for each in _walk(whole))
         self._held.append((whole, target.id))
         return is_plain and all(self._goes(each, kind) for each in nodes if isinstance(each.ctx, ast.Load))
 
@@ -529,7 +553,7 @@ class _Use:
     def _is_closed(self, function: Any) -> bool:
         """Nobody whom this function calls gets its variables: what it calls is known, or nothing in the programs has a
         word for what it does not name."""
-        calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)]
+        calls = [each for each in _walk(function) if isinstance(each, ast.Call)]
         names = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
         if names & {"locals", "vars", "eval", "exec", "dir", "globals"}:
             return False
@@ -553,7 +577,7 @@ class _Use:
         if func.value is not root:
             is_name = isinstance(func.value, ast.Attribute) and func.value.attr in _OF_CODE | _OF_INFO
             return is_name and any(held is function and name == root.id for held, name in self._held)
-        stores = [each for each in ast.walk(function) if _binds(each, root.id)]
+        stores = [each for each in _walk(function) if _binds(each, root.id)]
         above = [self._text.parents.get(each) for each in stores]
         return bool(above) and all(isinstance(each, ast.Assign) and isinstance(each.value, _MAKES) for each in above)
 
@@ -578,10 +602,24 @@ def _binds(node: Any, name: str) -> bool:
 
 def _read(source: str, path: str) -> _Text | None:
     try:
-        tree = ast.parse(source)
+        tree: Any = compile(source, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         return _Text(tree, compile(source, path, "exec", dont_inherit=True))
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # nobody runs it
         return None
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    for field in node._fields:
+        value = getattr(node, field, None)
+        yield from (each for each in (value if type(value) is list else [value]) if isinstance(each, ast.AST))
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        waiting += _children(each)
+        yield each
 
 
 def _codes(code: Any) -> Iterator[Any]:
@@ -609,7 +647,7 @@ def _number(node: Any) -> int | None:
 def _found(frame: Any, name: str) -> tuple[bool, Any]:
     """(whether this name has a value where the frame stands, the value)"""
     for names in (frame.f_locals, frame.f_globals, frame.f_builtins):
-        if name in names:
+        if type(names) is dict and name in names:
             return True, names[name]
     return False, None
 
@@ -632,9 +670,15 @@ def _set_function(frame: Any, node: Any) -> tuple[Any, int]:
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return None, 0
     whose = _found(frame, node.value.id)[1]
-    if node.attr in getattr(whose, "__dict__", {}) or type(type(whose)) is not type:
+    line = type.__dict__["__mro__"].__get__(type(whose)) if type(type(whose)) is type else ()
+    if not line or any(name in vars(kind) for kind in line[:-1] for name in ("__getattribute__", "__getattr__")):
         return None, 0
-    for kind in type.__dict__["__mro__"].__get__(type(whose)):
+    try:
+        if node.attr in object.__getattribute__(whose, "__dict__"):
+            return None, 0
+    except AttributeError:  # it has slots
+        pass
+    for kind in line:
         if node.attr in vars(kind):
             found = vars(kind)[node.attr]
             return (found, 1) if type(found) is type(_value) else (None, 0)

@@ -19,6 +19,7 @@ only, Python 3.8 and up.
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import io
 import os
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
+globals()["__builtins__"] = dict(vars(builtins))
+"""what this module's functions find, whatever a program puts in the place of a builtin meanwhile"""
 HAS_TAKEN = 88
 """the exit code of asserts of which something was taken"""
 TAKES = "the candidate takes "
@@ -86,6 +89,7 @@ _KEEP_TRACES = frozenset({"cProfile.py", "doctest.py"})
 """files of the library that set a trace of their own, which keeps to itself what it sees, or one that was set"""
 _MENTIONS = re.compile(r"_frame|getframe|currentframe|settrace|setprofile|get_objects|get_refer|enable|disable")
 """in the line of a library that looks for frames by itself; another calls what it was given"""
+_CODE = type((lambda: None).__code__)
 _NO_MODULE = type(sys)("none")
 _IMPORTED = ("inspect", "logging", "traceback", "linecache", "warnings")
 """what is there before a program that speaks of it could put something of its own in"""
@@ -223,7 +227,7 @@ class Taken:
             elif event in _NAMES_A_FILE:
                 kind = "code"
             elif event in _MADE_OF_CODE:
-                kind = "made" if hasattr(arguments[-1], "co_filename") else ""
+                kind = "made" if type(arguments[-1]) is _CODE else ""
             elif event in _SYMBOLS:
                 name = str(arguments[1])
                 kind = "frame" if name.lstrip("_")[:2] == "Py" and name not in _FREE_SYMBOLS else ""
@@ -235,18 +239,19 @@ class Taken:
                 return
             inside.add(_thread())
             try:
-                if kind == "frame":
-                    if self._looks(event, arguments, _getframe(1)):
-                        self._takes(_FRAMES)
-                elif kind == "made":
-                    if self._makes_anew(arguments[-1], _getframe(1)):
-                        self._takes(_FRAMES)
-                elif kind == "code":
-                    self._names(arguments[1], _getframe(1))
-                else:
-                    self._opens(arguments[0], _getframe(1))
+                frame = _getframe(1)
             finally:
-                inside.discard(_thread())
+                inside.discard(_thread())  # what is called from here on may be the candidate's
+            if kind == "frame":
+                if self._looks(event, arguments, frame):
+                    self._takes(_FRAMES)
+            elif kind == "made":
+                if self._makes_anew(event, arguments[-1], frame):
+                    self._takes(_FRAMES)
+            elif kind == "code":
+                self._names(arguments[1], frame)
+            else:
+                self._opens(arguments[0], frame)
 
         sys.addaudithook(heard)
 
@@ -273,8 +278,11 @@ class Taken:
             if type(module) is type(sys) and type(file) is str and file[len(self._library) :] in _KEEP:
                 yield from ((vars(module), name, sys) for name, value in vars(module).items() if value is sys)
 
-    def _makes_anew(self, code: Any, frame: Any) -> bool:
-        """The candidate makes a function of the library's, which then finds other names than its own."""
+    def _makes_anew(self, event: str, code: Any, frame: Any) -> bool:
+        """The candidate makes a function of the library's, which then finds other names than its own, or exchanges the
+        code of one that is told frames."""
+        if event == "object.__setattr__" and self._whose(frame.f_code.co_filename) == "candidate":
+            return True
         if self._whose(frame.f_code.co_filename) != "candidate" or self._whose(code.co_filename) != "library":
             return False
         path = code.co_filename[len(self._library) :] if code.co_filename.startswith(self._library) else ""
@@ -482,7 +490,8 @@ def _is_of_profiler(arguments: Any) -> bool:
     """A callback of monitoring that is none, or that of a profiler in C, which keeps to itself what it sees."""
     function = arguments[0] if len(arguments) == 1 else None
     kind = getattr(sys.modules.get("_lsprof"), "Profiler", None)
-    return len(arguments) == 1 and (function is None or type(getattr(function, "__self__", None)) is kind is not None)
+    is_in_c = type(function) is type(len)
+    return len(arguments) == 1 and (function is None or (is_in_c and type(function.__self__) is kind is not None))
 
 
 def _is_text(part: ast.AST) -> bool:
