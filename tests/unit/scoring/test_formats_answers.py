@@ -190,6 +190,29 @@ def test_what_does_nothing_is_no_program(said: str) -> None:
         assert program_in(f"This is it:\n{fenced(program, '')}It prints:\n{fenced(said, '')}", ()) == program
 
 
+@pytest.mark.parametrize("after", [
+    "# python main.py < in.txt", "solve(2)  # 4", "print(2 * n)", "n = 2", "import sys\ninput = sys.stdin.readline",
+    ">>> 2 * 2\n4", "# n is read\n", "assert solve(2) == 4",
+])  # fmt: skip
+def test_a_program_that_reads_and_prints_is_told_from_a_part_of_it(after: str) -> None:
+    """Chat models go on with the key line, a call, a session or a hint, each in a block that is marked as Python."""
+    for program in (
+        "n = int(input())\nprint(2 * n)\n",
+        "import sys\nfor line in sys.stdin:\n    sys.stdout.write(line)\n",
+        "def solve(n):\n    return 2 * n\n\nprint(solve(int(open(0).read())))\n",
+    ):
+        assert program_in(f"All of it:\n{fenced(program)}And:\n{fenced(after)}Done.") == program
+        assert (
+            program_in(f"A draft:\n{fenced('print(input())')}All:\n{fenced(program)}And:\n{fenced(after)}") == program
+        )
+
+
+def test_a_definition_in_an_example_is_not_the_one_that_is_asked_for() -> None:
+    """It stands below `if __name__ == '__main__'`, where only an example does."""
+    example = "if __name__ == '__main__':\n    def double(x):\n        return x\n    print(double(1))"
+    assert program_in(f"{fenced(CODE)}For example:\n{fenced(example)}", {"double"}) == CODE
+
+
 @pytest.mark.parametrize("mark", ["python3.11", "Python3.12", "py3", "python-3.9", "python"])
 def test_a_mark_may_name_a_version(mark: str) -> None:
     """Python's, in any writing."""

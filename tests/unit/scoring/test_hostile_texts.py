@@ -11,7 +11,7 @@ import pytest
 from harena.core.errors import ValidationError
 from harena.runtime.host.layers import check_requirements
 from harena.scoring.contracts.templates import TemplateError, check_template
-from harena.scoring.formats.answers import final_answer, program_in
+from harena.scoring.formats.answers import SHELLS, final_answer, program_in
 from harena.scoring.formats.lexemes import literals
 from harena.scoring.reading import read_json, read_yaml
 from harena.scoring.scorers.left_links import _LOOKS_AT_LINKS
@@ -91,6 +91,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "program": program_in,
     "literals": literals,
     "number": last_number,
+    "script": lambda text: program_in(f"```bash\n{text}\n```\n", languages=SHELLS),
     "json": lambda text: read_json(f"[NaN, {text}", "a.json"),
     "yaml": lambda text: read_yaml(text, "a.yaml"),
     "template": lambda text: check_template(text, {}),

@@ -40,6 +40,21 @@ def test_a_script_is_found_and_no_session(entry: str, mark: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "run",
+    [
+        "bash solution.sh\n",
+        "echo 2 3 | bash solution.sh\n",
+        "chmod +x solution.sh\n./solution.sh < in.txt\n",
+        "# try it\nsh ./solution.sh <<< 5",
+    ],
+)
+def test_how_a_script_is_run_is_no_script(run: str) -> None:
+    """It would call itself until no process can be made."""
+    assert program("solution.sh", f"The script:\n```bash\n{SHELL}```\nRun it:\n```bash\n{run}```\n") == SHELL
+    assert program("solution.sh", f"```bash\n{run}echo done\n```\n") == f"{run}echo done\n"
+
+
+@pytest.mark.parametrize(
     ("entry", "mark", "text"),
     [
         ("a.pl", "perl", "print 1;\n"),

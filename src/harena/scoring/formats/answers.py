@@ -12,9 +12,9 @@ every other text is a program as it is. Reasoning is left out: all up to the las
 template may have opened it in the prompt, so that its end alone is in the answer; one that is quoted, or in a string of
 a program, ends none. An answer that begins with `<think>` and never ends it says nothing. Of the fenced blocks those
 that are marked as Python count, or, where there are none, those without a mark; of these the last one that defines what
-is asked for, with a body if any does so, or, where none does, the last one (of blocks without a mark, the last that
-is neither prose nor mere output). `harena.scoring.formats.fences` says what a
-block is, `harena.scoring.formats.stubs` what a body is.
+is asked for, with a body if any does so, or, where none does, the last one that is neither prose, a session nor mere
+output; where no name is asked for, one that reads and prints goes before others.
+`harena.scoring.formats.fences` says what a block is, `harena.scoring.formats.stubs` what a body is.
 
 Nothing is parsed or run here: a text is only cut into tokens.
 """
@@ -73,6 +73,12 @@ _ACTS = re.compile(
 _LETTER = re.compile(r"[^\W\d_]")
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\$)[ \t]", re.MULTILINE)
 """a line that somebody types into an interpreter or a shell"""
+_READS = re.compile(r"\binput[ \t]*\(|\bstdin\b|\bopen[ \t]*\([ \t]*0|\bfileinput\b")
+_PRINTS = re.compile(r"\bprint[ \t]*\(|\bstdout\b|\.write(?:lines)?[ \t]*\(")
+_RUNS_A_FILE = re.compile(
+    r"\#.*|chmod[ \t].*|(?:[^|]{1,200}\|[ \t]*)?(?:(?:ba|z|da)?sh[ \t]+|\./)[\w./-]+\.(?:ba)?sh\b.*"
+)
+"""a line that runs a script: `echo 2 | bash solution.sh`"""
 _BLOCK_QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _TAGS_BEFORE = re.compile(r"\s*(?:<answer>|\[PYTHON\])[ \t]*\n?")
 _TAGS_BEHIND = re.compile(
@@ -122,12 +128,18 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
     if defining:
         with_body = (block for block, name in reversed(defining) if has_body(block.text, name))
         return next(with_body, defining[-1][0]).text
-    if marked or not unmarked:
-        acting = (block for block in reversed(marked) if is_python or _PROMPT.search(block.text) is None)
-        return next(acting, marked[-1]).text if marked else said
-    is_idle = _is_prose if is_python else _is_output
-    programs = (block for block in reversed(unmarked) if not is_idle(block.text))
-    return next(programs, unmarked[-1]).text
+    pool = marked or unmarked
+    if not pool:
+        return said
+    if is_python:
+        is_idle = _is_prose
+    elif marked:
+        is_idle = _is_session
+    else:
+        is_idle = _is_output
+    programs = [block for block in pool if not is_idle(block.text)] or pool[-1:]
+    whole = [block for block in programs if is_python and not names and _reads_and_prints(block.text)]
+    return (whole or programs)[-1].text
 
 
 def _without_reasoning(text: str, *, is_python: bool) -> str:
@@ -243,6 +255,20 @@ def _is_output(text: str) -> bool:
     return _LETTER.search(text) is None or _PROMPT.search(text) is not None
 
 
+def _is_session(text: str) -> bool:
+    """A block of another language than Python that is typed into a shell, or that runs the program's own file."""
+    lines = (line.strip() for line in text.splitlines())
+    return _PROMPT.search(text) is not None or all(_RUNS_A_FILE.fullmatch(line) for line in lines if line)
+
+
+def _reads_and_prints(text: str) -> bool:
+    """A block that holds all of a program that is given its input: its key line alone, or a call of it, does not."""
+    if len(text) > MOST_PARSED:
+        return False
+    outside = _outside_of(text, literals(text).places)
+    return _READS.search(outside) is not None and _PRINTS.search(outside) is not None
+
+
 def _reads_as_prose(text: str, places: Iterable[tuple[int, int]]) -> bool:
     """Two words stand side by side outside of strings and comments, and neither is a keyword."""
     return any(
@@ -286,7 +312,7 @@ def _defines(program: str, name: str) -> bool:
     for line in reversed(program[: nested.start()].split("\n")):
         indent = len(line) - len(line.lstrip())
         if line.strip() and indent < width:
-            if _NESTED_BELOW.match(line) is None:
+            if _NESTED_BELOW.match(line) is None or "__name__" in line:  # where an example of its use stands
                 return False
             width = indent
         if width == 0:
