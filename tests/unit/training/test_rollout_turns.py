@@ -12,7 +12,7 @@ from fake_engine import FakeEngine
 
 from harena.core.errors import HarenaError, PlatformError
 from harena.training.data.prompts import PromptRow, sample_key
-from harena.training.environments.environment import Environment, Step
+from harena.training.environments.environment import Environment, Step, Surroundings
 from harena.training.loop.ledger import Ledger
 from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.rewards import Overlong, Rule
@@ -281,6 +281,37 @@ async def test_what_is_no_answer_is_a_fault(answer: Any) -> None:
             return answer
 
     told = await play(Episodes(Odd, max_turns=5), Scripted((1, END)))
+    assert (told.stop, told.reward.value) == (StopReason.ENVIRONMENT_FAULT, None)
+
+
+async def test_methods_that_block_take_no_thread_of_other_episodes() -> None:
+    """The event loop shares out 32 threads at most: who blocks for ever would take them from episodes that do not."""
+    goes_on = threading.Event()
+
+    class Blocking(Echo):
+        def step(self, action: str) -> Any:
+            goes_on.wait()
+            return super().step(action)
+
+    others = [Surroundings(Blocking, timeout_seconds=60.0) for _ in range(40)]
+    await asyncio.gather(*(other.reset(ROW) for other in others))
+    blocked = [asyncio.ensure_future(other.step("a")) for other in others]
+    await asyncio.sleep(0)
+    try:
+        told = await play(Episodes(Echo, max_turns=5, timeout_seconds=5.0), Scripted((1, END)))
+        assert (told.stop, told.reward.value) == (StopReason.ANSWER, 0.75)
+    finally:
+        goes_on.set()
+    assert [step.observation for step in await asyncio.gather(*blocked)] == ["[a]"] * 40
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), StopIteration("x")])
+async def test_what_a_plain_method_raises_is_a_fault(error: Exception) -> None:
+    class Raising(Echo):
+        def step(self, action: str) -> Any:
+            raise error
+
+    told = await play(Episodes(Raising, max_turns=5), Scripted((1, END)))
     assert (told.stop, told.reward.value) == (StopReason.ENVIRONMENT_FAULT, None)
 
 

@@ -25,11 +25,14 @@ fault; see `harena.training.rollouts.turns` for what becomes of that.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 import math
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 from harena.core.records.result_rows import writable
@@ -132,12 +135,37 @@ class Surroundings:
             async with asyncio.timeout(self._timeout):
                 if inspect.iscoroutinefunction(ask):
                     return await ask(*given)
-                answer = await asyncio.to_thread(ask, *given)
+                answer = await _on_a_thread(ask, *given)
                 return await answer if inspect.isawaitable(answer) else answer
         except TimeoutError as error:
             raise EnvironmentFaultError(f"{name}: no answer after {self._timeout} s") from error
         except Exception as error:
             raise EnvironmentFaultError(f"{name}: {type(error).__name__}: {error}") from error
+
+
+async def _on_a_thread(ask: Callable[..., Any], *given: Any) -> Any:
+    """What it gives, called in a thread of its own: one that blocks for longer than it is waited for goes on, and takes
+    none of the threads that the event loop shares out, so that no other episode waits for it. Raises what it raises."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def tell(give: Callable[[Any], None], value: Any) -> None:
+        if not answer.done():
+            give(value)
+
+    def work() -> None:
+        try:
+            told = partial(tell, answer.set_result, context.run(ask, *given))
+        except BaseException as error:  # noqa: BLE001 (raised where it is waited for)
+            if isinstance(error, StopIteration):  # no future can hold it
+                error = RuntimeError(f"StopIteration: {error}")
+            told = partial(tell, answer.set_exception, error)
+        with suppress(RuntimeError):  # the loop has been closed
+            loop.call_soon_threadsafe(told)
+
+    threading.Thread(target=work, name="environment", daemon=True).start()
+    return await answer
 
 
 async def begun(surroundings: Surroundings, row: PromptRow) -> str:
