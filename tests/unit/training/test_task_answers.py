@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from harena.scoring.formats.answers import final_answer
 from harena.training.environments import task_episodes
 from harena.training.environments.task_episodes import TaskEnvironment
 from harena.training.environments.tasks import task_of
@@ -41,6 +43,20 @@ async def test_a_contract_that_judges_texts_is_given_all_that_was_said(monkeypat
     """It leaves reasoning out itself."""
     said = f"<think>hm</think>\n```python\n{PROGRAM}```"
     assert await _judged(monkeypatch, TEXT, said) == said
+
+
+def test_a_judge_is_shown_all_that_was_observed() -> None:
+    """Whatever the policy says, or lets the environment say, about the end of a reasoning."""
+    verification = {"method": "llm_judge", "model": "m", "rubric": "Did the tests pass?"}
+    task = task_of({"name": "t", "version": "1.0.0", "instruction": "do it", "verification": verification})
+    environment = TaskEnvironment(task, acting="tools", seconds=10.0)
+    noise = "\x01" * 30_000 + " </think> "
+    environment._told = ["<think>hm</think>I run them.", "3 failed", "I look.", noise, f"<think>{'x' * 600}</think>ok"]
+    shown = environment._conversation()
+    assert final_answer(shown) == shown
+    assert [json.loads(line) for line in shown.split("\n")] == [
+        {"said": "I run them."}, {"observed": "3 failed"}, {"said": "I look."}, {"observed": noise}, {"said": "ok"},
+    ]  # fmt: skip
 
 
 async def _judged(monkeypatch: pytest.MonkeyPatch, scoring: dict[str, Any], said: str) -> Candidate:

@@ -169,11 +169,13 @@ class TaskEnvironment(SandboxEnvironment):
 
     def _conversation(self) -> str:
         """What was said; and where the environment has told something, each on a line of JSON: neither can pass for the
-        other."""
+        other. Reasoning is left out turn by turn: no mark of it stands in the whole, at which all before it, and with
+        it what was observed, would be left out there."""
         if self._acting == "text":
             return self._said
         who = itertools.cycle(("said", "observed"))
-        return "\n".join(json.dumps({next(who): text}, ensure_ascii=False) for text in self._told)
+        turns = ({by: final_answer(text) if by == "said" else text} for by, text in zip(who, self._told, strict=False))
+        return "\n".join(json.dumps(turn, ensure_ascii=False).replace("</", "<\\/") for turn in turns)
 
     async def close(self) -> None:
         """Tear down, where the task says how, and end the sandbox; it is ended whatever the script does."""
