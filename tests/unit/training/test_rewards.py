@@ -13,7 +13,7 @@ from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.core.results import RunResult
 from harena.sdk import scores
 from harena.training.data.prompts import PromptRow
-from harena.training.rewards import CachedRecipe, CodeTests, Rule, prepare, reward_recipe, rewarded
+from harena.training.rewards import CachedRecipe, CodeTests, LLMJudge, Rule, prepare, reward_recipe, rewarded
 from harena.training.rollouts import scored
 from harena.training.rollouts.trajectory import Reward, RewardValidity
 
@@ -339,6 +339,42 @@ async def test_a_reward_is_a_finite_number_exactly_where_it_is_valid(given: dict
 
     with pytest.raises(ValidationError, match=f"Lax, row r: .*{says}"):
         await rewarded(Lax(), ROW, "x")
+
+
+JUDGED = {"model": "m", "messages": [{"role": "user", "content": "{{ sample.output_text }}"}]}
+BLIND = {"model": "m", "messages": [{"role": "user", "content": "Is it right?"}]}
+
+
+@pytest.mark.parametrize(
+    ("scoring", "says"),
+    [
+        ({"type": "score_model", **JUDGED, "pass_mark": 0}, "gives every answer"),
+        ({"type": "text_similarity", "reference": "a", "evaluation_metric": "cosine", "pass_mark": 0.0}, "gives every"),
+        ({"type": "regex", "pattern": ".*"}, "gives every answer"),
+        ({"type": "regex", "pattern": "(a)?"}, "gives every answer"),
+        ({"type": "label_model", **JUDGED, "labels": ["a", "b"], "passing_labels": ["b", "a"]}, "gives every answer"),
+        ({"type": "score_model", **BLIND}, "never sees it"),
+        ({"type": "label_model", **BLIND, "labels": ["a", "b"], "passing_labels": ["b"]}, "never sees it"),
+        ({"type": "string_check", "input": "a", "reference": "a"}, "holds nothing of the answer"),
+        ({"type": "string_check", "reference": "{{ sample.output_text }}"}, "with itself"),
+        ({"type": "regex", "input": "{{ item.a }}", "item": {"a": "b"}, "pattern": "b"}, "holds nothing of the answer"),
+    ],
+)
+async def test_contracts_that_pay_every_answer_are_refused(scoring: dict[str, Any], says: str) -> None:
+    """Before the first rollout: nothing could be learned from them."""
+    row = replace(ROW, scoring=scoring)
+    recipe = CodeTests(deterministic=False)
+    with pytest.raises(ValidationError, match=says):
+        await prepare(recipe, [row])
+    other = {"type": "regex", "pattern": "a.*", "whole": True}
+    await prepare(recipe, [replace(ROW, scoring=other)])
+
+
+async def test_a_judge_whose_threshold_every_answer_reaches_is_refused() -> None:
+    with pytest.raises(ValidationError, match="gives every answer"):
+        await prepare(LLMJudge(model="m", rubric="r", passing_threshold=0.0), [ROW])
+    await prepare(LLMJudge(model="m", rubric="r", passing_threshold=0.0, credit="fraction"), [ROW])
+    await prepare(LLMJudge(model="m", rubric="r"), [ROW])
 
 
 @pytest.mark.parametrize(

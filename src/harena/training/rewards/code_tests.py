@@ -29,7 +29,15 @@ from harena.training.data.imported_rows import ProgramForm
 from harena.training.data.prompts import PromptRow
 from harena.training.data.stored_problems import is_reference, reference_key, scored_as
 from harena.training.rewards.recipe import rows_error
-from harena.training.rollouts.scored import allowed_seconds, asks_a_model, contract_mistakes, judged, runs_programs
+from harena.training.rollouts.scored import (
+    allowed_seconds,
+    asks_a_model,
+    contract_mistakes,
+    judged,
+    passes_all,
+    runs_programs,
+    unseen,
+)
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
@@ -96,7 +104,13 @@ class CodeTests:
         mistakes = contract_mistakes(self._idle(self._form(row)), self._judged_by(row))
         if not mistakes and self.deterministic and asks_a_model(self._judged_by(row)["scoring"]):
             mistakes.append("a model judges it, whose answers differ: set `deterministic: false`, or twins share one")
-        return mistakes
+        return mistakes or unseen(self._judged_by(row)["scoring"])
+
+    def constant(self, row: PromptRow) -> float | None:
+        """1 where the row's contract passes every answer; None = it depends on the answer, or is not known yet."""
+        if row.scoring is None or (is_reference(row.scoring) and reference_key(row.scoring) not in self._stored):
+            return None
+        return 1.0 if passes_all(self._judged_by(row)["scoring"], self.credit) else None
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
         """Read what rows refer to. Raises one ValidationError for all that is not there."""

@@ -12,7 +12,7 @@ from typing import Literal
 from harena.core.errors import ValidationError
 from harena.training.data.prompts import PromptRow
 from harena.training.environments.tasks import judge_contract
-from harena.training.rollouts.scored import contract_mistakes, judged
+from harena.training.rollouts.scored import contract_mistakes, judged, passes_all
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward
 
 
@@ -38,6 +38,10 @@ class LLMJudge:
     def check(self, row: PromptRow) -> list[str]:
         """List the mistakes of the row's scoring contract."""
         return contract_mistakes("x", {"scoring": self._contract(row)})
+
+    def constant(self, row: PromptRow) -> float | None:
+        """1 where every number reaches the threshold; None = it depends on the answer."""
+        return 1.0 if passes_all(self._contract(row), self.credit) else None
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
         """Let the judge model read the prompt and the candidate, and reward by what it says."""

@@ -21,7 +21,7 @@ from harena.training.environments.environment import (
 )
 from harena.training.environments.task_episodes import Acting, TaskEnvironment, inputs_of
 from harena.training.environments.tasks import Method, Task, flag_digest, task_of
-from harena.training.rollouts.scored import contract_mistakes
+from harena.training.rollouts.scored import contract_mistakes, passes_all, unseen
 from harena.training.rollouts.trajectory import Candidate, Reward, RewardValidity
 
 _OF_TEXT: tuple[Method, ...] = ("flag", "script", "scoring", "llm_judge")
@@ -74,11 +74,12 @@ class TaskRecipe:
         how = task.verification
         if how.method not in self.methods:
             return [f"task {task.name} is verified by {how.method}, and {self.name} by {', '.join(self.methods)}"]
-        return contract_mistakes("pass\n", {"scoring": how.scoring}) if how.scoring else []
+        return contract_mistakes("pass\n", {"scoring": how.scoring}) or unseen(how.scoring) if how.scoring else []
 
     def constant(self, row: PromptRow) -> float | None:
-        """The one reward, where both are equal; None = it depends on the answer."""
-        return self.reward_if_true if self.reward_if_true == self.reward_if_false else None
+        """The one reward, where both are equal, or where every answer is verified; None = it depends on the answer."""
+        is_same = self.reward_if_true == self.reward_if_false or passes_all(self.task_for(row).verification.scoring)
+        return self.reward_if_true if is_same else None
 
     def task_for(self, row: PromptRow) -> Task:
         """Raises ValidationError."""

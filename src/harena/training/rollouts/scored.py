@@ -10,6 +10,7 @@ contract's own programs: one that fails on garbage would be a way out for whoeve
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -22,6 +23,11 @@ FOLLOWS = "fault_follows_candidate"
 _JUDGES = ("score_model", "label_model")
 _CALLS = ("cases", "checks", "inputs")
 _MOST_OF_CALLS_SECONDS = 120.0
+_WITH_MARKS = ("score_model", "text_similarity", "weighted")
+_ANSWER = "{{ sample.output_text }}"
+"""what a text contract judges where it does not say"""
+_LONGEST_TRIED = 200
+"""characters of a pattern that is searched for in the shortest of texts"""
 _OF_TEXTS = (*_JUDGES, "string_check", "text_similarity", "regex")
 
 
@@ -98,6 +104,46 @@ def allowed_seconds(judged_by: Mapping[str, Any], least: float) -> float:
     parts = scoring.get("parts", {}) if scoring.get("type") == "weighted" else {}
     of_parts = (allowed_seconds({"scoring": part["scoring"]}, least) for part in parts.values())
     return float(max(least, of_calls, *(seconds for seconds in said if seconds is not None), *of_parts))
+
+
+def passes_all(scoring: Mapping[str, Any], credit: Literal["all", "fraction"] = "all") -> bool:
+    """Whether a contract that judges texts passes every one, so that nothing can be learned from it; `credit`: what is
+    paid of a score below 1."""
+    if not scoring or runs_programs(scoring):
+        return False
+    kind, mark = scoring.get("type"), scoring.get("pass_mark", 1.0)
+    if kind == "label_model":
+        return set(scoring.get("labels") or ()) <= set(scoring.get("passing_labels") or ())
+    if kind == "regex":
+        return not scoring.get("whole") and _matches_all(str(scoring.get("pattern", "")))
+    return kind in _WITH_MARKS and credit == "all" and isinstance(mark, int | float) and mark <= 0
+
+
+def unseen(scoring: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a contract that never looks at the answer: it says the same of all."""
+    kind = scoring.get("type")
+    if kind in _JUDGES:
+        written = [str(message.get("content", "")) for message in scoring.get("messages") or () if message]
+        if not any("sample" in text for text in written):
+            return ["scoring.messages: none holds the answer ({{ sample.output_text }}), so the judge never sees it"]
+    if kind in ("string_check", "text_similarity", "regex"):
+        held, reference = str(scoring.get("input", _ANSWER)), str(scoring.get("reference", ""))
+        if "sample" not in held and "sample" not in reference:
+            return ["scoring.input: holds nothing of the answer ({{ sample.output_text }})"]
+        if held == reference:
+            return ["scoring.input: is compared with itself"]
+    return []
+
+
+def _matches_all(pattern: str) -> bool:
+    """Whether a search finds it in texts that have nothing in common."""
+    if len(pattern) > _LONGEST_TRIED:
+        return False
+    try:
+        made = re.compile(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return all(made.search(text) for text in ("", "q", "\n\x00", "Zz 7"))
 
 
 def contract_mistakes(idle: Candidate, judged_by: Mapping[str, Any]) -> list[str]:
