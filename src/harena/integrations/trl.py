@@ -22,6 +22,7 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.sdk.twins import Twin
+from harena.training.data.datasets import as_text
 from harena.training.data.prompts import PromptRow, digest
 from harena.training.rewards import CachedRecipe, RewardRecipe, reward_recipe, rewarded
 from harena.training.rewards.recipe import mistakes_of, recipe_name, rows_error
@@ -103,7 +104,7 @@ def prompt_row(prompt: Any, columns: Mapping[str, Any], place: int) -> PromptRow
     return PromptRow(
         id=digest(json.dumps([text, {name: given[name] for name in sorted(given)}], default=str)),
         prompt=text,
-        expected_output=given.get("expected_output"),
+        expected_output=None if given.get("expected_output") is None else as_text(given["expected_output"]),
         reward=given.get("reward"),
         scoring=scoring,
         metadata={name: value for name, value in given.items() if name not in _FIELDS},
@@ -114,8 +115,16 @@ def completion_text(completion: Any) -> str:
     """What was said: the text itself, or of a conversation the contents of the assistant's messages, one per line."""
     if isinstance(completion, str):
         return completion
-    said = [message.get("content") or "" for message in completion if message.get("role", "assistant") == "assistant"]
-    return "\n".join(said)
+    said = (message.get("content") for message in completion if message.get("role", "assistant") == "assistant")
+    return "\n".join(map(_content_text, said))
+
+
+def _content_text(content: Any) -> str:
+    """A message's content as a text, also where it is a list of parts."""
+    if isinstance(content, str) or not content:
+        return content or ""
+    parts = (part if isinstance(part, str) else str(part.get("text") or "") for part in content)
+    return "".join(parts)
 
 
 def check_version(installed: str | None) -> None:

@@ -75,6 +75,16 @@ def test_a_conversation() -> None:
 
 
 @pytest.mark.parametrize(
+    ("recipe", "expected"), [("exact_match_v1", 18), ("gsm8k_v1", 18), ("gsm8k_v1", 18.0), ("gsm8k_v1", "#### 18")]
+)
+def test_columns_of_numbers_and_contents_of_parts_are_read(recipe: str, expected: Any) -> None:
+    """As a training job reads them: they ended the training in a TypeError."""
+    parts = [{"role": "assistant", "content": [{"type": "text", "text": "1"}, {"type": "image"}, "8"]}]
+    function = reward_function(recipe)
+    assert function(["p"] * 3, ["18", parts, "17"], expected_output=[expected] * 3) == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
     ("recipe", "columns", "said"),
     [
         ("exact_match_v1", {}, "expected_output"),

@@ -240,7 +240,7 @@ def prompt_row_of(values: Mapping[str, Any], *, id: str) -> PromptRow:  # noqa: 
         id=str(values["id"]) if values.get("id") is not None else id,
         prompt=plain or "",
         messages=() if plain is not None else conversation.messages,
-        expected_output=None if answer is None else _as_text(answer[1]),
+        expected_output=None if answer is None else as_text(answer[1]),
         reward=_number(values.get("reward")),
         scoring=_mapping(values, "scoring"),
         program=ProgramForm.of(_program(values)),
@@ -274,5 +274,6 @@ def _number(value: Any) -> float | None:
     raise ValueError(f"its reward is a finite number, not {value!r}")
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A column's value as the text that answers are compared with."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
