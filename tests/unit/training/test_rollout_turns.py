@@ -12,7 +12,7 @@ from fake_engine import FakeEngine
 
 from harena.core.errors import HarenaError, PlatformError
 from harena.training.data.prompts import PromptRow, sample_key
-from harena.training.environments.environment import Environment, Step, Surroundings
+from harena.training.environments.environment import Environment, Step, StillWaitingError, Surroundings
 from harena.training.loop.ledger import Ledger
 from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.rewards import Overlong, Rule
@@ -282,6 +282,51 @@ async def test_what_is_no_answer_is_a_fault(answer: Any) -> None:
 
     told = await play(Episodes(Odd, max_turns=5), Scripted((1, END)))
     assert (told.stop, told.reward.value) == (StopReason.ENVIRONMENT_FAULT, None)
+
+
+@pytest.mark.parametrize(
+    ("error", "value", "reason"),
+    [
+        (StillWaitingError("the verification took longer than 2 s"), 0.0, "fault_follows_candidate"),
+        (PlatformError("the verification took longer than 2 s"), None, "environment_fault"),
+    ],
+)
+async def test_a_verification_that_waits_for_what_was_not_done_is_not_passed(
+    error: Exception, value: float | None, reason: str
+) -> None:
+    """Doing nothing was free: it waited for an empty action's outcome, too, which was nobody's doing."""
+
+    class Waiting(Echo):
+        def step(self, action: str) -> Any:
+            return "", None, True
+
+        def outcome(self) -> float:
+            raise error
+
+    told = await play(Episodes(Waiting, max_turns=5), Scripted((1, END)))
+    assert (told.reward.value, told.reward.reason) == (value, reason)
+
+
+async def test_whose_a_fault_is_is_found_out_where_there_is_one_place() -> None:
+    """The faulty environment's is free before an empty action is tried in another one."""
+    places = asyncio.Semaphore(1)
+
+    class Placed(Echo):
+        async def reset(self, row: PromptRow) -> str | None:  # type: ignore[override]
+            async with asyncio.timeout(1.0):
+                await places.acquire()
+            return None
+
+        def step(self, action: str) -> Any:
+            if action:
+                raise OSError("the disk is gone")
+            return "", 0.0, True
+
+        async def close(self) -> None:  # type: ignore[override]
+            places.release()
+
+    told = await play(Episodes(Placed, max_turns=5), Scripted((1, END)))
+    assert (told.reward.value, told.reward.reason) == (0.0, "fault_follows_candidate")
 
 
 async def test_methods_that_block_take_no_thread_of_other_episodes() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from harena.scoring.formats.answers import final_answer
 from harena.training.environments import task_episodes
+from harena.training.environments.environment import StillWaitingError
 from harena.training.environments.task_episodes import TaskEnvironment
 from harena.training.environments.tasks import task_of
 from harena.training.rollouts.trajectory import Candidate, Reward
@@ -57,6 +58,15 @@ def test_a_judge_is_shown_all_that_was_observed() -> None:
     assert [json.loads(line) for line in shown.split("\n")] == [
         {"said": "I run them."}, {"observed": "3 failed"}, {"said": "I look."}, {"observed": noise}, {"said": "ok"},
     ]  # fmt: skip
+
+
+def test_a_verification_that_waits_is_told_from_a_slow_one() -> None:
+    """By the time for which it was at work, or waited for a processor."""
+    verification = {"method": "script", "script": {"source": "#!/bin/sh\ntrue\n"}, "timeout": 20}
+    task = task_of({"name": "t", "version": "1.0.0", "instruction": "do it", "verification": verification})
+    environment = TaskEnvironment(task, acting="tools", seconds=10.0)
+    assert isinstance(environment._overdue(1.0), StillWaitingError)
+    assert not isinstance(environment._overdue(19.0), StillWaitingError)
 
 
 async def _judged(monkeypatch: pytest.MonkeyPatch, scoring: dict[str, Any], said: str) -> Candidate:

@@ -35,6 +35,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
+from harena.core.errors import PlatformError
 from harena.core.records.result_rows import writable
 from harena.training.data.prompts import PromptRow
 from harena.training.rollouts.trajectory import Candidate, Reward, StopReason
@@ -68,6 +69,11 @@ class Environment(Protocol):
 class EnvironmentFaultError(Exception):
     """An environment raised, was late, or answered something that is no answer. Data for the episode; it never leaves
     this package."""
+
+
+class StillWaitingError(PlatformError):
+    """Raised by an environment whose own verification did nothing but wait until its time was over. Where it waits for
+    an empty action's outcome, too, it waits for what the task asks for: whoever has not done that has not passed."""
 
 
 class FaultFollowsError(EnvironmentFaultError):
@@ -200,6 +206,7 @@ class Faults:
                 return await _repeated(self._surroundings, said)
             except EnvironmentFaultError as again:
                 fault = again
+        await self._surroundings.close()  # its place may be the only one in which an empty action can be tried
         if await self._takes_nothing():
             raise FaultFollowsError(str(fault)) from fault
         raise fault
@@ -211,8 +218,8 @@ class Faults:
             await idle.step("")
             await idle.outcome()
             await idle.answer("")
-        except EnvironmentFaultError:
-            return False
+        except EnvironmentFaultError as fault:
+            return isinstance(fault.__cause__, StillWaitingError)
         finally:
             await idle.close()
         return True

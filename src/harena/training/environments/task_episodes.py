@@ -21,7 +21,7 @@ from harena.scoring.scorers.judged_place import Judged, JudgedPlace, LeftError, 
 from harena.scoring.slices import aside
 from harena.sdk.portal import current_portal
 from harena.training.data.prompts import PromptRow
-from harena.training.environments.environment import Step
+from harena.training.environments.environment import Step, StillWaitingError
 from harena.training.environments.sandbox import SandboxEnvironment, Workplace
 from harena.training.environments.tasks import Task, Verification, flag_digest
 from harena.training.rollouts.scored import allowed_seconds, judged, runs_programs
@@ -35,6 +35,8 @@ _ENDINGS = {"shell": ".sh", "python": ".py"}
 _BASH = ("sh", "-c", 'if command -v bash >/dev/null 2>&1; then exec bash "$@"; fi; exec sh "$@"', "sh")
 """what models write for a shell is for bash; `sh` where an image has none"""
 _SHOWN = 4000
+_BUSY_SHARE = 0.5
+"""share of its time for which a verification is at work that is slow, and does not wait for something"""
 _MOST_FLAG_BYTES = 1024 * 1024
 
 
@@ -149,11 +151,18 @@ class TaskEnvironment(SandboxEnvironment):
         except LeftError as error:
             return self._reward(False, detail=str(error))
         if found.done.outcome is ExecOutcome.TIMEOUT:
-            raise PlatformError(f"the verification took longer than {how.timeout_seconds:g} s")
+            raise self._overdue(found.done.usage.cpu_seconds + found.done.run_delay_seconds)
         if found.doubt:
             return self._reward(False, "suspect", found.doubt)
         said = found.done.stderr[-300:].decode("utf-8", "replace")
         return self._reward(found.passed, detail="" if found.passed else f"exit code {found.done.returncode}: {said}")
+
+    def _overdue(self, busy_seconds: float) -> PlatformError:
+        """What is raised where the verification took its whole time, busy or waiting for a processor for so much of
+        it."""
+        limit = self._task.verification.timeout_seconds
+        kind = StillWaitingError if busy_seconds < limit * _BUSY_SHARE else PlatformError
+        return kind(f"the verification took longer than {limit:g} s")
 
     def _verifier(self) -> str:
         """The text of the script that verifies."""
