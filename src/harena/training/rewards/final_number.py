@@ -28,7 +28,8 @@ _MARKED = re.compile(
 _OPENING = re.compile(r"[^\w.,/^√]{0,20}(?:(?:Rs\.?|US|[A-Z]{2}D|EUR|GBP|INR|CHF|CNY|JPY|[A-Z](?=\$))[ $]{0,2})?\.?\d")
 _HEADING = re.compile(r"[ \t]*\**\d{1,2}(?:[.):]|[ ]-)[ \t]+[\"'*_$(]*[A-Za-z]|[ \t]*\**\d{1,2}(?:st|nd|rd|th)\b")
 """`1. Add the eggs` and `2nd day`, which no claim looks like"""
-_REMARK = re.compile(r"\([^()\d]*\)$")
+_REMARK = re.compile(r"(?<=[A-Za-z0-9%$}] )(?<!times )\((?!or\b)[^()]*\)[.\s]*$|(?<!times )\([^()\d]*\)$")
+"""behind the number of a claim: `18 eggs (1.5 dozen)`"""
 
 _NOT_BEFORE = frozenset("./^√%\u00d7\u00f7\u00b7\u00ac")
 _OPERATOR = re.compile(
@@ -48,7 +49,8 @@ _PART = re.compile(
     rf"""\d[:'_]$ | [^\W_]_$ | [)\]}}]_$ | (?<![A-Za-z])[A-Za-z]\([ \t"']*$ | [\d^\])}}]\([ \t]*$
     | (?<![A-Za-z])(?<!console\.)(?:math\.|np\.)?
       (?:{FUNCTIONS}|double|half|twice|triple|square|cube)\([ \t"']*$
-    | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>~/\\+%-]=[ \t]*$ | \w[ \t]+\*=[ \t]*$
+    | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>~/\\]=[ \t]*$
+    | [A-Za-z_](?:[ \t]*[-+]|[ \t]+\*)=[ \t]*$
     | =/=[ \t]*$ | <>[ \t]*$ | (?<=[\w)])[ \t]+>[ \t]*$
     | (?<![\w!?.])!$ | \u00ac[ \t]*$ | (?:\u5206\u4e4b|\u4e0d\u662f|\u4e0d\u7b49\u4e8e|\u5e76\u975e)[ \t]*$
     | (?:\b(?<!\.)(?:not|never|minus|negative|plus|times|choose|modulo?|(?:divided|multiplied)\ by|sqrt|log|ln|exp)
@@ -249,6 +251,11 @@ def _claims(text: str) -> list[_Claim]:
 def _claimed(line: str) -> Decimal | None:
     """The number of one line after `####`, in which no other one may stand."""
     line = _REMARK.sub("", line.rstrip())
+    first, equals, _ = line.partition(" = ")
+    if equals and len(re.findall(r"\d[\d,.]*", first)) == 1:  # `18 = 9 * 2`; of `9 * 2 = 18` the last part is claimed
+        line = first
+    elif equals:
+        line = line.rpartition(" = ")[2]
     start = _before_digits(line, _after_digits(line))
     return _number_at_end(line) if not any(sign.isdecimal() for sign in line[:start]) else None
 
@@ -270,14 +277,14 @@ def _number_at_end(text: str) -> Decimal | None:
         if _is_operand(signed[:-1]):
             return None
         if signed != before and before[len(signed)].isspace() and _DASH.search(signed[-60:]):
-            return Decimal(written.replace(",", ""))
-        return Decimal(written.replace(",", "")).copy_negate()  # a minus would round it, and raises for a long one
+            return _value(written)
+        return _value(written).copy_negate()  # a minus would round it, and raises for a long one
     previous = before[-1:]
     is_joined = previous.isalnum() and previous < _LATER_LETTERS and not _CURRENCY_CODE.search(before[-8:])
     is_sign = previous in _NOT_BEFORE and not _PERCENT_BEFORE.search(before[-_LOOKED_AT:])
     is_part = is_joined or is_sign or unicodedata.category(previous or " ").startswith("M")
     is_computed = previous in ("*", "+") and _is_operand(before.rstrip("*+"))
-    return None if is_part or is_computed else Decimal(written.replace(",", ""))
+    return None if is_part or is_computed else _value(written)
 
 
 def _is_part(before: str, written: str, after: str) -> bool:
@@ -313,8 +320,12 @@ def _may_stand_before(text: str, written: str) -> bool:
     if opened and re.search(r"\b(?:minus|negative|not)[ \t]+$", bare, re.IGNORECASE):
         return False
     other = _ALTERNATIVE.search(bare)
-    is_alternative = other is not None and other[1] != written  # the same one twice is none
+    is_alternative = other is not None and _value(other[1]) != _value(written)  # the same one twice is none
     return not (bare.endswith(("\u00b1", "\u2213")) or is_alternative or _BESIDE.search(bare))
+
+
+def _value(written: str) -> Decimal:
+    return Decimal(written.replace(",", ""))
 
 
 def _may_follow(text: str, start: int, end: int) -> bool:
