@@ -236,6 +236,8 @@ def breaking(when: Callable[[int, str], bool]) -> tuple[Callable[[], Environment
     [
         (lambda number, action: action == "ab", 0.0, "fault_follows_candidate"),
         (lambda number, action: True, None, "environment_fault"),
+        (lambda number, action: action in ("ab", ""), 0.0, "fault_follows_candidate"),
+        (lambda number, action: action in ("a", ""), None, "environment_fault"),
         (lambda number, action: action == "ab" if number == 0 else action == "a", 0.0, "fault_follows_candidate"),
     ],
 )

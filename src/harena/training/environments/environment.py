@@ -5,6 +5,8 @@
             self.secret = row.metadata["secret"]
 
         def step(self, action):               # -> Step, or (observation, reward, done)
+            if not action.strip().isdecimal():
+                return "Say a number.", 0.0, False
             if int(action) == self.secret:
                 return "=", 1.0, True
             return ("<" if int(action) < self.secret else ">"), 0.0, False
@@ -70,6 +72,11 @@ class EnvironmentFaultError(Exception):
     """An environment raised, was late, or answered something that is no answer. Data for the episode; it never leaves
     this package."""
 
+    def __init__(self, message: str, *, asked: str = "") -> None:
+        super().__init__(message)
+        self.asked = asked
+        """method that raised, or was late"""
+
 
 class StillWaitingError(PlatformError):
     """Raised by an environment whose own verification did nothing but wait until its time was over. Where it waits for
@@ -89,9 +96,12 @@ class Surroundings:
         self._make = make
         self._timeout = timeout_seconds
         self._environment: Environment | None = None
+        self.taken = 0
+        """actions that went through since `reset`"""
 
     async def reset(self, row: PromptRow) -> str:
         """What the policy reads first. Raises EnvironmentFaultError."""
+        self.taken = 0
         self._environment = await self._asked(self._make, "cannot be made")
         observation = await self._asked(self._environment.reset, "reset", row)
         if observation is not None and not isinstance(observation, str):
@@ -103,7 +113,9 @@ class Surroundings:
     async def step(self, action: str) -> Step:
         """Raises EnvironmentFaultError."""
         assert self._environment is not None
-        return _as_step(await self._asked(self._environment.step, "step", action))
+        step = _as_step(await self._asked(self._environment.step, "step", action))
+        self.taken += 1
+        return step
 
     async def answer(self, said: str) -> Candidate:
         """What is scored: what the environment says, else what the policy said last. Raises EnvironmentFaultError."""
@@ -144,9 +156,9 @@ class Surroundings:
                 answer = await _on_a_thread(ask, *given)
                 return await answer if inspect.isawaitable(answer) else answer
         except TimeoutError as error:
-            raise EnvironmentFaultError(f"{name}: no answer after {self._timeout} s") from error
+            raise EnvironmentFaultError(f"{name}: no answer after {self._timeout} s", asked=name) from error
         except Exception as error:
-            raise EnvironmentFaultError(f"{name}: {type(error).__name__}: {error}") from error
+            raise EnvironmentFaultError(f"{name}: {type(error).__name__}: {error}", asked=name) from error
 
 
 async def _on_a_thread(ask: Callable[..., Any], *given: Any) -> Any:
@@ -187,7 +199,8 @@ async def begun(surroundings: Surroundings, row: PromptRow) -> str:
 class Faults:
     """Whose the faults of one episode are. After the first, the same actions are done in a fresh environment, and the
     episode goes on from there: so a fault that does not come again changes no verdict. A second one is the candidate's
-    wherever it comes, if a fresh environment takes an empty action."""
+    wherever it comes, if the fresh environment has taken other actions of the episode before, or another one takes an
+    empty action: one that reads numbers takes no empty text, which says nothing of it."""
 
     def __init__(self, surroundings: Surroundings, idle: Callable[[], Surroundings], row: PromptRow) -> None:
         self._surroundings = surroundings
@@ -207,7 +220,8 @@ class Faults:
             except EnvironmentFaultError as again:
                 fault = again
         await self._surroundings.close()  # its place may be the only one in which an empty action can be tried
-        if await self._takes_nothing():
+        took_others = fault.asked == "step" and self._surroundings.taken > 0
+        if took_others or await self._takes_nothing():
             raise FaultFollowsError(str(fault)) from fault
         raise fault
 
