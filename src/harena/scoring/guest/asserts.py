@@ -130,7 +130,7 @@ def main() -> None:
     path = os.path.join(here, entry)
     request = json.loads(written)
     source = request["source"]
-    import_for(source)
+    import_for(source, {entry, *request["theirs"]})
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
     with DeepTrees():
         tree = ast.parse(source)

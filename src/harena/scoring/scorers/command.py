@@ -325,7 +325,7 @@ async def _run(
                 argv=guarded.argv or _argv(contract, files, bench.scenario.candidate.entry),
                 env=guarded.environment,
                 cwd=WORKSPACE,
-                stdin=f"{word}\n{await _tests(contract, bench.scenario.candidate.entry)}".encode(),
+                stdin=f"{word}\n{await _tests(bench, contract)}".encode(),
                 timeout_seconds=bench.timeout_seconds,
                 stdin_stream=True,  # of a pipe nobody reads the word again, as of a file
                 guarded=True,
@@ -512,15 +512,16 @@ def _is_apart(contract: CommandContract) -> bool:
     return bool(contract.calls) and contract.isolate is not False
 
 
-async def _tests(contract: CommandContract, entry: str) -> str:
+async def _tests(bench: Bench, contract: CommandContract) -> str:
     """What the runner of `asserts` is given below the word."""
     if contract.asserts is None:
         return ""
-    modules = modules_beside(contract)
+    modules, entry = modules_beside(contract), bench.scenario.candidate.entry
     if _is_apart(contract):
         driver = source_of(guest_driver)
         request = {"source": contract.asserts, "calls": contract.calls, "path": entry, "driver": driver}
         return json.dumps({**request, "modules": modules})
     names = await shared_names(contract, entry)
     fields = {**names.fields(), "aliases": contract.calls}
-    return json.dumps({"source": contract.asserts, "names": fields, "modules": modules})
+    theirs = sorted(bench.scenario.candidate.files.keys() - contract.files.keys() - bench.scenario.files.keys())
+    return json.dumps({"source": contract.asserts, "names": fields, "modules": modules, "theirs": theirs})
