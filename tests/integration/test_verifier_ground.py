@@ -384,7 +384,7 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     ),
     "hooks that the task is about": (
         "printf 'import pytest\\n@pytest.fixture\\ndef a(): return 42\\n' > conftest.py",
-        COPIED, {"test_o.py": "# uses conftest.py\ndef test(a):\n    assert a == 42\n"}, {},
+        COPIED, {"test_o.py": "HOOKS = 'conftest.py'\ndef test(a):\n    assert a == 42\n"}, {},
     ),
     "hooks of the verifier's": (
         "echo 42 > out.txt; touch conftest.py", "cp /tests/conftest.py /app; " + COPIED,

@@ -10,7 +10,7 @@ is done.
 
 import os
 import sys
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import spec_from_file_location
 
 TYPE_CHECKING = False
@@ -225,10 +225,9 @@ def is_package_of_copies(path: str) -> bool:
     return holds_copies(os.path.dirname(path)) and not is_copy_of_trusted(path)
 
 
-def copies_below(folder: str, *, by_packages: bool = False) -> "Any":
+def copies_below(folder: str) -> "Any":
     """Paths of the verifier's modules that have been copied to below a folder, and of tests that were written there;
-    None: there is too much below it.
-    `by_packages`: only folders that are packages are gone through."""
+    None: there is too much below it."""
     names = {os.path.basename(original) for original in trusted_paths()} - {"__init__.py", "conftest.py"}
     found = []
     room = MOST_LOOKED_AT
@@ -240,12 +239,7 @@ def copies_below(folder: str, *, by_packages: bool = False) -> "Any":
             path for path in (os.path.join(place, name) for name in names & set(files)) if is_copy_of_trusted(path)
         ]
         found += [path for path in (os.path.join(place, name) for name in files) if is_written_test(path)]
-        folders[:] = [
-            name
-            for name in folders
-            if name not in ("node_modules", ".git")
-            and (not by_packages or os.path.exists(os.path.join(place, name, "__init__.py")))
-        ]
+        folders[:] = [name for name in folders if name not in ("node_modules", ".git")]
     return found
 
 
@@ -260,7 +254,7 @@ def is_package_above_copies(fullname: str, path: str) -> bool:
         or not {"_pytest.python", "unittest.loader"} & set(sys.modules)
     ):
         return False
-    return copies_below(os.path.dirname(path), by_packages=True) != []
+    return copies_below(os.path.dirname(path)) != []
 
 
 def is_rule(path: str) -> bool:
@@ -578,9 +572,16 @@ class Elsewhere(PathFinder):
     def find_trusted(cls, fullname: str, path: "Any") -> "Any":
         """One of the verifier's own modules, whatever else lies beside it."""
         name = fullname.rpartition(".")[2]
-        places: Any = path if TRUSTED or COPIED or PROGRAMS else ()
+        places: Any = path if TRUSTED or COPIED or PROGRAMS or BEGAN else ()
         for place in places:
             folder = os.path.join(os.path.realpath(place), name)
+            init = os.path.join(folder, "__init__.py")
+            if BEGAN and os.path.isfile(folder + ".py") and not is_made_since(init) and is_made_since(folder + ".py"):
+                return spec_from_file_location(fullname, folder + ".py", loader=Uncached(fullname, folder + ".py"))
+            if TRUSTED and os.path.isdir(folder) and not os.path.exists(init) and holds_copies(folder):
+                namespace = ModuleSpec(fullname, None, is_package=True)
+                namespace.submodule_search_locations = [folder]
+                return namespace
             for file, below in ((os.path.join(folder, "__init__.py"), [folder]), (folder + ".py", None)):
                 is_copied = is_copy(file) or (below is None and BEGAN and is_copy_of_trusted(file))
                 if is_copied or ((file in TRUSTED or file in PROGRAMS) and os.path.isfile(file)):

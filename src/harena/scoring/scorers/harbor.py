@@ -111,6 +111,8 @@ T = TypeVar("T")
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
 REWARD_FILES = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
 
+_DECIMAL = re.compile(r"\s*\+?(?:\d{1,100}\.?\d{0,100}|\.\d{1,100})\s*")
+"""a number as `bc` and `awk` write it: `.50` and `1.` are none of JSON's"""
 _MAX_REWARD_BYTES = 64 * 1024
 _PREPARE_SECONDS = 600.0
 _END_ROUNDS = 50
@@ -188,6 +190,7 @@ FULL = ("NO_SPACE", "NO_MEMORY")
 """reasons of file errors that a candidate brings about"""
 _MOST_ORIGINALS = 100
 _SCRATCH = ("/tmp", "/var/tmp")
+_COPIES_TESTS = re.compile(r"\b(?:cp|rsync|mv|ln)\b[^\n;&|]*[ \t\"'](?:/tests)[/ \t\"']")
 _TO_DEVICES = b"-/dev/"
 """what a link to a device says: a program may send its log to `/dev/stdout`"""
 _MOST_LEFT = 20_000
@@ -834,6 +837,9 @@ class Watching:
             for path, says in left.removed.items()
             if says and not says.startswith(_TO_DEVICES) and self.ready.links.get(path) != says
         ]
+        if any(map(_COPIES_TESTS.search, contract.tests.values())):  # `/tests` is a link in the default image
+            copies = {b"-" + place.encode() for place in self.ground.emptied}
+            links = [path for path in links if left.removed[path] not in copies or not path.endswith(b"/tests")]
         found.update(Change("link", path.decode("utf-8", "backslashreplace")) for path in links)
         return frozenset(found)
 
@@ -1040,7 +1046,7 @@ async def _text(sandbox: SandboxPort, path: str) -> str | None:
 def _number(text: str) -> float | None:
     """A number, or that of the key `reward`."""
     try:
-        value = json.loads(text)
+        value = float(text) if _DECIMAL.fullmatch(text) else json.loads(text)
     except (ValueError, RecursionError):
         return None
     if isinstance(value, dict):

@@ -192,13 +192,14 @@ folders that these are in: where a copy fails, the verifier would take the candi
 MAKE_ALL_WRITABLE = """\
 command -v find >/dev/null || exit 0
 for place in "$@"; do
-    [ -d "$place" ] && find "$place/" -xdev ! -perm -200 \\( -type f -o -type d \\) -exec chmod u+w -- {} + 2>/dev/null
+    [ -d "$place" ] && find "$place/" -xdev \\( -type f ! -perm -600 -o -type d ! -perm -700 \\) \\
+        -exec chmod u+rwX -- {} \\; 2>/dev/null
 done
 exit 0
 """
-"""what a verifier as root could write to elsewhere, where no mode binds root"""
+"""what a verifier as root could read and write to elsewhere, where no mode binds root"""
 _ASKS_FOR_MODES = re.compile(
-    r"\b(?:stat|st_mode|getfacl|lsattr|chmod|umask|PermissionError|accessSync|os\.access|ls[ \t]+-\w*l)\b|\bS_I[RWX]"
+    r"\b(?:stat|st_mode|getfacl|lsattr|PermissionError|accessSync|os\.access|ls[ \t]+-\w*l)\b|\bS_I[RWX]"
     r"|-(?:perm|writable)\b|(?:\[|\btest)[ \t]+!?[ \t]*-[wxrugk][ \t]|\b(?:rsync|git)\b"
 )
 _COPIES = re.compile(

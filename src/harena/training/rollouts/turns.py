@@ -18,9 +18,9 @@ that has cost something does not become cheaper by breaking off.
 
 Whose a fault is. The same actions are done once more in a fresh environment. If they go through there, the episode goes
 on in it, and what it comes to counts. If there is a fault again, at whatever turn, while a fresh environment has taken
-other actions before, or takes an empty one, then it follows the candidate: it earns the minimum, so that breaking the environment, always or by
-chance, is no way out of a bad reward. An environment that takes no empty action either, or does not begin, is broken,
-which is nobody's doing: the rollout leaves its group.
+other actions before, or takes an empty one, then it follows the candidate: it earns the minimum, so that breaking the
+environment, always or by chance, is no way out of a bad reward. An environment that takes no empty action either, or
+does not begin, is broken, which is nobody's doing: the rollout leaves its group.
 """
 
 from __future__ import annotations
