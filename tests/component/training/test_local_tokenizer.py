@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers
+from transformers import PreTrainedTokenizerFast
 
 from harena.core.errors import ValidationError
 from harena.training.data.conversations import conversation_of, prompt_conversation_of
@@ -166,3 +168,20 @@ def test_a_chat_template_has_no_way_out_of_its_sandbox() -> None:
     inner.chat_template = "{{ ''.__class__.__mro__[1].__subclasses__() }}"
     with pytest.raises(ValueError, match="the chat template does not take it"):
         LocalTokenizer(inner).render([{"role": "user", "content": "x"}], tools=(), answer_follows=True)
+
+
+@pytest.mark.parametrize("indent", [2, 3, 4, 8])
+def test_an_indentation_is_decoded_as_it_was_said(indent: int) -> None:
+    """Decoders as Llama 2's and Mistral's take a space away at the beginning of a text, which no completion is; of an
+    answer that begins with a word they take the one that no one sees."""
+    letters = ["\u2581", *map(chr, range(33, 127))]
+    vocabulary = {name: place for place, name in enumerate(["<unk>", "<s>", "</s>", *letters])}
+    made = Tokenizer(models.BPE(vocab=vocabulary, merges=[], unk_token="<unk>"))
+    made.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    made.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    inner = PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<s>", eos_token="</s>", unk_token="<unk>")
+    said = [*[vocabulary["\u2581"]] * indent, *(vocabulary[letter] for letter in "return\u2581x"), vocabulary["</s>"]]
+    assert LocalTokenizer(inner).decode(said) == " " * indent + "return x"
+    assert LocalTokenizer(inner).decode([vocabulary["\u2581"], vocabulary["4"], vocabulary["2"]]) == "42"
+    plain = tokenizer()
+    assert plain.decode(plain.encode("   go and see")) == "   go and see"

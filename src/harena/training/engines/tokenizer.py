@@ -59,8 +59,20 @@ class LocalTokenizer:
         return tuple(self.inner.encode(text, add_special_tokens=False, split_special_tokens=True))
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Turn tokens into a text, special ones left out."""
-        return str(self.inner.decode(list(tokens), skip_special_tokens=True))
+        """Turn tokens into a text, special ones left out. Decoders of the SentencePiece family take a first space away,
+        as if the text began there: of an indentation, which goes on with what stands before, all is given."""
+        text = str(self.inner.decode(list(tokens), skip_special_tokens=True))
+        if not text.startswith(" "):
+            return text
+        before = self._letter
+        whole = str(self.inner.decode([*before, *tokens], skip_special_tokens=True))
+        begun = str(self.inner.decode(list(before), skip_special_tokens=True))
+        return whole[len(begun) :] if begun and whole.startswith(begun) else text
+
+    @cached_property
+    def _letter(self) -> tuple[int, ...]:
+        """Tokens of a letter, behind which others do not begin a text."""
+        return self.encode("a")
 
     def render(
         self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]], answer_follows: bool
