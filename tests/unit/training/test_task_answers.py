@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from harena.scoring.formats.answers import final_answer
 from harena.training.environments import task_episodes
 from harena.training.environments.environment import StillWaitingError
+from harena.training.environments.sandbox import Workplace
 from harena.training.environments.task_episodes import TaskEnvironment
 from harena.training.environments.tasks import task_of
 from harena.training.rollouts.trajectory import Candidate, Reward
@@ -67,6 +69,18 @@ def test_a_verification_that_waits_is_told_from_a_slow_one() -> None:
     environment = TaskEnvironment(task, acting="tools", seconds=10.0)
     assert isinstance(environment._overdue(1.0), StillWaitingError)
     assert not isinstance(environment._overdue(19.0), StillWaitingError)
+
+
+async def test_a_tools_command_has_no_more_time_than_the_episode() -> None:
+    """It is stopped, and the policy told so; else the environment was late, which was the policy's fault."""
+    verification = {"method": "env_flag", "expected": "x"}
+    task = task_of({"name": "t", "version": "1.0.0", "instruction": "do it", "verification": verification})
+    for left, most in ((1e6, 30.0), (20.0, 18.0)):
+        environment = TaskEnvironment(task, acting="tools", seconds=left)
+        environment._opened = Workplace(sandbox=cast(Any, None), directory="/w", command_seconds=30.0)
+        environment._ends_at = time.monotonic() + left
+        assert (await environment.step("done")).done
+        assert environment.at.command_seconds <= most
 
 
 async def _judged(monkeypatch: pytest.MonkeyPatch, scoring: dict[str, Any], said: str) -> Candidate:

@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
@@ -35,6 +36,8 @@ _ENDINGS = {"shell": ".sh", "python": ".py"}
 _BASH = ("sh", "-c", 'if command -v bash >/dev/null 2>&1; then exec bash "$@"; fi; exec sh "$@"', "sh")
 """what models write for a shell is for bash; `sh` where an image has none"""
 _SHOWN = 4000
+_LEAST_COMMAND_SECONDS, _SHARE_OF_WHAT_IS_LEFT = 0.1, 0.9
+"""bounds of a command's time, so that it is stopped, and told, before the environment itself is late"""
 _BUSY_SHARE = 0.5
 """share of its time for which a verification is at work that is slow, and does not wait for something"""
 _MOST_FLAG_BYTES = 1024 * 1024
@@ -112,8 +115,11 @@ class TaskEnvironment(SandboxEnvironment):
         answer."""
         self._told.append(action)
         if self._acting == "tools":
-            if time.monotonic() > self._ends_at:
+            left = self._ends_at - time.monotonic()
+            if left < 0:
                 return Step(done=True, stop=StopReason.TURN_LIMIT)
+            seconds = max(_LEAST_COMMAND_SECONDS, min(self._command_seconds, left * _SHARE_OF_WHAT_IS_LEFT))
+            self._opened = replace(self.at, command_seconds=seconds)
             step = await super().step(action)
             self._told.append(step.observation)
             return step
