@@ -370,6 +370,14 @@ async def test_contracts_that_pay_every_answer_are_refused(scoring: dict[str, An
     await prepare(recipe, [replace(ROW, scoring=other)])
 
 
+@pytest.mark.parametrize("expected", ["", " \n"])
+async def test_rows_whose_right_answer_is_silence_are_told(expected: str) -> None:
+    """A data set without an answer in some rows would pay white space."""
+    with pytest.raises(ValidationError, match="row r: its expected_output is empty"):
+        await prepare(reward_recipe("exact_match_v1", {}), [replace(ROW, expected_output=expected), ROW])
+    await prepare(reward_recipe("exact_match_v1", {"expected": "a"}), [replace(ROW, expected_output=expected)])
+
+
 async def test_a_judge_whose_threshold_every_answer_reaches_is_refused() -> None:
     with pytest.raises(ValidationError, match="gives every answer"):
         await prepare(LLMJudge(model="m", rubric="r", passing_threshold=0.0), [ROW])

@@ -20,7 +20,7 @@ def exact_match(*, expected: str | None = None) -> Rule:
         said = text if "think>" in wanted else final_answer(text)
         return float(said.strip() == wanted.strip())
 
-    return Rule(decide, name="exact_match_v1", mistakes=_nothing if expected is not None else _lacks_expected)
+    return Rule(decide, name="exact_match_v1", mistakes=_nothing if expected is not None else _lacks_answer)
 
 
 def contains(*, needle: str, reward_if_true: float = 1.0, reward_if_false: float = 0.0) -> Rule:
@@ -85,6 +85,12 @@ def _nothing(row: PromptRow) -> list[str]:
 
 def _lacks_expected(row: PromptRow) -> list[str]:
     return ["it has no expected_output"] if row.expected_output is None else []
+
+
+def _lacks_answer(row: PromptRow) -> list[str]:
+    if row.expected_output is not None and not row.expected_output.strip():
+        return ["its expected_output is empty, which silence equals"]
+    return _lacks_expected(row)
 
 
 def _is_whole(number: Decimal) -> bool:
