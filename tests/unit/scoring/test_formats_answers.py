@@ -220,6 +220,15 @@ def test_a_mark_may_name_a_version(mark: str) -> None:
     assert program_in(fenced(CODE, mark) + other, {"double"}) == CODE
 
 
+@pytest.mark.parametrize("mark", ["tool_code", "code", "text", "txt", "plaintext", "solution.py"])
+def test_a_mark_that_names_no_other_language_marks_the_program(mark: str) -> None:
+    """Where it is the only block; what is marked as Python, or not at all, goes before one that says nothing of it."""
+    answer = f"Here:\n{fenced(CODE, mark)}Done."
+    assert program_in(answer, {"double"}) == program_in(answer) == CODE
+    assert program_in(f"{fenced('a plan', 'text')}{fenced(CODE)}{fenced('x = 4', 'text')}", {"double"}) == CODE
+    assert program_in(f"{fenced(CODE, '')}{fenced('x = 4', 'text')}") == CODE
+
+
 def test_blocks_of_other_languages_alone_are_no_program() -> None:
     """The answer fails as it is."""
     text = fenced("ls", "bash")

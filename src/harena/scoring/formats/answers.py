@@ -29,6 +29,7 @@ from collections.abc import Collection, Iterable, Iterator
 from harena.scoring.formats.fences import (
     JAVASCRIPT,
     MOST_PARSED,
+    NO_LANGUAGE,
     PYTHON,
     SHELLS,
     blocks,
@@ -122,6 +123,8 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
     found = list(blocks(said, languages))
     marked = [block for block in found if is_marked(block.language, languages)]
     unmarked = [block for block in found if not block.language]
+    if not marked and not unmarked:
+        unmarked = [block for block in found if block.language in NO_LANGUAGE]
     defining = [
         (block, name) for pool in (unmarked, marked) for block in pool for name in names if _defines(block.text, name)
     ]

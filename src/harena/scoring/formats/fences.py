@@ -16,10 +16,12 @@ from enum import Enum, auto
 
 from harena.scoring.formats.lexemes import literals
 
-PYTHON = frozenset({"python", "python3", "py", "py3", "python-3", "ipython", "jupyter-python"})
+PYTHON = frozenset({"python", "python3", "py", "py3", "python-3", "ipython", "jupyter-python", "tool_code"})
 """marks of fenced blocks"""
 SHELLS = frozenset({"sh", "bash", "shell", "console", "zsh", "shellscript", "shell-session", "shellsession"})
 JAVASCRIPT = frozenset({"javascript", "js", "node", "nodejs", "node.js", "mjs", "cjs", "jsx", "ecmascript"})
+NO_LANGUAGE = frozenset({"code", "text", "txt", "plaintext", "plain"})
+"""marks that say nothing of the language"""
 MOST_PARSED = 128 * 1024
 """characters of a text that is cut into tokens; a longer one with marks in it is taken for an answer"""
 
@@ -73,8 +75,8 @@ class _Fence:
 
 
 def is_marked(language: str, languages: Collection[str]) -> bool:
-    """Whether a block's mark is one of these, whatever version it names."""
-    return not {language, _VERSION.sub("", language)}.isdisjoint(languages)
+    """Whether a block's mark is one of these, whatever version it names, or a file of theirs: `solution.py`."""
+    return not {language, _VERSION.sub("", language), language.rpartition(".")[2]}.isdisjoint(languages)
 
 
 def blocks(text: str, languages: Collection[str] = PYTHON) -> Iterator[Block]:
