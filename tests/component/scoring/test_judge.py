@@ -76,7 +76,7 @@ class Scripted:
             raise answer
         if len(self.asked) - 1 in self.keyless:
             return answer
-        key = re.search(r"<judged ([0-9a-f]{16})>", messages[-1]["content"] + messages[-2]["content"])
+        key = re.search(r"<judged ([0-9a-f]{16})>", "".join(message["content"] for message in messages[-2:]))
         assert key is not None
         return re.sub(r'\{"(score|label)"', rf'{{"key": "{key[1]}", "\1"', answer)
 
@@ -405,6 +405,21 @@ async def test_a_server_that_says_it_is_busy_is_compared_with_an_empty_answer(se
         assert (await verdict_of(SCORE, Scripted(busy, low, busy, low, '{"score": 10}'))).score == 1.0
         with pytest.raises(JudgeLoadedError):
             await verdict_of(SCORE, Scripted(busy, *[busy] * 6))
+
+
+async def test_a_judge_that_takes_no_system_message_is_told_in_the_users() -> None:
+    """Templates of some models take none behind the user's, or none at all, and servers refuse the question."""
+    contract = {**SCORE, "messages": [{"role": "system", "content": "You judge."}, *MESSAGES]}
+    refused = JudgeRefusedError("the judge's server answered 400: Only user and assistant roles are supported!")
+    ask = Scripted(refused, '{"score": 10}')
+    assert (await verdict_of(contract, ask)).score == 1.0
+    first, second = (asked[0] for asked in ask.asked)
+    assert [message["role"] for message in first] == ["system", "user", "system"]
+    assert [message["role"] for message in second] == ["user"]
+    told = second[0]["content"]
+    assert told.startswith("You judge.\n\nHow good? 42\n\nWhat stands between <judged ")
+    with pytest.raises(JudgeRefusedError):
+        await score_judge_module._said_to(Scripted(refused, refused), first, {}, 1.0)
 
 
 async def test_what_is_judged_stands_between_marks_that_it_cannot_know() -> None:

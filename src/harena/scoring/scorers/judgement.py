@@ -23,7 +23,7 @@ import re
 import secrets
 import unicodedata
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,8 @@ _MOST_KEYS, _MOST_BRACES_BEFORE_A_KEY = 20, 50
 _FLAT_OBJECT = re.compile(r"\{[^{}]{1,2000}\}")
 _NUMBER = re.compile(r"\s*[-+]?\d{1,15}(?:\.\d{1,15})?\s*")
 _WRITTEN_OBJECT = re.compile(r'\{\s*"[^"]*"\s*:')
+_OF_ROLES = re.compile(r"\b(?:roles?|system|alternate)\b", re.IGNORECASE)
+"""in what a server says that refuses a question for the roles of its messages"""
 _AFTER_THE_VERDICT = re.compile(r"\s*(?:`{3,}\s*)?")
 _NO_LETTERS = r"[\W_]*"
 _ESCAPE = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|[nrtbf])|%([0-9a-fA-F]{2})")
@@ -257,7 +259,7 @@ async def _asked(question: Question, ask: Ask) -> Answered:
     said, keyless = "", None
     for times in range(_TRIES):
         try:
-            said = await judge.asked(ask, messages, parameters, contract.judge_timeout_seconds)
+            said = await _said_to(ask, messages, parameters, contract.judge_timeout_seconds)
         except JudgeBusyError as error:
             if not times:
                 raise
@@ -270,6 +272,34 @@ async def _asked(question: Question, ask: Ask) -> Answered:
             reminder = f'The object is not valid without the name "{_KEY}" and its value "{question.key}".'
             messages = [*await aside(question.size, question.messages), {"role": "system", "content": reminder}]
     return Answered(None, keyless, said)
+
+
+async def _said_to(
+    ask: Ask, messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], seconds: float
+) -> str:
+    """What the judge answers. A model whose chat template takes no system message, or none behind the user's, is told
+    the same in the user's: the key marks what it is told."""
+    try:
+        return await judge.asked(ask, messages, parameters, seconds)
+    except JudgeRefusedError as error:
+        if _OF_ROLES.search(str(error)) is None:
+            raise
+    return await judge.asked(ask, _without_system(messages), parameters, seconds)
+
+
+def _without_system(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Messages whose system messages stand at the end of the message before, or at the begin of the first one."""
+    folded: list[dict[str, str]] = []
+    before: list[str] = []
+    for message in messages:
+        if message["role"] != "system":
+            folded.append({**message, "content": "\n\n".join([*before, message["content"]])})
+            before = []
+        elif folded:
+            folded[-1]["content"] += f"\n\n{message['content']}"
+        else:
+            before.append(message["content"])
+    return folded or [{"role": "user", "content": "\n\n".join(before)}]
 
 
 async def _asked_about_nothing(contract: JudgeContract, ask: Ask, pauses: Sequence[float]) -> Answered:
