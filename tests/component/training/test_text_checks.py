@@ -174,17 +174,20 @@ CODE = {"prompt": "def f(x):", "test": "def check(c):\n    assert c(1) == 2\n", 
 
 
 def test_a_chat_model_is_asked_for_fenced_programs_and_has_room_for_them(model: Path) -> None:
-    """By default; what a request says itself stays. A composite's parts too."""
+    """By default; what a request says itself stays. A composite's parts too, however deep they stand."""
     chat = has_template(model)
     plan = planned(model, [CODE], model.parent, context=8192)
     assert plan.reward == RewardPlan(name="code_tests_v1", params={"extract": "fenced"} if chat else {})
     assert plan.max_new_tokens == (1024 if chat else 128)
     assert WARNED == []
     part = {"recipe": "code_tests_v1"}
-    recipe = {"name": "composite_v1", "params": {"parts": {"a": part}}}
+    within = {"recipe": "composite_v1", "params": {"parts": {"b": part}}}
+    recipe = {"name": "composite_v1", "params": {"parts": {"a": part, "within": within}}}
     plan = planned(model, [CODE], model.parent, context=8192, reward_recipe=recipe)
     assert plan.reward is not None
-    assert plan.reward.params["parts"]["a"] == ({**part, "params": {"extract": "fenced"}} if chat else part)
+    parts = plan.reward.params["parts"]
+    for found in (parts["a"], parts["within"]["params"]["parts"]["b"]):
+        assert found == ({**part, "params": {"extract": "fenced"}} if chat else part)
     recipe = {"name": "code_tests_v1", "params": {"extract": "raw"}}
     plan = planned(model, [CODE], model.parent, context=8192, reward_recipe=recipe, max_new_tokens=100)
     assert (plan.reward, plan.max_new_tokens) == (RewardPlan(name="code_tests_v1", params={"extract": "raw"}), 100)

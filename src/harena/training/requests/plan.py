@@ -264,9 +264,13 @@ def _with_extraction(reward: RewardPlan | None, texts: TextFacts) -> RewardPlan 
 
 
 def _part_with_extraction(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    params = part.get("params", {})
+    if part["recipe"] == "composite_v1" and isinstance(params.get("parts"), Mapping):
+        parts = {name: _part_with_extraction(inner) for name, inner in params["parts"].items()}
+        return {**part, "params": {**params, "parts": parts}}
     if part["recipe"] != "code_tests_v1":
         return part
-    return {**part, "params": {"extract": "fenced", **part.get("params", {})}}
+    return {**part, "params": {"extract": "fenced", **params}}
 
 
 def _prompts(resolved: ResolvedReferences) -> int:
