@@ -444,6 +444,8 @@ class Home(Border):
 
     def _done(self, verb: str, target: Any, name: str, positional: Any = (), keywords: Any = ()) -> Any:
         if verb == "module":
+            for folder in positional:
+                _look_in(folder)
             module = importlib.import_module(target)
             return self._contents(module)
         if isinstance(target, str) and verb in ("get", "set", "del", "call") and name.startswith("@"):
@@ -946,6 +948,17 @@ def _give_up_names(files: list[str]) -> None:
             del sys.modules[loaded]
 
 
+_FOLDER = ["."]
+"""where the candidate's files are"""
+
+
+def _look_in(folder: str) -> None:
+    """From here on, modules are looked for in this folder, too, as the suite does."""
+    place = os.path.join(_FOLDER[0], folder)
+    if place not in sys.path:
+        sys.path.insert(0, place)
+
+
 def serve() -> None:
     """Live here, with the names of the common modules in `argv`, and the candidate's limit of descriptors if it is less
     than this program's."""
@@ -954,6 +967,7 @@ def serve() -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)
-    sys.path.insert(0, os.getcwd())
+    _FOLDER[0] = os.getcwd()
+    sys.path.insert(0, _FOLDER[0])
     _give_up_names(os.listdir("."))
     Home(requests, replies, set(filter(None, sys.argv[1].split(",") if len(sys.argv) > 1 else []))).serve()

@@ -17,6 +17,7 @@ import functools
 import importlib.abc
 import importlib.machinery
 import inspect
+import os
 import random
 import subprocess
 import sys
@@ -1757,19 +1758,26 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         theirs: Mapping[str, str],
         trusted: Mapping[str, tuple[str, str]],
         exported: Callable[[str], frozenset[str]],
+        below: Callable[[str], tuple[Mapping[str, str], Mapping[str, tuple[str, str]]]] = lambda folder: ({}, {}),
     ) -> None:
         """Module names, with the path of each candidate's, and path and text of each trusted one; what star imports of
-        a module may bring."""
+        a module may bring; both kinds of modules that a folder has, by their names if it is searched."""
         self._candidate = candidate
         self._theirs = theirs
         self._trusted = trusted
+        self._here = os.path.realpath(os.getcwd())
         self._exported = exported
+        self._below = below
+        self._searched: dict[str, None] = {}
+        """folders of the candidate's that the suite has put on the path, the first one last"""
+        self._path: list[str] = []
         self._met: dict[str, bool] = {}
         """modules of the candidate's that are in none of its files, because its own import system has them, and which
         of them are packages"""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
         """Find trusted modules, and the candidate's, which become stand-ins."""
+        self._look_at_path()
         is_package = any(known.startswith(name + ".") for known in (*self._theirs, *self._trusted))
         is_package = is_package or self._theirs.get(name, "").endswith("/__init__.py")
         if name in self._trusted:
@@ -1783,13 +1791,28 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         spec.has_location = spec.origin is not None
         return spec
 
+    def _look_at_path(self) -> None:
+        """What the suite has put on the path since may be a folder in which the candidate has modules."""
+        path = [place for place in sys.path if type(place) is str]
+        if path == self._path:
+            return
+        self._path = path
+        for place in reversed(path):
+            folder = os.path.relpath(os.path.realpath(place), self._here)
+            if folder in self._searched or folder.partition(os.sep)[0] in ("..", "."):
+                continue
+            theirs, trusted = self._below(folder)
+            if theirs:
+                self._searched[folder] = None
+                self._theirs, self._trusted = {**theirs, **self._theirs}, {**trusted, **self._trusted}
+
     def _has(self, name: str) -> bool:
         """The candidate's own import system has such a module in a package of its own."""
         parent = name.rpartition(".")[0]
         if isinstance(self._candidate, Nobody) or not (parent in self._theirs or parent in self._met):
             return False
         try:
-            names, _, _ = self._candidate.ask("module", name)
+            names, _, _ = self._candidate.ask("module", name, "", tuple(self._searched))
         except ImportError:
             return False
         self._met[name] = "__path__" in names
@@ -1815,7 +1838,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.__dict__["__harena__"] = self._candidate
             if isinstance(self._candidate, Nobody):
                 return
-            names, listed, doc = self._candidate.ask("module", name)
+            names, listed, doc = self._candidate.ask("module", name, "", tuple(self._searched))
             module.__dict__["__harena_names__"] = names
             public = [each for each in names if not each.startswith("_")] if listed is None else listed
             wanted = self._exported(name)

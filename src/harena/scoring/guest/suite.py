@@ -6,8 +6,8 @@ where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answe
 `guest_caught`; `skips`, places of skips that are the suite's own, and which of the `conditions` each has. That counts
 while what it `asks` for (None: everything) is as at first, or as the suite itself has made it: one of its `own` values,
 and where the candidate lives elsewhere any value of what is `free`. `stops_clocks`: see `guest_clocks`.
-`is_confirmed`: a pass elsewhere is judged once more, beside the suite; `has_gold`: the contract has a gold solution. What
-follows are words that say what is to be run.
+`searched`: folders that the suite's settings put on the path. `is_confirmed`: a pass elsewhere is judged once more,
+beside the suite; `has_gold`: the contract has a gold solution. What follows are words that say what is to be run.
 The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
@@ -43,7 +43,7 @@ from harena.scoring.guest.home import write_frame
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
-from harena.scoring.guest.proxy import Candidate, Finder
+from harena.scoring.guest.proxy import Candidate, Finder, StandInModule
 from harena.scoring.guest.standins import (
     StandIn,
     class_names,
@@ -55,6 +55,7 @@ from harena.scoring.guest.standins import (
 from harena.scoring.guest.swallowed import Swallowed
 from harena.scoring.guest.taken import Taken
 from harena.scoring.guest.tools import Tools, imported
+from harena.scoring.guest.trusted_first import TrustedFirst
 from harena.scoring.guest.watch import NamedFiles, ask_for_kinds, watch
 
 TYPE_CHECKING = False
@@ -152,18 +153,23 @@ class Run:
         self._taken: Taken | None = None
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
         texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
+        self.first = TrustedFirst(self._named_modules("", *self._folders()))
         self._surroundings = _seen_around() if self._conditions else {}
         if self._home == BESIDE:
             self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
             self._taken = Taken(self._caught.may_be, self._tests_of(texts), self.trusted)
             self._taken.watch_signals()
         self._tools = self._used() if self._home == BESIDE else None
+        searched = [os.path.join(self.here, folder) for folder in given["searched"]]
         if self._swallowed is not None and self._taken is not None:
             # a trusted helper beside its test comes before a file of the candidate's with its name
-            sys.path[:0] = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
+            own = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
+            sys.path[:0] = [*own, *searched]
+            sys.meta_path.insert(0, self.first)
             self.comparisons = Believed(self.trusted, texts, self._swallowed, self._taken)
             self.comparisons.compile_modules()
         else:
+            sys.path[:0] = searched
             self._isolate(given["theirs"], given["on_both_sides"])
         self._find_absent(given["not_theirs"])
         self._uses = Uses(self.here, self.trusted) if self._home == BESIDE and given["notes_uses"] else None
@@ -337,7 +343,10 @@ class Run:
             all_passed, code = False, code or 1
         self._say(b"harena-report " + self._word + b" " + json.dumps(self._report()).encode())
         unchanged = self._home != BESIDE or _contents(self.trusted) == self._before
-        replaced = self._tools.replaced() or self._builtin_replaced() if self._tools is not None else ""
+        replaced = ""
+        if self._tools is not None:
+            planted = self.first.planted(self._tools.imports)
+            replaced = self._tools.replaced() or self._builtin_replaced() or planted
         if replaced:
             sys.stderr.write("the candidate has replaced " + replaced + ", which the tests use\n")
             sys.stderr.flush()
@@ -447,11 +456,7 @@ class Run:
         """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
         texts = _sources(self._ours)
         sources.update((os.path.join(self.here, path), text) for path, text in texts.items())
-        trusted = {module_name(path): (os.path.join(self.here, path), text) for path, text in texts.items()}
-        for folder in self._folders():
-            for path, text in texts.items():
-                if path.startswith(folder + "/"):
-                    trusted.setdefault(module_name(path[len(folder) + 1 :]), (os.path.join(self.here, path), text))
+        trusted = {name: (path, sources[path]) for name, path in self._named_modules("", *self._folders()).items()}
         shared = [
             name
             for name, (path, _) in trusted.items()
@@ -480,9 +485,27 @@ class Run:
         import unittest
 
         judge_by_values(unittest.TestCase)
-        named = {module_name(path): os.path.join(self.here, path) for path in theirs if path.endswith(".py")}
-        free = {name: path for name, path in named.items() if name not in trusted and not _is_taken(name)}
-        sys.meta_path.insert(0, Finder(self.candidate, free, trusted, _exports(texts)))
+
+        def below(folder: str) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
+            prefix = f"{folder}/" if folder else ""
+            own = {name: (path, sources[path]) for name, path in self._named_modules(folder).items()}
+            paths = {path[len(prefix) :]: path for path in theirs if path.startswith(prefix) and path.endswith(".py")}
+            named = {module_name(inner): os.path.join(self.here, path) for inner, path in paths.items()}
+            taken = trusted.keys() | own.keys()
+            free = {name: path for name, path in named.items() if name not in taken and not _is_taken(name, self.here)}
+            return free, own
+
+        sys.meta_path.insert(0, Finder(self.candidate, below("")[0], trusted, _exports(texts), below))
+
+    def _named_modules(self, *folders: str) -> dict[str, str]:
+        """The names of the trusted modules where these folders are searched, the first one first, and their paths."""
+        named: dict[str, str] = {}
+        for folder in folders:
+            prefix = f"{folder}/" if folder else ""
+            for path in self._ours:
+                if path.endswith(".py") and path.startswith(prefix) and os.path.isfile(path):
+                    named.setdefault(module_name(path[len(prefix) :]), os.path.join(self.here, path))
+        return named
 
     def _empty_files(self, on_both_sides: frozenset[str]) -> None:
         """The trusted files are read by the suite alone, from what they held: nobody else finds anything in them."""
@@ -546,13 +569,15 @@ def _counts(tally: Tally) -> dict[str, int]:
     return found if len(found) <= _MOST_NAMES else {}
 
 
-def _is_taken(name: str) -> bool:
-    """A module of this name is there already: the suite means that one."""
+def _is_taken(name: str, here: str = "") -> bool:
+    """A module of this name is there already, and not in the folder `here`: the suite means that one."""
     top = name.partition(".")[0]
-    if top in sys.modules or top in getattr(sys, "stdlib_module_names", sys.builtin_module_names):
+    is_there = top in sys.modules and not isinstance(sys.modules[top], StandInModule)
+    if is_there or top in getattr(sys, "stdlib_module_names", sys.builtin_module_names):
         return True
     try:
-        spec = importlib.machinery.PathFinder.find_spec(top)
+        path = [place for place in sys.path if not here or not (os.path.realpath(place) + "/").startswith(here + "/")]
+        spec = importlib.machinery.PathFinder.find_spec(top, path)
     except (ImportError, ValueError):
         return False
     return spec is not None

@@ -74,6 +74,11 @@ class Tools:
         tree.body = body
         return tree
 
+    @property
+    def imports(self) -> list[str]:
+        """What the tests import, unless they change the table of modules themselves."""
+        return [] if self._replaces_anything else list(self._imported)
+
     def functions(self) -> dict[str, Any]:
         """What the tests call, by the name there."""
 

@@ -30,6 +30,7 @@ from harena.scoring.scorers.drive import FrameReader
 from harena.scoring.scorers.driver_boot import room_for_files
 from harena.scoring.scorers.fair_time import Stopwatch, within
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
+from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.time_limits import may_be_of_border, wall_limit
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
@@ -346,6 +347,7 @@ async def _run(
                     on_both_sides,
                     may_catch=may_catch,
                     skips=skips,
+                    searched=python_paths(contract, bench.scenario.files),
                     stops_clocks=stops_clocks,
                 ),
                 env={**ENVIRONMENT, **contract.env},

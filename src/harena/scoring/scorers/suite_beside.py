@@ -18,6 +18,7 @@ from harena.scoring.guest.taken import TAKES
 from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
+from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
     NO_SKIPS,
@@ -150,7 +151,15 @@ async def _run(
             sandbox,
             ExecRequest(
                 argv=suite_argv(
-                    contract, ours, rest, home, on_both_sides, may_catch=may_catch, skips=skips, notes_uses=notes_uses
+                    contract,
+                    ours,
+                    rest,
+                    home,
+                    on_both_sides,
+                    may_catch=may_catch,
+                    skips=skips,
+                    notes_uses=notes_uses,
+                    searched=python_paths(contract, bench.scenario.files),
                 ),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,

@@ -25,6 +25,7 @@ from harena.scoring.guest.suite import NOWHERE
 from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.suite_apart import NOTHING_TOLD, Report, parsed_report
+from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.suite_stances import settled_skips
 from harena.scoring.scorers.time_limits import wall_limit
 from harena.scoring.scorers.trusted_names import steers
@@ -290,7 +291,13 @@ async def _run_without(
         await put_files(sandbox, {**dict.fromkeys(files, ""), **trusted})
         request = ExecRequest(
             argv=suite_argv(
-                contract, ours, [path for path in theirs if path not in ours], NOWHERE, stance=stance, answers=answers
+                contract,
+                ours,
+                [path for path in theirs if path not in ours],
+                NOWHERE,
+                stance=stance,
+                answers=answers,
+                searched=python_paths(contract, bench.scenario.files),
             ),
             env={**ENVIRONMENT, **contract.env},
             cwd=WORKSPACE,

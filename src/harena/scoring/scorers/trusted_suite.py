@@ -59,6 +59,7 @@ from harena.scoring.guest import swallowed as guest_swallowed
 from harena.scoring.guest import taken as guest_taken
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import trust as guest_trust
+from harena.scoring.guest import trusted_first as guest_trusted_first
 from harena.scoring.guest import unittest as guest_unittest
 from harena.scoring.guest import unpacked as guest_unpacked
 from harena.scoring.guest import valued as guest_valued
@@ -73,6 +74,7 @@ from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.shadowing import taking_no_part
+from harena.scoring.scorers.suite_settings import python_paths
 from harena.scoring.scorers.trusted_names import ALWAYS_TAKEN, Hiding, own_names, search_path, steers, taken_names
 from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import one_line
@@ -122,12 +124,15 @@ def kept_files(
     taken: Collection[str] = (),
     problems: Collection[str] = (),
     own: Collection[str] = (),
+    searched: Collection[str] = (),
 ) -> dict[str, str]:
     """The candidate's files that take part: not those that steer or hide a module (unless allowed), none that a trusted
     one hides. `taken`: see `trusted_names.taken_names`; `problems`: paths of the problem's files; `own`: see
-    `trusted_names.own_names`."""
+    `trusted_names.own_names`; `searched`: see `python_paths`."""
     allowed = NamePatterns(contract.allow)
-    hiding = Hiding({*contract.files, *problems}, taken, search_path(contract), own)
+    hiding = Hiding(
+        {*contract.files, *problems}, taken, search_path(contract).union(f"{each}/" for each in searched), own
+    )
     return {
         path: text
         for path, text in overlaid(files, contract.files).items()
@@ -153,7 +158,7 @@ def _taking_part(
     problems: Mapping[str, str],
     own: Collection[str],
 ) -> dict[str, str]:
-    kept = kept_files(contract, files, taken, problems, own)
+    kept = kept_files(contract, files, taken, problems, own, python_paths(contract, problems))
     shadowing = taking_no_part(kept, {**problems, **contract.files})
     allowed = NamePatterns(contract.allow)
     return {path: text for path, text in kept.items() if path not in shadowing or allowed.matches(path)}
@@ -243,10 +248,12 @@ def suite_argv(
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
     skips: Mapping[str, Asked | None] = NO_SKIPS,
     *,
+    searched: Sequence[str] = (),
     stops_clocks: bool = False,
     notes_uses: bool = False,
 ) -> tuple[str, ...]:
-    """The trusted runner of the contract's suite; see `guest_suite`, also for `skips`, `guest_absent` for the stance of
+    """The trusted runner of the contract's suite; see `guest_suite`, also for `skips`, and `python_paths` for
+    `searched`, `guest_absent` for the stance of
     nobody, `guest_nobody` for its `answers`, `guest_caught` for what `may_catch` allows, `guest_clocks` for
     `stops_clocks`, and `guest_equals` for `notes_uses`."""
     runner = guest_unittest if contract.unittest else guest_pytest
@@ -257,7 +264,7 @@ def suite_argv(
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
                  guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames, guest_taken,
                  guest_believed)  # fmt: skip
-    beside = (guest_equals, guest_plain, guest_tools, *believing)
+    beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv(
         (*border, guest_evaluated, guest_clocks, guest_watch, *beside, *asserted, guest_suite, runner), "main"
@@ -265,7 +272,7 @@ def suite_argv(
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
-                        "stops_clocks": stops_clocks, "notes_uses": notes_uses,
+                        "stops_clocks": stops_clocks, "searched": list(searched), "notes_uses": notes_uses,
                         "is_confirmed": contract.isolate == "auto", "has_gold": bool(contract.gold),
                         **_as_told(skips),
                         "not_theirs": not_theirs(contract)})  # fmt: skip

@@ -1,0 +1,70 @@
+"""Trusted modules of a suite that shares its process with a candidate are found before others of their names.
+
+A suite may put a folder of the candidate's before its own on the path, as those of packages in `src` do. Standard
+library only.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+_find = importlib.machinery.PathFinder.find_spec
+
+
+class TrustedFirst:
+    """The first finder. Where the path leads to another module in a trusted one's place, it finds the trusted one; and
+    it knows each trusted module that was imported."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        """Names of trusted modules, and the path of each."""
+        self._places = dict(places)
+        self._trusted = frozenset(map(os.path.realpath, places.values()))
+        self._sought: set[str] = set()
+        self._loaded: dict[str, Any] = {}
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+        """The trusted module of this name; None where there is none, or nothing would be found."""
+        found = _find(name, path) if name in self._places else None
+        if found is None:
+            return None
+        self._sought.add(name)
+        place = self._places[name] if self._is_another(found) else found.origin or ""
+        return importlib.util.spec_from_file_location(name, place, loader=_Known(name, place, self._loaded))
+
+    def found(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+        """What a search of the path finds, but for what is in a trusted module's place."""
+        found = _find(name, path)
+        if found is not None and name in self._places:
+            self._sought.add(name)
+            return None if self._is_another(found) else found
+        return found
+
+    def planted(self, names: Iterable[str]) -> str:
+        """One of these names by which there is a module that is not the trusted one; empty if there is none."""
+        for name in names:
+            module = sys.modules.get(name) if name in self._places else None
+            loaded = self._loaded.get(name, module if name in self._sought else None)
+            if module is not loaded:
+                return name
+        return ""
+
+    def _is_another(self, found: Any) -> bool:
+        return os.path.realpath(found.origin or "/") not in self._trusted
+
+
+class _Known(importlib.machinery.SourceFileLoader):
+    def __init__(self, name: str, path: str, loaded: dict[str, Any]) -> None:
+        super().__init__(name, path)
+        self._harena_loaded = loaded
+
+    def exec_module(self, module: Any) -> None:
+        self._harena_loaded[module.__name__] = module
+        super().exec_module(module)
