@@ -234,6 +234,8 @@ CLOSE = "    def test(self): self.assertTrue(math.isclose(solution.f(2), 1.41, a
 FIELDS = "    def test(self): self.assertEqual(dataclasses.asdict(solution.P(1)), {'x': 1, 'y': 2})\n"
 DATA = "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n    y: int = 2\n"
 LIAR = "import dataclasses\nclass P:\n    def __init__(self, *a): pass\ndataclasses.asdict = lambda o, **k: {'x': 1, 'y': 2}\n"
+KINDS = "import mimetypes\ndef test(): assert solution.f('a.png') == mimetypes.guess_type('b.png')[0]\n"
+
 BESIDE = {
     "a function": (
         suite(CLOSE, isolate=False),
@@ -243,6 +245,18 @@ BESIDE = {
     "pytest": (
         pytest_file("def test(): assert solution.f(2) == pytest.approx(1.41, abs=.01)\n", isolate=False),
         "import pytest\npytest.approx = lambda v, **k: 0\ndef f(x): return 0\n",
+    ),
+    "an object in the place of a library's that fills its tables anew": (
+        pytest_file(KINDS, isolate=False),
+        "import mimetypes\nmimetypes.init()\nclass D:\n    def guess_type(self, *a): return ('x', None)\n"
+        "mimetypes._db = D()\ndef f(path): return 'x'\n",
+    ),
+    "a table of another kind": (
+        pytest_file(
+            "import mimetypes\ndef test(): assert solution.f('.png') == mimetypes.types_map['.png']\n", isolate=False
+        ),
+        "import mimetypes\nclass D(dict):\n    def __missing__(self, key): return 'x'\n"
+        "mimetypes.types_map = D()\ndef f(path): return 'x'\n",
     ),
 }
 BESIDE_HONEST = {
@@ -261,6 +275,10 @@ BESIDE_HONEST = {
             isolate=False,
         ),
         "import time\ndef f():\n    time.sleep(9)\n    return 1\n",
+    ),
+    "a library that fills its tables anew": (
+        pytest_file(KINDS, isolate=False),
+        "import mimetypes\ndef f(path): return mimetypes.guess_type(path)[0]\n",
     ),
     "a module of its own": (
         pytest_file("def test(): assert solution.f() == 3\n", isolate=False),

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from types import FunctionType, ModuleType
+from opcode import opmap
+from types import CodeType, FunctionType, ModuleType
 
 from harena.scoring.guest.plain import PROTECTED
 
@@ -21,6 +22,8 @@ _ABSENT = object()
 _PARTS = ("__code__", "__defaults__", "__kwdefaults__")
 """what decides what a function does, and can be replaced in place"""
 _PLAIN = (bool, int, float, complex, str, bytes, tuple, type(None))
+_TABLES = (dict, list, set)
+_STORE, _EXTENDED = opmap["STORE_GLOBAL"], opmap["EXTENDED_ARG"]
 _HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
 """Py_TPFLAGS_HEAPTYPE and, since Python 3.10, Py_TPFLAGS_IMMUTABLETYPE: who can set attributes of a class"""
 _PATCHES = frozenset({"patch", "setattr", "delattr", "monkeypatch", "__dict__", "vars", "exec", "eval"})
@@ -105,9 +108,39 @@ class Tools:
                 return name
         now = dict(self._found())
         for name, value in self._before.items():
-            if name not in now or now[name] is not value:
+            if name not in now or (now[name] is not value and not self._is_librarys_doing(name, value, now[name])):
                 return name
         return ""
+
+    def _is_librarys_doing(self, name: str, before: Any, now: Any) -> bool:
+        """A function of the module binds this name anew (`mimetypes.init`, tables that are filled at first use), and
+        what it holds is of the same kind. It is nothing that could not be changed where it lies: a table, or an object
+        of a library's with attributes; functions in them are looked at beside it."""
+        kind = type(before)
+        has_state = kind in _TABLES or (_can_change(kind) and type(getattr(before, "__dict__", None)) is dict)
+        if type(now) is not kind or not has_state or isinstance(before, (type, FunctionType, ModuleType)):
+            return False
+        for owner, module in self._modules.items():
+            inner = name[len(owner) + 1 :] if name.startswith(owner + ".") else ""
+            if inner and "." not in inner and inner in _stored(self._functions_of(owner, module)):
+                return not self._holds_another_kind(owner, module)
+        return False
+
+    def _holds_another_kind(self, owner: str, module: ModuleType) -> bool:
+        """In a name that held no such thing at first, the module has an object of a class that nobody knew."""
+        known = {id(value) for value in self._before.values() if isinstance(value, type)}
+        names = [name for name in vars(module) if name[:2] != "__" and f"{owner}.{name}" not in self._before]
+        new = [vars(module)[name] for name in names]
+        return any(type(value).__flags__ & _HEAP_TYPE and id(type(value)) not in known for value in new)
+
+    def _functions_of(self, owner: str, module: ModuleType) -> Iterator[CodeType]:
+        """The code of the module's own functions, as it was at first."""
+        for name, code in self._before.items():
+            if name.startswith(owner + ".") and name.endswith(".__code__") and isinstance(code, CodeType):
+                member = self._before.get(name[: -len(".__code__")])
+                function = getattr(member, "__func__", member)
+                if isinstance(function, FunctionType) and function.__globals__ is vars(module):
+                    yield code
 
     def _found(self) -> Iterator[tuple[str, Any]]:
         for cls in PROTECTED:
@@ -170,6 +203,22 @@ def _defined(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             if isinstance(function, FunctionType):
                 for part in _PARTS:
                     yield f"{name}.{inner}.{part}", getattr(function, part)
+
+
+def _stored(codes: Iterator[CodeType]) -> set[str]:
+    """The global names that these functions bind."""
+    found: set[str] = set()
+    waiting = list(codes)
+    while waiting:
+        code = waiting.pop()
+        waiting += [part for part in code.co_consts if isinstance(part, CodeType)]
+        higher = 0
+        for operation, low in zip(code.co_code[::2], code.co_code[1::2]):  # noqa: B905 (no strict= before 3.10)
+            operand = higher | low
+            higher = operand << 8 if operation == _EXTENDED else 0
+            if operation == _STORE:
+                found.add(code.co_names[operand])
+    return found
 
 
 def _can_change(cls: type) -> bool:
