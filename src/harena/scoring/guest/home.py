@@ -676,6 +676,8 @@ class Home(Border):
             return self._known_error(name, arguments, message, number, fields, own)
         if kind == "X":
             return self._error_class(*item[1:])
+        if kind == "y":
+            return getattr(self.value(item[1]), item[2])
         if kind == "T":
             return alias(item[1])
         if kind == "D":

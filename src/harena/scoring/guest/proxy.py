@@ -927,7 +927,8 @@ class Candidate(Border):
         if isinstance(value, StandInClass):
             return ("k", value._harena_number)
         if kind is Method:
-            return self.refer(value.__self__._harena_candidate.ask("get", value.__self__, value.__name__))
+            # no question while a message is packed: it would tell what this one has not told yet
+            return ("y", self.item(value.__self__), value.__name__)
         known = self._functions.get(id(value))
         if known is not None and known[0]() is value:
             return ("o", known[1])
