@@ -81,7 +81,8 @@ async def test_the_home_folder_is_as_it_was(source: Source) -> None:
     """But for what the verifier names: its sandbox has a home folder of its own."""
     script = "echo evil > ~/.profile; mkdir -p ~/.config/git ~/.ssh; touch ~/.bashrc ~/.ssh/rc ~/.npmrc ~/notes\n"
     look = (
-        "[ -e ~/.npmrc ] && [ $(cat ~/.pro*) = kept ] && [ $(ls -A ~ | wc -l) = 2 ] && [ -z $(ls ~/.s*) ]\n"
+        '[ -e ~/.npmrc ] && [ $(cat ~/.pro*) = kept ] && [ -z "$(ls ~/.s*)" ] && '
+        '[ -z "$(ls -A ~ | grep -e local -e bashr)" ]\n'
         f"echo $((1-$?)) > {REWARD}\n"
     )
     assert (await scored(source, script, look)).score == 1.0

@@ -277,8 +277,8 @@ async def test_a_tasks_own_solution_is_tried_and_it_is_torn_down() -> None:
     seen: list[str] = []
 
     class Watched(TaskEnvironment):
-        async def _script(self, text: str, seconds: float, stdin: bytes) -> Any:
-            done = await super()._script(text, seconds, stdin)
+        async def _script(self, text: str, seconds: float) -> Any:
+            done = await super()._script(text, seconds)
             seen.append(done.stdout)
             return done
 

@@ -76,6 +76,7 @@ from harena.scoring.scorers.verifier_changes import (
     FolderStates,
     changed_programs,
     folder_states,
+    lists_home,
     program_states,
 )
 from harena.scoring.scorers.verifier_ground import (
@@ -807,7 +808,10 @@ class Watching:
         keeps_links: bool,
     ) -> Watching:
         """Begin it; `scripts.close` ends it."""
-        folders = await folder_states(sandbox, ready.guard_path, _on_path(ground), user=verifier, makes=True)
+        makes_at_home = not await _looked(contract, lists_home, contract.tests.values())
+        folders = await folder_states(
+            sandbox, ready.guard_path, _on_path(ground), user=verifier, makes=True, makes_at_home=makes_at_home
+        )
         programs = await program_states(sandbox, user=verifier) if ground.is_writable else {}
         states = await _states(sandbox, ready.dangling)
         live = await _live(sandbox, ground, ready.guard_path) if keeps_links else None

@@ -34,7 +34,7 @@ shift
 home=${HOME%/}
 if [ -n "$MAKES" ]; then
     mkdir -m 1777 -- "$guard/noted"
-    for name in bin lib share state; do mkdir -p -- "$home/.local/$name"; done
+    for name in $MAKES; do mkdir -p -- "$home/.local/$name"; done
 fi 2>/dev/null
 states() {
     for folder do
@@ -66,6 +66,16 @@ _BRINGS_FILES = re.compile(
 
 
 Kind = Literal["script", "guard", "program", "folder", "test", "rules", "link"]
+
+
+_LISTS_HOME = re.compile(
+    r"\b(?:ls|find|du|tree)\b[^\n;&|]*(?:~|\$HOME|\$\{HOME\}|/root)(?![\w./-])|\b(?:listdir|iterdir|scandir|walk)\("
+)
+
+
+def lists_home(texts: Iterable[str]) -> bool:
+    """The verifier may count what is in the home folder, where nothing is made beforehand then."""
+    return any(_LISTS_HOME.search(text) is not None for text in texts)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -130,12 +140,19 @@ async def program_states(sandbox: SandboxPort, *, user: str | None) -> dict[str,
 
 
 async def folder_states(
-    sandbox: SandboxPort, guard_path: str, folders: Sequence[str], *, user: str | None, makes: bool
+    sandbox: SandboxPort,
+    guard_path: str,
+    folders: Sequence[str],
+    *,
+    user: str | None,
+    makes: bool,
+    makes_at_home: bool = False,
 ) -> FolderStates:
     """Look at the folder of the guard, at those that each Python of `user` loads modules from, and at `folders`.
-    `makes`: make those that are missing. An image without GNU's find tells nothing."""
+    `makes`: make the folder of notes, and with `makes_at_home` those of the home folder that are missing. An image
+    without GNU's find tells nothing."""
     argv = ("sh", "-c", _STATES, "sh", posixpath.dirname(guard_path), *folders)
-    env = {"MAKES": "y"} if makes else {}
+    env = {"MAKES": "bin lib share state" if makes_at_home else " "} if makes else {}
     request = ExecRequest(argv=argv, cwd="/", env=env, user=user, timeout_seconds=_SECONDS, warm=False)
     done = await (await sandbox.exec(request)).wait()
     if done.outcome is not ExecOutcome.EXITED:
