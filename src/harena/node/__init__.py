@@ -56,6 +56,7 @@ def load_embedded() -> None:
     """Load what `open_embedded` needs, which then loads nothing."""
     import harena.core.clock
     import harena.core.home
+    import harena.core.node_config
     import harena.egress.link
     import harena.node.gateways
     import harena.node.images
