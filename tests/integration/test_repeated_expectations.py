@@ -96,10 +96,9 @@ async def judged(runtime: LinuxRuntime, candidate: Any, contract: str, gold: str
 async def test_who_repeats_what_tests_expect_is_not_paid(runtime: LinuxRuntime, contract: str) -> None:
     """It passes the changed tests, too."""
     found = await judged(runtime, DIGS, contract)
-    noticed = re.search("takes (frames|the text)", found.detail)  # before it comes to changed tests
-    how = (Validity.VALID, Reason.SCORER_REJECTED) if noticed else (Validity.SUSPECT, Reason.PROTOCOL)
-    assert (found.score, found.validity, found.reason) == (0.0, *how), found.detail
-    assert noticed or "it repeats them" in found.detail
+    assert (found.score, found.validity, found.reason) == (0.0, Validity.SUSPECT, Reason.PROTOCOL), found.detail
+    # it may be seen before it comes to changed tests
+    assert re.search("takes (frames|the text)|it repeats them", found.detail)
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
