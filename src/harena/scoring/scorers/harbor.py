@@ -98,6 +98,7 @@ from harena.scoring.scorers.verifier_ground import (
     made_paths,
     names_in,
     parsed,
+    puts_nothing,
     steering_above,
     written_paths,
 )
@@ -849,6 +850,8 @@ class Watching:
 
     async def led_somewhere(self, sandbox: SandboxPort, contract: HarborContract) -> bool:
         """Whether a link of the candidate's may have led to what the verifier put there."""
+        if not contract.binary_tests and await _looked(contract, puts_nothing, contract.tests):
+            return False
         if self.states:
             after = await _states(sandbox, self.ready.dangling)
             size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(self.states)
