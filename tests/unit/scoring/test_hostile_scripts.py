@@ -10,10 +10,21 @@ import pytest
 from harena.scoring.scorers.given_word import hides_processes, words_in_sight
 from harena.scoring.scorers.harbor import words_behind_make
 from harena.scoring.scorers.left_links import names_brought
-from harena.scoring.scorers.shadowing import phony_targets
+from harena.scoring.scorers.sealed_verifier import looks_through_home, looks_through_scratch, named_paths
+from harena.scoring.scorers.shadowing import made_files, phony_targets
 from harena.scoring.scorers.shell_code import code_mask, is_data
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts
-from harena.scoring.scorers.verifier_ground import copied_paths, folders_copied_to, made_paths, written_paths
+from harena.scoring.scorers.verifier_changes import Change, changes_of_a_script, lists_home
+from harena.scoring.scorers.verifier_ground import (
+    asks_for_modes,
+    built_paths,
+    copied_paths,
+    folders_copied_to,
+    left_options,
+    made_paths,
+    puts_nothing,
+    written_paths,
+)
 from harena.scoring.scorers.verifier_scripts import judging_scripts
 from harena.scoring.scorers.weak_lines import weak_lines
 
@@ -24,6 +35,14 @@ LOOKS: dict[str, Callable[[str], object]] = {
     "written": lambda text: written_paths({"test.sh": text}, "/app", places=("/",)),
     "copied": lambda text: copied_paths({"test.sh": text}, "/app"),
     "made": lambda text: made_paths({"test.sh": text}, "/app"),
+    "built": lambda text: built_paths({"test.sh": text, "a.py": text}, "/app"),
+    "modes": lambda text: asks_for_modes([text]),
+    "puts": lambda text: puts_nothing({"test.sh": text}) or puts_nothing({"a.py": text}),
+    "options": lambda text: left_options({}, {"/app/tox.ini": "1 #a"}, {"test.sh": text, "a.py": text}),
+    "home": lambda text: (lists_home([text]), looks_through_home([text]), looks_through_scratch([text])),
+    "named": lambda text: named_paths([text]),
+    "made by make": lambda text: made_files({"Makefile": text}, ["a"]),
+    "changes": lambda text: changes_of_a_script([Change("folder", "/a")], [text]),
     "folders": lambda text: folders_copied_to({"test.sh": text}, "/app"),
     "brought": lambda text: names_brought({"test.sh": text}, []),
     "judging": lambda text: judging_scripts({"test.sh": text, "a.py": text}, "/tests", "/app"),
@@ -42,6 +61,8 @@ REPEATED = (
     "a ", "a\n", " ", "\n", "\t", ";", "; ", '"', "'", "`", "(", "$(", "<<E ", "cat <<E >a.sh\nE\n", "sh <<E\n",
     'sh -c "', 'eval "', "b=$a;", "read x;", "do ", "if ", "{ ", "PYTHONPATH=a ", "a=b ", "export x", "x=$(cat",
     "curl -o ", "curl -o a;", "cp a b;", "git clone ", "uv venv ", "x.sh ", "\\\n", " \\\n", "a: b\n", "a:b ",
+    "ls ", "ls -a", "gcc ", "gcc -o ", "/tmp", "~", "/a", "$HOME/", "environ",
+    "a: $(a)\n", "$(a)=", "python -", "open('", "test -",
 )  # fmt: skip
 
 

@@ -167,7 +167,7 @@ done
 echo open
 """
 """whether a reward could be written over: what a verifier starts could leave one that its own fails to replace"""
-_MAKES = re.compile(r"(?<![\w.-])make(?![\w.-])(?![^\n;&|]*[ \t](?:-[a-z]*[qn]|--question|--dry-run))")
+_MAKES = re.compile(r"(?<![\w.-])make(?![\w.-])(?![^\n;&|]{0,300}[ \t](?:-[a-z]{0,20}[qn]|--question|--dry-run))")
 _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 """a repository of the candidate's names no program that is run where its state is asked for"""
 _ELF = b"\x7fELF"
@@ -192,7 +192,7 @@ FULL = ("NO_SPACE", "NO_MEMORY")
 """reasons of file errors that a candidate brings about"""
 _MOST_ORIGINALS = 100
 _SCRATCH = ("/tmp", "/var/tmp")
-_COPIES_TESTS = re.compile(r"\b(?:cp|rsync|mv|ln)\b[^\n;&|]*[ \t\"'](?:/tests)[/ \t\"']")
+_COPIES_TESTS = re.compile(r"\b(?:cp|rsync|mv|ln)\b[^\n;&|]{0,300}[ \t\"'](?:/tests)[/ \t\"']")
 _TO_DEVICES = b"-/dev/"
 """what a link to a device says: a program may send its log to `/dev/stdout`"""
 _MOST_LEFT = 20_000

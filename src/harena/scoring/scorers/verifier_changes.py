@@ -69,7 +69,7 @@ Kind = Literal["script", "guard", "program", "folder", "test", "rules", "link"]
 
 
 _LISTS_HOME = re.compile(
-    r"\b(?:ls|find|du|tree)\b[^\n;&|]*(?:~|\$HOME|\$\{HOME\}|/root)(?![\w./-])|\b(?:listdir|iterdir|scandir|walk)\("
+    r"\b(?:ls|find|du|tree)\b[^\n;&|]{0,300}(?:~|\$HOME|\$\{HOME\}|/root)(?![\w./-])|\b(?:listdir|iterdir|scandir|walk)\("
 )
 
 

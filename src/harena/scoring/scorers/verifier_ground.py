@@ -40,11 +40,11 @@ _OWN_TARGET = re.compile(r"[\"']?/logs/|/dev/null\b|&[\d-]|=|\(")
 _PUTS = re.compile(
     r"(?<![\w./-])(?:tee|cp|mv|ln|dd|sed|perl|awk|gawk|ruby|node|php|touch|install|rsync|tar|unzip|zip|gzip|gunzip|cpio|git|patch"
     r"|curl|wget|make|cmake|gcc|cc|g\+\+|go|cargo|sqlite3|psql|mysql|openssl|xxd|split|csplit|truncate|mktemp|ed|ex|vim|jq|sort|pip3?|uv"
-    r"|npm|eval|source)(?![\w.-])|<<|\b(?:python[\d.]*|bash|sh)[\"']?[ \t]+-\w*c"
+    r"|npm|eval|source)(?![\w.-])|<<|\b(?:python[\d.]{0,9}|bash|sh)[\"']?[ \t]{1,9}-\w{0,20}c"
 )
 """commands of shell that write files, or may"""
 _PUTS_BY_PYTHON = re.compile(
-    r"\bopen\([^)\n]*[\"'][rbt]*[waxb]*[wax+][bt+]*[\"']|\.write|\bdump\(|\bcopy|\bmove\(|\brename|\breplace\(|\bmkdir|\bmakedirs|link"
+    r"\bopen\([^)\n]{0,300}[\"'][rbtU]{0,3}[wax+][rbt+]{0,3}[\"']|\.write|\bdump\(|\bcopy|\bmove\(|\brename|\breplace\(|\bmkdir|\bmakedirs|link"
     r"|\btouch|shell=True|\bos\.(?:system|popen|open)\b|\btempfile\b|extract|\bsave|\bto_\w+\(|\bconnect\(|\bexec|\beval|\bcompile"
 )
 _MOST_VALUES = 20
