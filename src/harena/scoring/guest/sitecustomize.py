@@ -166,9 +166,13 @@ def is_beside(path: str) -> bool:
 
 def is_named_as_test(path: str) -> bool:
     """Its name is one of those whose content is known before the verifier starts (LEFT_TESTS)."""
+    return bool(BEGAN) and has_name_of_test(path) and "-packages/" not in path
+
+
+def has_name_of_test(path: str) -> bool:
+    """Test runners collect a file of its name."""
     name = os.path.basename(path)
-    is_known = name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
-    return bool(BEGAN) and is_known and "-packages/" not in path
+    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
 
 
 def is_copy_of_left(path: str) -> bool:
@@ -202,9 +206,7 @@ def note_made(path: str) -> None:
 
 def is_written_test(path: str) -> bool:
     """A test file that the verifier has written since it was started."""
-    name = os.path.basename(path)
-    is_test = name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
-    return bool(WRITES) and is_test and is_made_since(path)
+    return bool(WRITES) and has_name_of_test(path) and is_made_since(path)
 
 
 def holds_copies(folder: str) -> bool:

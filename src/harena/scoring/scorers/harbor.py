@@ -295,6 +295,7 @@ class Reward:
 
 async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
     """The verdict. Raises PlatformError and SandboxError for what is nobody's doing."""
+    idle = Candidate(files={"solve.sh": IDLE_SCRIPT}, entry="solve.sh")
     try:
         candidate, reward = await _run(bench, contract, bench.scenario.candidate)
         if reward.fault is not None:  # chance, or what the candidate left: a second fresh sandbox tells
@@ -302,14 +303,13 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
         if reward.by_links:
             candidate, reward = await _run(bench, contract, bench.scenario.candidate, keeps_links=False)
         if reward.value and (reward.changed or reward.is_closed):  # the verifier itself may do so
-            idle = Candidate(files={"solve.sh": IDLE_SCRIPT}, entry="solve.sh")
             _, control = await _run(bench, contract, idle, looks_anyway=True)
             if changed := sorted(reward.changed - control.changed):
                 return tampered(f"changed while the verifier ran: {one_line(str(changed[0]), 100)}", outcomes=())
             if reward.is_closed and not control.is_closed:
                 return tampered("the reward was closed against being written over", outcomes=())
         if reward.value is None and not (reward.disagrees or reward.rewritten):
-            _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE_SCRIPT}, entry="solve.sh"))
+            _, control = await _run(bench, contract, idle)
             if control.fault is not None:
                 raise control.fault
             if control.value is None:
@@ -544,7 +544,7 @@ def _targets(contract: HarborContract) -> list[str]:
                 rules[PurePosixPath(path).name] = text
     texts = "\n".join(contract.tests.values())
     made = words_behind_make(texts)
-    names = made_files(rules, words_behind_make(texts)) if _MAKES.search(texts) else []
+    names = made_files(rules, made) if _MAKES.search(texts) else []
     for name in [name for name in phony_targets(rules) if name in NAMES_OF_WORK or name in made][:_MOST_TARGETS]:
         word = re.escape(name)
         if not re.search(rf"(?<![\w-]){word}/|/{word}(?![\w.-])", texts):
@@ -736,6 +736,8 @@ async def made_ready(
         await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", other)
     everywhere = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
     await _make_writable(sandbox, contract, verifier, everywhere)
+    rules = [*left, *options]
+    originals = [path for path in rules if path in ground.originals]
     tests = ground.tests
     own = [f"{place}/{path}" for place in {tests, ground.tests_real} for path in contract.tests if path.endswith(".py")]
     path, guarding, environment = await _looked(
@@ -745,11 +747,11 @@ async def made_ready(
         {**contract.env, **contract.verifier_env},
         contract.tests.values(),
         trusted=own,
-        left=[*left, *options],
+        left=rules,
         has_tests=has_tests(contract.tests, ground.steering),
         left_tests=sorted(theirs),
         programs=ground.trusted,
-        originals=[path for path in (*left, *options) if path in ground.originals],
+        originals=originals,
         began=ground.began,
         copied=contract.tests,
         writes_tests=any(COLLECTED.fullmatch(PurePosixPath(path).name) for path in everywhere),
@@ -765,13 +767,10 @@ async def made_ready(
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}/none", **environment}
     first = await _looked(contract, first_module_of, path, environment, contract.tests.values())
     # a file, where a Python that has lost the variables would keep what it has compiled
-    no_folder = str(PurePosixPath(path).parent / "__pycache__")
-    at = str(PurePosixPath(path).parent)
-    copies = {
-        copy: ground.originals[of] for of, copy in original_copies(at, [*left, *options]) if of in ground.originals
-    }
+    no_folder = f"{place}/__pycache__"
+    copies = original_copies(place, originals)
     written_last = {
-        **{name: text.encode("utf-8", "surrogateescape") for name, text in copies.items()},
+        **{copy: ground.originals[of].encode("utf-8", "surrogateescape") for of, copy in copies},
         no_folder: b"",
         path: guarding,
         **(dict((first,)) if first is not None else {}),

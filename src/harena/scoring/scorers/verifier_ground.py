@@ -576,26 +576,25 @@ def left_by_candidate(before: Mapping[str, str], after: Mapping[str, str], tests
     known = set(STEERING + _ABOVE) - set(MAKEFILES)
     texts = [without_comments(path, text) for path, text in tests.items()]
     named = {name for name in known if any(name in text for text in texts)}
-    names = ((path, PurePosixPath(path).name) for path, state in after.items() if is_changed(before.get(path), state))
+    names = ((path, PurePosixPath(path).name) for path in _changed(before, after))
     return [path for path, name in names if name not in named and not _is_test(name)]
 
 
-def is_changed(before: str | None, after: str) -> bool:
-    """One file holds something else than before. What has no digest is told by its number and time."""
-    digests = ("" if before is None else before.partition("#")[2]), after.partition("#")[2]
-    return digests[0] != digests[1] if all(digests) else before != after
+def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+    """Files that hold something else than before. What has no digest is told by its number and time."""
+    for path, state in after.items():
+        was = before.get(path)
+        digests = ("" if was is None else was.partition("#")[2]), state.partition("#")[2]
+        if digests[0] != digests[1] if all(digests) else was != state:
+            yield path
 
 
 def left_options(before: Mapping[str, str], after: Mapping[str, str], tests: Mapping[str, str]) -> list[str]:
     """Files with options of pytest that the candidate made or changed and that the verifier's texts name for another
     reason than to give them to pytest: they stay, and choose no tests."""
     given = [text for text in tests.values() if _GIVES_OPTIONS.search(text)]
-    found = []
-    for path, state in after.items():
-        name = PurePosixPath(path).name
-        if name in _OPTIONS and is_changed(before.get(path), state) and not any(name in text for text in given):
-            found.append(path)
-    return found
+    names = ((path, PurePosixPath(path).name) for path in _changed(before, after))
+    return [path for path, name in names if name in _OPTIONS and not any(name in text for text in given)]
 
 
 def without_comments(path: str, text: str) -> str:
@@ -639,7 +638,7 @@ def has_tests(tests: Iterable[str], before: Iterable[str]) -> bool:
 def left_tests(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
     """Digests of the test files that the candidate made or changed."""
     known = {state.partition("#")[2] for state in before.values()}
-    changed = (path for path, state in after.items() if is_changed(before.get(path), state))
+    changed = _changed(before, after)
     return {after[path].partition("#")[2] for path in changed if _is_test(PurePosixPath(path).name)} - known - {""}
 
 
