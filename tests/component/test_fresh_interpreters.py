@@ -71,6 +71,12 @@ def test_what_a_template_knows_of_scoring_needs_no_models() -> None:
     assert json.loads(done.stdout) == []
 
 
+def ends_well(code: str) -> None:
+    """A fresh interpreter runs it, says nothing and ends with 0: what is wrong is its exit message."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_first_sandbox_loads_no_records_of_jobs_and_builds() -> None:
     """Each record takes half a millisecond to be made, and the first result waits for all of them."""
     code = (
@@ -81,8 +87,7 @@ def test_the_first_sandbox_loads_no_records_of_jobs_and_builds() -> None:
         "others = [f'harena.core.records.{name}' for name in names]\n"
         "sys.exit(' '.join(name for name in others if name in sys.modules) or 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
+    ends_well(code)
 
 
 def test_the_first_job_loads_what_it_needs() -> None:
@@ -98,8 +103,7 @@ def test_the_first_job_loads_what_it_needs() -> None:
         "rare += [f'harena.core.records.{name}' for name in ('images', 'objects', 'training_jobs', 'training_plans')]\n"
         "sys.exit(' '.join(name for name in rare if name in sys.modules) or 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
+    ends_well(code)
 
 
 def test_a_server_has_loaded_all_scorers_before_there_are_requests() -> None:
@@ -114,5 +118,4 @@ def test_a_server_has_loaded_all_scorers_before_there_are_requests() -> None:
         "names.remove('harena.scoring.scorers.weak_lines')  # of calibrations\n"
         "sys.exit(' '.join(sorted(names - sys.modules.keys())) or 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
+    ends_well(code)
