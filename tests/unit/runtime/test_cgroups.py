@@ -982,6 +982,18 @@ def test_close_kills_and_removes_everything_and_tries_again_when_busy(kernel: Si
     assert kernel.killed == [501]
 
 
+def test_close_removes_the_rest_of_a_group_of_which_a_part_is_gone(kernel: SimulatedKernel) -> None:
+    """A group that was dropped while the kernel called one of its directories busy keeps that one only."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    group, other = pool.acquire(pids=3), pool.acquire(pids=3)
+    other.attach(502)
+    kernel.rmdir(group.directories["pids"])
+    assert pool.close() == []
+    assert list(kernel.sys.rglob("harena-*")) == []
+    assert kernel.killed == [502]
+
+
 def test_close_says_what_it_could_not_remove(kernel: SimulatedKernel) -> None:
     """Bounded: a directory that stays busy is reported instead of waited for without end."""
     v1_host(kernel)

@@ -409,10 +409,11 @@ class Pool:
         self._bound_shares()
         return is_clean
 
-    def close(self, *, timeout_seconds: float = 2.0) -> list[str]:
-        """Kill what is still inside and remove every directory. Gives those that could not be removed in time."""
+    def close(self, *, timeout_seconds: float = 10.0) -> list[str]:
+        """Kill what is still inside and remove every directory. Gives those that could not be removed in time: on a
+        busy machine a killed process leaves its cgroup seconds after its death."""
         for group in self._groups:
-            if group.processes():
+            with suppress(OSError):  # of a group that was dropped, some directories may be gone
                 group.kill()
         groups = [path for group in self._groups for path in group.directories.values()]
         shares = [path for name in self._shares.values() for path in self._share_directories(name)]
