@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import weakref
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
@@ -81,6 +82,68 @@ class _FairTimer:
     def cancel(self) -> None:
         """Stop the timer: its callback will not be called."""
         self._handle.cancel()
+
+
+class Standstill:
+    """Measures how long an event loop has stood still, for as long as somebody who watches the time is alive.
+
+    A process that was stopped, or a machine that was suspended, notices it by a timer that is met much too late; but
+    only what lies behind that timer's deadline is late. So there is a timer that is due every BEAT_SECONDS.
+    """
+
+    BEAT_SECONDS = 0.25
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = weakref.ref(loop)
+        self._total = 0.0
+        self._due = 0.0
+        self._is_beating = False
+        self._watching: weakref.WeakSet[object] = weakref.WeakSet()
+
+    @classmethod
+    def of_running_loop(cls) -> Standstill:
+        """The one of this loop."""
+        loop = asyncio.get_running_loop()
+        found = _standstills.get(loop)
+        if found is None:
+            found = _standstills[loop] = cls(loop)
+        return found
+
+    def watch(self, watcher: object) -> None:
+        """Measure until `watcher` is let go (`unwatch`) or is garbage."""
+        self._watching.add(watcher)
+        if not self._is_beating:
+            self._is_beating = True
+            self._beat_later()
+
+    def unwatch(self, watcher: object) -> None:
+        """No effect for one that does not watch."""
+        self._watching.discard(watcher)
+
+    def seconds(self) -> float:
+        """What the loop has stood still until now in all, each time with GRACE_SECONDS in which what happened meanwhile
+        is heard. Means something while somebody watches, as a difference."""
+        return self._total + self._late()
+
+    def _late(self) -> float:
+        loop = self._loop()
+        late = loop.time() - self._due if self._is_beating and loop is not None else 0.0
+        return late + GRACE_SECONDS if late > STOPPED_SECONDS else 0.0
+
+    def _beat(self) -> None:
+        self._total += self._late()
+        self._is_beating = bool(self._watching)
+        if self._is_beating:
+            self._beat_later()
+
+    def _beat_later(self) -> None:
+        loop = self._loop()
+        if loop is not None:
+            self._due = loop.time() + self.BEAT_SECONDS
+            loop.call_at(self._due, self._beat)
+
+
+_standstills: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Standstill] = weakref.WeakKeyDictionary()
 
 
 class Pacer:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from harena.core.clock import GRACE_SECONDS, Standstill
 from harena.core.errors import SandboxUnavailableError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage, SandboxOrigin, SandboxSpec
 from harena.core.output import OutputBuffer
@@ -272,6 +273,53 @@ def test_the_way_of_many_short_answers_is_no_time_of_the_program() -> None:
 
     with asyncio.Runner(loop_factory=StillLoop) as runner:
         assert runner.run(asked()) == round(LIMIT / 4 / 0.0001)
+
+
+STOPPED_FOR = 8.0
+
+
+async def heard_after_a_stop(at: float, told_after: float | None) -> tuple[bool, float]:
+    """This process is stopped `at` seconds after the program's start, which answers meanwhile; that is read so many
+    seconds after the process goes on. Gives whether it was heard, and when the waiting ended."""
+    loop, told = asyncio.get_running_loop(), asyncio.Event()
+    assert isinstance(loop, StillLoop)
+
+    def stop() -> None:
+        loop.ahead += STOPPED_FOR
+        if told_after is not None:
+            loop.call_later(told_after, told.set)
+
+    async def answer(seconds: float) -> None:
+        async with asyncio.timeout(seconds):
+            await told.wait()
+
+    loop.call_later(at, stop)
+    watch, control = Stopwatch(LIMIT), Control(World(0.0, fed(1.0)), SandboxSpec())
+    watch.start()
+    try:
+        await within(answer, Talk(0.0, 0.0), [watch], lambda: control)  # type: ignore[arg-type]
+    except TimeoutError:
+        return False, loop.time()
+    return True, loop.time()
+
+
+@pytest.mark.parametrize("at", [0.1, 1.0, 2.0, LIMIT - 0.1, LIMIT - 0.001])
+@pytest.mark.parametrize("told_after", [0.0, 0.5, 1.5])
+def test_a_program_that_answers_while_this_process_is_stopped_has_answered_in_time(
+    at: float, told_after: float
+) -> None:
+    """Also where a thread reads the answer, and a busy machine lets that wait for more than a moment."""
+    with asyncio.Runner(loop_factory=StillLoop) as runner:
+        assert runner.run(heard_after_a_stop(at, told_after)) == (True, pytest.approx(at + STOPPED_FOR + told_after))
+
+
+@pytest.mark.parametrize("at", [0.1, 1.0, LIMIT - 0.1])
+def test_a_stop_of_this_process_gives_a_program_no_more_than_its_time(at: float) -> None:
+    """One that never answers is over as late as without the stop, but for the moment in which answers are read."""
+    with asyncio.Runner(loop_factory=StillLoop) as runner:
+        heard, ended = runner.run(heard_after_a_stop(at, None))
+    assert not heard
+    assert ended <= STOPPED_FOR + LIMIT + GRACE_SECONDS + 2 * Standstill.BEAT_SECONDS
 
 
 def test_pressure_is_read_once_for_many_that_ask_at_once() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from harena.core.clock import STOPPED_SECONDS
+from harena.core.clock import Standstill
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
@@ -143,23 +143,23 @@ class Stopwatch:
         self._used = 0.0
         self._wall = 0.0
         self._began: float | None = None
+        self._still = 0.0
         self._looked_at = 0.0
         self._messages = 0
         self._pressure = Pressure()
+        self._standstill = Standstill.of_running_loop()
 
     def start(self) -> None:
-        """The program's time runs."""
+        """The program's time runs. What this process stands still meanwhile is no wall time: the whole machine, and the
+        program with it, may have been stopped. The processor time that the program used meanwhile counts."""
         if self._began is None:
-            self._began = asyncio.get_running_loop().time()
+            self._standstill.watch(self)
+            self._began, self._still = asyncio.get_running_loop().time(), self._standstill.seconds()
 
     def stop(self) -> None:
         """It does not run now."""
         self._wall, self._began = self.wall_seconds, None
-
-    def forgive(self, seconds: float) -> None:
-        """Do not count so much wall time: this process was stopped, and perhaps the whole machine and the program with
-        it. The processor time that the program used meanwhile counts."""
-        self._wall -= seconds
+        self._standstill.unwatch(self)
 
     def heard(self) -> None:
         """A message has come to its end: the program has read it, or has answered."""
@@ -168,7 +168,10 @@ class Stopwatch:
     @property
     def wall_seconds(self) -> float:
         """For which it has run."""
-        return self._wall + (0.0 if self._began is None else asyncio.get_running_loop().time() - self._began)
+        if self._began is None:
+            return self._wall
+        still = self._standstill.seconds() - self._still
+        return self._wall + max(0.0, asyncio.get_running_loop().time() - self._began - still)
 
     @property
     def used_seconds(self) -> float:
@@ -230,17 +233,15 @@ async def within(
     """What `wait(seconds)` gives, which raises TimeoutError (or StarvedError, where this process was stopped) when the
     seconds are over and can be called again. Raises TimeoutError when a limit is over, StarvedError. A program that is
     due to be looked at is so before it is waited for: the quickest of answers does not put that off."""
-    loop = asyncio.get_running_loop()
     while True:
         seconds = min(watch.seconds_to_look() for watch in watches)
         if seconds > 0:
-            due = loop.time() + (seconds := max(_SHORTEST_WAIT_SECONDS, seconds))
             try:
-                heard = await wait(seconds)
+                heard = await wait(max(_SHORTEST_WAIT_SECONDS, seconds))
             except (TimeoutError, StarvedError):
-                _forgive(watches, loop.time() - due)
+                if min(watch.seconds_to_look() for watch in watches) > 0:
+                    continue  # this process stood still: nobody's time is over
             else:
-                _forgive(watches, loop.time() - due)
                 for watch in watches:
                     watch.heard()
                 return heard
@@ -249,13 +250,6 @@ async def within(
             raise TimeoutError
         if standing is Standing.STARVED:
             raise StarvedError(starvation(watches))
-
-
-def _forgive(watches: Sequence[Stopwatch], late: float) -> None:
-    """This process comes so much later than it was due."""
-    if late > STOPPED_SECONDS:
-        for watch in watches:
-            watch.forgive(late)
 
 
 def starvation(watches: Sequence[Stopwatch]) -> str:
