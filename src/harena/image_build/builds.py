@@ -22,6 +22,7 @@ from harena.core.images import parse_reference
 from harena.core.network_policy import NetworkPolicy, policy_in_words
 from harena.core.ports.image_builds import BuildRoom, BuildRunner
 from harena.core.records.image_builds import MOST_LOG_BYTES, BuildState, ImageBuild, ImageBuildEvent
+from harena.core.remembered import Remembered
 from harena.core.threads import IMAGES, node_task
 from harena.core.turns import Turns
 from harena.image_build.building import Builder, BuildLimits, Reports
@@ -153,7 +154,7 @@ class Builds:
         self._runner = runner
         self._clock = clock
         self._platform = platform
-        self._builds: dict[str, _Build] = {}
+        self._builds: Remembered[_Build] = Remembered(clock, KEPT_SECONDS)
         self._arriving: dict[str, int] = {}
         """workspace -> builds whose context is being sent"""
         self._context_bytes: Counter[str] = Counter()
@@ -218,7 +219,7 @@ class Builds:
 
     async def close(self) -> None:
         """End all."""
-        tasks = [build.task for build in self._builds.values() if build.task is not None and not build.task.done()]
+        tasks = [build.task for _, build in self._builds if build.task is not None and not build.task.done()]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -227,7 +228,7 @@ class Builds:
     # -- how --
 
     def _check_room(self, workspace: str) -> None:
-        own = [one for one in self._builds.values() if one.workspace == workspace and not one.state.is_over]
+        own = [one for _, one in self._builds if one.workspace == workspace and not one.state.is_over]
         if len(own) + self._arriving.get(workspace, 0) >= _MOST_OPEN:
             raise LimitExceededError(
                 f"{_MOST_OPEN} builds of this workspace have not ended: wait for some of them",
@@ -236,7 +237,7 @@ class Builds:
             )
 
     def _check_memory(self, build: _Build) -> None:
-        own = [one for one in self._builds.values() if one.workspace == build.workspace and not one.state.is_over]
+        own = [one for _, one in self._builds if one.workspace == build.workspace and not one.state.is_over]
         if sum(one.indexed_bytes for one in (*own, build)) > _MOST_INDEXED_BYTES:
             raise LimitExceededError(
                 "builds of this workspace that have not ended have too many files in their contexts, all together: "
@@ -313,7 +314,7 @@ class Builds:
             build.error = why
             build.state, build.image, build.step = state, image if state is BuildState.DONE else None, None
             build.change()
-            self._clock.call_later(KEPT_SECONDS, lambda: self._builds.pop(build.id, None))
+            self._builds.forget_later(build.id)
 
     async def _made(self, build: _Build, received: Received, plan: BuildPlan, room: BuildRoom) -> str:
         """The digest of the image. A build has no turn while it pulls, and its time stands still while it waits for
@@ -368,10 +369,10 @@ class Builds:
             build.waiting.remove(waiting)
 
     def _keep(self, build: _Build) -> None:
-        self._builds[build.id] = build
-        own = [one for one in self._builds.values() if one.workspace == build.workspace]
+        self._builds.keep(build.id, build)
+        own = [one for _, one in self._builds if one.workspace == build.workspace]
         if len(own) > _MOST_KEPT:
-            self._builds.pop(next((one.id for one in own if one.state.is_over), ""), None)
+            self._builds.forget(next((one.id for one in own if one.state.is_over), ""))
 
 
 def _number(setting: settings.Setting) -> int:

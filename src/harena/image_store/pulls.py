@@ -12,6 +12,7 @@ from harena.core.clock import Clock
 from harena.core.errors import HarenaError, LimitExceededError, NotFoundError, PlatformError
 from harena.core.images import ImageReference
 from harena.core.records.images import ImagePull, ImagePullEvent, PullState
+from harena.core.remembered import Remembered
 from harena.core.threads import node_task
 from harena.image_store.assembling import Progress
 
@@ -88,15 +89,14 @@ class Pulls:
         """`pull` pulls one image, and raises HarenaError. It asks for the names at its end; who comes later has a pull
         of their own."""
         self._pull = pull
-        self._clock = clock
         self._jobs: dict[str, _Job] = {}
-        self._tickets: dict[str, Ticket] = {}
+        self._tickets: Remembered[Ticket] = Remembered(clock, KEPT_SECONDS)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, workspace: str, reference: ImageReference, named: ImageReference) -> Ticket:
         """A pull of a workspace, which finds the image by `named` then; what is pulled already is joined. Raises
         LimitExceededError."""
-        own = [ticket for ticket in self._tickets.values() if ticket.workspace == workspace]
+        own = [ticket for _, ticket in self._tickets if ticket.workspace == workspace]
         for ticket in own:
             if (ticket.job.reference, ticket.named) == (reference, named) and not ticket.told().state.is_over:
                 return ticket
@@ -116,7 +116,7 @@ class Pulls:
         """A pull that has nothing to do."""
         ticket = Ticket(f"pull_{secrets.token_hex(8)}", workspace, reference, _Job(reference, progress))
         self._keep(ticket)
-        self._forget_later(ticket)
+        self._tickets.forget_later(ticket.id)
         return ticket
 
     def get(self, workspace: str, pull: str) -> Ticket:
@@ -158,7 +158,7 @@ class Pulls:
         if not ticket.told().state.is_over:
             ticket.is_cancelled = True
             ticket.change()
-            self._forget_later(ticket)
+            self._tickets.forget_later(ticket.id)
             job = ticket.job
             job.tickets.discard(ticket)
             if not job.tickets and job.task is not None:
@@ -207,7 +207,7 @@ class Pulls:
             self._let_go(job)
             job.progress.tell(state=state)
             for ticket in job.tickets:
-                self._forget_later(ticket)
+                self._tickets.forget_later(ticket.id)
 
     async def _change(self, ticket: Ticket) -> None:
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -219,10 +219,6 @@ class Pulls:
 
     def _keep(self, ticket: Ticket) -> None:
         """Remember a pull, and forget the oldest that has ended where there are too many."""
-        self._tickets[ticket.id] = ticket
+        self._tickets.keep(ticket.id, ticket)
         if len(self._tickets) > _MOST_KEPT:
-            ended = (each.id for each in self._tickets.values() if each.told().state.is_over)
-            self._tickets.pop(next(ended, ""), None)
-
-    def _forget_later(self, ticket: Ticket) -> None:
-        self._clock.call_later(KEPT_SECONDS, lambda: self._tickets.pop(ticket.id, None))
+            self._tickets.forget(next((name for name, each in self._tickets if each.told().state.is_over), ""))

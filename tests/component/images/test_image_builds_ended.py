@@ -357,7 +357,9 @@ async def test_a_fault_of_its_own_is_no_cancellation(images: Images, monkeypatch
     begun = await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b"1")))
     told = await builds.wait(WORKSPACE, begun.id)
     assert (told.state, told.error) == (BuildState.FAILED, builds_module._OWN_FAULT)
-    task = builds._builds[begun.id].task
+    kept = builds._builds.get(begun.id)
+    assert kept is not None
+    task = kept.task
     assert task is not None
     with pytest.raises(ZeroDivisionError):
         await task
