@@ -95,12 +95,17 @@ def content_bytes(value: Any, name: str) -> bytes:
 
 def shown(value: Any) -> str:
     """A value in the form that an error message shows: never longer than a line."""
-    text = ascii(value) if isinstance(value, str) else ""
+    text = ascii(value[:_SHOWN]) if isinstance(value, str) else ""
     for piece in () if text else _pieces(value):
         text += piece
-        if len(text) > 100:  # what follows may be without end: a list may stand in itself, or in another one often
+        if len(text) > _SHOWN:  # what follows may be without end: a list may stand in itself, or in another one often
             break
-    return text if len(text) <= 100 else f"{text[:97]}..."
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+_SHOWN = 100
+"""the most characters that an error message shows of a value. Of a longer text its quotes make more of the first ones,
+so that no more of it need be looked at"""
 
 
 def _pieces(value: Any) -> Iterator[str]:
@@ -121,6 +126,8 @@ def _pieces(value: Any) -> Iterator[str]:
         yield "}"
     elif isinstance(value, int) and value.bit_length() > 300:  # Python refuses to write very long ones
         yield f"a whole number of {value.bit_length()} bits"
+    elif isinstance(value, str | bytes | bytearray):
+        yield repr(value[:_SHOWN])
     else:
         yield repr(value)
 
@@ -129,7 +136,7 @@ def words_of(command: Any) -> tuple[str, ...]:
     """A command's words, of any list of them, which UTF-8 can carry; `ExecRequest` says which words are good."""
     if isinstance(command, str | bytes):
         raise SandboxValidationError(
-            f"command must be a list of words, not text: for a shell's line use ['bash', '-c', {command!r}]"
+            f"command must be a list of words, not text: for a shell's line use ['bash', '-c', {shown(command)}]"
         )
     if not isinstance(command, Iterable) or isinstance(command, Mapping):
         raise SandboxValidationError(f"command must be a list of words, as ['ls', '-l'] (got {shown(command)})")

@@ -57,3 +57,20 @@ def test_values_without_end_and_long_numbers() -> None:
     assert shown(ITSELF).startswith("['word', ['word', ['word',")
     assert shown(1 << 20_000) == "a whole number of 20001 bits"
     assert shown([1 << 20_000]) == "[a whole number of 20001 bits]"
+
+
+@pytest.mark.parametrize(
+    "long", ["é" * 5_000_000, "a" * 5_000_000, b"\xff" * 5_000_000], ids=["letters", "ascii", "bytes"]
+)
+@pytest.mark.parametrize("kind", [lambda one: one, lambda one: [one], lambda one: {"a": one}])
+def test_a_long_text_is_looked_at_as_far_as_it_is_shown(kind: Any, long: Any) -> None:
+    value = kind(long)
+    tracemalloc.start()
+    try:
+        text = shown(value)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert text.endswith("...")
+    assert len(text) == 100
+    assert most < 1 << 16
