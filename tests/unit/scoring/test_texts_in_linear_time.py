@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harena.core.models import ExecOutcome
+from harena.scoring import load_scenarios
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.harbor import HarborContract
 from harena.scoring.scorers import fingerprints as fingerprints_module
@@ -60,8 +61,15 @@ WORK: Mapping[str, Callable[[int], Callable[[], object]]] = {
         named_settings, "see .a/b .a/c1 git " * (10 * n), {f".a/c{at}" for at in range(n)}
     ),
     "steps": lambda n: partial(without_last_changes, contract(10 * n), ["a1", "a2"]),
+    "templates of a scorer": lambda n: partial(
+        load_scenarios, scorer("def score(run):\n    return 1.0\nX = '{" + ":" * (60 * n) + "'\n")
+    ),
     "links": lambda n: partial(has_led_somewhere, states(n, b"1"), states(n, b"2"), {"a": "x y z " * (100 * n)}),
 }  # fmt: skip
+
+
+def scorer(source: str) -> list[dict[str, Any]]:
+    return [{"id": "s", "candidate": "1", "scoring": {"type": "python", "source": source}}]
 
 
 def many_rules(count: int) -> str:

@@ -16,7 +16,7 @@ from harena.scoring.contracts.scorer_bindings import Bindings, has_stars
 
 _MOST_DEPTH, _MOST_ROUNDS = 50, 6
 """depth of an expression, and rounds over names that are bound to names: what is beyond is taken for a candidate's"""
-_NESTED = re.compile(r"\{[^{}]*:[^{}]*\{([^{}:!]*)")
+_NESTED = re.compile(r"\{[^{}:]*+:[^{}]*+\{([^{}:!]*)")
 """a specification that is given its parts"""
 _NUMBER_FUNCTIONS = frozenset({
     "Decimal", "Fraction", "bool", "complex", "float", "hash", "id", "int", "len", "ord",
