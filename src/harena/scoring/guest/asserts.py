@@ -25,6 +25,7 @@ from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.rebound import GlobalStatements
 from harena.scoring.guest.taken import CALLED_BY, HAS_TAKEN, TAKES, Taken
 from harena.scoring.guest.tools import Tools
+from harena.scoring.guest.used import Used
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,13 +138,16 @@ def main() -> None:
         taken = Taken(lambda what: False, {_PATH: source})
         taken.watch_signals()
         tools = Tools(tree)
+        used = Used(tools)
         whose = Whose(tree, request["names"])
         if whose.shared:
             GlobalStatements(whose.shared).visit(tree)
         theirs = whose.tested | {module.__name__.partition(".")[0]}
         executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
         tests = compile(
-            taken.put_calls(executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), whose.shared),
+            used.put_looks(
+                taken.put_calls(executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), whose.shared)
+            ),
             _PATH,
             "exec",
             dont_inherit=True,
@@ -160,12 +164,12 @@ def main() -> None:
     taken.listen({**dict(_programs(here)), path: program})
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
-    trusted = {**kept, **LOOPS, **judged, **failures.functions(remembers=True), **tools.functions()}
+    trusted = {**kept, **LOOPS, **judged, **failures.functions(remembers=True), **tools.functions(), **used.functions()}
     trusted[CALLED_BY] = taken.called
     own = whose.names(vars(module), trusted, rebinds)
     exec(tests, own)  # noqa: S102 (the purpose of this process)
     names.update(kept)
-    replaced = tools.replaced()
+    replaced = used.replaced or tools.replaced()
     if replaced:
         write(2, ("the candidate has replaced " + replaced + ", which the tests use\n").encode())
         leave(1)

@@ -19,6 +19,7 @@ from harena.scoring.guest.executed import DeepTrees
 from harena.scoring.guest.plain import base_of
 from harena.scoring.guest.swallowed import note_given, root_name
 from harena.scoring.guest.taken import CALLED_BY
+from harena.scoring.guest.used import Used
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from harena.scoring.guest.swallowed import Swallowed
     from harena.scoring.guest.taken import Taken
+    from harena.scoring.guest.tools import Tools
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_RUNNERS = frozenset({"unittest", "pytest", "_pytest", "python_api", "builtins", "typing"})
@@ -38,14 +40,23 @@ class Believed:
     """The comparisons of one run's trusted files. What they ask is a constant of the code, so that no module has a name
     by which it could be exchanged, and the code is there before the candidate's first instruction."""
 
-    def __init__(self, trusted: Collection[str], texts: Mapping[str, str], swallowed: Swallowed, taken: Taken) -> None:
+    def __init__(
+        self,
+        trusted: Collection[str],
+        texts: Mapping[str, str],
+        swallowed: Swallowed,
+        taken: Taken,
+        tools: Tools,
+    ) -> None:
         """`trusted`: paths; `texts`: what those hold that are modules."""
         self._trusted, self._texts, self._swallowed, self._taken = trusted, texts, swallowed, taken
+        self.used = Used(tools)
         self._own = _Own(trusted, texts)
         self._hands = any(map(_hands_functions, texts.values()))
         asked = compared_beside.comparisons(self._own.named, self._own.made)
         asked.update(swallowed.functions())
         asked[CALLED_BY] = taken.called
+        asked.update(self.used.functions())
         self._marks = {name: f"{name}{os.urandom(16).hex()}" for name in asked}
         self._asked = {self._marks[name]: function for name, function in asked.items()}
 
@@ -86,7 +97,7 @@ class Believed:
         becomes of assertions is told, those that pytest has rewritten, too."""
         self._swallowed.watch(tree)
         self._taken.put_calls(tree)
-        return _Marking(self._marks).visit(tree)
+        return _Marking(self._marks).visit(self.used.put_looks(tree))
 
     def with_asked(self, code: Any) -> Any:
         """The code, with what is asked in the place of its marks."""

@@ -161,12 +161,12 @@ class Run:
             self._taken.watch_signals()
         self._tools = self._used() if self._home == BESIDE else None
         searched = [os.path.join(self.here, folder) for folder in given["searched"]]
-        if self._swallowed is not None and self._taken is not None:
+        if self._swallowed is not None and self._taken is not None and self._tools is not None:
             # a trusted helper beside its test comes before a file of the candidate's with its name
             own = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
             sys.path[:0] = [*own, *searched]
             sys.meta_path.insert(0, self.first)
-            self.comparisons = Believed(self.trusted, texts, self._swallowed, self._taken)
+            self.comparisons = Believed(self.trusted, texts, self._swallowed, self._taken, self._tools)
             self.comparisons.compile_modules()
         else:
             sys.path[:0] = searched
@@ -346,7 +346,7 @@ class Run:
         replaced = ""
         if self._tools is not None:
             planted = self.first.planted(self._tools.imports)
-            replaced = self._tools.replaced() or self._builtin_replaced() or planted
+            replaced = self.comparisons.used.replaced or self._tools.replaced() or self._builtin_replaced() or planted
         if replaced:
             sys.stderr.write("the candidate has replaced " + replaced + ", which the tests use\n")
             sys.stderr.flush()

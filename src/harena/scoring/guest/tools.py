@@ -53,15 +53,19 @@ class Tools:
             if isinstance(node, ast.ImportFrom):
                 self._named.update(alias.name for alias in node.names)
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        self._replaces_anything = bool((self._named | names) & _PATCHES)
+        self.replaces_anything = bool((self._named | names) & _PATCHES)
+        """the tests replace what nobody can tell"""
         self._set = {
             node.attr
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
         }
-        self._modules = _with_their_parts(set(imported(tree)))
+        self.modules = _with_their_parts(set(imported(tree)))
+        """by full name: those that the tests import, and what these are made of"""
         self._imported = {} if "modules" in self._named else {name: sys.modules.get(name) for name in imported(tree)}
-        self._before = dict(self._found())
+        self.before = dict(self._found())
+        """full name -> what it meant before anything of the candidate had run"""
+        self._bound: dict[str, set[str]] = {}
         self._own: list[tuple[str, Any, dict[str, Any]]] = []
 
     def marked(self, tree: ast.Module) -> ast.Module:
@@ -70,7 +74,7 @@ class Tools:
         for node in tree.body:
             body.append(node)
             is_own = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and not node.decorator_list
-            if is_own and not self._replaces_anything:
+            if is_own and not self.replaces_anything:
                 names: list[ast.expr] = [ast.Constant(node.name), ast.Name(node.name, ast.Load())]  # type: ignore[attr-defined]
                 told = ast.Expr(ast.Call(ast.Name(_DEFINED, ast.Load()), names, []))
                 body.append(ast.fix_missing_locations(ast.copy_location(told, node)))
@@ -80,7 +84,7 @@ class Tools:
     @property
     def imports(self) -> list[str]:
         """What the tests import, unless they change the table of modules themselves."""
-        return [] if self._replaces_anything else list(self._imported)
+        return [] if self.replaces_anything else list(self._imported)
 
     def functions(self) -> dict[str, Any]:
         """What the tests call, by the name there."""
@@ -90,9 +94,15 @@ class Tools:
 
         return {_DEFINED: defined}
 
+    def bound_by(self, owner: str) -> set[str]:
+        """The global names of a module that its own functions bind anew."""
+        if owner not in self._bound:
+            self._bound[owner] = _stored(self._functions_of(owner, self.modules[owner]))
+        return self._bound[owner]
+
     def replaced(self) -> str:
         """The name of something that is another than before; empty where nothing is."""
-        if self._replaces_anything:
+        if self.replaces_anything:
             return ""
         for own_name, own, had in self._own:
             for name, value in _defined(own_name, own):
@@ -107,7 +117,7 @@ class Tools:
             if module is not None and sys.modules.get(name) is not module:
                 return name
         now = dict(self._found())
-        for name, value in self._before.items():
+        for name, value in self.before.items():
             if name not in now or (now[name] is not value and not self._is_librarys_doing(name, value, now[name])):
                 return name
         return ""
@@ -120,24 +130,24 @@ class Tools:
         has_state = kind in _TABLES or (_can_change(kind) and type(getattr(before, "__dict__", None)) is dict)
         if type(now) is not kind or not has_state or isinstance(before, (type, FunctionType, ModuleType)):
             return False
-        for owner, module in self._modules.items():
+        for owner, module in self.modules.items():
             inner = name[len(owner) + 1 :] if name.startswith(owner + ".") else ""
-            if inner and "." not in inner and inner in _stored(self._functions_of(owner, module)):
+            if inner and "." not in inner and inner in self.bound_by(owner):
                 return not self._holds_another_kind(owner, module)
         return False
 
     def _holds_another_kind(self, owner: str, module: ModuleType) -> bool:
         """In a name that held no such thing at first, the module has an object of a class that nobody knew."""
-        known = {id(value) for value in self._before.values() if isinstance(value, type)}
-        names = [name for name in vars(module) if name[:2] != "__" and f"{owner}.{name}" not in self._before]
+        known = {id(value) for value in self.before.values() if isinstance(value, type)}
+        names = [name for name in vars(module) if name[:2] != "__" and f"{owner}.{name}" not in self.before]
         new = [vars(module)[name] for name in names]
         return any(type(value).__flags__ & _HEAP_TYPE and id(type(value)) not in known for value in new)
 
     def _functions_of(self, owner: str, module: ModuleType) -> Iterator[CodeType]:
         """The code of the module's own functions, as it was at first."""
-        for name, code in self._before.items():
+        for name, code in self.before.items():
             if name.startswith(owner + ".") and name.endswith(".__code__") and isinstance(code, CodeType):
-                member = self._before.get(name[: -len(".__code__")])
+                member = self.before.get(name[: -len(".__code__")])
                 function = getattr(member, "__func__", member)
                 if isinstance(function, FunctionType) and function.__globals__ is vars(module):
                     yield code
@@ -145,7 +155,7 @@ class Tools:
     def _found(self) -> Iterator[tuple[str, Any]]:
         for cls in PROTECTED:
             yield from _described(f"{cls.__module__}.{cls.__name__}", cls, cls.__module__)
-        for module_name, module in self._modules.items():
+        for module_name, module in self.modules.items():
             for name, value in list(vars(module).items()):
                 if name in self._set or f"{module_name}.{name}" in _HOOKS:
                     continue

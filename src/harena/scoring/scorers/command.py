@@ -50,6 +50,7 @@ from harena.scoring.guest import snapshots as guest_snapshots
 from harena.scoring.guest import taken as guest_taken
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import unpacked as guest_unpacked
+from harena.scoring.guest import used as guest_used
 from harena.scoring.guest import valued as guest_valued
 from harena.scoring.guest_sources import guest_argv, source_of
 from harena.scoring.name_patterns import NamePatterns
@@ -88,7 +89,7 @@ _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed),
     *(guest_executed, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
-    *(guest_frames, guest_taken, guest_asserts),
+    *(guest_frames, guest_taken, guest_used, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024

@@ -62,6 +62,7 @@ from harena.scoring.guest import trust as guest_trust
 from harena.scoring.guest import trusted_first as guest_trusted_first
 from harena.scoring.guest import unittest as guest_unittest
 from harena.scoring.guest import unpacked as guest_unpacked
+from harena.scoring.guest import used as guest_used
 from harena.scoring.guest import valued as guest_valued
 from harena.scoring.guest import waits as guest_waits
 from harena.scoring.guest import watch as guest_watch
@@ -263,7 +264,7 @@ def suite_argv(
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
                  guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames, guest_taken,
-                 guest_believed)  # fmt: skip
+                 guest_used, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv(
