@@ -11,7 +11,7 @@ import copy
 
 from harena.scoring.guest.executed import CALLED, call_of
 from harena.scoring.guest.handed import CALLING, JUDGED_OPERATORS, LOOPS_IN_PLACE, Handed
-from harena.scoring.guest.judged import AS_IT_IS, Judged, chained
+from harena.scoring.guest.judged import AS_IT_IS, OF_MANY, Judged, chained
 from harena.scoring.guest.matched import with_guards
 from harena.scoring.guest.sides import are_by_place, are_elsewhere, give_by_place
 from harena.scoring.guest.unpacked import (
@@ -306,7 +306,7 @@ class Comparisons(ast.NodeTransformer):
         have functions that are judged also where they do not call them, as `hands_functions` tells of their texts."""
         self._names = _Names(tree, others)
         self._hands = hands_functions(tree) if hands is None else hands
-        self._valued = Valued(tree, self._is_own_call)
+        self._valued = Valued(tree, self._is_own_call, self._names.is_made)
         self._made = 0
         self._depth = 0
         """how many classes, comprehensions and lambdas are around, where an assignment in an expression ends"""
@@ -342,7 +342,7 @@ class Comparisons(ast.NodeTransformer):
             return self.generic_visit(node)
         sides = [node.left, *node.comparators]
         clean = [self._are_clean(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007 (Python 3.8)
-        is_object = AS_IT_IS if node in self._valued else 0
+        is_object = (AS_IT_IS if node in self._valued else 0) + (OF_MANY if self._valued.is_of_many(node) else 0)
         owns = [self._own(*pair) + is_object for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007
         made_ones = [self._made_by_name(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007
         judged = [type(sign) in _SIGNS and not is_clean for sign, is_clean in zip(node.ops, clean)]  # noqa: B905

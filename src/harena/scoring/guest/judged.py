@@ -31,6 +31,7 @@ from harena.scoring.guest.plain import (
     NUMBERS,
     Plain,
     calls_anything_equal,
+    gives_all_for_anything,
     holds_atoms,
     is_atomic,
     is_known,
@@ -59,6 +60,8 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 AS_IT_IS = 4
 """added to what tells whose the sides of a comparison are: its result is used as an object (see `guest_valued`)"""
+OF_MANY = 8
+"""added, too, where the tests ask it for a truth of many, which is for an object that they have made to say"""
 _ALGEBRA = frozenset({"|", "&", "^", "-"})
 """operators of sets, by which what is expected can be told"""
 _JUDGES = frozenset({
@@ -113,6 +116,11 @@ class Judged:
         that it gives is used as one. `made`, in the same way: the tests have made a side of a class by its name."""
         if type(left) in ATOMS and type(right) in ATOMS:
             return _COMPARE[sign](left, right)
+        if own >= OF_MANY:
+            own -= OF_MANY
+            if self._is_of_named(left, right, made):
+                return self._given_of_many(sign, left, right, own - AS_IT_IS)
+            own -= AS_IT_IS
         if made:
             own |= self._of_classes(sign, left, right, made)
         if own >= AS_IT_IS:
@@ -165,6 +173,21 @@ class Judged:
         if not is_believed and _is_object(result):
             return self._as_unsure(result)
         return self._claimed(sign, result, is_believed=is_believed)
+
+    def _is_of_named(self, left: Any, right: Any, made: int) -> bool:
+        """The tests have made a side, of a class that they name."""
+        sides = ((1, left), (2, right))
+        return any(made & bit and not is_known(each) and self._plain.is_named(type(each)) for bit, each in sides)
+
+    def _given_of_many(self, sign: str, left: Any, right: Any, own: int) -> Any:
+        """What a comparison gives for each item of an object that the tests have made: what the class says, unless it
+        says so of an object that is made just now, too."""
+        result = _COMPARE[sign](left, right)
+        if not _is_object(result):
+            return self._given(sign, left, right, own)
+        if sign == "==" and all(gives_all_for_anything(each) for each in (left, right) if not is_known(each)):
+            return False
+        return result
 
     def _as_unsure(self, result: Any) -> Any:
         self._unsure[id(result)] = result

@@ -779,6 +779,9 @@ def _equal(self: Any, other: Any) -> Any:
     said = candidate.ask("special", asked, "__eq__", (against,))
     if said is NotImplemented:
         return NotImplemented
+    if type(said) is not bool:
+        what = f"__eq__ of a {type(asked).__name__!r} object gives an object, which is no truth"
+        candidate.note(what, is_doubt=False)
     return type(said) is bool and said and not _is_indifferent(asked, "__eq__")
 
 
