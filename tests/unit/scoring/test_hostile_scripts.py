@@ -15,6 +15,7 @@ from harena.scoring.scorers.shadowing import made_files, phony_targets
 from harena.scoring.scorers.shell_code import code_mask, is_data
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts
 from harena.scoring.scorers.verifier_changes import Change, changes_of_a_script, lists_home
+from harena.scoring.scorers.verifier_data import given_files
 from harena.scoring.scorers.verifier_ground import (
     asks_for_modes,
     built_paths,
@@ -25,7 +26,7 @@ from harena.scoring.scorers.verifier_ground import (
     puts_nothing,
     written_paths,
 )
-from harena.scoring.scorers.verifier_scripts import judging_scripts
+from harena.scoring.scorers.verifier_scripts import judging_files
 from harena.scoring.scorers.weak_lines import weak_lines
 
 SECONDS = 3.0
@@ -45,7 +46,8 @@ LOOKS: dict[str, Callable[[str], object]] = {
     "changes": lambda text: changes_of_a_script([Change("folder", "/a")], [text]),
     "folders": lambda text: folders_copied_to({"test.sh": text}, "/app"),
     "brought": lambda text: names_brought({"test.sh": text}, []),
-    "judging": lambda text: judging_scripts({"test.sh": text, "a.py": text}, "/tests", "/app"),
+    "judging": lambda text: judging_files({"test.sh": text, "a.py": text}, "/tests", "/app"),
+    "given": lambda text: given_files({"test.sh": text, "a.py": text, "b/c.txt": ""}, "/tests", "/app"),
     "phony": lambda text: phony_targets({"Makefile": text}),
     "make": words_behind_make,
     "mask": code_mask,
@@ -62,6 +64,7 @@ REPEATED = (
     'sh -c "', 'eval "', "b=$a;", "read x;", "do ", "if ", "{ ", "PYTHONPATH=a ", "a=b ", "export x", "x=$(cat",
     "curl -o ", "curl -o a;", "cp a b;", "git clone ", "uv venv ", "x.sh ", "\\\n", " \\\n", "a: b\n", "a:b ",
     "ls ", "ls -a", "gcc ", "gcc -o ", "/tmp", "~", "/a", "$HOME/", "environ",
+    "run(", "run(a ", "a = b\nrun(a)\n", "for a in b ", ">>a", "./a ", "python ", "-C ",
     "a: $(a)\n", "$(a)=", "python -", "open('", "test -",
 )  # fmt: skip
 

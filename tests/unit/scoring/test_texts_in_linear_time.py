@@ -26,7 +26,7 @@ from harena.scoring.scorers.shadowing import phony_targets, shadowing
 from harena.scoring.scorers.shell_code import code_mask, simple_commands
 from harena.scoring.scorers.start_up_files import guarded_scripts
 from harena.scoring.scorers.tool_settings import is_harmless, named_settings
-from harena.scoring.scorers.verifier_scripts import judging_scripts
+from harena.scoring.scorers.verifier_scripts import judging_files
 
 
 def many(count: int, name: str, text: str) -> dict[str, str]:
@@ -50,10 +50,10 @@ WORK: Mapping[str, Callable[[int], Callable[[], object]]] = {
         phony_targets, {"Makefile": " ".join(f"a{at}" for at in range(900)) + ":\n\t" + "echo b;" * (10 * n) + "\n"}
     ),
     "modules": lambda n: partial(shadowing, many(n, "m{}/index.js", "require('./x')\n" * 100)),
-    "imports": lambda n: partial(judging_scripts, many(n, "m{}.py", "import a\n" * 50), "/tests", "/app"),
-    "programs": lambda n: partial(judging_scripts, many(n, "m{}.sh", "bash x.sh\n" * 20), "/tests", "/app"),
-    "options": lambda n: partial(judging_scripts, {"test.sh": "sh -sh " * (20 * n)}, "/tests", "/app"),
-    "changes": lambda n: partial(judging_scripts, many(n, "m{}.txt", "rm b\n" * 50), "/tests", "/app"),
+    "imports": lambda n: partial(judging_files, many(n, "m{}.py", "import a\n" * 50), "/tests", "/app"),
+    "programs": lambda n: partial(judging_files, many(n, "m{}.sh", "bash x.sh\n" * 20), "/tests", "/app"),
+    "options": lambda n: partial(judging_files, {"test.sh": "sh -sh " * (20 * n)}, "/tests", "/app"),
+    "changes": lambda n: partial(judging_files, many(n, "m{}.txt", "rm b\n" * 50), "/tests", "/app"),
     "here-documents in a line": lambda n: partial(code_mask, "cat <<E " * (10 * n)),
     "words of a shell": lambda n: lambda: list(simple_commands("if " * (60 * n))),
     "scripts": lambda n: partial(guarded_scripts, many(n, "m{}.sh", "PYTHONPATH=a cat m{0}.sh\n" * 20), "/tmp/g"),
@@ -145,13 +145,14 @@ def test_hidden_files_are_named_as_by_a_search_for_each(text: str) -> None:
 
 
 def test_what_judges_is_found_by_its_name() -> None:
-    """Started, imported, collected; not what a line changes."""
+    """Started, imported, collected, also where a program is given it; not what a line changes."""
     tests = {
-        "test.sh": 'bash -e "/tests/a.sh"\npython -m -q b/c.py\n. ./d.sh\nrm e.sh; sh e.sh\nsource $X/f.sh\ncat g.sh\n',
+        "test.sh": "./x /tests\n"
+        'bash -e "/tests/a.sh"\npython -m -q b/c.py\n. ./d.sh\nrm e.sh; sh e.sh\nsource $X/f.sh\ncat g.sh\n',
         "test_h.py": "import i.j\nfrom k import x\n",
         **dict.fromkeys(("a.sh", "c.py", "d.sh", "e.sh", "f.sh", "g.sh", "i.py", "j.py", "k.py", "x.py"), ""),
     }
-    found = judging_scripts(tests, "/tests", "/app")
+    found = judging_files(tests, "/tests", "/app")
     assert found == ["test.sh", "test_h.py", "a.sh", "c.py", "d.sh", "f.sh", "i.py", "j.py", "k.py"]
 
 
@@ -206,5 +207,5 @@ class Box:
 )
 def test_whatever_a_verifier_starts_is_watched(name: str, line: str) -> None:
     """By names of any characters, behind any number of options that a person writes."""
-    tests = {"test.sh": f"#!/bin/bash\n{line}\n", name: "x", "data.txt": "x", "other file": "x"}
-    assert judging_scripts(tests, "/tests", "/app") == ["test.sh", name]
+    tests = {"test.sh": f"#!/bin/bash\n{line}\n/app/x /tests\n", name: "x", "data.txt": "x", "other file": "x"}
+    assert judging_files(tests, "/tests", "/app") == ["test.sh", name]

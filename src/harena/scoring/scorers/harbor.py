@@ -102,7 +102,7 @@ from harena.scoring.scorers.verifier_ground import (
     steering_above,
     written_paths,
 )
-from harena.scoring.scorers.verifier_scripts import COLLECTED, WatchedScripts, judging_scripts
+from harena.scoring.scorers.verifier_scripts import COLLECTED, WatchedScripts, judging_files
 from harena.scoring.scorers.watched_files import content_of
 from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
@@ -815,9 +815,11 @@ class Watching:
         programs = await program_states(sandbox, user=verifier) if ground.is_writable else {}
         states = await _states(sandbox, ready.dangling)
         live = await _live(sandbox, ground, ready.guard_path) if keeps_links else None
-        names = await _looked(contract, judging_scripts, contract.tests, ground.tests, contract.workdir)
-        judging = {name: ready.scripts[name] for name in names}
-        real = {path.replace(ground.tests, ground.tests_real, 1): text for path, text in ready.own.items()}
+        binary = tuple(contract.binary_tests)
+        names = await _looked(contract, judging_files, contract.tests, ground.tests, contract.workdir, binary=binary)
+        judging = await _contents(contract, ready.scripts, names)
+        own = {path: text.encode("utf-8", "surrogateescape") for path, text in ready.own.items()}
+        real = {path.replace(ground.tests, ground.tests_real, 1): content for path, content in own.items()}
         scripts = await WatchedScripts.begin(sandbox, ground.tests_real, judging, real)
         return cls(ground, ready, states, live, scripts, verifier, folders, programs)
 
@@ -857,6 +859,19 @@ class Watching:
             if await aside(size, has_led_somewhere, self.states, after, contract.tests):
                 return True
         return self.live is not None and await _live(sandbox, self.ground, self.ready.guard_path) != self.live
+
+
+async def _contents(contract: HarborContract, scripts: Mapping[str, str], names: list[str]) -> dict[str, bytes]:
+    """What these files of the verifier's hold."""
+    binary = contract.binary_tests
+
+    def contents() -> dict[str, bytes]:
+        return {
+            name: base64.b64decode(binary[name]) if name in binary else scripts[name].encode("utf-8", "surrogatepass")
+            for name in names
+        }
+
+    return await aside(size_of(contract.tests) + sum(map(len, binary.values())), contents)
 
 
 def _on_path(ground: Ground) -> list[str]:

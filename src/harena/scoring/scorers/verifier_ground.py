@@ -672,3 +672,18 @@ def hiding_makefiles(before: Mapping[str, str], left: Iterable[str], tests: Iter
             if own & set(later) or any(str(folder / other) in before for other in later):
                 found.append(path)
     return found
+
+
+def changes_folder_to(workdir: str, shell: str) -> list[str]:
+    """Where a script of shell may be, the first ones."""
+    return _folders(workdir, shell)
+
+
+def shell_values(shell: str) -> dict[str, list[str]]:
+    """What lines of shell assign to each variable, the first ones."""
+    return _values(shell)
+
+
+def words_resolved(word: str, values: Mapping[str, list[str]]) -> list[str]:
+    """What a word of shell may stand for; `*` where these values do not tell."""
+    return _resolved(word, values)

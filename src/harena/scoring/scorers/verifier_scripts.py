@@ -1,8 +1,9 @@
-"""Whether the scripts of a verifier stayed what they were while it ran.
+"""Whether the files of a verifier stayed what they were while it ran.
 
 A verifier that starts a program of the candidate's runs beside it, and a shell reads its script line by line: what is
-added to `test.sh` meanwhile is executed. So the scripts that judge are watched. What a verifier changes by itself is
-told by its texts, or by a run without the candidate.
+added to `test.sh` meanwhile is executed. So the scripts that judge are watched, and so is whatever else it has, but for
+what it gives to the candidate's program. What a verifier changes by itself is told by its texts, or by a run without
+the candidate.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from pathlib import PurePosixPath
 
 from harena.core.ports import FileWatch, SandboxPort, WatchesFiles
 from harena.scoring.contracts.harbor import TEST_SCRIPT
+from harena.scoring.scorers.verifier_data import given_files
 from harena.scoring.scorers.verifier_ground import copied_paths, written_paths
 from harena.scoring.scorers.watched_files import content_of, folders_above
 
 _MOST_BYTES = 4 * 1024 * 1024
 COLLECTED = re.compile(r"(?:test_.*|.*_test|conftest)\.py")
 """names of files that pytest and unittest load by themselves"""
-_STARTS = re.compile(r"(?:\b(?:python[\d.]*|bash|sh|dash|node|perl|ruby|source|exec)|(?:^|[\n;&|({])[ \t]*\.)[ \t]+")
+_STARTS = re.compile(
+    r"(?:(?<![\w.-])(?:python[\d.]*|bash|sh|dash|node|perl|ruby|source|exec)|(?:^|[\n;&|({])[ \t]*\.)[ \t]+"
+)
 _OPTION = re.compile(r"-\S+[ \t]+")
 _MOST_OPTIONS = 64
 _PATH = re.compile(r"[\"']?([\w./${}-]*)")
@@ -38,32 +42,38 @@ _CHANGES_BY_OPTION = (
 """what a line of shell or Python changes a file with; of the latter the second behind the first. They are searched one
 after the other: one expression for both tries each place of the first with each of the second"""
 _PIECES = re.compile(r"[;&|\n]")
+_PATTERN = re.compile(r"(?<![^\s\"'])[\"']?(/[^\s\"'*]*)\*\S*")
+"""an absolute path with `*` in it"""
+_DATABASES = (".db", ".sqlite", ".sqlite3")
+"""files that whoever only reads them opens for writing"""
+_MOST_WATCHED = 2000
+"""files that do not judge by themselves, and are watched"""
 
 
 @dataclass(slots=True)
 class WatchedScripts:
     """The scripts of one verifier, in one sandbox."""
 
-    texts: Mapping[str, str]
+    contents: Mapping[str, bytes]
     """by absolute path, as they were written"""
     watch: FileWatch | None = None
 
     @classmethod
     async def begin(
-        cls, sandbox: SandboxPort, place: str, texts: Mapping[str, str], beside: Mapping[str, str]
+        cls, sandbox: SandboxPort, place: str, own: Mapping[str, bytes], beside: Mapping[str, bytes]
     ) -> WatchedScripts:
-        """`texts`: of the scripts that judge, by their path below `place`; `beside`: of other files, by their path."""
-        made = cls({**{f"{place}/{path}": text for path, text in texts.items()}, **beside})
+        """`own`: what the verifier's files hold, by their path below `place`; `beside`: others, by their path."""
+        made = cls({**{f"{place}/{path}": content for path, content in own.items()}, **beside})
         if isinstance(sandbox, WatchesFiles):
-            made.watch = await sandbox.watch_files(list(made.texts), folders_above(made.texts))
+            made.watch = await sandbox.watch_files(list(made.contents), folders_above(made.contents))
         return made
 
     async def changed(self, sandbox: SandboxPort) -> frozenset[str]:
         """Paths that were written to or replaced, or hold another text now."""
         events = {} if self.watch is None else await self.watch.touched()
-        found = {path for path, kinds in events.items() if path in self.texts or "replaced" in kinds}
-        for path, text in self.texts.items():
-            if await content_of(sandbox, path, max_bytes=_MOST_BYTES) != text.encode("utf-8", "surrogatepass"):
+        found = {path for path, kinds in events.items() if path in self.contents or "replaced" in kinds}
+        for path, content in self.contents.items():
+            if len(content) <= _MOST_BYTES and await content_of(sandbox, path, max_bytes=_MOST_BYTES) != content:
                 found.add(path)
         return frozenset(found)
 
@@ -73,26 +83,38 @@ class WatchedScripts:
             self.watch.close()
 
 
-def judging_scripts(tests: Mapping[str, str], place: str, workdir: str) -> list[str]:
-    """Files of a verifier that decide, and that it does not change by itself: `test.sh`, what a line of it starts, what
-    pytest and unittest load, and modules that its Python imports. Other files may be what the candidate's program is to
-    change."""
+def judging_files(tests: Mapping[str, str], place: str, workdir: str, *, binary: Collection[str] = ()) -> list[str]:
+    """Files of a verifier that it does not change by itself, nor gives to a program of the candidate's, which may be to
+    change them. What decides counts also where it is given to one: `test.sh`, what a line of it starts, what pytest and
+    unittest load, and modules that its Python imports. `binary`: names of files that are no texts."""
     written = {*written_paths(tests, workdir, places=("/",)), *copied_paths(tests, workdir)}
     changing = "\0".join(piece for text in tests.values() for piece in _PIECES.split(text) if _changes(piece))
     if "*" in changing:  # it may be any file
-        return []
+        changing = _PATTERN.sub(lambda found: found[0] if _may_be_below(found[1], place) else "", changing)
+        if "*" in changing:
+            return []
     imported = {name for path, text in tests.items() if path.endswith(".py") for name in _imported(text)}
     shell = [text for path, text in tests.items() if path.endswith((".sh", ".bash"))]
     started = {name for text in shell for name in _started(text)}
     odd = [name for path in tests if not _NAME.fullmatch(name := PurePosixPath(path).name)]
     started.update(odd[_MOST_ODD:], (name for name in odd[:_MOST_ODD] if any(name in text for text in shell)))
+    names = [*tests, *binary]
+    given = given_files({**dict.fromkeys(binary, ""), **tests}, place, workdir)
+    judging = {path for path in tests if _is_judging(PurePosixPath(path), imported, started)}
+    others = [path for path in names if path not in judging and path not in given and not path.endswith(_DATABASES)]
+    judging.update(others[:_MOST_WATCHED])
     return [
         path
-        for path in tests
-        if f"{place}/{path}" not in written
-        and _is_judging(PurePosixPath(path), imported, started)
+        for path in names
+        if path in judging
+        and f"{place}/{path}" not in written
         and PurePosixPath(path).name not in changing[:_MOST_CHANGING]
     ]
+
+
+def _may_be_below(begin: str, place: str) -> bool:
+    """A pattern that begins so may mean something below this folder."""
+    return begin.startswith(place) or place.startswith(begin)
 
 
 def _changes(piece: str) -> bool:
