@@ -52,6 +52,7 @@ from harena.scoring.scorers.left_links import (
     parsed_states,
 )
 from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.reward_writers import NOTE, may_end_without, tracing
 from harena.scoring.scorers.sealed_verifier import (
     PLACES_OF_DEFAULT,
     WORKING_PLACES,
@@ -72,6 +73,7 @@ from harena.scoring.scorers.start_up_files import (
     remove_hiding_programs,
 )
 from harena.scoring.scorers.verifier_changes import (
+    NOTED,
     Change,
     FolderStates,
     changed_programs,
@@ -766,12 +768,19 @@ async def made_ready(
     # below a file nothing can be kept, so nothing compiled that somebody has prepared is loaded before the guard is
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}/none", **environment}
     first = await _looked(contract, first_module_of, path, environment, contract.tests.values())
+    shell: dict[str, bytes] = {}
+    if "BASH_ENV" not in environment and await _looked(contract, may_end_without, contract.tests):
+        note = f"{place}{NOTED}/{NOTE}"
+        lines = await _looked(contract, tracing, contract.tests, REWARD_FILES, note, contract.workdir)
+        environment["BASH_ENV"] = f"{place}/rewards.bash"
+        shell = {environment["BASH_ENV"]: lines.encode()}
     # a file, where a Python that has lost the variables would keep what it has compiled
     no_folder = f"{place}/__pycache__"
     copies = original_copies(place, originals)
     written_last = {
         **{copy: ground.originals[of].encode("utf-8", "surrogateescape") for of, copy in copies},
         no_folder: b"",
+        **shell,
         path: guarding,
         **(dict((first,)) if first is not None else {}),
     }

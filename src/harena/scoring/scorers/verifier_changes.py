@@ -19,12 +19,14 @@ from typing import Literal
 
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.ports import SandboxPort
+from harena.scoring.scorers.reward_writers import NOTE
 from harena.scoring.slices import aside
 
 _SECONDS = 60.0
 _MOST_BYTES = 4 * 1024 * 1024
 """bytes that are read of what the script says: whoever makes more names is known by the time of the folder"""
-_NOTED = "/noted"
+NOTED = "/noted"
+"""the folder of notes, below that of the guard"""
 _OF_GUARD = "/.start-"
 """what the path of the guard has in it, and no other"""
 _STATES = """\
@@ -65,7 +67,7 @@ _BRINGS_FILES = re.compile(
 )
 
 
-Kind = Literal["script", "guard", "program", "folder", "test", "rules", "link"]
+Kind = Literal["script", "guard", "program", "folder", "test", "rules", "link", "reward"]
 
 
 _LISTS_HOME = re.compile(
@@ -85,7 +87,7 @@ class Change:
     kind: Kind
     """script: a file that judges; guard: what each Python loads as it starts; program: one on PATH; folder: one of
     modules or programs, or what is in it; test: a test file, or configuration of a test runner, that was loaded; rules:
-    those of `make`; link: one into the verifier's places"""
+    those of `make`; link: one into the verifier's places; reward: it was written by something else than the verifier"""
     path: str
     """the path; where it is a test, its name only, since it may be in a folder of a random name"""
 
@@ -109,16 +111,17 @@ class FolderStates:
     names: frozenset[str] = frozenset()
     """what is in them"""
     noted: frozenset[str] = frozenset()
-    """names of files that Python has noted"""
+    """names of files that Python has noted, and what bash has (`reward_writers`)"""
 
     def changes_to(self, after: FolderStates) -> frozenset[Change]:
         """What is otherwise then. A note changes the folder of notes, and so does who removes it."""
         changed = {path for path in self.times if after.times.get(path) != self.times[path]}
         if after.noted:
-            changed = {path for path in changed if not path.endswith(_NOTED)}
+            changed = {path for path in changed if not path.endswith(NOTED)}
         new = {path for path in after.names - self.names if posixpath.dirname(path) in changed}
         folders = (Change.of_file(path, "folder") for path in changed | new)
-        return frozenset({*folders, *(Change("test", name) for name in after.noted)})
+        notes = (Change("reward", "by a program") if name == NOTE else Change("test", name) for name in after.noted)
+        return frozenset({*folders, *notes})
 
 
 def changed_programs(before: Mapping[str, str], after: Mapping[str, str]) -> frozenset[Change]:
