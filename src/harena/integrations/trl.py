@@ -23,7 +23,7 @@ from typing import Any
 from harena.core.errors import ValidationError
 from harena.sdk.twins import Twin
 from harena.training.data.datasets import as_text
-from harena.training.data.prompts import PromptRow, digest
+from harena.training.data.prompts import PromptRow, as_judged, digest
 from harena.training.rewards import CachedRecipe, RewardRecipe, reward_recipe, rewarded
 from harena.training.rewards.recipe import mistakes_of, recipe_name, rows_error
 
@@ -81,7 +81,7 @@ class _Rewards:
         wrong = [f"row {row.id}: {mistake}" for row in rows for mistake in mistakes_of(self._recipe, row)]
         if wrong:
             raise rows_error(recipe_name(self._recipe), list(dict.fromkeys(wrong)), len(rows))
-        texts = [completion_text(completion) for completion in completions]
+        texts = [as_judged(row, completion_text(completion)) for row, completion in zip(rows, completions, strict=True)]
         found = await asyncio.gather(
             *(rewarded(self._recipe, row, text) for row, text in zip(rows, texts, strict=True))
         )

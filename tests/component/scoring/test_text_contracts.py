@@ -364,8 +364,6 @@ def test_one_module_says_where_reasoning_ends() -> None:
         "scoring/contracts/text.py",  # says that an answer begins behind it
         "scoring/formats/answers.py",  # the one that cuts
         "training/data/conversations.py",  # writes it around a message's reasoning
-        "training/environments/task_episodes.py",  # a script that names it gets the whole
-        "training/rewards/rules.py",  # so does a needle
     }
 
 

@@ -170,6 +170,29 @@ def test_a_chat_template_has_no_way_out_of_its_sandbox() -> None:
         LocalTokenizer(inner).render([{"role": "user", "content": "x"}], tools=(), answer_follows=True)
 
 
+@pytest.mark.parametrize(
+    ("special", "said"),
+    [
+        (["<think>", "</think>"], "<think>maybe</think>no"),
+        (["[THINK]", "[/THINK]"], "[THINK]maybe[/THINK]no"),
+        (["<tool_call>", "</tool_call>"], '<tool_call>{"name": "ls"}</tool_call>'),
+        (
+            ["<|channel|>", "<|message|>", "<|end|>"],
+            "<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>b",
+        ),
+        (["\uff5ctool\u2581calls\uff5c"], "  a\uff5ctool\u2581calls\uff5c b"),
+    ],
+)
+def test_marks_that_are_special_tokens_are_a_part_of_what_was_said(special: list[str], said: str) -> None:
+    """Of reasoning, calls of tools and channels; what ends a turn, and what fills it up, is not."""
+    made = tokenizer()
+    made.inner.add_special_tokens({"additional_special_tokens": [TURN_END, *special]})
+    tokens = made.encode(said)
+    assert made.decode(tokens) == said
+    assert made.decode([*tokens, *made.encode(TURN_END), made.pad_token]) == said
+    assert all(made.inner.convert_tokens_to_ids(mark) in made.inner.all_special_ids for mark in special)
+
+
 @pytest.mark.parametrize("indent", [2, 3, 4, 8])
 def test_an_indentation_is_decoded_as_it_was_said(indent: int) -> None:
     """Decoders as Llama 2's and Mistral's take a space away at the beginning of a text, which no completion is; of an

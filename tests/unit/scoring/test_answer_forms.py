@@ -3,11 +3,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
 
-from harena.scoring.formats.answers import final_answer, program_in
+from harena.scoring.formats.answers import (
+    REASONING_MARKS,
+    final_answer,
+    json_without_reasoning_ends,
+    program_in,
+    with_opened_reasoning,
+)
 from harena.scoring.formats.fences import SHELLS
 
 CODE = "def double(x):\n    return 2 * x\n"
@@ -163,3 +170,96 @@ def test_reasoning_that_the_prompt_opened_pays_nothing() -> None:
     assert final_answer(reasoning + "I do not know.") == "I do not know."
     assert final_answer(reasoning + '{"answer": 42}') == '{"answer": 42}'
     assert final_answer(f"<think>{reasoning}42") == "42"
+
+
+FAMILIES = {
+    "DeepSeek, Qwen": ("<think>\n{thought}\n</think>\n\n{said}", "<think>\n"),
+    "Magistral": ("[THINK]{thought}[/THINK]{said}", "[THINK]"),
+    "Seed": ("<seed:think>{thought}</seed:think>{said}", "<seed:think>"),
+    "Command A": ("<|START_THINKING|>{thought}<|END_THINKING|><|START_RESPONSE|>{said}<|END_RESPONSE|>", ""),
+    "Command A without a thought": ("<|START_RESPONSE|>{said}<|END_RESPONSE|>", ""),
+    "Apertus": ("<|inner_prefix|>{thought}<|inner_suffix|>{said}", "<|inner_prefix|>"),
+    "MedGemma": ("<unused94>thought\n{thought}<unused95>{said}", ""),
+    "Kimi": ("\u25c1think\u25b7{thought}\u25c1/think\u25b7{said}", "\u25c1think\u25b7"),
+    "gpt-oss": (
+        "<|channel|>analysis<|message|>{thought}<|end|><|start|>assistant<|channel|>final<|message|>{said}<|return|>",
+        "",
+    ),
+    "gpt-oss with a format": (
+        "<|start|>assistant<|channel|>analysis<|message|>{thought}<|end|>"
+        "<|start|>assistant<|channel|>final <|constrain|>json<|message|>{said}",
+        "<|channel|>analysis<|message|>",
+    ),
+}
+"""an answer of each family of models, and what a chat template of it may end a prompt with"""
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_reasoning_of_every_family_is_left_out(family: str) -> None:
+    """What is in the thought is not in the answer, and the answer is all there; a thought alone says nothing."""
+    form, opened = FAMILIES[family]
+    thought = "Is it\n```python\ndef double(x): return x\n```\nor needle?"
+    assert final_answer(form.format(thought=thought, said="42")) == "42"
+    assert final_answer("\n " + form.format(thought=thought, said="a\n\nb")) == "a\n\nb"
+    code = "def double(x):\n    return 2 * x\n"
+    fenced = form.format(thought=thought, said=f"Here:\n```python\n{code}```")
+    assert program_in(fenced, {"double"}).strip() == code.strip()
+    assert program_in(form.format(thought=thought, said=code), {"double"}).strip() == code.strip()
+    if "{thought}" in form:
+        alone = form.format(thought=thought, said="").partition("needle?")[0]
+        assert final_answer(alone) == "" == program_in(alone, {"double"})
+    if opened:
+        behind = form.removeprefix("<|start|>assistant").removeprefix(opened).format(thought=thought, said="42")
+        assert final_answer(with_opened_reasoning(f"q<|im_end|>{opened}", behind)) == "42"
+
+
+@pytest.mark.parametrize("opened", [opened for _, opened in FAMILIES.values() if opened])
+def test_reasoning_that_the_prompt_opened_and_that_never_ends_says_nothing(opened: str) -> None:
+    """Not even where it holds a draft, or calls a tool; of a mark that is quoted in it, what is behind is the answer."""
+    for before in (f"<|im_start|>assistant\n{opened}", f"<|im_start|>assistant\n{opened}\n\n"):
+        for said in ("9*2 = 18", "```python\ndef double(x): return 2 * x\n```", "", "def double(x): return 2 * x\n"):
+            judged = with_opened_reasoning(before, said)
+            assert final_answer(judged) == "" == program_in(judged, {"double"})
+    assert final_answer(with_opened_reasoning("<think>\n", "18? `</think>` is not said yet")) == "` is not said yet"
+    assert final_answer(with_opened_reasoning("<think>\n", "18 # x = '</think>'")) == "'"
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["q", "<think>\n\n</think>\n\n", "What does <think> mean?", "<|im_start|>assistant\n", "[THINK]a[/THINK]", ""],
+)
+def test_without_an_opened_reasoning_what_was_said_stays(before: str) -> None:
+    for said in ("18", "x</think>18", "<think>x</think>18", "def f(): return '</think>'\n"):
+        assert with_opened_reasoning(before, said) == said
+
+
+def test_what_a_prompt_opened_and_the_answer_ends_stays() -> None:
+    """Nothing is put in front of an answer whose end of reasoning tells by itself where it begins."""
+    for said in ("hm\n</think>\n\n42", "<think>\nhm</think>42", "hm </think>```python\nx\n```"):
+        assert with_opened_reasoning("<think>\n", said) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("42<|im_end|>", "42"),
+        ("42<|eot_id|>\n", "42"),
+        ("a [THINK] b", "a [THINK] b"),
+        ("the mark `[/THINK]` ends it", "the mark `[/THINK]` ends it"),
+        ("print('<|channel|>final<|message|>')", "print('<|channel|>final<|message|>')"),
+        ("f <| g |>", "f <| g |>"),
+        ("say <|im_end|> to end", "say <|im_end|> to end"),
+    ],
+)
+def test_answers_about_marks_stay(text: str, answer: str) -> None:
+    assert final_answer(text) == answer
+
+
+def test_json_says_the_same_without_an_end_of_reasoning() -> None:
+    said = {
+        "said": ["</think>", "[/THINK] \u25c1/think\u25b7", "<|END_THINKING|><|START_RESPONSE|>", "<unused95>", "</a>"]
+    }
+    written = json_without_reasoning_ends(json.dumps(said, ensure_ascii=False))
+    assert json.loads(written) == said
+    assert final_answer(written) == written
+    assert not any(mark in written for mark in REASONING_MARKS.values())

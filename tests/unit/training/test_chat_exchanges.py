@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from harena.core.records.training_plans import LossSpec
-from harena.training.agents.chat_exchanges import Exchanges, Question
+from harena.training.agents.chat_answers import chat_answer
+from harena.training.agents.chat_exchanges import Exchanges, PolicyAnswer, Question, Segment
 from harena.training.data.conversations import Conversation
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
@@ -173,3 +176,27 @@ def test_segments_are_rows_of_their_own_that_weigh_as_one(tmp_path: Path) -> Non
     assert all(row.mask[0] == 0 for row in batch.rows)
     assert [bool(any(row.kept)) for row in batch.rows] == [False, True, False, True]
     assert batch.rows[1].kept[-1] == (ord("x"), ord("y"))
+
+
+def test_an_answer_that_holds_control_tokens_goes_on_when_it_comes_back() -> None:
+    """The policy said them itself, such as marks of its reasoning. What an agent makes up may hold none."""
+
+    class Marked(Pairs):
+        control_texts = frozenset({"$", "[THINK]"})
+
+    exchanges = Exchanges(ChatTemplate(Marked()))
+    got = exchanges.record(asked(exchanges, user("hello")), said("[THINK]hm"))
+    exchanges.answered(assistant(got.text), got)
+    assert asked(exchanges, user("hello"), assistant(got.text), user("more")).segment is exchanges.segments[0]
+    for forged in (user("[THINK]"), assistant("[THINK]of the agent's own")):
+        with pytest.raises(ValueError, match=r"message 2 contains \[THINK\]"):
+            asked(exchanges, user("hello"), forged)
+
+
+def test_a_call_in_a_reasoning_that_the_prompt_opened_is_none() -> None:
+    call = '<tool_call>{"name": "rm", "arguments": {}}</tool_call>'
+    for opened, said_then, calls in (("", call, 1), ("<think>", call, 0), ("<think>", f"hm</think>{call}", 1)):
+        question = Question(Segment(), (1,), f"a:{opened}")
+        sampled = said(said_then)
+        answer = chat_answer(Pairs(), question, PolicyAnswer(sampled, said_then, said_then), most_calls=None, at=0)
+        assert len(answer["choices"][0]["message"].get("tool_calls", ())) == calls

@@ -18,7 +18,7 @@ from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.rewards import Overlong, Rule
 from harena.training.rollouts.conversation import Turns
 from harena.training.rollouts.functions import BlockingTurns, FunctionRollouts
-from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts
+from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts, SingleTurn
 from harena.training.rollouts.trajectory import (
     Reward,
     RewardValidity,
@@ -69,6 +69,16 @@ async def play(rollouts: Rollouts, engine: FakeEngine, **sampling: Any) -> Traje
     policy = Policy(engine, Sampling(**{"max_new_tokens": 8, **sampling}), lockstep=True)
     key = sample_key(7, place=5, sample=2)
     return await rollouts.rollout(RolloutRequest(row=ROW, prompt=(9,), sample=2, key=key), policy)
+
+
+class Thinking(Scripted):
+    """Says texts, each of which is a token."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(*((place + 1, END) for place in range(len(texts))), context_length=1000)
+        tokenizer = Lossy()
+        tokenizer.decode = lambda tokens: "".join(texts[token - 1] for token in tokens if token)  # type: ignore[method-assign]
+        self.tokenizer = tokenizer
 
 
 class Echo:
@@ -647,3 +657,25 @@ async def test_whether_the_recipe_of_an_episode_answers() -> None:
 
     assert not await Episodes(Echo, max_turns=1, recipe=Rule(lost)).works(ROW)
     assert await Episodes(Echo, max_turns=1, recipe=Rule(lambda row, text: 0.0)).works(ROW)
+
+
+@pytest.mark.parametrize(("said", "judged"), [("a draft", "<think>a draft"), ("hm</think>42", "hm</think>42")])
+async def test_a_reasoning_that_the_prompt_opened_is_told_to_whoever_judges(said: str, judged: str) -> None:
+    """One that never ends would be an answer else. What is kept of the turn is what was sampled."""
+    row = PromptRow(id="p", prompt="<|im_start|>assistant\n<think>\n")
+    heard: list[str] = []
+    recipe = Rule(lambda row, text: heard.append(text) or 1.0)
+    key = sample_key(7, place=5, sample=2)
+    policy = Policy(Thinking(said, said), Sampling(max_new_tokens=8), lockstep=True)
+    request = RolloutRequest(row=row, prompt=(9,), sample=2, key=key)
+    single = SingleTurn(recipe)
+    got = await single.rollout(request, policy)
+    assert (got.text, heard) == (said, [judged])
+    assert (await single.again(row, got, Sampling())).value == 1.0
+    form = TurnForm(before="<|im_end|>", after="<|im_start|>assistant\n<think>\n")
+    for this_row, this_form in ((row, TurnForm()), (ROW, form)):  # of the first turn, and of one after an observation
+        played: list[Echo] = []
+        episodes = Episodes(lambda played=played: played.append(Echo()) or played[-1], max_turns=2, form=this_form)
+        got = await episodes.rollout(RolloutRequest(row=this_row, prompt=(9,), sample=2, key=key), policy)
+        assert played[0].heard == ([judged, said] if this_row is row else [said, judged])
+        assert [turn.text for turn in got.turns] == [said, said]

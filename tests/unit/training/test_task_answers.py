@@ -53,7 +53,7 @@ def test_a_judge_is_shown_all_that_was_observed() -> None:
     verification = {"method": "llm_judge", "model": "m", "rubric": "Did the tests pass?"}
     task = task_of({"name": "t", "version": "1.0.0", "instruction": "do it", "verification": verification})
     environment = TaskEnvironment(task, acting="tools", seconds=10.0)
-    noise = "\x01" * 30_000 + " </think> "
+    noise = "\x01" * 30_000 + " </think> [/THINK] <|END_THINKING|> "
     environment._told = ["<think>hm</think>I run them.", "3 failed", "I look.", noise, f"<think>{'x' * 600}</think>ok"]
     shown = environment._conversation()
     assert final_answer(shown) == shown

@@ -14,6 +14,8 @@ a program, ends none. An answer that begins with `<think>` and never ends it say
 that are marked as Python count, or, where there are none, those without a mark; of these the last one that defines what
 is asked for, with a body if any does so, or, where none does, the last one that is neither prose, a session nor mere
 output; where no name is asked for, one that reads and prints goes before others.
+Other families of models write their reasoning between marks of their own (`REASONING_MARKS`), or in messages before the
+one that is their answer (the channels of gpt-oss); what is said of `<think>` here holds for those, too.
 `harena.scoring.formats.fences` says what a block is, `harena.scoring.formats.stubs` what a body is.
 
 Nothing is parsed or run here: a text is only cut into tokens.
@@ -39,17 +41,39 @@ from harena.scoring.formats.fences import (
 from harena.scoring.formats.lexemes import literals
 from harena.scoring.formats.stubs import has_body
 
-REASONING_BEGIN, REASONING_END = "<think>", "</think>"
+REASONING_MARKS = {
+    "<think>": "</think>",
+    "[THINK]": "[/THINK]",
+    "<seed:think>": "</seed:think>",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|inner_prefix|>": "<|inner_suffix|>",
+    "<unused94>": "<unused95>",
+    "\u25c1think\u25b7": "\u25c1/think\u25b7",
+}
+"""what models write before their reasoning and after it"""
+_ANALYSIS = "<|channel|>analysis<|message|>"
 
 _UNSEEN = (
     r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
 )
 """white space, and characters that show nothing"""
-_BEGIN = re.compile(rf"[{_UNSEEN}]*{re.escape(REASONING_BEGIN)}")
+_BEGIN = re.compile(rf"[{_UNSEEN}]*({'|'.join(map(re.escape, REASONING_MARKS))})")
+_END = re.compile(rf"(?:{'|'.join(map(re.escape, REASONING_MARKS.values()))})(?:\s*<\|START_RESPONSE\|>)?")
+_CHANNELS = re.compile(rf"[{_UNSEEN}]*(?:<\|start\|>assistant\s*)?<\|channel\|>")
+_FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
+_OPENED = re.compile(rf"({'|'.join(map(re.escape, (*REASONING_MARKS, _ANALYSIS)))})\s*\Z")
+_ANY_MARK = re.compile(
+    rf"think>|<\|channel\|>|{'|'.join(map(re.escape, [*REASONING_MARKS, *REASONING_MARKS.values()]))}"
+)
+_RESPONSE_BEGINS = re.compile(r"\s*<\|START_RESPONSE\|>")
+_TURN_ENDS = re.compile(
+    r"\s*(?:<\|(?:END_RESPONSE|END_OF_TURN_TOKEN|return|end|im_end|eot_id|eom_id|end_of_text|endoftext)\|>\s*)+\Z"
+)
+"""what ends a turn, where that stands in its text: a token that the tokenizer does not end one with"""
 _MARKER = re.compile(
     r"^[ \t]*(?:>[ \t]?)*(?:`{3,}|~{3,})|"
-    rf"(?<!`)`{{3,}}+[\w+#.-]*+[ \t]*+(?:<[^`\n]*+)?\r?$|{re.escape(REASONING_END)}",
+    rf"(?<!`)`{{3,}}+[\w+#.-]*+[ \t]*+(?:<[^`\n]*+)?\r?$|{'|'.join(map(re.escape, REASONING_MARKS.values()))}",
     re.MULTILINE,
 )
 UNENDED = "the answer never ends its reasoning: it says nothing"
@@ -92,21 +116,57 @@ _NESTED_BELOW = re.compile(r"[ \t]*(?:if|elif|else|try|except|finally|with|for|w
 
 def final_answer(text: str) -> str:
     """What is said after the reasoning; nothing, where a reasoning at the beginning never ends, or nothing follows it.
-    A text without reasoning is all answer."""
+    A text without reasoning is all answer, but for the token that ended it."""
     said = _without_reasoning(text, is_python=False)
-    return said if said is text else said.lstrip()
+    if said is not text:
+        said = said.lstrip()
+    if said.rstrip()[-2:] != "|>":
+        return said
+    behind = _TURN_ENDS.search(said, max(0, len(said) - _LONGEST_TAGS))
+    return said if behind is None else said[: behind.start()]
+
+
+def reasoning_ends(text: str) -> int:
+    """Where what is said after the reasoning begins; 0 for a text without reasoning."""
+    said = _without_reasoning(text, is_python=False)
+    return 0 if said is text else len(text) - len(said.lstrip())
+
+
+def names_reasoning(text: str) -> bool:
+    """Whether a mark of reasoning stands in what an answer is compared with, which then means the answer's whole."""
+    return _ANY_MARK.search(text) is not None
+
+
+def with_opened_reasoning(before: str, text: str) -> str:
+    """What was said behind `before`. Where that has opened a reasoning, as chat templates of thinking models do, and
+    what was said never ends it, the mark that opened it is put in front: all of it was thought."""
+    opened = _OPENED.search(before, max(0, len(before) - _LONGEST_TAGS))
+    if opened is None or _BEGIN.match(text) or _without_reasoning(text, is_python=False) is not text:
+        return text
+    return opened[1] + text
 
 
 def after_leading_reasoning(text: str) -> str:
     """What is said after a reasoning that the text begins with; nothing, where that one never ends. For a text that may
     quote what others wrote: the end of a reasoning alone ends none in it."""
+    if _CHANNELS.match(text):
+        final = _FINAL.search(text)
+        return "" if final is None else text[final.end() :]
     at = 0
-    while _BEGIN.match(text, at):
-        end = text.find(REASONING_END, at)
+    while (begin := _BEGIN.match(text, at)) is not None:
+        mark = REASONING_MARKS[begin[1]]
+        end = text.find(mark, at)
         if end < 0:
             return ""
-        at = end + len(REASONING_END)
+        at = end + len(mark)
+    if (response := _RESPONSE_BEGINS.match(text, at)) is not None:
+        at = response.end()
     return text[at:] if at else text
+
+
+def json_without_reasoning_ends(written: str) -> str:
+    """JSON that says the same, in which no mark ends a reasoning: for texts that quote what others said."""
+    return _END.sub(lambda found: f"\\u{ord(found[0][0]):04x}{found[0][1:]}", written)
 
 
 def program_in(text: str, names: Collection[str] = (), *, languages: Collection[str] = PYTHON) -> str:
@@ -148,10 +208,11 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
 def _without_reasoning(text: str, *, is_python: bool) -> str:
     """All after it, its white space too; the text itself where there is none."""
     said = after_leading_reasoning(text)
-    if REASONING_END not in said or _is_program(said, with_comments=is_python):
+    ends = [found.end() for found in _END.finditer(said)]
+    if not ends or _is_program(said, with_comments=is_python):
         return said
-    if said.count(REASONING_END) > _MOST_CUTS:
-        return _without_reasoning(said.rpartition(REASONING_END)[2], is_python=is_python)
+    if len(ends) > _MOST_CUTS:
+        return _without_reasoning(said[ends[-1] :], is_python=is_python)
     end_of_it = _reasoning_end(said, is_python=is_python)
     return said if end_of_it is None else _without_reasoning(said[end_of_it:], is_python=is_python)
 
@@ -161,20 +222,24 @@ def _reasoning_end(text: str, *, is_python: bool) -> int | None:
     inside = [
         block
         for block in blocks(text)
-        if REASONING_END in block.text and _is_program(block.text, with_comments=is_python)
+        if _END.search(block.text) is not None and _is_program(block.text, with_comments=is_python)
     ]
     lines = {number for block in inside for number in range(block.first, block.last)}
-    ends = [found.end() for found in re.finditer(re.escape(REASONING_END), text)]
-    numbers = _line_numbers(text, ends)
+    ends = [found.span() for found in _END.finditer(text)]
+    numbers = _line_numbers(text, (end for _, end in ends))
     return next(
-        (end for end, number in zip(ends, numbers, strict=True) if number not in lines and not _is_quoted(text, end)),
+        (
+            end[1]
+            for end, number in zip(ends, numbers, strict=True)
+            if number not in lines and not _is_quoted(text, end)
+        ),
         None,
     )
 
 
-def _is_quoted(text: str, end: int) -> bool:
-    """Whether quotes or backticks on the same line are around the `</think>` that ends there."""
-    begin = end - len(REASONING_END)
+def _is_quoted(text: str, mark: tuple[int, int]) -> bool:
+    """Whether quotes or backticks on the same line are around the `</think>` that stands there."""
+    begin, end = mark
     first = max(text.rfind("\n", 0, begin) + 1, begin - _LOOKED_AT)
     last = text.find("\n", end)
     part = text[first : min(end + _LOOKED_AT, len(text) if last < 0 else last)]
@@ -330,6 +395,10 @@ __all__ = [
     "UNENDED",
     "after_leading_reasoning",
     "final_answer",
+    "json_without_reasoning_ends",
+    "names_reasoning",
     "program_in",
+    "reasoning_ends",
+    "with_opened_reasoning",
     "without_tags_behind",
 ]

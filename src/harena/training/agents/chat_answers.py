@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harena.scoring.formats.answers import with_opened_reasoning
 from harena.training.agents.chat_exchanges import PolicyAnswer, Question
 from harena.training.environments.tool_calls import ToolCall, words_and_calls
 from harena.training.ports import Tokenizer
@@ -25,7 +26,8 @@ def chat_answer(
     tokenizer: Tokenizer, question: Question, said: PolicyAnswer, *, most_calls: int | None, at: int
 ) -> dict[str, Any]:
     """A chat completion. `most_calls` of tools are read from it; `at`: seconds since 1970."""
-    words, calls = words_and_calls(said.text) if most_calls != 0 else (said.text, ())
+    text = with_opened_reasoning(question.text, said.text)
+    words, calls = words_and_calls(text) if most_calls != 0 else (text, ())
     message: dict[str, Any] = {"role": "assistant", "content": words}
     if calls:
         message = {"role": "assistant", "content": words or None, "tool_calls": _written(calls[:most_calls])}

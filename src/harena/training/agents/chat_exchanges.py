@@ -78,7 +78,8 @@ class Exchanges:
         """A conversation to be answered. Raises ValueError where the template objects, and for a message that holds
         what only the template may write: it could say where turns end."""
         messages = tuple(self._as_written(message) for message in conversation.messages)
-        return self.question(self._template.prompt_text(replace(conversation, messages=messages)))
+        said = [place for place, message in enumerate(messages) if message is not conversation.messages[place]]
+        return self.question(self._template.prompt_text(replace(conversation, messages=messages), said))
 
     def question(self, text: str) -> Question:
         """A prompt as the policy is to read it; half of a surrogate pair, which no tokenizer reads, becomes `?`."""

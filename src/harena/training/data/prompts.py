@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from harena.scoring.formats.answers import with_opened_reasoning
 from harena.training.data.imported_rows import ProgramForm
 
 
@@ -27,6 +28,12 @@ class PromptRow:
     program: ProgramForm | None = None
     """how an answer becomes the program that the contract judges"""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def as_judged(row: PromptRow, said: str) -> str:
+    """What was said to the row's prompt, as recipes read it: where the prompt has opened a reasoning and it was never
+    ended, with the mark that opened it in front."""
+    return with_opened_reasoning(row.prompt, said)
 
 
 def row_at(place: int, *, rows: int, seed: int) -> int:

@@ -16,7 +16,7 @@ the others in the answer (see `conversations.linearised`). Nothing of a conversa
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -94,9 +94,10 @@ class ChatTemplate:
         text = self.prompt_text(conversation)
         return EncodedPrompt(text, self.tokenizer.encode(text))
 
-    def prompt_text(self, conversation: Conversation) -> str:
-        """The prompt's text as the policy reads it. Raises ValueError."""
-        return self._render(self._prepared(conversation), conversation.tools, answer_follows=True)
+    def prompt_text(self, conversation: Conversation, said: Collection[int] = ()) -> str:
+        """The prompt's text as the policy reads it; `said`: places of messages that the policy wrote, whose control
+        tokens it has said itself. Raises ValueError."""
+        return self._render(self._prepared(conversation, said), conversation.tools, answer_follows=True)
 
     def rows(self, conversation: Conversation) -> list[TrainingRow]:
         """One row, in which every answer is learnt; or one for each answer (see above). Raises ValueError."""
@@ -153,13 +154,14 @@ class ChatTemplate:
             mask += (int(learnt),) * len(encoded)
         return TrainingRow(tokens=tokens, mask=mask)
 
-    def _prepared(self, conversation: Conversation) -> list[Message]:
+    def _prepared(self, conversation: Conversation, said: Collection[int] = ()) -> list[Message]:
         """With the capability's prompt, and as far as the template knows what is in it."""
         prompt = self.capability_prompt or ""
         if conversation.tools and not self._knows_tools:
             prompt += "\n\nTools:\n" + "\n".join(json.dumps(tool, ensure_ascii=False) for tool in conversation.tools)
         for place, message in enumerate(conversation.messages):
-            self._check_text(place, linearised(message))
+            if place not in said:
+                self._check_text(place, linearised(message))
         return [self._known(message) for message in with_system(conversation.messages, prompt.strip())]
 
     def _check_text(self, place: int, text: str) -> None:

@@ -12,6 +12,7 @@ from harena.training.data.time_limit import OverdueError, time_limit
 
 RENDER_SECONDS = 10.0
 """for one conversation; templates come with a model, and transformers compiles them in a sandbox of jinja's"""
+_NAMED = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 _PROBE = ({"role": "user", "content": "a"}, {"role": "assistant", "content": "b"})
 
 
@@ -59,15 +60,26 @@ class LocalTokenizer:
         return tuple(self.inner.encode(text, add_special_tokens=False, split_special_tokens=True))
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Turn tokens into a text, special ones left out. Decoders of the SentencePiece family take a first space away,
-        as if the text began there: of an indentation, which goes on with what stands before, all is given."""
-        text = str(self.inner.decode(list(tokens), skip_special_tokens=True))
+        """Turn tokens into a text, without those that end or fill up a turn. Other special tokens stand as they are
+        written: marks of reasoning, channels and calls of tools are a part of what was said. Decoders of the
+        SentencePiece family take a first space away, as if the text began there: of an indentation, which goes on with
+        what stands before, all is given."""
+        said = [token for token in tokens if token not in self._silent]
+        text = self._text(said)
         if not text.startswith(" "):
             return text
-        before = self._letter
-        whole = str(self.inner.decode([*before, *tokens], skip_special_tokens=True))
-        begun = str(self.inner.decode(list(before), skip_special_tokens=True))
+        begun, whole = self._text(self._letter), self._text([*self._letter, *said])
         return whole[len(begun) :] if begun and whole.startswith(begun) else text
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        kept = {"skip_special_tokens": False, "spaces_between_special_tokens": False}
+        return str(self.inner.decode(list(tokens), **kept))
+
+    @cached_property
+    def _silent(self) -> frozenset[int]:
+        """Tokens that say nothing: the named ones (begin, end, padding, unknown and so on), and what ends a turn."""
+        named = (getattr(self.inner, f"{name}_token_id", None) for name in _NAMED)
+        return frozenset(token for token in (*named, *self.end_tokens) if token is not None)
 
     @cached_property
     def _letter(self) -> tuple[int, ...]:

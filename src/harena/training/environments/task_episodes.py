@@ -15,7 +15,14 @@ from typing import Any, Literal, Self
 
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome, ProcessResult
-from harena.scoring.formats.answers import PYTHON, SHELLS, final_answer, program_in
+from harena.scoring.formats.answers import (
+    PYTHON,
+    SHELLS,
+    final_answer,
+    json_without_reasoning_ends,
+    names_reasoning,
+    program_in,
+)
 from harena.scoring.formats.asked_names import asked_names
 from harena.scoring.scorers.harbor import EnvironmentFailedError
 from harena.scoring.scorers.judged_place import Judged, JudgedPlace, LeftError, judged_place
@@ -145,7 +152,7 @@ class TaskEnvironment(SandboxEnvironment):
             return await self._flag()
         script = self._verifier()
         # a script that names the reasoning's own marks is about the form of the whole
-        said = self._said if "think>" in script else await aside(len(self._said), final_answer, self._said)
+        said = self._said if names_reasoning(script) else await aside(len(self._said), final_answer, self._said)
         assert self._place is not None, "`reset` looks at every environment that a script judges"
         return await self._judged(self._place, said.encode("utf-8", "replace"))
 
@@ -190,7 +197,7 @@ class TaskEnvironment(SandboxEnvironment):
             return self._said
         who = itertools.cycle(("said", "observed"))
         turns = ({by: final_answer(text) if by == "said" else text} for by, text in zip(who, self._told, strict=False))
-        return "\n".join(json.dumps(turn, ensure_ascii=False).replace("</", "<\\/") for turn in turns)
+        return "\n".join(json_without_reasoning_ends(json.dumps(turn, ensure_ascii=False)) for turn in turns)
 
     async def close(self) -> None:
         """Tear down, where the task says how, and end the sandbox; it is ended whatever the script does."""

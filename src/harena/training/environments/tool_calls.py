@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harena.core.records.result_rows import writable
-from harena.scoring.formats.answers import REASONING_BEGIN, REASONING_END, final_answer
+from harena.scoring.formats.answers import names_reasoning, reasoning_ends
 
 _TAGGED = re.compile(r'<tool_call(?:\s+name="([^"<>]*)")?\s*>(.*?)</tool_call>', re.DOTALL)
 _END = "</tool_call>"
@@ -67,11 +67,11 @@ def words_and_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
 
 def _reasoning_ends(text: str) -> int:
     """Where what is said begins. The end of a reasoning that stands in a call's arguments ends none."""
-    if REASONING_BEGIN not in text and REASONING_END not in text:
+    if not names_reasoning(text):
         return 0
     end = _last_end(text)
     apart = _TAGGED.sub(_masked, text[:end]) + text[end:]
-    return len(text) - len(final_answer(apart))
+    return reasoning_ends(apart)
 
 
 def _masked(found: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from harena.scoring.formats.answers import final_answer
+from harena.scoring.formats.answers import final_answer, names_reasoning
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards.final_number import last_number
 from harena.training.rewards.recipe import Rule
@@ -17,7 +17,7 @@ def exact_match(*, expected: str | None = None) -> Rule:
     def decide(row: PromptRow, text: str) -> float:
         wanted = expected if expected is not None else row.expected_output or ""
         # what is wanted with the reasoning's own marks is the whole
-        said = text if "think>" in wanted else final_answer(text)
+        said = text if names_reasoning(wanted) else final_answer(text)
         return float(said.strip() == wanted.strip())
 
     return Rule(decide, name="exact_match_v1", mistakes=_nothing if expected is not None else _lacks_answer)
@@ -26,7 +26,7 @@ def exact_match(*, expected: str | None = None) -> Rule:
 def contains(*, needle: str, reward_if_true: float = 1.0, reward_if_false: float = 0.0) -> Rule:
     """contains_v1"""
     # a needle of the reasoning's own marks is about the form of the whole
-    said = (lambda text: text) if "think>" in needle else final_answer
+    said = (lambda text: text) if names_reasoning(needle) else final_answer
     return Rule(
         lambda row, text: reward_if_true if needle in said(text) else reward_if_false,
         name="contains_v1",

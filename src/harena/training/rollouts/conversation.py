@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from harena.core.records.result_rows import writable
+from harena.scoring.formats.answers import with_opened_reasoning
 from harena.training.rollouts.rollout import Policy, RolloutRequest, Seat
 from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, StopReason, Trajectory, Turn
 from harena.training.rollouts.turn_forms import TurnForm
@@ -65,11 +66,9 @@ class Turns:
         self._policy = policy
         self._seat = seat
         self._form = form
-
-    @property
-    def said(self) -> list[str]:
-        """What the policy said so far, turn by turn."""
-        return [turn.text for turn in self.conversation.turns]
+        self.said: list[str] = []
+        """what the policy said so far, turn by turn; where the template has opened a reasoning that a turn never ends,
+        with the mark that opened it in front"""
 
     async def say(self) -> str:
         """The policy's next turn. Raises EpisodeEndedError where there is no room for one, or where it was cut off."""
@@ -88,6 +87,9 @@ class Turns:
         self.seconds += time.perf_counter() - began
         text = self._policy.tokenizer.decode(sampled.tokens)
         self.conversation.said(sampled, text)
+        before = self._form.after if len(self.said) else self._request.row.prompt
+        text = with_opened_reasoning(before, text)
+        self.said.append(text)
         if sampled.stop == StopReason.LENGTH:
             raise EpisodeEndedError(
                 StopReason.LENGTH if most == sampling.max_new_tokens else StopReason.CONTEXT_OVERFLOW

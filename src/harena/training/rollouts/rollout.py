@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from harena.training.data.prompts import PromptRow
+from harena.training.data.prompts import PromptRow, as_judged
 from harena.training.ports import Sampler
 from harena.training.rewards.recipe import CachedRecipe, Overlong, RewardRecipe, can_reward, prepare, rewarded
 from harena.training.rollouts.trajectory import (
@@ -219,7 +219,8 @@ class SingleTurn:
             seconds={"generate": generated - began, "reward": self._now() - generated},
         )
 
-    async def _reward(self, row: PromptRow, text: str, stop: StopReason, length: int, sampling: Sampling) -> Reward:
+    async def _reward(self, row: PromptRow, said: str, stop: StopReason, length: int, sampling: Sampling) -> Reward:
+        text = as_judged(row, said)
         return await self._overlong.applied(
             partial(rewarded, self._recipe, row, text),
             cut_off=stop == StopReason.LENGTH,
