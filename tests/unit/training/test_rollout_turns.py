@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -263,6 +264,135 @@ async def test_whose_a_fault_is(when: Any, value: float | None, reason: str) -> 
     counts = rollouts.metrics()
     assert counts["environment_fault_share"] == 1.0
     assert counts["fault_follows_candidate_share"] == float(value is not None)
+
+
+class BackendError(Exception):
+    """Raised by a client of a service that is down; no error of the system's."""
+
+
+class Reading(Echo):
+    """Reads a whole number."""
+
+    def step(self, action: str) -> Any:
+        return "", float(int(action) == 3), True
+
+
+class Parsing(Echo):
+    """Reads an object with an answer."""
+
+    def step(self, action: str) -> Any:
+        return "", float(json.loads(action)["answer"] == 42), True
+
+
+class Down(Echo):
+    """Reads an object, and asks a service that is down."""
+
+    def step(self, action: str) -> Any:
+        json.loads(action)
+        raise BackendError("502")
+
+
+class DownInJSON(Echo):
+    """Reads an object, and what a service that is down says in place of one."""
+
+    def step(self, action: str) -> Any:
+        json.loads(action)
+        json.loads("<html>Bad Gateway</html>")
+
+
+class Broken(Echo):
+    """Has a mistake of its own, whatever is said."""
+
+    def step(self, action: str) -> Any:
+        return self.nothing  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("environment", "said", "value"),
+    [
+        (Reading, "3", 1.0),
+        (Reading, "4", 0.0),
+        (Reading, "abc", -1.0),
+        (Reading, " the answer is 3\n", -1.0),
+        (Parsing, '{"answer": 42}', 1.0),
+        (Parsing, "I do not know", -1.0),
+        (Parsing, '{"answer": 41', -1.0),
+        (Parsing, '{"answer": 42} }', -1.0),
+        (Parsing, '{"x": 1}', None),
+        (Down, '{"answer": 42}', None),
+        (Down, "I do not know", -1.0),
+        (DownInJSON, '{"answer": 42}', None),
+        (Broken, "3", None),
+    ],
+)
+async def test_what_an_environment_cannot_read_is_whose_doing_it_was(
+    environment: type[Echo], said: str, value: float | None
+) -> None:
+    """At the first turn, too, though it takes no empty text either: that was a way out of all costs. One that is broken
+    for everybody, or whose service is down, excuses a right answer all the same."""
+    told = await play(Episodes(environment, max_turns=3, minimum=-1.0), Thinking(said))
+    assert told.reward.value == value
+
+
+async def test_what_another_episode_began_with_tells_whose_a_fault_is() -> None:
+    """The same words were nobody's doing while no environment had taken any."""
+    episodes = Episodes(Parsing, max_turns=3, minimum=-1.0)
+    values = [
+        (await play(episodes, Thinking(said))).reward.value for said in ('{"x": 1}', '{"answer": 41}', '{"x": 1}')
+    ]
+    assert values == [None, 0.0, -1.0]
+
+
+@pytest.mark.parametrize(
+    ("said", "sampling", "value"),
+    [
+        (("right",), {}, 1.0),
+        (("wrong",), {}, -5.0),
+        (("boom",), {}, -5.0),
+        (("wrong", "boom"), {}, -5.0),
+        (("worse", "boom"), {}, -7.0),
+        (("spoilt", "boom"), {}, -5.0),
+        (("wrong",), {"max_new_tokens": 1}, -5.0),
+        (("spoilt",), {"max_new_tokens": 1}, -5.0),
+        (("unreadable",), {}, -5.0),
+    ],
+)
+async def test_an_outcome_that_costs_is_escaped_by_nobody(said: Any, sampling: Mapping[str, Any], value: float) -> None:
+    """Neither by a fault of the environment, nor by being cut off, nor by spoiling what says it."""
+
+    class Outcome:
+        def reset(self, row: PromptRow) -> str:
+            self.worth: Any = -5.0
+            return ""
+
+        def step(self, action: str) -> Any:
+            if action == "boom":
+                raise RuntimeError(action)
+            self.worth = {"right": 1.0, "worse": -7.0, "spoilt": None}.get(action, -5.0)
+            if action == "unreadable":
+                return Step(done=True, stop=StopReason.PARSE_ERROR)
+            return "", None, action == "right"
+
+        def outcome(self) -> float:
+            return float(self.worth)
+
+    told = await play(Episodes(Outcome, max_turns=2), Thinking(*said), **sampling)
+    assert told.reward.value == value
+
+
+async def test_what_a_recipe_would_cost_is_added_to_what_the_turns_have_cost() -> None:
+    """Breaking the environment gave the turns' costs back."""
+
+    class Costly(Echo):
+        def step(self, action: str) -> Any:
+            if action == "boom":
+                raise RuntimeError(action)
+            return "", -0.4, action == "wrong"
+
+    recipe = Rule(lambda row, text: -1.0, minimum=-1.0)
+    for said in (("wrong",), ("on", "boom")):
+        told = await play(Episodes(Costly, max_turns=2, recipe=recipe), Thinking(*said))
+        assert told.reward.value == -1.4
 
 
 async def test_an_episode_goes_on_after_a_fault_that_does_not_come_again() -> None:

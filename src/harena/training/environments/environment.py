@@ -29,8 +29,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import json
 import math
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -41,6 +43,14 @@ from harena.core.errors import PlatformError
 from harena.core.records.result_rows import writable
 from harena.training.data.prompts import PromptRow
 from harena.training.rollouts.trajectory import Candidate, Reward, StopReason
+
+_MOST_TAKEN = 16
+_LONGEST_TAKEN = 16_384
+"""characters of an action that is remembered"""
+_OF_READERS = (ValueError, TypeError, LookupError, SyntaxError, AttributeError, ArithmeticError, AssertionError)
+"""what reading a text raises; what is not among them may be anything's doing"""
+_SIMPLE = ("0", "{}", "a")
+"""actions that a reader of numbers, of objects or of words takes"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,21 +206,52 @@ async def begun(surroundings: Surroundings, row: PromptRow) -> str:
         return await surroundings.reset(row)
 
 
+@dataclass(slots=True)
+class TakenActions:
+    """First actions of episodes that an environment has taken lately, by row: what a broken one would not take."""
+
+    _lately: deque[tuple[str, str]] = field(default_factory=partial(deque, maxlen=_MOST_TAKEN))
+
+    def add(self, row: PromptRow, action: str) -> None:
+        """An environment of this row has taken it, before any other."""
+        if action and len(action) <= _LONGEST_TAKEN and (row.id, action) not in self._lately:
+            self._lately.appendleft((row.id, action))
+
+    def tried(self, row: PromptRow) -> list[str]:
+        """Actions to try in an environment of this row, the likeliest first."""
+        known = sorted(self._lately, key=lambda taken: taken[0] != row.id)
+        return list(dict.fromkeys([*(action for _, action in known), *_SIMPLE]))
+
+
 class Faults:
     """Whose the faults of one episode are. After the first, the same actions are done in a fresh environment, and the
     episode goes on from there: so a fault that does not come again changes no verdict. A second one is the candidate's
     wherever it comes, if the fresh environment has taken other actions of the episode before, or another one takes an
-    empty action: one that reads numbers takes no empty text, which says nothing of it."""
+    empty action. One that reads numbers, or JSON, takes no empty text: an error such as readers raise is the
+    candidate's, too, where it quotes what was said, or where another action is taken."""
 
-    def __init__(self, surroundings: Surroundings, idle: Callable[[], Surroundings], row: PromptRow) -> None:
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        idle: Callable[[], Surroundings],
+        row: PromptRow,
+        *,
+        taken: TakenActions | None = None,
+        asks_outcomes: bool = False,
+    ) -> None:
+        """`asks_outcomes`: note what environments say of the whole episode where it came to a fault."""
         self._surroundings = surroundings
         self._idle = idle
         self._row = row
+        self._taken = taken or TakenActions()
+        self._asks_outcomes = asks_outcomes
         self.count = 0
+        self.outcomes: list[float] = []
+        """what the environments in which a fault came, or in which nothing was done, say of the whole episode"""
 
     async def resumed(self, fault: EnvironmentFaultError, said: Sequence[str]) -> Step:
         """What the last of these actions gives in the fresh environment. Raises FaultFollowsError for the candidate's
-        fault, and EnvironmentFaultError for the platform's: nothing begins, or an empty action faults, too."""
+        fault, and EnvironmentFaultError for the platform's: nothing begins, or no other action is taken."""
         self.count += 1
         if self.count == 1:
             await self._surroundings.close()
@@ -219,24 +260,72 @@ class Faults:
                 return await _repeated(self._surroundings, said)
             except EnvironmentFaultError as again:
                 fault = again
-        await self._surroundings.close()  # its place may be the only one in which an empty action can be tried
         took_others = fault.asked == "step" and self._surroundings.taken > 0
-        if took_others or await self._takes_nothing():
+        if fault.asked == "step":
+            await self._note_outcome(self._surroundings)
+        await self._surroundings.close()  # its place may be the only one in which an empty action can be tried
+        is_noted = self.outcomes or not self._asks_outcomes
+        if (took_others and is_noted) or await self._is_well(fault, said) or took_others:
             raise FaultFollowsError(str(fault)) from fault
         raise fault
 
-    async def _takes_nothing(self) -> bool:
+    async def _is_well(self, fault: EnvironmentFaultError, said: Sequence[str]) -> bool:
+        """Whether an environment in which nothing was done works."""
         idle = self._idle()
         try:
             await idle.reset(self._row)
-            await idle.step("")
+            await self._note_outcome(idle)
+            try:
+                await idle.step("")
+            except EnvironmentFaultError as again:
+                return fault.asked == "step" and await self._takes_others(idle, (fault, again), said)
+            await self._note_outcome(idle)
             await idle.outcome()
             await idle.answer("")
-        except EnvironmentFaultError as fault:
-            return isinstance(fault.__cause__, StillWaitingError)
+        except EnvironmentFaultError as again:
+            return isinstance(again.__cause__, StillWaitingError)
         finally:
             await idle.close()
         return True
+
+    async def _takes_others(
+        self, idle: Surroundings, faults: Sequence[EnvironmentFaultError], said: Sequence[str]
+    ) -> bool:
+        """Whether it reads what is said, and would go on with something else."""
+        causes = [fault.__cause__ for fault in faults]
+        if not all(isinstance(cause, _OF_READERS) for cause in causes):
+            return False
+        if any(_quotes(causes[0], action) for action in said):
+            return True
+        for action in self._taken.tried(self._row):
+            try:
+                await idle.step(action)
+            except EnvironmentFaultError as other:
+                if not isinstance(other.__cause__, _OF_READERS):
+                    return False
+            else:
+                return True
+        return False
+
+    async def _note_outcome(self, surroundings: Surroundings) -> None:
+        """What it says of the episode, if it can say so now."""
+        if not self._asks_outcomes:
+            return
+        with suppress(EnvironmentFaultError):
+            outcome = await surroundings.outcome()
+            if outcome is not None and outcome.value is not None:
+                self.outcomes.append(outcome.value)
+
+
+def _quotes(error: BaseException | None, action: str) -> bool:
+    """Whether an error says of a text that was said that it cannot be read."""
+    if not action.strip():
+        return False
+    if isinstance(error, json.JSONDecodeError):
+        return error.doc.strip() != "" and error.doc.strip() in action
+    if isinstance(error, SyntaxError):
+        return bool((error.text or "").strip()) and (error.text or "").strip() in action
+    return isinstance(error, ValueError) and any(repr(text) in str(error) for text in (action, action.strip()))
 
 
 async def _repeated(surroundings: Surroundings, said: Sequence[str]) -> Step:

@@ -13,14 +13,16 @@ Why an episode ends:
     parse_error         the environment could not read what was said; earns the minimum
     environment_fault   the environment raised, or was late
 
-Who earns the minimum, or nothing because of a cut, earns the sum of the turns' rewards where that is lower: an episode
-that has cost something does not become cheaper by breaking off.
+Who earns the minimum, or nothing because of a cut, earns the sum of the turns' rewards where that is lower; and where
+no minimum was named, what turns, the environment's outcome as it stands and the recipe's lowest reward come to: an
+episode that has cost something, or would at its end, does not become cheaper by breaking off.
 
 Whose a fault is. The same actions are done once more in a fresh environment. If they go through there, the episode goes
 on in it, and what it comes to counts. If there is a fault again, at whatever turn, while a fresh environment has taken
-other actions before, or takes an empty one, then it follows the candidate: it earns the minimum, so that breaking the
-environment, always or by chance, is no way out of a bad reward. An environment that takes no empty action either, or
-does not begin, is broken, which is nobody's doing: the rollout leaves its group.
+other actions before, or takes an empty one (or, where it reads what is said, one that another episode began with:
+`harena.training.environments.environment.Faults`), then it follows the candidate: it earns the minimum, so that
+breaking the environment, always or by chance, is no way out of a bad reward. An environment that takes no other action
+either, or does not begin, is broken, which is nobody's doing: the rollout leaves its group.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from harena.training.environments.environment import (
     Faults,
     Step,
     Surroundings,
+    TakenActions,
     begun,
 )
 from harena.training.rewards.recipe import (
@@ -104,8 +107,10 @@ class Episodes:
         self._max_turns = max_turns
         self._recipe = None if recipe is None else CachedRecipe(recipe)
         self._form = form or TurnForm()
-        lowest_of_recipe = MINIMUM if recipe is None else min(MINIMUM, lowest(recipe))
-        self._minimum = lowest_of_recipe if minimum is None else minimum
+        self._lowest_of_recipe = MINIMUM if recipe is None else min(MINIMUM, lowest(recipe))
+        self._minimum = self._lowest_of_recipe if minimum is None else minimum
+        self._asks_outcomes = minimum is None
+        self._taken = TakenActions()
         self._overlong = overlong or Overlong()
         self._timeout = timeout_seconds
         self._now = now
@@ -125,7 +130,13 @@ class Episodes:
         began = self._now()
         self._counts["episodes"] += 1
         surroundings = self._surroundings(request.row)
-        faults = Faults(surroundings, partial(self._surroundings, request.row), request.row)
+        faults = Faults(
+            surroundings,
+            partial(self._surroundings, request.row),
+            request.row,
+            taken=self._taken,
+            asks_outcomes=self._asks_outcomes,
+        )
         try:
             with policy.seat() as seat:
                 turns = Turns(request, policy, seat, self._form)
@@ -188,23 +199,52 @@ class Episodes:
                     step = await surroundings.step(action)
                 except EnvironmentFaultError as fault:
                     step = await self._resumed(faults, fault, turns)
+                if len(turns.said) == 1:
+                    self._taken.add(row, action)
                 turns.tell("" if step.done else step.observation, reward=step.reward, parts=step.parts)
                 if step.done:
-                    return self._done(step, turns)
+                    return await self._done(row, step, turns, surroundings)
         except EpisodeEndedError as ended:
             return _EpisodeOutcome(ended.stop)
         except EnvironmentFaultError as fault:
             return _EpisodeOutcome(StopReason.ENVIRONMENT_FAULT, self._faulted(fault, faults, turns))
         return _EpisodeOutcome(StopReason.TURN_LIMIT)
 
-    def _least(self, turns: Turns) -> float:
-        """What is earned where an episode is not judged: the minimum, or the sum of its turns' rewards where that is
-        lower. Who has lost something on the way shall not get it back by breaking off."""
-        return min(self._minimum, sum((turn.reward or 0.0 for turn in turns.conversation.turns), 0.0))
+    def _least(self, turns: Turns, outcomes: Sequence[float] = ()) -> float:
+        """What is earned where an episode is not judged: the minimum, or what its turns, the recipe's lowest reward and
+        an outcome come to, where that is lower. Who has lost something on the way, or would lose it at the end, shall
+        not get it back by breaking off. `outcomes`: what environments say of the whole as it stands."""
+        of_turns = sum((turn.reward or 0.0 for turn in turns.conversation.turns), 0.0)
+        if not self._asks_outcomes:
+            return min(self._minimum, of_turns)
+        return min(self._minimum, of_turns, of_turns + self._lowest_of_recipe + min((0.0, *outcomes)))
 
-    def _done(self, step: Step, turns: Turns) -> _EpisodeOutcome:
+    async def _as_it_stands(self, row: PromptRow, turns: Turns, surroundings: Surroundings) -> float:
+        """What is earned where an episode breaks off here: no more than by ending it here, or by doing nothing, where
+        the environment cannot say any more what it has come to."""
+        if not self._asks_outcomes:
+            return self._least(turns)
+        try:
+            outcome = await surroundings.outcome()
+        except EnvironmentFaultError:
+            await surroundings.close()
+            outcome = await self._idle_outcome(row)
+        return self._least(turns, () if outcome is None or outcome.value is None else (outcome.value,))
+
+    async def _idle_outcome(self, row: PromptRow) -> Reward | None:
+        idle = self._surroundings(row)
+        try:
+            await idle.reset(row)
+            return await idle.outcome()
+        except EnvironmentFaultError:
+            return None
+        finally:
+            await idle.close()
+
+    async def _done(self, row: PromptRow, step: Step, turns: Turns, surroundings: Surroundings) -> _EpisodeOutcome:
         if step.stop == StopReason.PARSE_ERROR:
-            return _EpisodeOutcome(step.stop, Reward(value=self._least(turns), reason="parse_error"))
+            least = await self._as_it_stands(row, turns, surroundings)
+            return _EpisodeOutcome(step.stop, Reward(value=least, reason="parse_error"))
         return _EpisodeOutcome(StopReason.ANSWER)
 
     async def _resumed(self, faults: Faults, fault: EnvironmentFaultError, turns: Turns) -> Step:
@@ -215,7 +255,8 @@ class Episodes:
         self._counts["faults"] += not faults.count  # the environment did not begin
         if isinstance(fault, FaultFollowsError):
             self._counts["following"] += 1
-            return Reward(value=self._least(turns), reason="fault_follows_candidate", detail=str(fault))
+            least = self._least(turns, faults.outcomes)
+            return Reward(value=least, reason="fault_follows_candidate", detail=str(fault))
         return Reward(value=None, validity=RewardValidity.INFRA, reason="environment_fault", detail=str(fault))
 
     async def _reward(
@@ -241,8 +282,10 @@ class Episodes:
                 return self._faulted(fault, faults, turns)
 
         length = 0 if last is None else last.end - last.start
+        is_unjudged = cut_off and self._overlong.policy == "zero"
+        least = await self._as_it_stands(row, turns, surroundings) if is_unjudged else self._least(turns)
         return await self._overlong.applied(
-            score, cut_off=cut_off, length=length, limit=sampling.max_new_tokens, minimum=self._least(turns)
+            score, cut_off=cut_off, length=length, limit=sampling.max_new_tokens, minimum=least
         )
 
     async def _scored(self, row: PromptRow, turns: Turns, surroundings: Surroundings) -> Reward:
