@@ -25,6 +25,7 @@ from harena.scoring.digests import digest_of
 from harena.scoring.places import is_of_image, place_of, require_place, trusted_place
 from harena.scoring.scenario import Scenario
 from harena.scoring.scorers.blame import blamed
+from harena.scoring.scorers.languages import CHOSEN_LANGUAGE
 from harena.scoring.scorers.program import Bench, MemoryFilledError, MissingInterpreterError, python_of, starts
 from harena.scoring.scorers.tests import score_tests
 from harena.scoring.slices import LETTERS, MOST_AT_ONCE, aside, size_at_least
@@ -136,7 +137,7 @@ async def _apply(contract: Contract, bench: Bench) -> Verdict:
         return await _applied(contract, bench)
     except MissingInterpreterError as error:
         # the candidate names its entry and writes its first line: no contract asks for that language
-        detail = one_line(f"{error} (the candidate chose the language)", 500)
+        detail = one_line(f"{error} {CHOSEN_LANGUAGE}", 500)
         return failed(Reason.MISSING_ENTRY_POINT, detail, planned=_planned(contract), run=0, unjudged=True)
     except MemoryFilledError as error:
         return failed(Reason.MEMORY_LIMIT, str(error), planned=_planned(contract), run=0, unjudged=True)

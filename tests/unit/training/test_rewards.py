@@ -11,12 +11,14 @@ import pytest
 from fake_answers import filled
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.core.results import RunResult
+from harena.scoring.scorers.languages import CHOSEN_LANGUAGE
 from harena.sdk import scores
 from harena.training.data.prompts import PromptRow
-from harena.training.rewards import CachedRecipe, CodeTests, LLMJudge, Rule, prepare, reward_recipe, rewarded
+from harena.training.rewards import CachedRecipe, CodeTests, Composite, LLMJudge, Rule, prepare, reward_recipe, rewarded
 from harena.training.rollouts import scored
 from harena.training.rollouts.trajectory import Reward, RewardValidity
 
+STDIO = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1"}]}
 ROW = PromptRow(id="r", prompt="?", expected_output=" 42 ", scoring={"type": "tests"})
 
 
@@ -110,8 +112,8 @@ async def test_every_row_that_lacks_something_is_told_before_any_work(name: str)
     assert str(told.value).endswith("and 10 more")
 
 
-async def test_a_contract_with_a_mistake_is_told_before_any_work() -> None:
-    good = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1"}]}
+async def test_a_contract_with_a_mistake_is_told_before_any_work(said: Scores) -> None:
+    good = dict(STDIO)
     rows = [
         PromptRow(id="good", prompt="?", scoring=good),
         PromptRow(id="bad", prompt="?", scoring={**good, "cases": [{"stdot": "1"}]}),
@@ -174,19 +176,22 @@ class Scores:
         self.says: dict[str, dict[str, Any]] = {}
         self.raises: dict[str, Exception] = {}
         self.asked: list[str] = []
+        self.everything: dict[str, Any] = {}
 
     async def aio(self, program: str, scoring: Any, **_: Any) -> RunResult:
         self.asked.append(program)
+        program = program if isinstance(program, str) else next(iter(program["files"].values()))
         if (error := self.raises.get(program)) is not None:
             raise error
         base = {"score": 1.0, "passed": True, "validity": "valid", "reason": "passed", "detail": ""}
-        return filled(RunResult, {**base, **self.says.get(program, {})})
+        return filled(RunResult, {**base, **self.says.get(program, {}), **self.everything})
 
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> Scores:
     answers = Scores()
     monkeypatch.setattr(scored, "score", answers)
+    monkeypatch.setattr(scored, "_proved", set())
     assert scores.score is not answers
     return answers
 
@@ -252,19 +257,79 @@ async def test_starved_is_nobodys_fault(said: Scores) -> None:
 @pytest.mark.parametrize("validity", ["suspect", "invalid"])
 async def test_suspect_and_invalid_earn_the_minimum(said: Scores, validity: str) -> None:
     said.says["odd"] = {"score": None if validity == "invalid" else 0.0, "passed": False, "validity": validity}
+    assert (await CodeTests().reward(ROW, "right")).value == 1.0
     assert (await CodeTests(credit="fraction").reward(ROW, "odd")).value == 0.0
 
 
-async def test_what_a_judge_says_of_no_program_is_no_reward(said: Scores) -> None:
-    """It knows no such model, say: a 0 for all would look like a job that learns. A contract's own scorer that fails is
-    no way out."""
-    said.says["x"] = said.says["pass\n"] = {**INFRA, "validity": "invalid", "reason": "scorer_error", "detail": "404"}
-    judge = {"type": "score_model", "model": "m", "input": [{"role": "user", "content": "{{sample.output_text}}"}]}
-    by_judge = replace(ROW, scoring={"type": "weighted", "parts": {"only": {"weight": 1.0, "scoring": judge}}})
-    given = await CodeTests(deterministic=False).reward(by_judge, "x")
-    assert (given.value, given.validity, given.detail) == (None, RewardValidity.INFRA, "404")
+BROKEN = {**INFRA, "validity": "invalid", "reason": "scorer_error", "detail": "the image has no pytest"}
+JUDGE = {"type": "score_model", "model": "m", "input": [{"role": "user", "content": "{{sample.output_text}}"}]}
+
+
+@pytest.mark.parametrize("scoring", [ROW.scoring, {"type": "weighted", "parts": {"only": {"scoring": JUDGE}}}])
+async def test_what_is_invalid_for_no_program_too_is_no_reward(said: Scores, scoring: Any) -> None:
+    """The image lacks what the contract needs, or a judge knows no such model: a 0 for all would look like a job that
+    learns."""
+    said.says["x"] = said.says["pass\n"] = BROKEN
+    given = await CodeTests(deterministic=False).reward(replace(ROW, scoring=scoring), "x")
+    assert (given.value, given.validity, given.detail) == (None, RewardValidity.INFRA, BROKEN["detail"])
+
+
+async def test_a_contract_that_is_broken_for_those_who_come_to_it_is_no_reward_until_somebody_passes(
+    said: Scores,
+) -> None:
+    """A program that does nothing does not come so far. Of a judge an answer can make an error."""
+    said.says |= {"x": BROKEN, "pass\n": {"score": 0.0, "passed": False, "reason": "wrong_answer"}}
+    assert (await CodeTests().reward(ROW, "x")).value is None
+    by_judge = replace(ROW, scoring=JUDGE)
+    assert (await CodeTests(deterministic=False).reward(by_judge, "x")).value == 0.0
+    assert (await CodeTests().reward(ROW, "right")).value == 1.0
     given = await CodeTests().reward(ROW, "x")
-    assert (given.value, given.validity, given.reason) == (0.0, RewardValidity.VALID, "scorer_error")
+    assert (given.value, given.reason) == (0.0, "scorer_error")
+    said.says["pass\n"] = BROKEN
+    assert (await CodeTests().reward(ROW, "x")).value == 0.0
+
+
+@pytest.mark.parametrize("entry", ["solution.rb", "solution.lua", "solution.c"])
+async def test_an_entry_that_nothing_runs_is_no_reward(said: Scores, entry: str) -> None:
+    """The job has named it; a first line that names another interpreter is the program's own."""
+    lacks = {"score": 0.0, "passed": False, "reason": "missing_entry_point", "detail": f"no ruby {CHOSEN_LANGUAGE}"}
+    said.everything = lacks
+    recipe = CodeTests(entry=entry)
+    assert (await recipe.reward(ROW, "puts 5")).value is None
+    with pytest.raises(ValidationError, match=r"row r: no program would have a score: no ruby$"):
+        await prepare(recipe, [replace(ROW, scoring=STDIO)])
+    said.everything = {}
+    said.says["#!/bin/nothing"] = lacks
+    assert (await CodeTests().reward(ROW, "#!/bin/nothing")).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("contract", "detail", "refused"),
+    [
+        ({}, "the scorer failed", True),
+        ({"type": "command", "pytest": ["t.py"], "files": {"t.py": "x"}}, "the image has no pytest; add it", True),
+        (
+            {"type": "command", "command": ["sh", "t.sh"]},
+            "it does not end well with a candidate that does nothing",
+            False,
+        ),
+    ],
+)
+async def test_contracts_are_tried_before_the_first_rollout(
+    said: Scores, contract: dict[str, Any], detail: str, refused: bool
+) -> None:
+    """A few; where one of them has a score, the others are left to the rollouts."""
+    rows = [replace(ROW, id=str(number), scoring=contract or STDIO) for number in range(9)]
+    said.everything = {**BROKEN, "detail": detail}
+    if refused:
+        with pytest.raises(ValidationError, match=f"3 of 9 rows:\n  row 0: no program would have a score: {detail}"):
+            await prepare(CodeTests(), rows)
+    else:
+        await prepare(CodeTests(), rows)
+    assert len(said.asked) == 3
+    said.everything = {}
+    await prepare(Composite(parts={"only": (CodeTests(), 1.0)}), rows)
+    assert len(said.asked) == 6
 
 
 async def test_a_reward_that_was_lost_is_asked_for_again(said: Scores) -> None:
@@ -360,7 +425,7 @@ BLIND = {"model": "m", "messages": [{"role": "user", "content": "Is it right?"}]
         ({"type": "regex", "input": "{{ item.a }}", "item": {"a": "b"}, "pattern": "b"}, "holds nothing of the answer"),
     ],
 )
-async def test_contracts_that_pay_every_answer_are_refused(scoring: dict[str, Any], says: str) -> None:
+async def test_contracts_that_pay_every_answer_are_refused(said: Scores, scoring: dict[str, Any], says: str) -> None:
     """Before the first rollout: nothing could be learned from them."""
     row = replace(ROW, scoring=scoring)
     recipe = CodeTests(deterministic=False)

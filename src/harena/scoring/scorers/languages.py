@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+CHOSEN_LANGUAGE = "(the candidate chose the language)"
+"""ends what is said of an entry that nothing can run"""
 IDLE_SCRIPT = "true\n"
 """the shell script of a candidate that does nothing"""
 

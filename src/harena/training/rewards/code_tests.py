@@ -23,6 +23,7 @@ from harena.core.errors import NotFoundError, ValidationError
 from harena.scoring.formats.answers import JAVASCRIPT, PYTHON, SHELLS, program_in
 from harena.scoring.formats.asked_names import asked_names
 from harena.scoring.formats.continuing import continued, has_solution_class
+from harena.scoring.scorers.languages import NOTHING_BY_ENDING
 from harena.scoring.slices import aside
 from harena.sdk import scenarios, scoring_contracts
 from harena.training.data.imported_rows import ProgramForm
@@ -34,6 +35,7 @@ from harena.training.rollouts.scored import (
     asks_a_model,
     contract_mistakes,
     judged,
+    nobodys_score,
     passes_all,
     runs_programs,
     unseen,
@@ -43,7 +45,10 @@ from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward
 COMPLETION = "{completion}"
 ENTRY = "solution.py"
 _LEAST_SECONDS = 10.0
-_IDLE = {".py": "pass\n", ".sh": "true\n", ".bash": "true\n"}
+_MOST_TRIED = 3
+"""rows whose contracts are tried before the first rollout"""
+_IDLE = {".py": "pass\n", ".sh": "true\n", ".bash": "true\n", **NOTHING_BY_ENDING}
+_IDLE_REMARK = "# nothing\n"
 """programs that do nothing, by the ending of their file"""
 _LANGUAGES = {
     **dict.fromkeys((".sh", ".bash"), SHELLS),
@@ -127,6 +132,26 @@ class CodeTests:
         if wrong:
             raise rows_error(self.name, wrong, len(rows))
 
+    async def try_out(self, rows: Sequence[PromptRow]) -> None:
+        """Score a program that does nothing by the contracts of a few rows. Raises ValidationError where none of them
+        has a score: the image lacks what the contract needs, or the entry's language, or the scorer is broken."""
+        able = [row for row in rows if row.scoring is not None]
+        few = [row for row in able[:: max(1, len(able) // 2)][:_MOST_TRIED] if not self._is_asked(row)]
+        found = await asyncio.gather(*(self._nobodys(row) for row in few))
+        if few and all(found):
+            told = [f"row {row.id}: no program would have a score: {why}" for row, why in zip(few, found, strict=True)]
+            raise rows_error(self.name, told, len(rows))
+
+    def _is_asked(self, row: PromptRow) -> bool:
+        """A model judges it: it is asked where there is an answer."""
+        return asks_a_model(self._judged_by(row)["scoring"])
+
+    async def _nobodys(self, row: PromptRow) -> str:
+        judged_by = self._judged_by(row)
+        seconds = self.timeout_seconds or allowed_seconds(judged_by, _LEAST_SECONDS)
+        idle = self._idle(self._form(row))
+        return await nobodys_score(idle, judged_by, blueprint_id=self.blueprint_id, timeout_seconds=seconds)
+
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
         """Score the candidate by the row's contract. Raises ValidationError for a row without a scoring contract."""
         if row.scoring is None:
@@ -168,7 +193,7 @@ class CodeTests:
 
     def _idle(self, form: ProgramForm | None) -> Candidate:
         entry = self._entry(form)
-        return self._file(_IDLE.get(PurePosixPath(entry).suffix, "\n"), form)
+        return self._file(_IDLE.get(PurePosixPath(entry).suffix, _IDLE_REMARK), form)
 
     def _file(self, program: str, form: ProgramForm | None) -> Candidate:
         entry = self._entry(form)

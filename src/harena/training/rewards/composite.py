@@ -68,6 +68,11 @@ class Composite:
         for recipe, _ in self.parts.values():
             await CachedRecipe(recipe).prepare(rows)
 
+    async def try_out(self, rows: Sequence[PromptRow]) -> None:
+        """Let each part try whether anybody can be rewarded."""
+        for recipe, _ in self.parts.values():
+            await CachedRecipe(recipe).try_out(rows)
+
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
         """Sum the parts' rewards by their weights; a part without a value leaves the whole without one."""
         given = await asyncio.gather(*(rewarded(recipe, row, text) for recipe, _ in self.parts.values()))

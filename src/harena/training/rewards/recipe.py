@@ -24,12 +24,13 @@ MOST_TOLD = 20
 
 
 class RewardRecipe(Protocol):
-    """Rewards rollouts. Five more members are looked at where they are there:
+    """Rewards rollouts. Six more members are looked at where they are there:
 
     name            for errors
     minimum         what faults that follow the candidate earn, and all that cannot be trusted (MINIMUM)
     prepare(rows)   awaited before the first rollout
     check(row)      the row's mistakes, asked for after that, of every row
+    try_out(rows)   awaited after that: raises ValidationError where nobody can be rewarded
     constant(row)   the reward that every answer to the row earns, whatever it says; None = it depends on the answer
     """
 
@@ -114,6 +115,8 @@ async def prepare(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> None:
     if wrong:
         raise rows_error(recipe_name(recipe), wrong, len(rows))
     check_tells_apart(recipe, rows)
+    if (try_out := getattr(recipe, "try_out", None)) is not None:
+        await try_out(rows)
 
 
 def rows_error(recipe: str, wrong: Sequence[str], rows: int, *, of: str = "") -> ValidationError:
@@ -199,6 +202,11 @@ class CachedRecipe:
         """Prepare the inner recipe, if it asks for that."""
         if (ready := getattr(self.recipe, "prepare", None)) is not None:
             await ready(rows)
+
+    async def try_out(self, rows: Sequence[PromptRow]) -> None:
+        """Let the inner recipe try whether anybody can be rewarded, if it can tell."""
+        if (try_out := getattr(self.recipe, "try_out", None)) is not None:
+            await try_out(rows)
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
         """Give the remembered reward of an equal row and text, or ask the inner recipe. A reward without a value is not

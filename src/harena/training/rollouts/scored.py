@@ -3,20 +3,24 @@
 A fault that follows the candidate into a fresh sandbox, while another program runs there, is the candidate's own, and
 earns the minimum (also where the execution plane does not take a candidate at all, because it is too large), as
 `suspect` and `invalid` do: otherwise breaking the sandbox would be a way out of a bad reward.
-Where a model judges, what is invalid for a candidate that does nothing too (the judge refuses every question) is
-nobody's doing, and no reward: with a 0 for all, a job would complete that has learned nothing. Other scorers are the
-contract's own programs: one that fails on garbage would be a way out for whoever says garbage.
+What is invalid is nobody's doing, and no reward, as long as nobody has passed by this contract: it is broken, or the
+image. With a 0 for all, a job would complete that has learned nothing. Garbage is no way to it: the execution plane
+itself tells a scorer that is broken from one that an answer makes fail. Once somebody has passed, it is no excuse.
+A judge is believed only where it refuses every question, also about a candidate that does nothing.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from harena.core.errors import HarenaError, HostUnsupportedError
 from harena.core.results import Reason, Validity
+from harena.scoring.scorers.languages import CHOSEN_LANGUAGE
 from harena.sdk.scores import score
+from harena.training.data.prompts import digest
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward, RewardValidity
 
 FOLLOWS = "fault_follows_candidate"
@@ -28,6 +32,10 @@ _ANSWER = "{{ sample.output_text }}"
 """what a text contract judges where it does not say"""
 _LONGEST_TRIED = 200
 """characters of a pattern that is searched for in the shortest of texts"""
+_MOST_PROVED = 100_000
+_proved: set[str] = set()
+"""digests of contracts by which somebody has passed: what they say is broken is not so for everybody"""
+_LACKING = re.compile(r"the image (?:has no|lacks)|cannot be run")
 _OF_TEXTS = (*_JUDGES, "string_check", "text_similarity", "regex")
 
 
@@ -44,30 +52,85 @@ async def judged(
     """The reward of a candidate, run and scored in fresh sandboxes. `judged_by` are fields of a scenario, `scoring`
     among them; `idle` is a candidate that does nothing."""
     fields = {**judged_by, "blueprint_id": blueprint_id, "timeout_seconds": timeout_seconds, "retry_attempts": 2}
-    of_nobody = (Validity.INFRA, Validity.INVALID) if asks_a_model(judged_by["scoring"]) else (Validity.INFRA,)
+    may_err = asks_a_model(judged_by["scoring"])  # a judge that refuses one question, as an answer may make it do
     result = await _tried(candidate, fields)
-    if isinstance(result, HarenaError) or (result.validity in of_nobody and result.reason != Reason.STARVED):
+    if _may_be_nobodys(result):
         nothing = await _tried(idle, fields)
         if isinstance(nothing, HarenaError):
             if isinstance(result, HarenaError):
                 raise result
             raise nothing
-        if nothing.validity not in of_nobody:
+        if not _may_be_nobodys(nothing):
             # the platform may have been down, and be up again: the candidate is asked once more before it is blamed
             result = await _tried(candidate, fields)
             if isinstance(result, HarenaError):
                 return Reward(value=minimum, reason=FOLLOWS, detail=str(result))
-            if result.validity in of_nobody and result.reason != Reason.STARVED:
+            is_unproved = _is_broken(result) and not may_err and not _is_proved(judged_by["scoring"])
+            if _may_be_nobodys(result) and not is_unproved:
                 reason = FOLLOWS if result.validity == Validity.INFRA else result.reason
                 return Reward(value=minimum, reason=reason, detail=result.detail)
         elif isinstance(result, HarenaError):
             return Reward(value=None, validity=RewardValidity.INFRA, reason=nothing.reason, detail=str(result))
-    if result.validity in of_nobody:
+    if _is_broken(result) and not may_err and _is_proved(judged_by["scoring"]):
+        return Reward(value=minimum, reason=result.reason, detail=result.detail)
+    if _is_nobodys(result):
         return Reward(value=None, validity=RewardValidity.INFRA, reason=result.reason, detail=result.detail)
     if result.validity != Validity.VALID or result.score is None:
         return Reward(value=minimum, reason=result.reason, detail=result.detail)
+    if result.passed:
+        _note_proved(judged_by["scoring"])
     value = float(result.passed) if credit == "all" else float(result.score)
     return Reward(value=value, reason=result.reason, detail=result.detail)
+
+
+async def nobodys_score(
+    idle: Candidate, judged_by: Mapping[str, Any], *, blueprint_id: str | None = None, timeout_seconds: float
+) -> str:
+    """Why a contract has no score for a candidate that does nothing, where that is so for every other one; "" where it
+    may have one, and where the platform cannot be asked now."""
+    fields = {**judged_by, "blueprint_id": blueprint_id, "timeout_seconds": timeout_seconds, "retry_attempts": 2}
+    result = await _tried(idle, fields)
+    if isinstance(result, HarenaError) or not (_is_broken(result) or _lacks_language(result)):
+        return ""
+    detail = str(result.detail or result.reason).removesuffix(CHOSEN_LANGUAGE).strip()
+    # a command, or a verifier in its image, may come to no end with a candidate that does nothing, and with no other
+    of_commands = judged_by["scoring"].get("type") in ("command", "harbor", "weighted")
+    return "" if of_commands and _LACKING.search(detail) is None else detail
+
+
+def _is_nobodys(result: Any) -> bool:
+    """It has no score for the platform's sake, or the contract's."""
+    return result.validity in (Validity.INFRA, Validity.INVALID) or _lacks_language(result)
+
+
+def _may_be_nobodys(result: Any) -> bool:
+    return isinstance(result, HarenaError) or (_is_nobodys(result) and result.reason != Reason.STARVED)
+
+
+def _lacks_language(result: Any) -> bool:
+    """Nothing runs the entry, which the job has named: an idle candidate of the same name meets the same."""
+    is_missing: bool = result.reason == Reason.MISSING_ENTRY_POINT and result.detail.endswith(CHOSEN_LANGUAGE)
+    return is_missing
+
+
+def _is_broken(result: Any) -> bool:
+    """The contract is said to be broken. A right answer may be the first that comes to what is broken in it."""
+    return bool(result.validity == Validity.INVALID)
+
+
+def _is_proved(scoring: Mapping[str, Any]) -> bool:
+    """Somebody has passed by it: whoever comes to what is broken in it could have done otherwise."""
+    return _key(scoring) in _proved
+
+
+def _note_proved(scoring: Mapping[str, Any]) -> None:
+    if len(_proved) >= _MOST_PROVED:
+        _proved.clear()
+    _proved.add(_key(scoring))
+
+
+def _key(scoring: Mapping[str, Any]) -> str:
+    return digest(json.dumps(scoring, sort_keys=True, default=str))
 
 
 async def _tried(candidate: Candidate, fields: Mapping[str, Any]) -> Any:
