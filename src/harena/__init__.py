@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     )
     from harena.core.gateways import Gateway as Gateway
     from harena.core.gateways import GatewayRule as GatewayRule
+    from harena.core.job_lifecycle import JobState as JobState
     from harena.core.models import (
         Blueprint as Blueprint,
     )
@@ -225,9 +226,11 @@ if TYPE_CHECKING:
     from harena.core.records.training_plans import TrainingPlan as TrainingPlan
     from harena.core.records.training_plans import TuningPlan as TuningPlan
     from harena.core.results import Reason as Reason
+    from harena.core.results import Rescore as Rescore
     from harena.core.results import RunResult as RunResult
     from harena.core.results import Trust as Trust
     from harena.core.results import Validity as Validity
+    from harena.core.training_jobs import TrainingEventKind as TrainingEventKind
     from harena.core.training_jobs import TrainingState as TrainingState
     from harena.sdk import benchmark_job_defs as benchmark_job_defs
     from harena.sdk import benchmark_jobs as benchmark_jobs
@@ -303,6 +306,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "harena.core.daemons": ("Daemon",),
     "harena.core.gateways": ("Gateway", "GatewayRule"),
+    "harena.core.job_lifecycle": ("JobState",),
     "harena.core.models": (
         *("Blueprint", "BlueprintSummary", "ExecOutcome", "FileInfo", "Limits", "ProcessInfo", "ProcessResult"),
         *("ResourceUsage", "SandboxInfo", "SandboxStatus"),
@@ -350,11 +354,12 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "harena.core.results": (
         "Reason",
+        "Rescore",
         "RunResult",
         "Trust",
         "Validity",
     ),
-    "harena.core.training_jobs": ("TrainingState",),
+    "harena.core.training_jobs": ("TrainingEventKind", "TrainingState"),
     "harena.sdk": (
         *("benchmark_job_defs", "benchmark_jobs", "blueprints", "calibrations", "images", "registry", "scenarios"),
         *("scoring_contracts", "secrets", "snapshots", "training_jobs", "webhooks"),

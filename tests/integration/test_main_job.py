@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harena.jobs.lifecycle import JobState
+from harena.core.job_lifecycle import JobState
 
 HARENA = [sys.executable, "-m", "harena.cli.main"]
 BLUEPRINT = "python-ml-training-env"

@@ -40,6 +40,7 @@ from harena.core.catalog import (
 )
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
+from harena.core.job_lifecycle import OPEN_STATES
 from harena.core.records.catalog import ENTRIES, ArchivedVersions, CatalogEntry, CatalogPage
 from harena.core.registry import IN_USE
 from harena.core.results import Trust
@@ -48,7 +49,6 @@ from harena.core.threads import SCENARIOS
 from harena.core.workspace import CheckRoom
 from harena.jobs.benchmark.kept_json import content_of, pack, unpack
 from harena.jobs.definitions import with_secret, without_secret
-from harena.jobs.lifecycle import OPEN_STATES
 
 if TYPE_CHECKING:
     from harena.scoring.contracts.stored import StoredContract

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from harena.core.job_lifecycle import IllegalTransition, RunState, check_run_transition
 from harena.jobs.capacity import EXECUTING_PER_CORE
-from harena.jobs.lifecycle import IllegalTransition, RunState, check_run_transition
 
 
 def effective_concurrency(requested: int, cores: int) -> int:

@@ -18,9 +18,9 @@ from typing import Protocol
 from harena.core.catalog import Lineage
 from harena.core.clock import Clock, Timer
 from harena.core.errors import HarenaError, PlatformError
+from harena.core.job_lifecycle import JobState
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.core.workspace import DEFAULT_WORKSPACE
-from harena.jobs.lifecycle import JobState
 from harena.jobs.retry import GiveUp, RetryPolicy, decide, decide_scored
 from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.slots import Slots

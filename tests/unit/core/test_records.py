@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import enum
 import hashlib
+import pkgutil
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import harena
+from harena import core
 from harena.core import records
+from harena.core.records.record import Record
 
 MODULES = sorted(Path(records.__path__[0]).glob("*.py"))
 OF_ALL_RECORDS = "record"
@@ -40,6 +45,29 @@ def test_a_record_can_be_imported_from_harena(module: str, node: ast.ClassDef) -
     """By its name, which is listed."""
     assert node.name in harena.__all__
     assert getattr(harena, node.name).__module__ == f"harena.core.records.{module}"
+
+
+INSIDE = {"Record", "ImageConfig", "HealthCheck", "Frame", "RunState"}
+"""records and enums of core that no user is given: what all have in common, builds of images, bytes of HTTP, runs
+in the store"""
+
+
+def records_and_enums() -> Iterator[type]:
+    """Public ones of all modules of core: nouns that are older than `core/records` have modules of their own."""
+    for module in pkgutil.walk_packages(core.__path__, "harena.core."):
+        for name, value in vars(import_module(module.name)).items():
+            is_own = isinstance(value, type) and value.__module__ == module.name and not name.startswith("_")
+            if is_own and issubclass(value, Record | enum.Enum):
+                yield value
+
+
+def test_every_record_and_enum_of_core_can_be_imported_from_harena() -> None:
+    """A field whose docstring names an enum is compared with its members."""
+    found = list(records_and_enums())
+    assert {"JobState", "TrainingEventKind", "Rescore", "BenchmarkJob"} < {kind.__name__ for kind in found}
+    assert [
+        kind for kind in found if kind.__name__ not in INSIDE and getattr(harena, kind.__name__, None) is not kind
+    ] == []
 
 
 @pytest.mark.parametrize(("module", "node"), CLASSES)

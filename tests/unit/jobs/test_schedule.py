@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.jobs.lifecycle import IllegalTransition
+from harena.core.job_lifecycle import IllegalTransition
 from harena.jobs.schedule import Schedule, Ticket, Tickets, effective_concurrency, tickets
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFailedError
+from harena.core.job_lifecycle import JobState
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.jobs.lifecycle import JobState
 from harena.jobs.retry import RetryPolicy
 from harena.jobs.schedule import Schedule, Ticket, tickets
 from harena.jobs.slots import Slots

@@ -21,6 +21,7 @@ from test_benchmark_jobs import Named, NoSandboxes, Recipes, Scorer, load, opene
 from harena.core.blueprint_source import BlueprintSource
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.job_lifecycle import OPEN_STATES
 from harena.core.job_store import STORE_UNAVAILABLE, Batch, JobChanges
 from harena.core.leases import Owner
 from harena.core.models import Blueprint
@@ -28,7 +29,6 @@ from harena.core.node_config import NodeConfig
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import LimitsOf
 from harena.jobs.benchmark import retention
-from harena.jobs.lifecycle import OPEN_STATES
 from harena.server.whole_results import whole_results
 from harena.store.benchmark_jobs import JobStore
 from harena.store.tables import benchmark_jobs

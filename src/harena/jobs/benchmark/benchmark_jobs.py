@@ -32,6 +32,7 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.idempotency import IdempotencyKey
+from harena.core.job_lifecycle import ENDED_STATES, OPEN_STATES, JobState
 from harena.core.job_store import STORE_UNAVAILABLE, JobChanges
 from harena.core.node_config import NodeConfig
 from harena.core.ports.image_builds import BuildsFolders
@@ -61,7 +62,6 @@ from harena.jobs.benchmark.task_folders import TaskFolders
 from harena.jobs.capacity import EXECUTING_PER_CORE
 from harena.jobs.capacity_monitor import CapacityMonitor
 from harena.jobs.catalog import Catalog
-from harena.jobs.lifecycle import ENDED_STATES, OPEN_STATES, JobState
 from harena.jobs.owner import this_process
 from harena.jobs.slots import Slots
 from harena.jobs.stored_bytes import StoredRoom

@@ -28,12 +28,12 @@ from harena.core.catalog import (
 )
 from harena.core.clock import Clock
 from harena.core.errors import HostUnsupportedError, NotFoundError, ValidationError
+from harena.core.job_lifecycle import ENDED_STATES
 from harena.core.records.calibrations import CalibrationReport
 from harena.core.records.catalog import CalibrationJob, CalibrationOutline, StoredScenarios
 from harena.core.threads import SCENARIOS
 from harena.jobs.benchmark.job_scenarios import kept_sources, read_batch
 from harena.jobs.benchmark.kept_json import pack, unpack
-from harena.jobs.lifecycle import ENDED_STATES
 
 if TYPE_CHECKING:
     from harena.core.idempotency import IdempotencyKey

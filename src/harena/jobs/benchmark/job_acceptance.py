@@ -19,6 +19,7 @@ from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.garbage import collection_paused
+from harena.core.job_lifecycle import JobState, RunState
 from harena.core.job_store import NO_RUNS, JobCounts, NewBenchmarkJob, OpenRun, StoredBenchmarkJob
 from harena.core.leases import Owner
 from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
@@ -49,7 +50,6 @@ from harena.jobs.benchmark.job_scenarios import JobScenarios, LoadScenarios, lin
 from harena.jobs.benchmark.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.jobs.benchmark.left_runs import LeftRuns
 from harena.jobs.benchmark.task_folders import TaskFolder, TaskFolders
-from harena.jobs.lifecycle import JobState, RunState
 from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
 from harena.jobs.schedule import Ticket, Tickets, effective_concurrency, tickets

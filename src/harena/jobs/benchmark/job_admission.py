@@ -13,9 +13,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from harena.core.errors import LimitExceededError
+from harena.core.job_lifecycle import OPEN_STATES
 from harena.core.models import Limits
 from harena.core.workspace import within
-from harena.jobs.lifecycle import OPEN_STATES
 from harena.jobs.slots import Slots
 
 if TYPE_CHECKING:

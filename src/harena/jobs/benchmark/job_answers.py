@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from harena.core.job_lifecycle import JobState
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
     BenchmarkJob,
@@ -19,7 +20,6 @@ from harena.core.records.benchmark_jobs import (
     ResultsPage,
     WebhookDelivery,
 )
-from harena.jobs.lifecycle import JobState
 
 if TYPE_CHECKING:
     from harena.core.job_store import EndedRun, JobEvent, StoredBenchmarkJob

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harena.core.clock import Clock
+from harena.core.job_lifecycle import RunState
 from harena.core.job_store import JobChanges, JobEvent, RunChange
 from harena.core.results import RunResult
 from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.jobs.counts import RunCounts
-from harena.jobs.lifecycle import RunState
 from harena.jobs.schedule import Ticket
 from harena.jobs.summary import run_record
 from harena.jobs.worker import JobScenario, one_line

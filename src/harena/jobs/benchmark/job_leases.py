@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, PlatformError
+from harena.core.job_lifecycle import OPEN_STATES, JobState, RunState
 from harena.core.job_store import JobChanges
 from harena.core.results import Reason, Trust
 from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob
@@ -16,7 +17,6 @@ from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.jobs.benchmark.left_runs import left_runs
 from harena.jobs.counts import RunCounts
 from harena.jobs.lease import LeaseWatch
-from harena.jobs.lifecycle import OPEN_STATES, JobState, RunState
 from harena.jobs.owner import OwnerStatus, owner_status
 from harena.jobs.schedule import Ticket
 from harena.jobs.worker import WRITTEN_AT_A_TIME, ContractTrust, KnownVerdict, one_line, unscored

@@ -13,7 +13,7 @@ from heapq import merge
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from harena.jobs.lifecycle import RunState
+from harena.core.job_lifecycle import RunState
 
 if TYPE_CHECKING:
     from harena.core.job_store import JobStorePort, OpenRun, StoredBenchmarkJob

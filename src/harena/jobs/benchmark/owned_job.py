@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
+from harena.core.job_lifecycle import JobState, check_job_transition
 from harena.core.job_store import LEASE_LOST, JobChanges, JobStorePort
 from harena.core.results import Reason
 from harena.jobs.benchmark.job_acceptance import AcceptedJob
@@ -15,7 +16,6 @@ from harena.jobs.benchmark.job_journal import StoreJournal
 from harena.jobs.benchmark.job_writer import BatchWriter
 from harena.jobs.counts import RunCounts
 from harena.jobs.lease import BEAT_SECONDS
-from harena.jobs.lifecycle import JobState, check_job_transition
 from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.slots import Slots
 from harena.jobs.worker import JobExecution, one_line, unscored

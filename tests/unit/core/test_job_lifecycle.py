@@ -2,7 +2,7 @@
 
 import pytest
 
-from harena.jobs.lifecycle import (
+from harena.core.job_lifecycle import (
     JOB_TRANSITIONS,
     RUN_TRANSITIONS,
     IllegalTransition,
