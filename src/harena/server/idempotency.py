@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Generic[T]):
+class Refindable(Generic[T]):
     """How what has been created is found again."""
 
     reference: Callable[[T], str]
@@ -54,7 +54,7 @@ async def _read(text: str) -> Any:
     return json.loads(text)
 
 
-AS_TEXT: Known[Any] = Known(json.dumps, _read)
+AS_TEXT: Refindable[Any] = Refindable(json.dumps, _read)
 """for answers that are short, and that cannot be asked for again"""
 
 
@@ -97,7 +97,7 @@ class Idempotency:
         route: str,
         key: IdempotencyKey | None,
         create: Callable[[], Awaitable[T]],
-        known: Known[T] | None,
+        known: Refindable[T] | None,
     ) -> T:
         """What `create` gives; where it has been created with this key before, what `known` finds.
 
@@ -158,7 +158,9 @@ class Idempotency:
                 await shared.give_up(workspace, route, key)
             raise
 
-    def _done(self, workspace: str, name: tuple[str, str], known: Known[Any] | None, work: asyncio.Task[Any]) -> None:
+    def _done(
+        self, workspace: str, name: tuple[str, str], known: Refindable[Any] | None, work: asyncio.Task[Any]
+    ) -> None:
         if work.cancelled() or work.exception() is not None or known is None:
             self._forget(workspace, name)
             return

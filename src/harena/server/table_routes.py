@@ -1,7 +1,7 @@
 """Routes that are made from the table of operations.
 
 An operation whose port answers a record, or nothing, needs no more than its row. One that takes a body names what
-checks and reads it (`Taken`). What streams, or takes bytes, is written by hand, below its row's method and path.
+checks and reads it (`JsonBody`). What streams, or takes bytes, is written by hand, below its row's method and path.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from harena.server.answers import JsonAnswer, begun
 from harena.server.bodies import OCTETS, JsonRoute, arriving
 from harena.server.bounds import Pairs
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS
-from harena.server.idempotency import Known
+from harena.server.idempotency import Refindable
 from harena.server.identity import Caller
 from harena.server.routes.dependencies import BYTES, CALLERS, Once, State
 from harena.server.routes.given_files import with_files
@@ -49,7 +49,7 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class JsonBody:
     """How the body of an operation is checked, and what its port is asked with."""
 
     shape: Any
@@ -66,9 +66,9 @@ class TableRoutes:
     def __init__(
         self,
         operations: Sequence[AnyOperation],
-        bodies: Mapping[AnyOperation, Taken] | None = None,
+        bodies: Mapping[AnyOperation, JsonBody] | None = None,
         answers: Mapping[AnyOperation, Callable[[Any], Any]] | None = None,
-        known: Mapping[AnyOperation, Callable[[Any], Known[Any]]] | None = None,
+        known: Mapping[AnyOperation, Callable[[Any], Refindable[Any]]] | None = None,
     ) -> None:
         """`bodies`: how JSON is taken. `answers`: how what a port gives becomes an answer, where it is none itself.
         `known`: how a port finds again what an operation has created, where it does not keep the idempotency key."""
@@ -112,18 +112,18 @@ class TableRoutes:
         return router
 
     def _made(self, operation: AnyOperation) -> tuple[Callable[..., Any], Mapping[str, Any]]:
-        taken = self._bodies.get(operation)
-        extra = None if taken is None else {"openapi_extra": taken.documented}
-        told = self._answers.get(operation, lambda found: found)
-        if taken is not None:
+        body = self._bodies.get(operation)
+        extra = None if body is None else {"openapi_extra": body.documented}
+        to_answer = self._answers.get(operation, lambda found: found)
+        if body is not None:
             known = self._known[operation] if operation.creates and not operation.has_key else None
-            endpoint = _taking(operation, taken, told, known)
+            endpoint = _asked_by_json(operation, body, to_answer, known)
         elif operation.media_type in _STREAMS:
             endpoint = _streaming(operation)
         elif operation.body == OCTETS:
             endpoint = _receiving(operation)
         else:
-            endpoint = _asking(operation, told)
+            endpoint = _asked_by_address(operation, to_answer)
         return endpoint, {**(extra or {}), "description": operation.description}
 
 
@@ -141,7 +141,7 @@ def _answered(operation: AnyOperation) -> dict[str, Any]:
     return {"response_model": None}
 
 
-def _asking(operation: AnyOperation, told: Callable[[Any], Any]) -> Callable[..., Any]:
+def _asked_by_address(operation: AnyOperation, to_answer: Callable[[Any], Any]) -> Callable[..., Any]:
     """An endpoint that asks the port with what the address says."""
 
     async def asked(_caller: Caller, _state: ServerState, **given: Any) -> Response:
@@ -161,25 +161,25 @@ def _asking(operation: AnyOperation, told: Callable[[Any], Any]) -> Callable[...
                 name,
                 seconds,
             )
-        return Response(status_code=204) if operation.answer is None else JsonAnswer(told(found), operation.status)
+        return Response(status_code=204) if operation.answer is None else JsonAnswer(to_answer(found), operation.status)
 
     mappings = [one.name for one in operation.parameters() if one.bounds.pairs]
     waiting = [] if operation.waits is None else [_parameter("wait_seconds", WaitSeconds, 0.0)]
     return _signed(asked, operation, [*map(_from_address, operation.parameters()), *waiting])
 
 
-def _taking(
+def _asked_by_json(
     operation: AnyOperation,
-    taken: Taken,
-    told: Callable[[Any], Any],
-    known: Callable[[Any], Known[Any]] | None,
+    body: JsonBody,
+    to_answer: Callable[[Any], Any],
+    known: Callable[[Any], Refindable[Any]] | None,
 ) -> Callable[..., Any]:
     """An endpoint that asks the port with a body; for a creation once for each idempotency key."""
 
     async def take(asked: Any, _caller: Caller, _state: ServerState, _key: IdempotencyKey | None = None) -> Response:
         if operation.starts_work:
             _state.check_not_draining()
-        given, key = taken.request(asked), {"key": _key} if operation.has_key else {}
+        given, key = body.request(asked), {"key": _key} if operation.has_key else {}
         port = _state.operations.in_workspace(_caller.workspace)
 
         async def made() -> Any:
@@ -187,15 +187,15 @@ def _taking(
                 return await operation.of(port, {"request": request, **key})
 
         if not operation.creates:
-            return JsonAnswer(told(await made()), operation.status)
+            return JsonAnswer(to_answer(await made()), operation.status)
         route = operation.path.removeprefix("/v1/")
         found = known and known(port)
         return JsonAnswer(
-            told(await _state.idempotency.once(_caller.workspace, route, _key, made, found)), operation.status
+            to_answer(await _state.idempotency.once(_caller.workspace, route, _key, made, found)), operation.status
         )
 
     once = [_parameter("_key", Once)] if operation.creates else []
-    return _signed(take, operation, [_parameter("asked", taken.shape), *once])
+    return _signed(take, operation, [_parameter("asked", body.shape), *once])
 
 
 def _receiving(operation: AnyOperation) -> Callable[..., Any]:

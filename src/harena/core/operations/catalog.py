@@ -25,8 +25,8 @@ _GONE = frozenset({404})
 _CALIBRATIONS = "/v1/calibrations"
 
 
-class Kept:
-    """The operations on what is kept of one kind. Their path says the kind."""
+class EntryOperations:
+    """The operations on catalogue entries of one kind. Their path says the kind."""
 
     def __init__(
         self, kind: CatalogKind, noun: str, names: Sequence[str], page: type, body: str, told: Sequence[str]
@@ -71,8 +71,8 @@ class Kept:
         self.operations = (self.create, self.list, self.get, self.archive, self.delete)
 
 
-KEPT: Mapping[CatalogKind, Kept] = {
-    "scenarios": Kept(
+ENTRIES_OF: Mapping[CatalogKind, EntryOperations] = {
+    "scenarios": EntryOperations(
         "scenarios",
         NOUN,
         [f"{verb}_scenarios" for verb in ("create", "list", "get", "archive", "delete")],
@@ -89,7 +89,7 @@ KEPT: Mapping[CatalogKind, Kept] = {
             "used\nagain, and results keep its digest.",
         ],
     ),
-    "scoring_contracts": Kept(
+    "scoring_contracts": EntryOperations(
         "scoring_contracts",
         NOUN,
         ["create_contract", "list_contracts", "get_contract", "archive_contract", "delete_contract"],
@@ -105,7 +105,7 @@ KEPT: Mapping[CatalogKind, Kept] = {
             "cannot\nbe run any more.",
         ],
     ),
-    "benchmark_job_defs": Kept(
+    "benchmark_job_defs": EntryOperations(
         "benchmark_job_defs",
         DEFINITIONS,
         ["create", "list_definitions", "get", "archive", "delete"],
@@ -157,10 +157,10 @@ GET_CALIBRATION = Operation(
     waits=lambda port, calibration: port.wait_calibration(calibration),
 )
 OPERATIONS = (
-    *KEPT["scenarios"].operations,
-    *KEPT["scoring_contracts"].operations,
+    *ENTRIES_OF["scenarios"].operations,
+    *ENTRIES_OF["scoring_contracts"].operations,
     CALIBRATE,
     GET_CALIBRATION,
-    *KEPT["benchmark_job_defs"].operations,
+    *ENTRIES_OF["benchmark_job_defs"].operations,
     RUN,
 )

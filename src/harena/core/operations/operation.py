@@ -114,7 +114,7 @@ class Operation(Generic[P, R]):
         """The parameters of its address, in the order of the port's signature."""
         return () if self.port is None else _parameters(self)
 
-    def given(self, *args: P.args, **kwargs: P.kwargs) -> Mapping[str, Any]:
+    def arguments(self, *args: P.args, **kwargs: P.kwargs) -> Mapping[str, Any]:
         """Arguments of the port's method by their names, with its defaults. Raises TypeError."""
         assert self.port is not None
         bound = inspect.signature(self.port).bind(None, *args, **kwargs)

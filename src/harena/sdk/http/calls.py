@@ -48,11 +48,11 @@ class Calls:
 
     async def call(self, operation: Operation[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """What the port of the operation would give."""
-        return await self.asked(operation, operation.given(*args, **kwargs))
+        return await self.ask(operation, operation.arguments(*args, **kwargs))
 
     async def waited(self, operation: Operation[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """What `call` gives when the thing has ended, or after WAIT_SECONDS."""
-        return await self.asked(operation, operation.given(*args, **kwargs), wait_seconds=WAIT_SECONDS)
+        return await self.ask(operation, operation.arguments(*args, **kwargs), wait_seconds=WAIT_SECONDS)
 
     async def ended(self, get: Operation[[str], Coroutine[Any, Any, J]], name: str, is_over: Callable[[J], bool]) -> J:
         """The thing of this name or id when it has ended. A server that is or goes away is asked again for ten minutes:
@@ -111,7 +111,7 @@ class Calls:
                     raise SandboxUnavailableError(said, step=error.step, reason=error.reason) from error
             await self._clock.sleep(pauses.step())
 
-    async def asked(
+    async def ask(
         self, operation: Operation[Any, Coroutine[Any, Any, T]], given: Mapping[str, Any], **more: float
     ) -> T:
         """What the operation answers; `given` has every parameter of its address."""

@@ -25,11 +25,11 @@ class HttpCatalog(Calls):
         """Store an entry on the server; files that the request names are this machine's, and their content is sent."""
         if kind == "benchmark_job_defs" and isinstance(request.get("request"), Mapping):
             request = {**request, "request": await with_contents(request["request"])}
-        return await self.created(table.KEPT[kind].create, await with_contents(request))
+        return await self.created(table.ENTRIES_OF[kind].create, await with_contents(request))
 
     async def get_catalog_entry(self, kind: CatalogKind, ref: str, *, content: bool = False) -> CatalogEntry:
         """Fetch an entry, with its content where that is asked for."""
-        return await self.call(table.KEPT[kind].get, kind, ref, content=content)
+        return await self.call(table.ENTRIES_OF[kind].get, kind, ref, content=content)
 
     async def list_catalog_entries(
         self,
@@ -44,16 +44,16 @@ class HttpCatalog(Calls):
     ) -> CatalogPage:
         """Fetch one page of the entries of a kind."""
         wanted = {"name": name, "prefix": prefix, "metadata": metadata, "archived": archived}
-        page: Any = await self.asked(table.KEPT[kind].list, {**wanted, "limit": limit, "cursor": cursor})
+        page: Any = await self.ask(table.ENTRIES_OF[kind].list, {**wanted, "limit": limit, "cursor": cursor})
         return CatalogPage(entries=page[kind], next_cursor=page.next_cursor)  # which the wire calls by its kind
 
     async def archive_catalog_entry(self, kind: CatalogKind, ref: str) -> ArchivedVersions:
         """Archive a name's versions, or the one that the reference names."""
-        return await self.call(table.KEPT[kind].archive, kind, ref)
+        return await self.call(table.ENTRIES_OF[kind].archive, kind, ref)
 
     async def delete_catalog_entry(self, kind: CatalogKind, ref: str) -> None:
         """Delete the version that the reference names."""
-        await self.call(table.KEPT[kind].delete, kind, ref)
+        await self.call(table.ENTRIES_OF[kind].delete, kind, ref)
 
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None

@@ -47,9 +47,9 @@ class KnownRecords:
     def __init__(self) -> None:
         self._records: WeakValueDictionary[str, KnownRecord] = WeakValueDictionary()
 
-    def told(self, info: SandboxInfo) -> KnownRecord:
-        """The record of this sandbox, with what was said now. An end is final: an answer that was under way when it
-        came, and is older, changes nothing."""
+    def updated(self, info: SandboxInfo) -> KnownRecord:
+        """The record of this sandbox, brought up to date by an answer. An end is final: an answer that was under way
+        when it came, and is older, changes nothing."""
         record = self._records.get(info.id)
         if record is None:
             record = self._records[info.id] = KnownRecord(info)
@@ -65,7 +65,7 @@ class RemoteHandle:
         """`known`: what the connection's handles share; None = this one is alone."""
         self._connection = connection
         self._known = known or KnownRecords()
-        self._record = self._known.told(info)
+        self._record = self._known.updated(info)
         self._port = RemoteSandbox(connection, self)
 
     @property
@@ -113,7 +113,7 @@ class RemoteHandle:
         where = address(operation, sandbox_id=self._record.info.id)
         answer = await self._connection.json(*where, query=query, content=content)
         with self._connection.understanding("a sandbox's record"):
-            self._record = self._known.told(info_from_json(answer))
+            self._record = self._known.updated(info_from_json(answer))
         return self._record.info
 
 

@@ -13,7 +13,7 @@ from harena.server.bodies import LINES
 from harena.server.bounds import MOST_LINES_BYTES, Id
 from harena.server.event_streams import EVENTS, After, LastEventId, sent
 from harena.server.routes.dependencies import Reader, State
-from harena.server.table_routes import TableRoutes, Taken
+from harena.server.table_routes import JsonBody, TableRoutes
 from harena.server.whole_results import whole_results
 
 _LINES_TOLD = "A `JobLinesBody`, then one scenario to a line."
@@ -42,7 +42,7 @@ def _request(asked: shapes.JobBody) -> Mapping[str, Any]:
 
 routes = TableRoutes(
     table.OPERATIONS,
-    {table.CREATE: Taken(shapes.JobBody, _request, documented=_OR_LINES), table.SCORE: Taken(ScoreRequest)},
+    {table.CREATE: JsonBody(shapes.JobBody, _request, documented=_OR_LINES), table.SCORE: JsonBody(ScoreRequest)},
 )
 
 

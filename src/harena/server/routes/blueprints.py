@@ -13,7 +13,7 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bounds import Id
 from harena.server.contents import decoded_files
-from harena.server.idempotency import Known
+from harena.server.idempotency import Refindable
 from harena.server.networks import gateways, policy
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.table_routes import TableRoutes
@@ -47,7 +47,7 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
             log=asked.log,
         )
 
-    known: Known[Blueprint] = Known(lambda blueprint: blueprint.id, operations.get_blueprint)
+    known: Refindable[Blueprint] = Refindable(lambda blueprint: blueprint.id, operations.get_blueprint)
     return await _answer(await state.idempotency.once(caller.workspace, "blueprints", key, made, known), 201)
 
 

@@ -21,11 +21,11 @@ from harena.core.records.catalog import CatalogEntry, CatalogPage
 from harena.server.answers import JsonAnswer
 from harena.server.bounds import Id, OnceHeader
 from harena.server.catalog_shapes import CalibrationBody, ContractBody, DefinitionBody, JobFieldsBody, ScenariosBody
-from harena.server.idempotency import Known
+from harena.server.idempotency import Refindable
 from harena.server.routes.dependencies import Once, State, Writer, fingerprinted
 from harena.server.routes.given_files import with_files
 from harena.server.shapes import RequestBody
-from harena.server.table_routes import TableRoutes, Taken
+from harena.server.table_routes import JsonBody, TableRoutes
 
 
 def _fields(asked: RequestBody) -> dict[str, Any]:
@@ -41,26 +41,26 @@ def _page(kind: CatalogKind, page: CatalogPage) -> Mapping[str, Any]:
     return {kind: [entry.to_dict() for entry in page.entries], "next_cursor": page.next_cursor}
 
 
-def _known(kind: CatalogKind, operations: CatalogOperations) -> Known[CatalogEntry]:
+def _known(kind: CatalogKind, operations: CatalogOperations) -> Refindable[CatalogEntry]:
     async def again(ref: str) -> CatalogEntry:
         return (await operations.get_catalog_entry(kind, ref)).as_created()
 
-    return Known(lambda entry: entry.ref, again)
+    return Refindable(lambda entry: entry.ref, again)
 
 
 routes = TableRoutes(
     table.OPERATIONS,
     {
-        table.KEPT["scenarios"].create: Taken(ScenariosBody, _fields),
-        table.KEPT["scoring_contracts"].create: Taken(ContractBody, _fields),
-        table.CALIBRATE: Taken(CalibrationBody, _calibration),
+        table.ENTRIES_OF["scenarios"].create: JsonBody(ScenariosBody, _fields),
+        table.ENTRIES_OF["scoring_contracts"].create: JsonBody(ContractBody, _fields),
+        table.CALIBRATE: JsonBody(CalibrationBody, _calibration),
     },
-    {kept.list: partial(_page, kind) for kind, kept in table.KEPT.items()},
-    {kept.create: partial(_known, kind) for kind, kept in table.KEPT.items()},
+    {kept.list: partial(_page, kind) for kind, kept in table.ENTRIES_OF.items()},
+    {kept.create: partial(_known, kind) for kind, kept in table.ENTRIES_OF.items()},
 )
 
 
-@routes.by_hand(table.KEPT["benchmark_job_defs"].create)
+@routes.by_hand(table.ENTRIES_OF["benchmark_job_defs"].create)
 async def create(asked: DefinitionBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Keep a definition as the next version of its name; the same content and metadata give the version that there
     is."""

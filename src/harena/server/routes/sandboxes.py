@@ -24,7 +24,7 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
 from harena.server.bounds import MOST_SHORT, Id, OptionalWord
 from harena.server.contents import decoded_files
-from harena.server.idempotency import Known
+from harena.server.idempotency import Refindable
 from harena.server.networks import gateways, policy
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.state import ServerState
@@ -50,7 +50,7 @@ async def create(asked: shapes.SandboxBody, caller: Writer, state: State, key: O
         return await _create(state, caller.workspace, spec, asked.lease_id)
 
     find = partial(state.sandboxes.find, caller.workspace)
-    known: Known[SandboxHandle] = Known(lambda handle: handle.info.id, find)
+    known: Refindable[SandboxHandle] = Refindable(lambda handle: handle.info.id, find)
     handle = await state.idempotency.once(caller.workspace, "sandboxes", key, made, known)
     return JsonAnswer(info_to_json(handle.info), status_code=201)
 

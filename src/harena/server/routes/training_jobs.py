@@ -12,7 +12,7 @@ from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bounds import Id
 from harena.server.event_streams import EVENTS, After, LastEventId, sent
 from harena.server.routes.dependencies import Reader, State, Writer
-from harena.server.table_routes import TableRoutes, Taken
+from harena.server.table_routes import JsonBody, TableRoutes
 from harena.server.training_shapes import TRAINING_REQUEST, RetryBody
 
 TrainingBody = Annotated[dict[str, Any], AtMost(100)]
@@ -24,7 +24,9 @@ def _without_paths(asked: dict[str, Any]) -> Mapping[str, Any]:
     return asked
 
 
-routes = TableRoutes(table.OPERATIONS, {table.CREATE: Taken(TrainingBody, _without_paths, documented=TRAINING_REQUEST)})
+routes = TableRoutes(
+    table.OPERATIONS, {table.CREATE: JsonBody(TrainingBody, _without_paths, documented=TRAINING_REQUEST)}
+)
 
 
 @routes.by_hand(table.RETRY)
