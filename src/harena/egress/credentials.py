@@ -94,7 +94,7 @@ class BoundGateway:
         return tuple(sorted((each.encode() for each in written if len(each) >= LEAST_REDACTED), key=len, reverse=True))
 
 
-def taken_out(bound: BoundGateway, headers: Headers, query: str) -> tuple[list[str], Headers, str]:
+def without_tokens(bound: BoundGateway, headers: Headers, query: str) -> tuple[list[str], Headers, str]:
     """(what could be the token, the headers and the query without it): from Authorization and from the place where the
     upstream wants the credential. Nothing that a program has put in these places goes on."""
     gateway = bound.gateway

@@ -13,7 +13,7 @@ import aiohttp
 import h11
 
 from harena.core.gateways import Gateway
-from harena.egress.credentials import BoundGateway, Headers, put_in, taken_out
+from harena.egress.credentials import BoundGateway, Headers, put_in, without_tokens
 from harena.egress.gateway_heads import (
     END_OF_HEAD,
     RefusedError,
@@ -236,7 +236,7 @@ class GatewayConnection:
         except RefusedTargetError as error:
             raise RefusedError(400, str(error)) from None
         exchange.path = target.path
-        tokens, headers, query = taken_out(self._side.bound, headers, target.query)
+        tokens, headers, query = without_tokens(self._side.bound, headers, target.query)
         if not any(map(self._side.bound.is_token, tokens)):
             raise unknown_token(gateway, bool(tokens))
         check_method(exchange.method)
@@ -276,7 +276,9 @@ class GatewayConnection:
             if not has_body:
                 async for _ in self._body(http, exchange):
                     raise RefusedError(400, "the request has a body that it does not tell of")
-            async with self._side.upstream.asked(exchange.method, url, sent, body() if has_body else None) as answer:
+            async with self._side.upstream.answer_to(
+                exchange.method, url, sent, body() if has_body else None
+            ) as answer:
                 await self._answer(http, exchange, answer)
         except UpstreamError as error:
             if problems:

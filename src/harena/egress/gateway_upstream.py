@@ -128,7 +128,7 @@ class Upstream:
         )
 
     @asynccontextmanager
-    async def asked(
+    async def answer_to(
         self, method: str, url: str, headers: Headers, body: AsyncIterator[bytes] | None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """The answer, whose body has not been read. Raises UpstreamError."""

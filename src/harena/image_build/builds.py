@@ -27,7 +27,7 @@ from harena.core.threads import IMAGES, node_task
 from harena.core.turns import Turns
 from harena.image_build.building import Builder, BuildLimits, Reports
 from harena.image_build.contexts import Received, read_archive
-from harena.image_build.planning import Asked, BuildPlan, LayerStep, plan_build
+from harena.image_build.planning import BuildOptions, BuildPlan, LayerStep, plan_build
 from harena.image_build.reading import read_dockerfile
 
 KEPT_SECONDS = 3600.0
@@ -81,7 +81,7 @@ class _Build:
     cursor: int = 0
     waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
-    def told(self) -> ImageBuild:
+    def record(self) -> ImageBuild:
         """The build as it is answered."""
         return ImageBuild(
             id=self.id,
@@ -99,7 +99,9 @@ class _Build:
     def change(self, kind: str = "", text: str = "") -> None:
         """Something is another than it was."""
         self.flush()
-        self._add(ImageBuildEvent(cursor=self.cursor + 1, kind=kind or self.state.value, build=self.told(), text=text))
+        self._add(
+            ImageBuildEvent(cursor=self.cursor + 1, kind=kind or self.state.value, build=self.record(), text=text)
+        )
 
     def say(self, said: bytes, clock: Clock) -> None:
         """A command has said something. It becomes an event soon: a program may write byte by byte."""
@@ -179,7 +181,7 @@ class Builds:
                 work = self._run(build, received, plan, room, stack.pop_all())
                 build.task = node_task(work, f"build {build.id}", workspace=workspace)
                 await asyncio.sleep(0)  # it has begun: one that is cancelled before would never let its room go
-                return build.told()
+                return build.record()
         finally:
             self._arriving[workspace] -= 1
             if not self._arriving[workspace]:
@@ -187,14 +189,14 @@ class Builds:
 
     async def get(self, workspace: str, build: str) -> ImageBuild:
         """Tell how far a build is. Raises NotFoundError."""
-        return self._found(workspace, build).told()
+        return self._found(workspace, build).record()
 
     async def wait(self, workspace: str, build: str) -> ImageBuild:
         """Wait until a build is over. Raises NotFoundError."""
         found = self._found(workspace, build)
         while not found.state.is_over:
             await self._change(found)
-        return found.told()
+        return found.record()
 
     async def cancel(self, workspace: str, build: str) -> ImageBuild:
         """Cancel a build, and wait until it is over. Raises NotFoundError."""
@@ -203,7 +205,7 @@ class Builds:
             found.task.cancel()
             while not found.state.is_over:
                 await self._change(found)
-        return found.told()
+        return found.record()
 
     async def events(self, workspace: str, build: str, after: int) -> AsyncIterator[ImageBuildEvent]:
         """Follow a build from the first event after `after` to its end. Raises NotFoundError."""
@@ -288,7 +290,7 @@ class Builds:
         request = received.request
         if self._check_network is not None:
             self._check_network(policy_in_words(request.network))
-        asked = Asked(request.arguments, request.target, self._platform)
+        asked = BuildOptions(request.arguments, request.target, self._platform)
         return received, plan_build(read_dockerfile(request.dockerfile), asked)
 
     async def _run(

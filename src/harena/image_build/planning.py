@@ -163,8 +163,8 @@ class StagePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the caller has said."""
+class BuildOptions:
+    """How a Dockerfile is built: what the caller has chosen."""
 
     arguments: Mapping[str, str] = field(default_factory=dict)
     target: str = ""
@@ -177,7 +177,7 @@ class BuildPlan:
     """Which stages are built, in their order, and where each begins."""
 
     dockerfile: Dockerfile
-    asked: Asked
+    options: BuildOptions
     globals: Mapping[str, str]
     """arguments before the first FROM, with their values"""
     bases: Mapping[int, ImageSource]
@@ -200,15 +200,15 @@ class BuildPlan:
 SCRIPT = "/dev/shm/.harena-build-script"
 
 
-def plan_build(dockerfile: Dockerfile, asked: Asked) -> BuildPlan:
+def plan_build(dockerfile: Dockerfile, options: BuildOptions) -> BuildPlan:
     """Raises DockerfileError."""
-    automatic = _automatic(asked.platform)
+    automatic = _automatic(options.platform)
     values: dict[str, str] = {}
     known = ChainMap(values, automatic)
     taken = Expanded()
     for argument in dockerfile.arguments:
         for name, default in argument.variables:
-            value = asked.arguments.get(name)
+            value = options.arguments.get(name)
             if value is None and default is not None:
                 value = _expand(argument, default, known, dockerfile.escape, taken)
             if value is None:
@@ -221,14 +221,14 @@ def plan_build(dockerfile: Dockerfile, asked: Asked) -> BuildPlan:
     needs: dict[int, set[int]] = {}
     for stage in stages:
         base = _source(stage.base, _from_value(stage.base, known, dockerfile.escape, taken), names, stage)
-        _check_platform(stage.base, asked, known, dockerfile.escape, taken)
+        _check_platform(stage.base, options, known, dockerfile.escape, taken)
         bases[stage.number] = base
         needs[stage.number] = {base.stage} if base.stage is not None else set()
         for one in stage.instructions:
             needs[stage.number].update(_stages_of(one, names, stage))
         if stage.base.name:
             names[stage.base.name] = stage.number
-    target = _target(asked, names, len(stages))
+    target = _target(options, names, len(stages))
     found: set[int] = set()
     waiting = [target]
     while waiting:
@@ -236,8 +236,8 @@ def plan_build(dockerfile: Dockerfile, asked: Asked) -> BuildPlan:
         if number not in found:
             found.add(number)
             waiting += needs[number]
-    _check_arguments(dockerfile, asked)
-    return BuildPlan(dockerfile, asked, {**automatic, **values}, bases, sorted(found), taken)
+    _check_arguments(dockerfile, options)
+    return BuildPlan(dockerfile, options, {**automatic, **values}, bases, sorted(found), taken)
 
 
 def plan_stage(plan: BuildPlan, number: int, base: ImageConfig) -> StagePlan:
@@ -283,11 +283,13 @@ def _from_value(one: From, variables: Mapping[str, str], escape: str, taken: Exp
     return image
 
 
-def _check_platform(one: From, asked: Asked, variables: Mapping[str, str], escape: str, taken: Expanded) -> None:
+def _check_platform(
+    one: From, options: BuildOptions, variables: Mapping[str, str], escape: str, taken: Expanded
+) -> None:
     platform = _expand(one, one.platform, variables, escape, taken) if one.platform else ""
-    if platform and not f"{platform}/".startswith(f"{asked.platform}/"):
+    if platform and not f"{platform}/".startswith(f"{options.platform}/"):
         raise fault(
-            one.line, "FROM", f"it asks for {shown(platform)}, and programs of {asked.platform} run here",
+            one.line, "FROM", f"it asks for {shown(platform)}, and programs of {options.platform} run here",
             "Leave --platform out.",
         )  # fmt: skip
 
@@ -332,25 +334,25 @@ def _stages_of(one: Written, names: Mapping[str, int], stage: Stage) -> Iterator
             yield found.stage
 
 
-def _target(asked: Asked, names: Mapping[str, int], count: int) -> int:
-    if not asked.target:
+def _target(options: BuildOptions, names: Mapping[str, int], count: int) -> int:
+    if not options.target:
         return count - 1
-    if asked.target.lower() in names:
-        return names[asked.target.lower()]
-    if asked.target.isdecimal() and int(asked.target[:9]) < count:
-        return int(asked.target)
+    if options.target.lower() in names:
+        return names[options.target.lower()]
+    if options.target.isdecimal() and int(options.target[:9]) < count:
+        return int(options.target)
     known = ", ".join(sorted(names)) or "none that has a name"
-    raise DockerfileError(f"the Dockerfile has no stage {shown(asked.target)}; it has {known}", reason="DOCKERFILE")
+    raise DockerfileError(f"the Dockerfile has no stage {shown(options.target)}; it has {known}", reason="DOCKERFILE")
 
 
-def _check_arguments(dockerfile: Dockerfile, asked: Asked) -> None:
+def _check_arguments(dockerfile: Dockerfile, options: BuildOptions) -> None:
     known = {name for argument in dockerfile.arguments for name, _ in argument.variables} | PREDEFINED
     for stage in dockerfile.stages:
         for one in stage.instructions:
             if isinstance(one, Arg):
                 known |= {name for name, _ in one.variables}
     known |= {*_automatic("")} | {"SOURCE_DATE_EPOCH", "BUILDKIT_INLINE_CACHE"}
-    for name in asked.arguments:
+    for name in options.arguments:
         if name not in known:
             raise DockerfileError(
                 f"the build has an argument {shown(name)}, and the Dockerfile has no ARG of this name",
@@ -402,7 +404,7 @@ class _StagePlanner:
 
     def arg(self, one: Arg) -> None:
         for name, default in one.variables:
-            given = self._plan.asked.arguments.get(name)
+            given = self._plan.options.arguments.get(name)
             if given is None and default is not None:
                 given = self._text(one, default)
             if given is None:
@@ -509,7 +511,7 @@ class _StagePlanner:
         self._change(labels={**self.config.labels, "maintainer": one.name})
 
     def run(self, one: Run) -> None:
-        given = self._plan.asked.arguments
+        given = self._plan.options.arguments
         environment = dict(self._variables)
         hidden = {name: given[name] for name in PREDEFINED if name in given and name not in environment}
         argv, script = self._argv(one)

@@ -195,12 +195,12 @@ class Images:
         if not refresh:
             _, image = await IMAGES.run(self._named, workspace, image_id(asked))
             if image is not None:
-                return self._pulls.done(workspace, asked, _over(image)).told()
-        return self._begun(workspace, asked, asked).told()
+                return self._pulls.done(workspace, asked, _over(image)).record()
+        return self._begun(workspace, asked, asked).record()
 
     async def get_pull(self, workspace: str, pull: str) -> ImagePull:
         """Tell how far a pull is. Raises NotFoundError."""
-        return self._pulls.get(workspace, pull).told()
+        return self._pulls.get(workspace, pull).record()
 
     async def wait_pull(self, workspace: str, pull: str) -> ImagePull:
         """Wait until a pull is over. Raises NotFoundError."""
@@ -314,7 +314,7 @@ class Images:
     async def get_snapshot(self, workspace: str, snapshot: str) -> Snapshot:
         """Find a snapshot by its name or id. Raises NotFoundError."""
         await self._open()
-        return await IMAGES.run(lambda: self._snapshots.told(self._snapshots.find(workspace, snapshot)))
+        return await IMAGES.run(lambda: self._snapshots.record(self._snapshots.find(workspace, snapshot)))
 
     async def remove_snapshot(self, workspace: str, snapshot: str) -> None:
         """Forget a snapshot, and collect its layers once no sandbox holds them. Raises NotFoundError."""

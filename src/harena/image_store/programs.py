@@ -32,7 +32,7 @@ class Finished:
     """the end of its standard error"""
 
 
-def found(program: str, package: str) -> str:
+def path_of(program: str, package: str) -> str:
     """The path of a program. Raises HostUnsupportedError, which says what to install."""
     path = shutil.which(program)
     if path is None:

@@ -51,7 +51,7 @@ class Ticket:
     is_cancelled: bool = False
     waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
-    def told(self) -> ImagePull:
+    def record(self) -> ImagePull:
         """The pull as it is answered."""
         progress, error = self.job.progress, self.job.error
         state = PullState.CANCELLED if self.is_cancelled else progress.state
@@ -98,9 +98,9 @@ class Pulls:
         LimitExceededError."""
         own = [ticket for _, ticket in self._tickets if ticket.workspace == workspace]
         for ticket in own:
-            if (ticket.job.reference, ticket.named) == (reference, named) and not ticket.told().state.is_over:
+            if (ticket.job.reference, ticket.named) == (reference, named) and not ticket.record().state.is_over:
                 return ticket
-        if sum(not ticket.told().state.is_over for ticket in own) >= _MOST_OPEN:
+        if sum(not ticket.record().state.is_over for ticket in own) >= _MOST_OPEN:
             raise LimitExceededError(
                 f"{_MOST_OPEN} pulls of this workspace have not ended: wait for some of them",
                 reason="BUSY",
@@ -128,7 +128,7 @@ class Pulls:
 
     async def wait(self, ticket: Ticket) -> ImagePull:
         """The pull when it has ended."""
-        while not (told := ticket.told()).state.is_over:
+        while not (told := ticket.record()).state.is_over:
             await self._change(ticket)
         return told
 
@@ -144,7 +144,7 @@ class Pulls:
     async def events(self, ticket: Ticket, after: int) -> AsyncIterator[ImagePullEvent]:
         """Changes of a pull, to its end."""
         while True:
-            told = ticket.told()
+            told = ticket.record()
             if ticket.version > after:
                 after = ticket.version
                 yield ImagePullEvent(cursor=after, kind=told.state.value, pull=told)
@@ -155,7 +155,7 @@ class Pulls:
 
     def cancel(self, ticket: Ticket) -> ImagePull:
         """End a pull, and its work where nobody else waits for it."""
-        if not ticket.told().state.is_over:
+        if not ticket.record().state.is_over:
             ticket.is_cancelled = True
             ticket.change()
             self._tickets.forget_later(ticket.id)
@@ -164,7 +164,7 @@ class Pulls:
             if not job.tickets and job.task is not None:
                 self._let_go(job)
                 job.task.cancel()
-        return ticket.told()
+        return ticket.record()
 
     async def close(self) -> None:
         """End all."""
@@ -221,4 +221,4 @@ class Pulls:
         """Remember a pull, and forget the oldest that has ended where there are too many."""
         self._tickets.keep(ticket.id, ticket)
         if len(self._tickets) > _MOST_KEPT:
-            self._tickets.forget(next((name for name, each in self._tickets if each.told().state.is_over), ""))
+            self._tickets.forget(next((name for name, each in self._tickets if each.record().state.is_over), ""))

@@ -69,7 +69,7 @@ class Registries:
 
 def fault(said: str, asked: str) -> HarenaError:
     """The error for what skopeo has said when it failed to get something."""
-    words = told(said)
+    words = last_message(said)
     for pattern, make in _FAULTS:
         if re.search(pattern, said, re.IGNORECASE):
             return make(asked, words)
@@ -158,7 +158,7 @@ _FAULTS = (
 )
 
 
-def told(said: str) -> str:
+def last_message(said: str) -> str:
     """The last thing that skopeo has said, without what it says of itself."""
     lines = [line for line in said.splitlines() if line.strip()] or ["nothing"]
     match = re.search(r'msg="((?:[^"\\]|\\.)*)"', lines[-1])

@@ -17,7 +17,7 @@ from harena.core.images import ImageReference
 from harena.core.threads import IMAGES
 from harena.image_store import programs
 from harena.image_store.manifests import MOST_BYTES, broken
-from harena.image_store.registries import Registries, fault, is_passing, told
+from harena.image_store.registries import Registries, fault, is_passing, last_message
 
 T = TypeVar("T")
 
@@ -88,7 +88,11 @@ class Skopeo:
         finished = await self._finished(command, layout)
         if finished.status:
             error = fault(finished.said, asked)
-            raise error if error.reason == "IMAGE_SPACE" else broken(f"skopeo cannot read it: {told(finished.said)}")
+            raise (
+                error
+                if error.reason == "IMAGE_SPACE"
+                else broken(f"skopeo cannot read it: {last_message(finished.said)}")
+            )
 
     async def write_archive(self, layout: Path, blobs: Path, target: str, asked: str) -> None:
         """Write the image of an OCI layout as an archive. Raises ImagePullError."""
@@ -108,7 +112,7 @@ class Skopeo:
             os.path.exists(path)
             for path in ("/etc/containers/policy.json", os.path.expanduser("~/.config/containers/policy.json"))
         )
-        return [programs.found("skopeo", "skopeo"), *([] if has_policy else ["--insecure-policy"])]
+        return [programs.path_of("skopeo", "skopeo"), *([] if has_policy else ["--insecure-policy"])]
 
     async def _asked(self, place: str, behind: str, digest: str | None, asked: str, *, tries: int) -> Found:
         tls = [] if self.registries.has_tls(place) else ["--tls-verify=false"]

@@ -42,7 +42,7 @@ class Snapshots:
     def page(self, workspace: str, limit: int, cursor: int | None) -> SnapshotsPage:
         """Build one page of the workspace's snapshots; `cursor` counts those before the page."""
         found, begin = self.all(workspace), cursor or 0
-        page = [self.told(one) for one in found[begin : begin + limit]]
+        page = [self.record(one) for one in found[begin : begin + limit]]
         return SnapshotsPage(snapshots=page, next_cursor=begin + limit if len(found) > begin + limit else None)
 
     def find(self, workspace: str, named: str) -> KeptSnapshot:
@@ -118,9 +118,9 @@ class Snapshots:
                 expires_at=None if ttl_seconds is None else (now + timedelta(seconds=ttl_seconds)).isoformat(),
             )
             self.store.keep_snapshot(workspace, kept, work)
-        return self.told(kept)
+        return self.record(kept)
 
-    def told(self, kept: KeptSnapshot) -> Snapshot:
+    def record(self, kept: KeptSnapshot) -> Snapshot:
         """The record that is answered."""
         image = self.store.image(kept.digest)
         return Snapshot(

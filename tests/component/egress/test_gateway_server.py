@@ -394,7 +394,7 @@ async def test_names_are_looked_up_for_a_workspace(tmp_path: Path) -> None:
     tls, headers = tls_context(), [("host", "a.example")]
     upstream = Upstream(tls, [], silent_seconds=30.0, resolver=Busy(), workspace="w_1")
     with pytest.raises(UpstreamError, match="was not looked up"):
-        async with upstream.asked("GET", "https://a.example/", headers, None):
+        async with upstream.answer_to("GET", "https://a.example/", headers, None):
             pass
     await upstream.close()
     assert asked == [("w_1", "a.example")]

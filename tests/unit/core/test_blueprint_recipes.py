@@ -22,7 +22,7 @@ from harena.core.blueprint_recipes import (
 from harena.core.errors import ValidationError
 from harena.core.image_configs import ImageConfig
 from harena.image_build.instructions import Copy
-from harena.image_build.planning import Asked, RunStep, plan_build, plan_stage
+from harena.image_build.planning import BuildOptions, RunStep, plan_build, plan_stage
 from harena.image_build.reading import read_dockerfile
 
 WHOLE: dict[str, Any] = {
@@ -75,7 +75,7 @@ def test_values_and_commands_are_what_the_recipe_says(value: str, command: str) 
     if any("\ud800" <= letter <= "\udfff" for letter in command):
         return
     recipe = read_recipe({"name": "x", "base": "a", "env": {"V": value}, "build": {"commands": [command]}})
-    plan = plan_build(read_dockerfile(dockerfile_of(recipe, "a")), Asked())
+    plan = plan_build(read_dockerfile(dockerfile_of(recipe, "a")), BuildOptions())
     made = plan_stage(plan, 0, ImageConfig())
     ((step, _),) = made.steps
     assert isinstance(step, RunStep)
@@ -116,7 +116,9 @@ def test_a_path_may_add_to_that_of_the_image(written: str) -> None:
         {"name": "x", "base": "a", "env": {"PATH": written, "V": "$PATH"}, "build": {"commands": ["a"]}}
     )
     made = plan_stage(
-        plan_build(read_dockerfile(dockerfile_of(recipe, "a")), Asked()), 0, ImageConfig(environment={"PATH": "/bin"})
+        plan_build(read_dockerfile(dockerfile_of(recipe, "a")), BuildOptions()),
+        0,
+        ImageConfig(environment={"PATH": "/bin"}),
     )
     ((step, _),) = made.steps
     assert isinstance(step, RunStep)

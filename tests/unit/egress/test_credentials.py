@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harena.core.errors import ValidationError
 from harena.core.gateways import Gateway
 from harena.core.secrets import OpenSecret
-from harena.egress.credentials import BoundGateway, put_in, taken_out
+from harena.egress.credentials import BoundGateway, put_in, without_tokens
 from harena.egress.redaction import Redaction, redacted
 
 TOKEN = "hgt_0123456789abcdefghijklmnopqrstuv"
@@ -34,7 +34,7 @@ def test_tokens_in_authorization(mechanism: str) -> None:
     """In each form that stock clients write."""
     one = bound(mechanism=mechanism)
     for value in (f"Bearer {TOKEN}", f"token {TOKEN}", basic(f"x:{TOKEN}"), basic(f"{TOKEN}:"), f"bearer  {TOKEN} "):
-        tokens, left, _ = taken_out(one, [("authorization", value), ("accept", "*/*")], "")
+        tokens, left, _ = without_tokens(one, [("authorization", value), ("accept", "*/*")], "")
         assert any(map(one.is_token, tokens)), value
         assert left == [("accept", "*/*")]
     for value in (
@@ -46,7 +46,7 @@ def test_tokens_in_authorization(mechanism: str) -> None:
         "Basic !!",
         "Basic /w==",
     ):
-        tokens, _, _ = taken_out(one, [("authorization", value)], "")
+        tokens, _, _ = without_tokens(one, [("authorization", value)], "")
         assert not any(map(one.is_token, tokens)), value
 
 
@@ -64,7 +64,7 @@ def test_credentials_in_headers(more: dict[str, Any], header: tuple[str, str]) -
     """The one that the program gave is gone, and its cookies with it."""
     one = bound(**more)
     tried = [("authorization", "Bearer x"), ("x-key", "mine"), ("cookie", "session=mine; a=b")]
-    _, left, _ = taken_out(one, tried, "q=1")
+    _, left, _ = without_tokens(one, tried, "q=1")
     sent, query = put_in(one, left, "q=1")
     assert sent[-1] == header
     assert [name for name, _ in sent].count(header[0]) == 1
@@ -74,7 +74,7 @@ def test_credentials_in_headers(more: dict[str, Any], header: tuple[str, str]) -
 def test_a_credential_in_the_query() -> None:
     """In place of each parameter of its name, however that is written."""
     one = bound(mechanism="query", field="api_key")
-    tokens, _, query = taken_out(one, [], f"a=1&api_key={TOKEN}&API%5Fkey=2&b=3;api_key=4&c=5")
+    tokens, _, query = without_tokens(one, [], f"a=1&api_key={TOKEN}&API%5Fkey=2&b=3;api_key=4&c=5")
     assert any(map(one.is_token, tokens))
     assert query == "a=1&c=5"
     assert put_in(one, [], query) == ([], "a=1&c=5&api_key=s3cr3t%2F%2B%3Dvalue")

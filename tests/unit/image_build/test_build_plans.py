@@ -16,7 +16,7 @@ from harena.image_build.faults import DockerfileError
 from harena.image_build.keys import end_key, network_words, step_key
 from harena.image_build.planning import (
     DEFAULT_PATH,
-    Asked,
+    BuildOptions,
     BuildPlan,
     CopyStep,
     FolderStep,
@@ -30,12 +30,12 @@ from harena.image_build.reading import read_dockerfile
 BASE = ImageConfig(environment={"PATH": "/bin", "B": "base"}, command=["base"], workdir="/w")
 
 
-def planned(text: str, asked: Asked | None = None) -> BuildPlan:
-    return plan_build(read_dockerfile(text), asked or Asked())
+def planned(text: str, asked: BuildOptions | None = None) -> BuildPlan:
+    return plan_build(read_dockerfile(text), asked or BuildOptions())
 
 
 def last(text: str, base: ImageConfig = BASE, **arguments: str) -> StagePlan:
-    plan = planned(text, Asked(arguments))
+    plan = planned(text, BuildOptions(arguments))
     return plan_stage(plan, plan.needed[-1], base)
 
 
@@ -45,10 +45,10 @@ def test_stages_that_nobody_needs_are_not_built() -> None:
         "RUN --mount=type=bind,from=0,target=/x y"
     )
     assert planned(text).needed == [0, 2, 3]
-    assert planned(text, Asked(target="two")).needed == [1]
-    assert planned(text, Asked(target="1")).needed == [1]
+    assert planned(text, BuildOptions(target="two")).needed == [1]
+    assert planned(text, BuildOptions(target="1")).needed == [1]
     with pytest.raises(DockerfileError, match="one, three, two"):
-        planned(text, Asked(target="four"))
+        planned(text, BuildOptions(target="four"))
 
 
 def test_an_image_of_a_stage_is_the_stage() -> None:
@@ -80,7 +80,7 @@ def test_a_key_says_what_a_command_could_reach() -> None:
 def test_arguments_hold_where_docker_has_them() -> None:
     """Before FROM for FROM alone, unless a stage asks for them; ENV before ARG; given values before defaults."""
     text = "ARG V=1\nARG W=w\nFROM a:$V\nARG V\nARG B=mine\nARG D=$V-d\nRUN x"
-    plan = planned(text, Asked({"V": "2"}))
+    plan = planned(text, BuildOptions({"V": "2"}))
     assert plan.bases[0].reference.endswith("a:2")
     step, _ = plan_stage(plan, 0, BASE).steps[0]
     assert isinstance(step, RunStep)
@@ -97,8 +97,8 @@ def test_a_path_that_no_image_has_set_is_the_usual_one() -> None:
 
 def test_an_argument_that_the_file_does_not_know_is_refused() -> None:
     with pytest.raises(DockerfileError, match="'X'"):
-        planned("FROM a", Asked({"X": "1"}))
-    assert planned("FROM a", Asked({"HTTP_PROXY": "http://x"}))
+        planned("FROM a", BuildOptions({"X": "1"}))
+    assert planned("FROM a", BuildOptions({"HTTP_PROXY": "http://x"}))
 
 
 def test_proxies_are_given_to_commands_and_do_not_count() -> None:

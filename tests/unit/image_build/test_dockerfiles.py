@@ -12,7 +12,7 @@ from harena.core.image_configs import ImageConfig
 from harena.image_build.faults import DockerfileError
 from harena.image_build.instructions import Copy, From, Run
 from harena.image_build.lines import read_lines
-from harena.image_build.planning import Asked, CopyStep, RunStep, plan_build, plan_stage
+from harena.image_build.planning import BuildOptions, CopyStep, RunStep, plan_build, plan_stage
 from harena.image_build.reading import read_dockerfile
 from harena.image_build.words import MOST_MATCHED, WordError, expanded
 
@@ -86,7 +86,7 @@ def test_no_pattern_and_no_nesting_takes_long() -> None:
 
 
 def plan_all(text: str) -> None:
-    plan = plan_build(read_dockerfile(text), Asked())
+    plan = plan_build(read_dockerfile(text), BuildOptions())
     for number in plan.needed:
         plan_stage(plan, number, ImageConfig())
 
@@ -170,7 +170,7 @@ def test_names_of_stages_are_in_lower_case() -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples_are_read_and_planned(name: str) -> None:
-    plan = plan_build(read_dockerfile(SAMPLES[name].text), Asked())
+    plan = plan_build(read_dockerfile(SAMPLES[name].text), BuildOptions())
     steps = [step for number in plan.needed for step, _ in plan_stage(plan, number, ImageConfig()).steps]
     assert len(steps) == SAMPLES[name].steps
     assert all(isinstance(step, RunStep | CopyStep) or step.path.startswith("/") for step in steps)

@@ -10,7 +10,7 @@ import pytest
 
 from harena.cli.image import import_archive
 from harena.core.errors import NotFoundError
-from harena.image_store.registries import fault, told
+from harena.image_store.registries import fault, last_message
 from harena.jobs.benchmark.job_builds import unavailable
 
 ROOT = Path(__file__).parents[3]
@@ -43,6 +43,6 @@ def test_pages_import_a_file_under_a_name() -> None:
 
 
 def test_what_skopeo_quotes_is_shown_as_it_was_said() -> None:
-    assert told(UNREACHED).startswith('Error parsing image name "docker://my/debian:13": pinging')
+    assert last_message(UNREACHED).startswith('Error parsing image name "docker://my/debian:13": pinging')
     assert "\\" not in str(fault(UNREACHED, "docker.io/my/debian:13"))
-    assert told('msg="one\\ntwo C:\\\\x"') == "one two C:\\x"
+    assert last_message('msg="one\\ntwo C:\\\\x"') == "one two C:\\x"

@@ -878,15 +878,15 @@ class LinuxSandbox:
             return False
         former = self.number
         self._close_channel()
-        self._channel, self.number, self.chain = other.taken_over(self), other.number, other.chain
+        self._channel, self.number, self.chain = other.hand_over_to(self), other.number, other.chain
         self._used_before += float(used)
         self._oom_kills = 0
         self.loop.add_reader(self._channel.fileno(), self._receive)
         self._link.kill(former)
         return True
 
-    def taken_over(self, successor: LinuxSandbox) -> socket.socket:
-        """Its channel, which is another one's from now on, as is what is told of it."""
+    def hand_over_to(self, successor: LinuxSandbox) -> socket.socket:
+        """Give the channel to the sandbox that goes on in this one's place, and to its owner the news of its end."""
         self.loop.remove_reader(self._channel.fileno())
         self.successor_of = successor
         return self._channel

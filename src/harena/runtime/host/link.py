@@ -43,7 +43,7 @@ class Closable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SentDescriptor:
     """A descriptor that is closed when it has been sent."""
 
     descriptor: int
@@ -68,12 +68,12 @@ class Order:
     channel: socket.socket
     created: asyncio.Future[None]
     dead: Callable[[int], None]  # given the kills by its memory limit
-    layer: Given | None = None
+    layer: SentDescriptor | None = None
     """folder of an upper layer that the template holds from then on"""
 
     @property
-    def given(self) -> list[Closable]:
-        """What is sent with it, and closed then."""
+    def descriptors(self) -> list[Closable]:
+        """What is sent with the order, and closed then."""
         return [self.channel] if self.layer is None else [self.channel, self.layer]
 
 
@@ -150,7 +150,7 @@ class SpawnerLink:
     def order(self, order: Order) -> None:
         """Have a sandbox made; orders of one turn of the loop travel together."""
         if self.closed:
-            for one in order.given:
+            for one in order.descriptors:
                 one.close()
             order.created.set_exception(_lost())
             return
@@ -228,7 +228,7 @@ class SpawnerLink:
                 self._pending[order.number] = order
             self._send(
                 ("create", [(*_named(order), order.layer is not None) for order in batch]),
-                [one for order in batch for one in order.given],
+                [one for order in batch for one in order.descriptors],
             )
 
     def _send(self, message: tuple[object, ...], channels: Sequence[Closable] = ()) -> None:
@@ -337,7 +337,7 @@ class SpawnerLink:
             for channel in channels:
                 channel.close()
         for order in self._orders:
-            for one in order.given:
+            for one in order.descriptors:
                 one.close()
         for order in (*self._pending.values(), *self._orders):
             if not order.created.done():

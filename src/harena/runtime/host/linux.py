@@ -39,8 +39,8 @@ from harena.runtime.host import box_files, image_places, seccomp_filter
 from harena.runtime.host import image as images
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.held_layers import MOST_BELOW, Chain, HeldLayer, HeldLayers, look_at, most_bytes
-from harena.runtime.host.link import Given, Order, SpawnerLink, TemplateGoneError
 from harena.runtime.host.link import Limits as CgroupLimits
+from harena.runtime.host.link import Order, SentDescriptor, SpawnerLink, TemplateGoneError
 from harena.runtime.host.mechanisms import Mechanisms, in_force
 from harena.runtime.host.pool import Budget, Pool, Repeats
 from harena.runtime.kernel import network, privileges
@@ -395,7 +395,7 @@ class LinuxRuntime:
                 goes_on=True,
             )
             try:
-                folder = Given(os.dup(held.folder))
+                folder = SentDescriptor(os.dup(held.folder))
                 other = await self._make(
                     template,
                     sandbox.limits,
@@ -785,7 +785,7 @@ class LinuxRuntime:
         *,
         hides_processes: bool,
         chain: Chain = (),
-        layer: Given | None = None,
+        layer: SentDescriptor | None = None,
     ) -> LinuxSandbox:
         """`layer`: the folder of the uppermost one of the chain, where the template does not hold it yet; closed in any
         case."""

@@ -61,7 +61,7 @@ class Budget:
 
     def makes_room(self, pool: Pool) -> bool:
         """Whether a pool may make one more ahead; others give up theirs for it."""
-        while sum(each.kept for each in self._pools) >= self._most:
+        while sum(each.size for each in self._pools) >= self._most:
             giver = self._giver(pool)
             if giver is None:
                 return False
@@ -76,8 +76,8 @@ class Budget:
             return None
         if not others[0].is_in_demand:
             return others[0]
-        largest = max(others, key=lambda each: each.kept)
-        return largest if largest.kept > pool.kept + 1 else None
+        largest = max(others, key=lambda each: each.size)
+        return largest if largest.size > pool.size + 1 else None
 
 
 class Pool:
@@ -120,7 +120,7 @@ class Pool:
             self._fill()
 
     @property
-    def kept(self) -> int:
+    def size(self) -> int:
         """Number of sandboxes that are ready or being made ahead."""
         return len(self._ready) + len(self._filling)
 
@@ -196,7 +196,7 @@ class Pool:
             self._later = None
         if self._closed or self._waiting or self._is_dropped:
             return  # those who wait come first
-        for _ in range(self._wanted() - self.kept):
+        for _ in range(self._wanted() - self.size):
             if not all(budget.makes_room(self) for budget in self._budgets):
                 break
             task = asyncio.ensure_future(self._add())
