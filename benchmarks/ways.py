@@ -26,6 +26,7 @@ from benchmarks.postgres import postgres
 from benchmarks.scenarios import scenario_rows
 from benchmarks.verdicts import Verdict, verdict_of
 from benchmarks.workload import Program
+from harena.core.requests import BenchmarkJobFields
 
 if TYPE_CHECKING:
     from harena.core.models import Blueprint, SandboxSpec
@@ -134,7 +135,7 @@ class _Job:
         self._concurrency = concurrency
 
     async def run(self, programs: Sequence[Program]) -> list[bool]:
-        request = {
+        request: BenchmarkJobFields = {
             "name": "benchmark",
             "scenarios": scenario_rows(programs),
             "blueprint_id": BLUEPRINT,

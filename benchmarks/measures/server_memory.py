@@ -13,6 +13,7 @@ from benchmarks.scenarios import scenario_rows
 from benchmarks.server import server
 from benchmarks.ways import BLUEPRINT, TIMEOUT_SECONDS
 from benchmarks.workload import suite
+from harena.core.requests import BenchmarkJobFields
 
 CONCURRENCY = 200
 
@@ -40,7 +41,7 @@ async def _run_jobs(url: str, pid: int, jobs: int, runs: int) -> list[int]:
     try:
         found = [_rss_kib(pid)]
         for number in range(jobs):
-            request = {
+            request: BenchmarkJobFields = {
                 "name": f"job {number}",
                 "scenarios": scenario_rows(suite("clean", runs, seed=number)),
                 "blueprint_id": BLUEPRINT,

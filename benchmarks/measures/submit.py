@@ -18,6 +18,7 @@ from benchmarks.scenarios import scenario_row
 from benchmarks.server import server
 from benchmarks.ways import BLUEPRINT, TIMEOUT_SECONDS, open_way
 from benchmarks.workload import Program, suite
+from harena.core.requests import BenchmarkJobFields
 
 if TYPE_CHECKING:
     from harena.core.ports import Operations
@@ -79,7 +80,7 @@ def _first(program: Program) -> Program:
 
 async def _submit(node: Operations, program: Program) -> tuple[float, dict[str, float]]:
     """(seconds until the result, seconds of each stage)."""
-    request = {
+    request: BenchmarkJobFields = {
         "name": "one",
         "scenarios": [scenario_row(program)],
         "blueprint_id": BLUEPRINT,

@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from harena.core.requests import BenchmarkJobFields
+
 DEMO = Path(__file__).parents[2] / "examples/candidate-solutions.yaml"
 CONCURRENCY = 200
 _BURN = """
@@ -66,7 +68,7 @@ async def _repeat(repeats: int, rescore_fraction: float) -> dict[str, Any]:
     operations = await open_embedded()
     try:
         for number in range(repeats):
-            request = {
+            request: BenchmarkJobFields = {
                 "name": f"demo {number}",
                 "scenarios": str(DEMO),
                 "blueprint_id": "python-warm",

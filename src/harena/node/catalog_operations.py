@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogKind
     from harena.core.idempotency import IdempotencyKey
     from harena.core.records.catalog import ArchivedVersions, CalibrationJob, CatalogEntry, CatalogPage
+    from harena.core.requests import CalibrationFields, EntryFields
     from harena.node.parts import NodeParts
 
 
@@ -18,7 +19,7 @@ class CatalogOperations:
     workspace: str
     _parts: NodeParts
 
-    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
+    async def create_catalog_entry(self, kind: CatalogKind, request: EntryFields) -> CatalogEntry:
         """Store an entry in the workspace's catalogue."""
         return await self._parts.benchmark_jobs().catalog.create(self.workspace, kind, request)
 
@@ -67,7 +68,7 @@ class CatalogOperations:
         self._parts.deleted(self.workspace)
 
     async def create_calibration(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+        self, request: CalibrationFields, *, key: IdempotencyKey | None = None
     ) -> CalibrationJob:
         """Start a calibration in the workspace."""
         return await self._parts.benchmark_jobs().calibrations.create(self.workspace, request, key=key)

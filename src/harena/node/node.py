@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harena.core.models import (
     DEFAULT_BLUEPRINT,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         JobSummary,
         ResultsPage,
     )
+    from harena.core.requests import BenchmarkJobFields, ScoreFields
     from harena.core.results import RunResult
     from harena.core.secrets import OpenSecret
     from harena.node.images import NodeImages
@@ -135,14 +136,14 @@ class NodeInWorkspace(
         """Read one page of this workspace's blueprints, or of the versions of one."""
         return await self._parts.blueprints.page(self.workspace, name=name, cursor=cursor, limit=limit)
 
-    async def score(self, request: Mapping[str, Any]) -> RunResult:
+    async def score(self, request: ScoreFields) -> RunResult:
         """Score one candidate; the first call starts what runs benchmark jobs, with the sandboxes that the request asks
         for."""
         jobs = await self._parts.first_jobs(self.workspace, _expected_blueprint(request))
         return await jobs.direct_scores.score(self.workspace, request)
 
     async def create_benchmark_job(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+        self, request: BenchmarkJobFields, *, key: IdempotencyKey | None = None
     ) -> BenchmarkJob:
         """Create a benchmark job; the first call starts what runs them, with the sandboxes that the request asks
         for."""
@@ -246,7 +247,7 @@ class Node(NodeInWorkspace):
         self._parts.after_fork_in_child()
 
 
-def _expected_blueprint(request: Mapping[str, Any]) -> str:
+def _expected_blueprint(request: Mapping[str, object]) -> str:
     """The blueprint that a request's sandboxes will probably have; the request has not been checked yet."""
     if isinstance(named := request.get("blueprint_id"), str):
         return named

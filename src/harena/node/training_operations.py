@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harena.core.idempotency import IdempotencyKey
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         TrainingLogsPage,
         TrainingMetrics,
     )
+    from harena.core.requests import TrainingJobFields
     from harena.core.training_jobs import RetryFrom
     from harena.node.parts import NodeParts
 
@@ -26,7 +27,7 @@ class TrainingOperations:
     _parts: NodeParts
 
     async def create_training_job(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+        self, request: TrainingJobFields, *, key: IdempotencyKey | None = None
     ) -> TrainingJob:
         """Create a training job in the workspace."""
         return await self._parts.training_jobs().create(self.workspace, request, key=key)

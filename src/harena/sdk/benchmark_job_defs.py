@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harena.core.checked import checked_text, checked_texts, shown
 from harena.core.errors import ValidationError
@@ -20,6 +20,9 @@ from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.twins import Twin
+
+if TYPE_CHECKING:
+    from harena.core.requests import BenchmarkJobFields, EntryFields
 
 __all__ = ["BenchmarkJobDef", "aio", "archive", "create", "delete", "get", "list", "run"]
 
@@ -49,7 +52,7 @@ async def _create(
     ValidationError that lists every mistake.
     """
     request = _request(job_name, scenarios, candidates, format, grader, blueprint_id, config, webhook)
-    entry = {
+    entry: EntryFields = {
         "name": checked_text(name, "name"),
         "request": request,
         "metadata": checked_texts(metadata, "metadata"),
@@ -124,7 +127,7 @@ def _request(
     blueprint_id: str | Blueprint | None,
     config: Mapping[str, Any] | None,
     webhook: Mapping[str, Any] | None,
-) -> dict[str, Any]:
+) -> BenchmarkJobFields:
     """The fields that were given."""
     request = plain_sources([] if scenarios is None else scenarios, candidates=candidates, form=form, grader=grader)
     if scenarios is None:
@@ -138,7 +141,7 @@ def _request(
             raise ValidationError(f"{field} must be a mapping (got {shown(type(given).__name__)})")
         if given is not None:
             request[field] = dict(given)
-    return request
+    return cast("BenchmarkJobFields", request)
 
 
 async def _delete(ref: str | BenchmarkJobDef) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harena.core.checked import checked_count, checked_text, shown
 from harena.core.errors import ValidationError
@@ -33,6 +33,9 @@ from harena.sdk.result_files import format_of
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.streams import IteratorSource, StreamReader
 from harena.sdk.twins import Twin
+
+if TYPE_CHECKING:
+    from harena.core.requests import BenchmarkJobFields
 
 __all__ = [
     "BenchmarkEvent",
@@ -107,7 +110,7 @@ async def _create(
         request = {name: [*part] if isinstance(part, Iterator) else part for name, part in request.items()}
     key = key_of(idempotency_key, request)
     operations = await current_portal().operations()
-    return await operations.create_benchmark_job(request, key=key)
+    return await operations.create_benchmark_job(cast("BenchmarkJobFields", request), key=key)
 
 
 async def _get(job: str | BenchmarkJob) -> BenchmarkJob:

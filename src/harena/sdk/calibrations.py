@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harena.core.checked import checked_text, shown
 from harena.core.errors import ValidationError
@@ -17,6 +17,9 @@ from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.twins import Twin
+
+if TYPE_CHECKING:
+    from harena.core.requests import CalibrationFields
 
 __all__ = ["CalibrationJob", "aio", "create", "get", "wait"]
 
@@ -49,7 +52,7 @@ async def _create(
     if (blueprint := checked_blueprint(blueprint_id)) is not None:
         request["blueprint_id"] = blueprint
     operations = await current_portal().operations()
-    return await operations.create_calibration(request)
+    return await operations.create_calibration(cast("CalibrationFields", request))
 
 
 async def _get(calibration_id: str | CalibrationJob) -> CalibrationJob:

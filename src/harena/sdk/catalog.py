@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from harena.core.catalog import CatalogKind
 from harena.core.checked import checked_text, checked_texts
 from harena.core.records.catalog import CatalogEntry
 from harena.sdk.pages import listed
 from harena.sdk.portal import current_portal
+
+if TYPE_CHECKING:
+    from harena.core.requests import EntryFields
 
 PAGE = 200
 
@@ -22,7 +25,7 @@ def _as(record: type[E], entry: CatalogEntry) -> E:
     return entry
 
 
-async def create_entry(kind: CatalogKind, request: Mapping[str, Any], record: type[E]) -> E:
+async def create_entry(kind: CatalogKind, request: EntryFields, record: type[E]) -> E:
     """The version that was made, or that there is already."""
     operations = await current_portal().operations()
     return _as(record, await operations.create_catalog_entry(kind, request))

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harena.core.checked import checked_text, checked_texts
 from harena.core.records.catalog import StoredScenarios
 from harena.sdk.catalog import archive_entry, create_entry, delete_entry, get_entry, list_entries
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.twins import Twin
+
+if TYPE_CHECKING:
+    from harena.core.requests import EntryFields
 
 __all__ = ["StoredScenarios", "aio", "archive", "create", "delete", "get", "list"]
 
@@ -42,7 +45,7 @@ async def _create(
         **plain_sources(scenarios, form=format, grader=grader),
         "metadata": checked_texts(metadata, "metadata"),
     }
-    return await create_entry("scenarios", request, StoredScenarios)
+    return await create_entry("scenarios", cast("EntryFields", request), StoredScenarios)
 
 
 async def _get(ref: str, *, content: bool = False) -> StoredScenarios:

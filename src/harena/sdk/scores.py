@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.errors import ValidationError
 from harena.core.models import Blueprint
@@ -11,6 +11,9 @@ from harena.core.results import RunResult
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
+
+if TYPE_CHECKING:
+    from harena.core.requests import ScoreFields
 
 
 async def _score(
@@ -32,7 +35,7 @@ async def _score(
     if not isinstance(scoring, Mapping):
         raise ValidationError(f"scoring must be a scoring contract as a mapping (got {type(scoring).__name__})")
     row = {"id": "candidate", **scenario, "candidate": candidate, "scoring": dict(scoring)}
-    request: dict[str, Any] = {
+    request: ScoreFields = {
         "scenario": row,
         "timeout_seconds": timeout_seconds,
         "retry_attempts": retry_attempts,

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.checked import checked_text, checked_texts
 from harena.core.records.catalog import ScoringContract
 from harena.sdk.catalog import archive_entry, create_entry, delete_entry, get_entry, list_entries
 from harena.sdk.scenario_input import plain_input
 from harena.sdk.twins import Twin
+
+if TYPE_CHECKING:
+    from harena.core.requests import EntryFields
 
 __all__ = ["ScoringContract", "aio", "archive", "create", "delete", "get", "list"]
 
@@ -31,7 +34,7 @@ async def _create(
     """Check the contract (a mapping with `type`, or a YAML or JSON file of one), then keep it as the next version of
     `name`; the same content and metadata give the version that there is. Raises ValidationError that lists every
     mistake."""
-    request = {
+    request: EntryFields = {
         "name": checked_text(name, "name"),
         "contract": plain_input(contract, "contract", "a mapping with `type`, or the path of a file of one"),
         "metadata": checked_texts(metadata, "metadata"),

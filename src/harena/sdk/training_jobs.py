@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harena.core.checked import checked_count, checked_text, shown
 from harena.core.errors import ValidationError
@@ -34,6 +34,7 @@ from harena.sdk.twins import Twin
 
 if TYPE_CHECKING:
     from harena.core.ports import Operations
+    from harena.core.requests import TrainingJobFields
 
 __all__ = [
     "TrainingArtifacts",
@@ -80,7 +81,7 @@ async def _create(
     """
     if request is not None and not isinstance(request, Mapping):
         raise ValidationError(f"a training job's request must be a mapping (got {shown(request)})")
-    asked = {**(request or {}), **fields}
+    asked = cast("TrainingJobFields", {**(request or {}), **fields})
     try:
         json.dumps(asked, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:

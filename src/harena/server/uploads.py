@@ -18,13 +18,14 @@ import zlib
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, cast
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError as PydanticError
 
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
+from harena.core.requests import BenchmarkJobFields
 from harena.core.rows import RowsFile
 from harena.core.spool import Spool
 from harena.core.task_archives import ENDING, MOST_ARCHIVE_BYTES
@@ -70,12 +71,12 @@ class Upload:
         """A digest that is equal for equal uploads only."""
         return self._digest.digest()
 
-    def request(self) -> dict[str, Any]:
+    def request(self) -> BenchmarkJobFields:
         """The request in the form that the node takes."""
         assert self._asked is not None
         request = self._asked.model_dump(include={"name", "blueprint_id", "format", "grader"})
         request["config"] = self._asked.config.model_dump(exclude_unset=True)
-        return {**request, "candidates": self._asked.candidates, **self._sources}
+        return cast("BenchmarkJobFields", {**request, "candidates": self._asked.candidates, **self._sources})
 
     def without_folder(self, message: str) -> str:
         """An error's message, with the names that the sender gave."""

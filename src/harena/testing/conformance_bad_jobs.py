@@ -27,17 +27,17 @@ YEAR = 365 * 24 * 3600
 """characters of one file of a candidate, see docs/reference/scenario.md"""
 
 
-def job(*scenarios: Any, **more: Any) -> dict[str, Any]:
+def job(*scenarios: Any, **more: Any) -> Any:
     """A request, of one good scenario where none is given."""
     return {"name": "x", "scenarios": list(scenarios or [GOOD]), **more}
 
 
-def configured(**config: Any) -> dict[str, Any]:
+def configured(**config: Any) -> Any:
     """A request with this configuration."""
     return job(config=config)
 
 
-def scenario(**changes: Any) -> dict[str, Any]:
+def scenario(**changes: Any) -> Any:
     """A request of one scenario with these fields."""
     return job({**GOOD, **changes})
 
@@ -50,7 +50,7 @@ def deep(levels: int) -> Any:
     return value
 
 
-BAD_JOBS: dict[str, tuple[dict[str, Any], str]] = {
+BAD_JOBS: dict[str, tuple[Any, str]] = {
     "unknown field": (job(retries=1), "retries: unknown"),
     "unknown setting": (configured(concurency=1), "config.concurency: unknown"),
     "unknown field of a scenario": (scenario(candidat=1), r"\[0\].candidat: unknown field; did you mean `candidate`"),
@@ -125,7 +125,7 @@ class BadJobConformance:
 
     async def test_every_mistake_at_once(self, operations: Operations) -> None:
         """One error lists every mistake of the request, and of all scenarios."""
-        wrong = {"nome": "x", "scenarios": [GOOD], "config": {"concurrency": 0, "retries": 1}, "blueprint_id": ""}
+        wrong: Any = {"nome": "x", "scenarios": [GOOD], "config": {"concurrency": 0, "retries": 1}, "blueprint_id": ""}
         with pytest.raises(ValidationError) as caught:
             await operations.create_benchmark_job(wrong)
         places = ("nome: ", "name: ", "config.concurrency: ", "config.retries: ", "blueprint_id: ")
@@ -159,7 +159,7 @@ class BadJobConformance:
     async def test_names_that_are_only_strange(self, operations: Operations) -> None:
         """SQL, paths, wildcards and other scripts are plain names: of jobs, of scenarios, and of candidates' files."""
         strange = "'; DROP TABLE benchmark_jobs; -- %_*?[]{}$(id)`id`\\ ../../x 🦆"
-        made = await operations.create_benchmark_job({**scenario(id=strange), "name": strange})
+        made = await operations.create_benchmark_job(scenario(id=strange) | {"name": strange})
         results = await operations.wait_benchmark_job(strange)
         assert (results["job_id"], results["name"]) == (made["id"], strange)
         assert [(run["scenario_id"], run["passed"]) for run in results["runs"]] == [(strange, True)]

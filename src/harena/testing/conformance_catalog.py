@@ -11,6 +11,7 @@ import pytest
 from harena.core.catalog import CatalogKind
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.ports import Operations
+from harena.core.requests import EntryFields
 
 SUM = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "3"}]}
 MAX = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "2"}]}
@@ -34,7 +35,7 @@ class CatalogConformance:
         is found by its version only."""
 
         async def create(contract: dict[str, Any]) -> dict[str, Any]:
-            request = {"name": "sums", "contract": contract}
+            request: EntryFields = {"name": "sums", "contract": contract}
             return (await operations.create_catalog_entry("scoring_contracts", request)).to_dict()
 
         first, second, again = await create(SUM), await create(MAX), await create(SUM)
@@ -165,7 +166,11 @@ class CatalogConformance:
         """By prefix, metadata and cursor; newest first, one line per name, and every version where it is asked for."""
         for number in range(5):
             row = {"id": "one", "candidate": program("sum"), "scoring": SUM, "metadata": {"n": number}}
-            request = {"name": f"page-{number % 3}", "scenarios": [row], "metadata": {"even": str(number % 2 == 0)}}
+            request: EntryFields = {
+                "name": f"page-{number % 3}",
+                "scenarios": [row],
+                "metadata": {"even": str(number % 2 == 0)},
+            }
             await operations.create_catalog_entry("scenarios", request)
 
         async def refs(**asked: Any) -> list[str]:
@@ -200,9 +205,7 @@ class CatalogConformance:
             ("scoring_contracts", {"name": "x"}, "contract: "),
         ],
     )  # fmt: skip
-    async def test_bad_entries(
-        self, operations: Operations, kind: CatalogKind, request_: dict[str, Any], says: str
-    ) -> None:
+    async def test_bad_entries(self, operations: Operations, kind: CatalogKind, request_: Any, says: str) -> None:
         """What is wrong is named, and nothing is kept."""
         with pytest.raises(ValidationError, match=says):
             await operations.create_catalog_entry(kind, request_)
@@ -234,13 +237,13 @@ class CatalogConformance:
         ],
     )
     async def test_bad_references(
-        self, operations: Operations, scenarios: Any, more: dict[str, Any], error: type[Exception], says: str
+        self, operations: Operations, scenarios: Any, more: Any, error: type[Exception], says: str
     ) -> None:
         """One error, and no job."""
         lonely = {"problems": [{"id": "p", "scoring": SUM}]}
         await operations.create_catalog_entry("scenarios", {"name": "lonely", "scenarios": lonely})
         with pytest.raises(error, match=says):
-            await operations.create_benchmark_job({"name": "bad reference", "scenarios": scenarios, **more})
+            await operations.create_benchmark_job(more | {"name": "bad reference", "scenarios": scenarios})
         with pytest.raises(NotFoundError):
             await operations.get_benchmark_job("bad reference")
 

@@ -8,13 +8,14 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from harena.core.catalog import CatalogKind
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.ports import Operations
+from harena.core.requests import BenchmarkJobFields, EntryFields
 from harena.core.webhook_signature import check_signature
 from harena.testing.conformance_catalog import SUM, answers
 
@@ -39,9 +40,11 @@ async def receiver(came: asyncio.Queue[tuple[dict[str, str], bytes]]) -> AsyncIt
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hooks"
 
 
-async def define(operations: Operations, name: str, request: dict[str, Any], **more: Any) -> dict[str, Any]:
+async def define(operations: Operations, name: str, request: Any, **more: Any) -> dict[str, Any]:
     """A version of a definition."""
-    return (await operations.create_catalog_entry(KIND, {"name": name, "request": request, **more})).to_dict()
+    return (
+        await operations.create_catalog_entry(KIND, cast("EntryFields", {"name": name, "request": request, **more}))
+    ).to_dict()
 
 
 class DefinitionsConformance:
@@ -106,7 +109,7 @@ class DefinitionsConformance:
 
     async def test_a_definition_keeps_the_version_of_stored_scenarios(self, operations: Operations) -> None:
         """What is stored under the name later changes nothing."""
-        entry = {"name": "pinned-set", "scenarios": PROBLEMS}
+        entry: EntryFields = {"name": "pinned-set", "scenarios": PROBLEMS}
         stored = await operations.create_catalog_entry("scenarios", entry)
         made = await define(operations, "pinning", {"scenarios": {"ref": "pinned-set"}, "candidates": answers("p")})
         more = {"problems": [*PROBLEMS["problems"], {"id": "q", "statement": "add", "scoring": SUM}]}
@@ -147,12 +150,12 @@ class DefinitionsConformance:
         ],
         ids=["left open", "config", "range", "blueprint", "unknown", "another problem"],
     )
-    async def test_bad_runs(self, operations: Operations, overrides: dict[str, Any], says: str) -> None:
+    async def test_bad_runs(self, operations: Operations, overrides: Any, says: str) -> None:
         """The whole request is checked before anything runs."""
         await define(operations, "to-be-run", {"scenarios": PROBLEMS})
         before = await operations.list_benchmark_jobs()
         with pytest.raises((ValidationError, NotFoundError), match=says):
-            await operations.create_benchmark_job({"definition": "to-be-run", **overrides})
+            await operations.create_benchmark_job(overrides | {"definition": "to-be-run"})
         assert await operations.list_benchmark_jobs() == before
 
     @pytest.mark.parametrize("reference", ["none-such", "none-such@3", "no such/name", "a@0", ""])
@@ -168,10 +171,11 @@ class DefinitionsConformance:
             webhook = {"url": url, "secret": SECRET}
             made = await define(operations, "telling", {"scenarios": PROBLEMS, "webhook": webhook})
             shown = [made, (await operations.get_catalog_entry(KIND, "telling", content=True)).to_dict()]
-            for request in (
+            requests: tuple[BenchmarkJobFields, ...] = (
                 {"definition": "telling", "candidates": answers("p")},
                 {"name": "told", "scenarios": PROBLEMS, "candidates": answers("p"), "webhook": webhook},
-            ):
+            )
+            for request in requests:
                 job = await operations.create_benchmark_job(request)
                 headers, body = await came.get()
                 check_signature(headers, body, SECRET, now=time.time())

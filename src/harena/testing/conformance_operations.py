@@ -34,6 +34,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.models import DEFAULT_ORIGIN_IMAGE, Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.network_policy import read_policy
 from harena.core.ports import Operations, SandboxPort
+from harena.core.requests import BenchmarkJobFields
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.conformance import RuntimeConformance
 from harena.testing.conformance_bad_jobs import ADDING, BAD, GOOD, BadJobConformance
@@ -315,7 +316,7 @@ class OperationsConformance(
             ({"scenario": GOOD, "retries": 1}, "retries"),
         ],
     )
-    async def test_bad_direct_scores(self, operations: Operations, request_: dict[str, Any], says: str) -> None:
+    async def test_bad_direct_scores(self, operations: Operations, request_: Any, says: str) -> None:
         """One error that names the field."""
         with pytest.raises(ValidationError, match=says):
             await operations.score(request_)
@@ -363,7 +364,8 @@ class OperationsConformance(
 
     async def test_a_benchmark_job_is_created_once_with_a_key(self, operations: Operations) -> None:
         """Asked for at the same time, or when it has ended: it is the same one, as it is then."""
-        key, request = IdempotencyKey.of("once", b"the same"), {"name": "once", "scenarios": [GOOD]}
+        key = IdempotencyKey.of("once", b"the same")
+        request: BenchmarkJobFields = {"name": "once", "scenarios": [GOOD]}
         made = await asyncio.gather(*(operations.create_benchmark_job(request, key=key) for _ in range(3)))
         assert len({job["id"] for job in made}) == 1
         await operations.wait_benchmark_job(made[0]["id"])

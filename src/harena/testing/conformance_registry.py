@@ -17,6 +17,7 @@ from harena.core.file_trees import files_of, packed, tree_of, unpack
 from harena.core.ports import Operations
 from harena.core.records.objects import CapabilityDescription, StoredObject
 from harena.core.registry import VERSION_TAKEN, ObjectKind
+from harena.core.requests import TrainingJobFields
 
 CAPABILITY = "schema: 1\nname: solver\nversion: '{}'\ndescription: Solves sums.\n"
 AGENT = "---\nmodel: any\n---\nYou add numbers.\n"
@@ -261,7 +262,7 @@ class RegistryConformance:
         await push(operations, "capability", capability(tmp_path / "c", "4.0.0"), "solver@4.0.0")
         rows = write(tmp_path / "d", {"my rows.jsonl": jsonl(ROWS)}) / "my rows.jsonl"
         model = chat_model(tmp_path / "model")
-        request = {
+        request: TrainingJobFields = {
             "trainer_type": "rl", "model": str(model), "tags": ["steps:1"],
             "capability_ref": {"name": "solver", "version": "4.0.0"},
             "config": {"algorithm": "grpo", "prompt_dataset_ref": str(rows)},
@@ -281,7 +282,7 @@ class RegistryConformance:
         """Are said when the job is submitted, with their lines."""
         rows = write(tmp_path / "d", {"rows.jsonl": jsonl([*ROWS, {"prompt": "1 + 1", "reward": 1.0}])}) / "rows.jsonl"
         recipe = {"name": "exact_match_v1"}
-        request = {
+        request: TrainingJobFields = {
             "trainer_type": "rl", "model": "tiny-llama",
             "config": {"algorithm": "grpo", "prompt_dataset_ref": str(rows), "reward_recipe": recipe},
         }  # fmt: skip
@@ -307,7 +308,11 @@ class RegistryConformance:
         """One error that names each of them, and no job."""
         broken = write(tmp_path / "broken", {"rows.jsonl": jsonl(ROWS[:1]) + "{\n"})
         config = {name: str(broken) if value == "BROKEN" else value for name, value in config.items()}
-        request = {"trainer_type": "rl", "model": "tiny-llama", "config": {"algorithm": "grpo", **config}}
+        request: TrainingJobFields = {
+            "trainer_type": "rl",
+            "model": "tiny-llama",
+            "config": {"algorithm": "grpo", **config},
+        }
         with pytest.raises((NotFoundError, ValidationError), match=rf"(?s)this training job cannot run:.*{says}"):
             await operations.create_training_job({**request, "name": "refers to nothing"})
         with pytest.raises(NotFoundError):

@@ -18,7 +18,7 @@ from harena.core.ports import Operations
 ENDED = ("completed", "failed", "cancelled")
 
 
-def asked(prompts: Path, *tags: str, **more: Any) -> dict[str, Any]:
+def asked(prompts: Path, *tags: str, **more: Any) -> Any:
     """An RL job, whose tags say what the fake worker shall do."""
     config = {"algorithm": "grpo", "prompt_dataset_ref": str(prompts)}
     return {"trainer_type": "rl", "model": "tiny-llama", "config": config, "tags": list(tags), **more}
@@ -210,7 +210,7 @@ class TrainingConformance:
             ({"stop": ["two tokens"]}, "config.stop: 'two tokens'"),
         ):
             with pytest.raises(ValidationError, match=says):
-                await operations.create_training_job({**good, "config": {**good["config"], **more}})
+                await operations.create_training_job(good | {"config": {**good["config"], **more}})
         assert await operations.list_training_jobs() == before
 
     async def test_unknown_training_jobs(self, operations: Operations) -> None:

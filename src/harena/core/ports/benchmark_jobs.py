@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from harena.core.idempotency import IdempotencyKey
 from harena.core.parameters import After, Bounds, Cursor, Id, Limit, OptionalWord
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
         JobSummary,
         ResultsPage,
     )
+    from harena.core.requests import BenchmarkJobFields, ScoreFields
     from harena.core.results import RunResult
 
 
 class BenchmarkOperations(Protocol):
     """Benchmark jobs of one workspace, and scores without a job."""
 
-    async def score(self, request: Mapping[str, Any]) -> RunResult:
+    async def score(self, request: ScoreFields) -> RunResult:
         """Run one candidate in a fresh sandbox, and score it: the answer is its envelope. Nothing is stored.
 
         Raises ValidationError, NotFoundError. `request` is as in `harena.jobs.models.ScoreRequest`."""
 
     async def create_benchmark_job(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+        self, request: BenchmarkJobFields, *, key: IdempotencyKey | None = None
     ) -> BenchmarkJob:
         """Check everything, then start a job. Nothing has been started where the answer is a problem.
 

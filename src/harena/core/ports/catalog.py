@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from harena.core.catalog import CatalogKind
 from harena.core.idempotency import IdempotencyKey
@@ -11,12 +11,13 @@ from harena.core.parameters import MOST_WORD, Bounds, Cursor, Id, Limit, Optiona
 
 if TYPE_CHECKING:
     from harena.core.records.catalog import ArchivedVersions, CalibrationJob, CatalogEntry, CatalogPage
+    from harena.core.requests import CalibrationFields, EntryFields
 
 
 class CatalogOperations(Protocol):
     """What one workspace keeps by name and version."""
 
-    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
+    async def create_catalog_entry(self, kind: CatalogKind, request: EntryFields) -> CatalogEntry:
         """Check everything, then keep scenarios, a scoring contract or a definition as a version of a name; `request`
         and answer as documented in `harena.jobs.catalog`, here and below."""
 
@@ -44,7 +45,7 @@ class CatalogOperations(Protocol):
         jobs that have not ended refer to it."""
 
     async def create_calibration(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+        self, request: CalibrationFields, *, key: IdempotencyKey | None = None
     ) -> CalibrationJob:
         """Start a calibration: a benchmark job of the same id that runs right answers, empty ones and every forgery.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from harena.core.idempotency import IdempotencyKey
 from harena.core.parameters import After, Bounds, Cursor, Id, Limit, OptionalWord
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
         TrainingLogsPage,
         TrainingMetrics,
     )
+    from harena.core.requests import TrainingJobFields
 
 
 class TrainingOperations(Protocol):
     """What a node can do with training jobs, and what a transport carries."""
 
     async def create_training_job(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+        self, request: TrainingJobFields, *, key: IdempotencyKey | None = None
     ) -> TrainingJob:
         """Check everything, then accept a job; it begins when it is its turn. Nothing is stored where the answer is a
         problem, which lists every mistake.

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.catalog import parse_reference
 from harena.core.idempotency import IdempotencyKey
@@ -18,6 +18,9 @@ from harena.core.results import RunResult
 from harena.sdk.http.calls import Calls, over_http
 from harena.sdk.http.events import followed
 from harena.sdk.http.uploads import JobUpload
+
+if TYPE_CHECKING:
+    from harena.core.requests import BenchmarkJobFields, ScoreFields
 
 
 class HttpBenchmarks(Calls):
@@ -30,12 +33,12 @@ class HttpBenchmarks(Calls):
     delete_benchmark_job = over_http(table.DELETE)
     cancel_benchmark_job = over_http(table.CANCEL)
 
-    async def score(self, request: Mapping[str, Any]) -> RunResult:
+    async def score(self, request: ScoreFields) -> RunResult:
         """Send one candidate to the server to be scored, and read the envelope that it answers."""
         return await self._connection.record(RunResult, table.SCORE.method, table.SCORE.path, content=request)
 
     async def create_benchmark_job(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+        self, request: BenchmarkJobFields, *, key: IdempotencyKey | None = None
     ) -> BenchmarkJob:
         """Send a job to the server; a scenario file is this machine's, and its content is sent."""
         given = request.get("definition")

@@ -14,6 +14,7 @@ from harena.sdk.http.given_files import with_contents
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogKind
     from harena.core.idempotency import IdempotencyKey
+    from harena.core.requests import CalibrationFields, EntryFields
 
 
 class HttpCatalog(Calls):
@@ -21,10 +22,11 @@ class HttpCatalog(Calls):
 
     get_calibration = over_http(table.GET_CALIBRATION)
 
-    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
+    async def create_catalog_entry(self, kind: CatalogKind, request: EntryFields) -> CatalogEntry:
         """Store an entry on the server; files that the request names are this machine's, and their content is sent."""
-        if kind == "benchmark_job_defs" and isinstance(request.get("request"), Mapping):
-            request = {**request, "request": await with_contents(request["request"])}
+        fields = request.get("request")
+        if kind == "benchmark_job_defs" and isinstance(fields, Mapping):
+            request = {**request, "request": await with_contents(fields)}
         return await self.created(table.ENTRIES_OF[kind].create, await with_contents(request))
 
     async def get_catalog_entry(self, kind: CatalogKind, ref: str, *, content: bool = False) -> CatalogEntry:
@@ -56,7 +58,7 @@ class HttpCatalog(Calls):
         await self.call(table.ENTRIES_OF[kind].delete, kind, ref)
 
     async def create_calibration(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+        self, request: CalibrationFields, *, key: IdempotencyKey | None = None
     ) -> CalibrationJob:
         """Start a calibration on the server; files that the request names are this machine's, and their content is
         sent."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations import training_jobs as table
@@ -13,6 +13,9 @@ from harena.core.records.training_jobs import TrainingEvent, TrainingJob
 from harena.core.training_jobs import RetryFrom
 from harena.sdk.http.calls import Calls, over_http
 from harena.sdk.http.events import followed
+
+if TYPE_CHECKING:
+    from harena.core.requests import TrainingJobFields
 
 
 class HttpTraining(Calls):
@@ -31,7 +34,7 @@ class HttpTraining(Calls):
         raise NotImplementedError
 
     async def create_training_job(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+        self, request: TrainingJobFields, *, key: IdempotencyKey | None = None
     ) -> TrainingJob:
         """Send a job to the server; data files that it names are this machine's, and their content is sent."""
         body = json.loads(json.dumps(request))  # what JSON cannot hold is the caller's mistake, before anything is sent

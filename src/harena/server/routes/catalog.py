@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from fastapi import Request
 
@@ -18,6 +18,7 @@ from harena.core.operations import catalog as table
 from harena.core.ports import CatalogOperations
 from harena.core.records.benchmark_jobs import BenchmarkJob
 from harena.core.records.catalog import CatalogEntry, CatalogPage
+from harena.core.requests import BenchmarkJobFields, EntryFields
 from harena.server.answers import JsonAnswer
 from harena.server.bounds import Id, OnceHeader
 from harena.server.catalog_shapes import CalibrationBody, ContractBody, DefinitionBody, JobFieldsBody, ScenariosBody
@@ -68,7 +69,7 @@ async def create(asked: DefinitionBody, caller: Writer, state: State, key: Once)
 
     async def made() -> CatalogEntry:
         async with with_files(_given(asked.request)) as fields:
-            entry = {"name": asked.name, "request": fields, "metadata": asked.metadata}
+            entry: EntryFields = {"name": asked.name, "request": fields, "metadata": asked.metadata}
             return await operations.create_catalog_entry("benchmark_job_defs", entry)
 
     known = _known("benchmark_job_defs", operations)
@@ -94,7 +95,9 @@ async def run(
 
     async def made() -> BenchmarkJob:
         async with with_files(_given(asked)) as overrides:
-            return await jobs.create_benchmark_job({**overrides, "definition": ref}, key=key)
+            return await jobs.create_benchmark_job(
+                cast("BenchmarkJobFields", {**overrides, "definition": ref}), key=key
+            )
 
     job = await state.idempotency.once(caller.workspace, "benchmark_jobs", key, made, known=None)
     return JsonAnswer(job, status_code=201)
