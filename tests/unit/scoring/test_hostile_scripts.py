@@ -24,7 +24,6 @@ from harena.scoring.scorers.verifier_ground import (
     folders_copied_to,
     left_options,
     made_paths,
-    puts_nothing,
     written_paths,
 )
 from harena.scoring.scorers.verifier_scripts import judging_files
@@ -39,7 +38,6 @@ LOOKS: dict[str, Callable[[str], object]] = {
     "made": lambda text: made_paths({"test.sh": text}, "/app"),
     "built": lambda text: built_paths({"test.sh": text, "a.py": text}, "/app"),
     "modes": lambda text: asks_for_modes([text]),
-    "puts": lambda text: puts_nothing({"test.sh": text}) or puts_nothing({"a.py": text}),
     "options": lambda text: left_options({}, {"/app/tox.ini": "1 #a"}, {"test.sh": text, "a.py": text}),
     "home": lambda text: (lists_home([text]), looks_through_home([text]), looks_through_scratch([text])),
     "named": lambda text: named_paths([text]),

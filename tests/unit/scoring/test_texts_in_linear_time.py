@@ -21,6 +21,7 @@ from harena.scoring.contracts.harbor import HarborContract
 from harena.scoring.scorers import fingerprints as fingerprints_module
 from harena.scoring.scorers import harbor
 from harena.scoring.scorers.last_changes import without_last_changes
+from harena.scoring.scorers.led_links import Texts, led_by
 from harena.scoring.scorers.left_links import LinkState, has_led_somewhere
 from harena.scoring.scorers.shadowing import phony_targets, shadowing
 from harena.scoring.scorers.shell_code import code_mask, simple_commands
@@ -63,6 +64,9 @@ WORK: Mapping[str, Callable[[int], Callable[[], object]]] = {
     "steps": lambda n: partial(without_last_changes, contract(10 * n), ["a1", "a2"]),
     "templates of a scorer": lambda n: partial(
         load_scenarios, scorer("def score(run):\n    return 1.0\nX = '{" + ":" * (60 * n) + "'\n")
+    ),
+    "files behind links": lambda n: partial(
+        led_by, {b"/b": b"/a"}, [b"/a/want%d" % at for at in range(150)], (), Texts(("a want",) * n, frozenset(), ())
     ),
     "links": lambda n: partial(has_led_somewhere, states(n, b"1"), states(n, b"2"), {"a": "x y z " * (100 * n)}),
 }  # fmt: skip

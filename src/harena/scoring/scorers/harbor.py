@@ -16,7 +16,7 @@ import base64
 import json
 import re
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -32,10 +32,20 @@ from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.languages import IDLE_SCRIPT
+from harena.scoring.scorers.led_links import (
+    FIND_CHANGED,
+    LIST_LIVE,
+    Led,
+    Live,
+    Texts,
+    led_by,
+    parsed_changed,
+    parsed_live,
+    targets_of,
+)
 from harena.scoring.scorers.left_links import (
     CLOSE_FOLDERS,
     FIND_LEFT,
-    LIVE_LINKS,
     OPEN_FOLDERS,
     PART_LINKS,
     SPREAD_LINKS,
@@ -43,6 +53,7 @@ from harena.scoring.scorers.left_links import (
     STATE_OF_LINKS,
     Left,
     LinkState,
+    come_to_be,
     folders_of,
     has_led_somewhere,
     links_above,
@@ -92,6 +103,7 @@ from harena.scoring.scorers.verifier_ground import (
     built_paths,
     copied_paths,
     folders_copied_to,
+    folders_of_work,
     has_tests,
     hiding_makefiles,
     left_by_candidate,
@@ -100,8 +112,8 @@ from harena.scoring.scorers.verifier_ground import (
     made_paths,
     names_in,
     parsed,
-    puts_nothing,
     steering_above,
+    without_comments,
     written_paths,
 )
 from harena.scoring.scorers.verifier_scripts import COLLECTED, WatchedScripts, judging_files
@@ -289,8 +301,10 @@ class Reward:
     """the sandbox failed after the candidate had run in it"""
     is_closed: bool = False
     """no verifier could have written another one over it"""
-    by_links: bool = False
-    """a link that led nowhere may have led to what the verifier put there"""
+    led: Led = field(default_factory=Led)
+    """what has changed behind links of the candidate's"""
+    own: frozenset[bytes] = frozenset()
+    """the files, among those that were asked for, that have changed"""
     changed: frozenset[Change] = frozenset()
     """what did not stay what it was while the verifier ran: its scripts, and what steers the programs that it starts"""
 
@@ -302,7 +316,11 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
         candidate, reward = await _run(bench, contract, bench.scenario.candidate)
         if reward.fault is not None:  # chance, or what the candidate left: a second fresh sandbox tells
             candidate, reward = await _run(bench, contract, bench.scenario.candidate)
-        if reward.by_links:
+        by_links = reward.led.is_the_verifiers
+        if reward.led.asked:
+            _, control = await _run(bench, contract, idle, asked=reward.led.asked)
+            by_links = bool(control.own)
+        if by_links:
             candidate, reward = await _run(bench, contract, bench.scenario.candidate, keeps_links=False)
         if reward.value and (reward.changed or reward.is_closed):  # the verifier itself may do so
             _, control = await _run(bench, contract, idle, looks_anyway=True)
@@ -347,9 +365,11 @@ async def _run(
     *,
     keeps_links: bool = True,
     looks_anyway: bool = False,
+    asked: frozenset[bytes] = frozenset(),
 ) -> tuple[ExecResult, Reward]:
     """(what the candidate's script did, what the verifier left). `keeps_links`: those that lead nowhere;
-    `looks_anyway`: for what has changed, also where there is no reward. Raises EnvironmentFailedError."""
+    `looks_anyway`: for what has changed, also where there is no reward; `asked`: files of which it is told whether the
+    verifier has changed them. Raises EnvironmentFailedError."""
     async with AsyncExitStack() as stack:
         scenario = bench.scenario
         network = NO_NETWORK if scenario.network is None else scenario.network
@@ -387,7 +407,14 @@ async def _run(
                 ground = await _sealed(contract, sandbox, fresh, verifier, is_default=is_default, all_links=links)
                 sandbox = fresh
             reward = await _verified(
-                bench, sandbox, contract, ground, verifier, keeps_links=keeps_links, looks_anyway=looks_anyway
+                bench,
+                sandbox,
+                contract,
+                ground,
+                verifier,
+                keeps_links=keeps_links,
+                looks_anyway=looks_anyway,
+                asked=asked,
             )
             return done, reward
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
@@ -607,12 +634,22 @@ async def _left(sandbox: SandboxPort, elsewhere: tuple[str, ...], places: tuple[
     return await aside(len(told), parsed_left, told)
 
 
-async def _live(sandbox: SandboxPort, ground: Ground, marker: str) -> bytes:
-    """What the candidate's links to something are, and what that is which has changed behind them."""
+async def _live(sandbox: SandboxPort, ground: Ground, marker: str) -> Live:
+    """The candidate's links to something, and where each leads to."""
     if ground.began is None:
-        return b""
-    argv = ("bash", "-c", LIVE_LINKS, "bash", marker, f"{ground.began:.9f}", " ".join(ground.emptied), *ground.places)
-    return await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
+        return Live({})
+    argv = ("bash", "-c", LIST_LIVE, "bash", marker, f"{ground.began:.9f}", *ground.places)
+    told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
+    return await aside(len(told), parsed_live, told)
+
+
+async def _changed_behind(
+    sandbox: SandboxPort, ground: Ground, marker: str, reals: Iterable[bytes]
+) -> tuple[frozenset[bytes], frozenset[bytes]]:
+    """(what has changed since the marker of these files, and in these folders; what of them is not there)."""
+    argv = ("bash", "-c", FIND_CHANGED, "bash", marker, *ground.emptied)
+    told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, stdin=targets_of(reals))
+    return await aside(len(told), parsed_changed, told)
 
 
 async def _clean(
@@ -797,7 +834,7 @@ class Watching:
     ground: Ground
     ready: Ready
     states: Mapping[bytes, LinkState]
-    live: bytes | None
+    live: Live | None
     """None where no link was left that leads somewhere"""
     scripts: WatchedScripts
     verifier: str | None
@@ -858,16 +895,40 @@ class Watching:
         found.update(Change("link", path.decode("utf-8", "backslashreplace")) for path in links)
         return frozenset(found)
 
-    async def led_somewhere(self, sandbox: SandboxPort, contract: HarborContract) -> bool:
-        """Whether a link of the candidate's may have led to what the verifier put there."""
-        if not contract.binary_tests and await _looked(contract, puts_nothing, contract.tests):
-            return False
+    async def led(self, sandbox: SandboxPort, contract: HarborContract) -> Led:
+        """Tell whether a link of the candidate's may have led to what the verifier put there."""
+        reals = {} if self.live is None else dict(self.live.reals)
+        come: dict[bytes, bytes] = {}
+        if self.live is not None and not self.live.is_known:
+            return Led(True)
         if self.states:
             after = await _states(sandbox, self.ready.dangling)
             size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(self.states)
             if await aside(size, has_led_somewhere, self.states, after, contract.tests):
-                return True
-        return self.live is not None and await _live(sandbox, self.ground, self.ready.guard_path) != self.live
+                return Led(True)
+            come = come_to_be(self.states, after)
+            reals.update(come)
+        if not reals:
+            return Led()
+        changed, gone = await _changed_behind(sandbox, self.ground, self.ready.guard_path, reals.values())
+        changed |= frozenset(come.values()) - gone
+        if not changed and not gone:
+            return Led()
+        texts = await _looked(contract, _texts_of, contract, self.ground)
+        size = _SEARCHES * size_of(contract.tests) * (1 + len(changed)) + _ENTRY_BYTES * len(reals)
+        return await aside(size, led_by, reals, changed, gone, texts)
+
+
+def _texts_of(contract: HarborContract, ground: Ground) -> Texts:
+    """The words of the verifier, as `led_links` reads them."""
+    own = [*contract.tests, *contract.binary_tests]
+    lines = [without_comments(path, text) for path, text in contract.tests.items()]
+    return Texts(
+        texts=(*lines, *contract.env.values(), *contract.verifier_env.values()),
+        names=frozenset(part for path in own for part in PurePosixPath(path).parts),
+        folders=tuple(dict.fromkeys(("/app", *folders_of_work(contract.tests, contract.workdir)))),
+        same=tuple(ground.reals.items()),
+    )
 
 
 async def _contents(contract: HarborContract, scripts: Mapping[str, str], names: list[str]) -> dict[str, bytes]:
@@ -897,8 +958,9 @@ async def _verified(
     *,
     keeps_links: bool,
     looks_anyway: bool,
+    asked: frozenset[bytes],
 ) -> Reward:
-    """`looks_anyway`: for what has changed, also where there is no reward."""
+    """`looks_anyway`: for what has changed, also where there is no reward; `asked`: see `_run`."""
     ready = await made_ready(sandbox, contract, ground, verifier, keeps_links=keeps_links)
     watching = await Watching.begin(sandbox, contract, ground, ready, verifier, keeps_links=keeps_links)
     try:
@@ -918,8 +980,11 @@ async def _verified(
         await asyncio.sleep(_STILL_SECONDS)
         if await fingerprints(sandbox, REWARD_FILES) != before:
             return Reward(None, rewritten=True)
-    if reward.value and await watching.led_somewhere(sandbox, contract):
-        return replace(reward, by_links=True)
+    if asked:
+        own, _ = await _changed_behind(sandbox, ground, ready.guard_path, asked)
+        return replace(reward, own=own)
+    if reward.value:
+        return replace(reward, led=await watching.led(sandbox, contract))
     return reward
 
 

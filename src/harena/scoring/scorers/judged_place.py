@@ -29,6 +29,7 @@ from harena.scoring.scorers.harbor import (
     ground_of,
     made_ready,
 )
+from harena.scoring.scorers.led_links import Led, computes_names
 from harena.scoring.scorers.sealed_verifier import PLACES_OF_DEFAULT
 from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, first_module_of, guard
 from harena.scoring.scorers.verifier_changes import changes_of_a_script
@@ -139,7 +140,9 @@ class _SearchedPlace:
             changes = await watching.changed(sandbox, self.contract)
             if changed := changes_of_a_script(changes, list(self.contract.tests.values())):
                 return Judged(done, doubt=f"changed while the script ran: {one_line(str(changed[0]), 100)}"), False
-            has_led = keeps_links and await watching.led_somewhere(sandbox, self.contract)
+            led = await watching.led(sandbox, self.contract) if keeps_links else Led()
+            # there is no run without whoever acts, so names that are computed may be any
+            has_led = led.is_the_verifiers or (bool(led.asked) and computes_names(self.contract.tests.values()))
             return Judged(done, passed=True), has_led
         finally:
             watching.scripts.close()

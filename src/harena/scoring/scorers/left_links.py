@@ -3,10 +3,10 @@
 A link into the places of a verifier's own files is removed, and one whose end depends on who follows it. One that leads
 nowhere may be the right answer, or no matter; it may also lead to where the verifier will put something
 (`out.txt -> expected.txt`). It stays, and when the verifier has ended it is asked whether something has come to be
-there. What exists now says so. What was there for a while only cannot be excluded where its folder has changed; then
-the verifier's own text decides, by the names in it. A link to
-something that is there stays, too; if that has changed when the verifier has ended, or the link has gone, the candidate
-is judged anew with a copy in its place.
+there. What was there for a while only cannot be excluded where its folder has changed; then
+the verifier's own text decides, by the names in it. A link to something that is there stays, too. Where the verifier
+may have put there what has come to be or has changed behind a link (see `led_links`), the candidate is judged anew with
+a copy in the link's place.
 """
 
 from __future__ import annotations
@@ -132,35 +132,6 @@ done
 exit 0
 """
 """a copy in the place of each link, or nothing where there can be none"""
-LIVE_LINKS = """\
-command -v find >/dev/null || exit 0
-export marker=$1 began=$2 elsewhere=$3
-shift 3
-live() {
-    for place in "$@"; do
-        [ -d "$place" ] || continue
-        find "$place/" -ignore_readdir_race -xdev \\( -type l ! -xtype l -o -type f -links +1 \\) \\
-            -newerct "@$began" ! -newercm "$marker" -print0
-    done 2>/dev/null
-}
-live "$@" | sort -zu | cksum
-live "$@" | xargs -0 -r -s 1000000 bash -c '
-    find -L "$@" -maxdepth 0 ! -type d -newercm "$marker" -printf "%p\\n" -quit 2>/dev/null
-    pruned=(-path /proc) last=/ targets=()
-    for other in $elsewhere; do pruned+=(-o -path "$other"); done
-    while IFS= read -r -d "" real; do
-        case "$real" in "$last"*) [ "$last" = / ] || continue;; esac
-        last=$real targets+=("$real")
-    done < <(
-        for link do [ ! -d "$link" ] || printf "%s\\0" "$link"; done \\
-            | xargs -0 -r readlink -mz -- | sed -z "s,/*$,/," | LC_ALL=C sort -zu
-    )
-    [ ${#targets[@]} -eq 0 ] || find "${targets[@]}" -ignore_readdir_race -xdev \\( "${pruned[@]}" \\) -prune -o \\
-        ! -type d -newercm "$marker" -print0 2>/dev/null | LC_ALL=C sort -zu | cksum' bash
-exit 0
-"""
-"""A number for the links to something, also hard ones, that the candidate has left (changed since `began`, and not
-since the marker), and what of that to which they lead has changed since the marker. It is a script of bash"""
 SPREAD_LINKS = r"""
 shopt -s lastpipe
 elsewhere=$*
@@ -329,13 +300,16 @@ def _is_named_within(name: str, text: str) -> bool:
 def has_led_somewhere(
     before: Mapping[bytes, LinkState], after: Mapping[bytes, LinkState], texts: Mapping[str, str]
 ) -> bool:
-    """Something may have been read or written through one of these links while the verifier ran."""
+    """Something that is not there any more may have been read or written through one of these links while the verifier
+    ran."""
     text = "\n".join([*_without_looks(texts.values()), *texts])
     asked: set[str] = set()
     for link, was in before.items():
         now = after.get(link)
-        if now is None or now.there == b"y":
+        if now is None:
             return True
+        if now.there == b"y":  # see `led_links`
+            continue
         has_gone = now.there == b"g"
         is_untouched = (was.folder, was.changed) == (now.folder, now.changed) and bool(was.changed)
         if has_gone or not is_untouched:
@@ -344,6 +318,11 @@ def has_led_somewhere(
             if len(asked) > _MOST_NAMES or any(_is_named(name, text) for name in names):
                 return True
     return False
+
+
+def come_to_be(before: Mapping[bytes, LinkState], after: Mapping[bytes, LinkState]) -> dict[bytes, bytes]:
+    """The links, among these, that lead to something now -> where."""
+    return {link: was.real for link, was in before.items() if link in after and after[link].there == b"y"}
 
 
 def _without_looks(texts: Iterable[str]) -> Iterable[str]:

@@ -33,20 +33,6 @@ _REMOVES = re.compile(r"\brm\b")
 _ENDS_A_PIECE = re.compile(r"[;&|\n]")
 _FUNCTION = re.compile(r"\w[ \t]*\(\)|\bfunction\b")
 _GIVES_OPTIONS = re.compile(r"[ \t\"',](?:-c|--config-file|--rootdir|--inifile)[ \t\"',=]")
-_OF_DATA = (".txt", ".json", ".csv", ".md", ".yaml", ".yml", ".xml", ".html", ".log")
-_REDIRECTS = re.compile(r">[>|]?[ \t]*([^\s;)]+)")
-_OWN_TARGET = re.compile(r"[\"']?/logs/|/dev/null\b|&[\d-]|=|\(")
-"""where a redirection leads that puts no data anywhere; of `>=` and `->(` it is none"""
-_PUTS = re.compile(
-    r"(?<![\w./-])(?:tee|cp|mv|ln|dd|sed|perl|awk|gawk|ruby|node|php|touch|install|rsync|tar|unzip|zip|gzip|gunzip|cpio|git|patch"
-    r"|curl|wget|make|cmake|gcc|cc|g\+\+|go|cargo|sqlite3|psql|mysql|openssl|xxd|split|csplit|truncate|mktemp|ed|ex|vim|jq|sort|pip3?|uv"
-    r"|npm|eval|source)(?![\w.-])|<<|\b(?:python[\d.]{0,9}|bash|sh)[\"']?[ \t]{1,9}-\w{0,20}c"
-)
-"""commands of shell that write files, or may"""
-_PUTS_BY_PYTHON = re.compile(
-    r"\bopen\([^)\n]{0,300}[\"'][rbtU]{0,3}[wax+][rbt+]{0,3}[\"']|\.write|\bdump\(|\bcopy|\bmove\(|\brename|\breplace\(|\bmkdir|\bmakedirs|link"
-    r"|\btouch|shell=True|\bos\.(?:system|popen|open)\b|\btempfile\b|extract|\bsave|\bto_\w+\(|\bconnect\(|\bexec|\beval|\bcompile"
-)
 _MOST_VALUES = 20
 _MOST_TARGETS, _MOST_FOLDERS, _MOST_FOUND = 100, 20, 10_000
 """files that scripts write to, folders that they go to, and paths that both together give: what is beyond that is not
@@ -291,6 +277,11 @@ def copied_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
         if len(found) > _MOST_FOUND:
             break
     return [path for path in found if ".." not in path.split("/") and path != "/"]
+
+
+def folders_of_work(texts: Mapping[str, str], workdir: str) -> list[str]:
+    """Where the lines of shell of a verifier may be: the working directory, and the folders that they change to."""
+    return _folders(workdir, "\n".join(_scripts(texts)))
 
 
 def unpacked_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
@@ -607,27 +598,6 @@ def without_comments(path: str, text: str) -> str:
 def asks_for_modes(texts: Iterable[str]) -> bool:
     """The verifier may look at whether files can be written to, or keep that."""
     return any(_ASKS_FOR_MODES.search(text) is not None for text in texts)
-
-
-def puts_nothing(tests: Mapping[str, str]) -> bool:
-    """Nothing of the verifier's own is written but rewards: what changes behind a link is the candidate's own work.
-
-    >>> puts_nothing({"test.sh": "bash deploy.sh && grep -q 42 current/v && echo 1 > /logs/verifier/reward.txt"})
-    True
-    >>> puts_nothing({"test.sh": "echo 42 > want; cmp out.txt want && echo 1 > /logs/verifier/reward.txt"})
-    False
-    """
-    for path, text in tests.items():
-        ending = PurePosixPath(path).suffix
-        if len(text) > _MOST_TEXT or (ending not in (".sh", ".bash", ".py") and ending not in _OF_DATA):
-            return False
-        if ending == ".py" and _PUTS_BY_PYTHON.search(text):
-            return False
-        if ending in (".sh", ".bash"):
-            lines = _without_comments(text)
-            if _PUTS.search(lines) or any(not _OWN_TARGET.match(found[1]) for found in _REDIRECTS.finditer(lines)):
-                return False
-    return True
 
 
 def has_tests(tests: Iterable[str], before: Iterable[str]) -> bool:
