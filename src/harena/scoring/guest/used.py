@@ -29,7 +29,7 @@ LOOK = "__harena_look__"
 _OF_PYTEST = "@py_"
 _ABSENT = object()
 _MOST_PARTS = 3000
-"""of one point: names that are looked at"""
+"""the most names that are looked at for one point"""
 _WHOLE_LOOKS, _SHARE = 1000, 16
 """So often all parts of a point are looked at; after that the point itself, and in one of so many cases, which nobody
 can foresee, the parts, too."""
