@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 
 def is_trusted(words: "list[str]", here: str) -> bool:
-    """The command line starts a program that does not lie in the working directory."""
+    """The command line starts a program that is no candidate's."""
     words = list(words)
     while words and words[0].startswith("-") and words[0] != "-":
         option = words.pop(0)
         if not option.startswith("--") and option[1:2] not in ("W", "X") and any(letter in option for letter in "cm"):
-            return True
+            at = min(option.index(letter) for letter in "cm" if letter in option)
+            return option[at] == "c" or not is_candidates_module(option[at + 1 :] or "".join(words[:1]), here)
         if option in ("-W", "-X", "--check-hash-based-pycs"):
             words = words[1:]
     if not words or words[0] == "-":
@@ -32,10 +33,36 @@ def is_trusted(words: "list[str]", here: str) -> bool:
     program = os.path.realpath(words[0])
     if program in TRUSTED or program in PROGRAMS:
         return True
-    if not is_below(os.path.dirname(program), here) or is_copy_of_trusted(program) or is_made_since(program):
+    if is_copy_of_trusted(program) or is_made_since(program):
+        return True
+    if not is_below(os.path.dirname(program), here) and not is_candidates(program):
         return True
     copied: Any = COPIED
     return bool(copied) and digest_of(program) in {digest for _, digest in copied}
+
+
+def is_candidates(path: str) -> bool:
+    """The candidate has made or changed this file, and nobody since; wherever it is started from it finds its own
+    modules, as everywhere. What lies beside the folder of this file is the verifier's."""
+    own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    return not is_below(os.path.dirname(path), own) and is_left(path)
+
+
+def is_candidates_module(name: str, here: str) -> bool:
+    """`python -m` starts a module of the candidate's by this name: nothing of the interpreter's, of packages or of the
+    verifier's has it."""
+    parts = name.split(".")
+    places = [here, *(place for place in sys.path if not Elsewhere.is_elsewhere(place))]
+    if not BEGAN or not all(parts) or Elsewhere.find_trusted(parts[0], places) is not None:
+        return False
+    if PathFinder.find_spec(parts[0], [place for place in sys.path if Elsewhere.is_elsewhere(place)]) is not None:
+        return False
+    if parts[0] in sys.builtin_module_names:
+        return False
+    endings = (".py", os.sep + "__init__.py", os.sep + "__main__.py")
+    paths = [os.path.join(os.path.realpath(place), *parts) for place in places]
+    found = [path + ending for path in paths for ending in endings if os.path.exists(path + ending)]
+    return bool(found) and all(map(is_candidates, found))
 
 
 OPTIONAL = ()
