@@ -31,6 +31,7 @@ from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_with
 from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
+from harena.scoring.scorers.git_index import asks_git, bring_up_to_date
 from harena.scoring.scorers.languages import IDLE_SCRIPT
 from harena.scoring.scorers.led_links import (
     FIND_CHANGED,
@@ -498,6 +499,8 @@ async def _sealed(
         await adopt_times(sealing, theirs, fresh)
     ground = await ground_of(fresh, contract, sealing.places, all_links=all_links)
     await take_over(sealing, theirs, fresh)
+    if await _looked(contract, asks_git, contract.tests.values()):
+        await bring_up_to_date(sealing.places, theirs, fresh)
     return replace(ground, trusted=sealing.programs, is_writable=not is_default)
 
 
