@@ -20,12 +20,14 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.harbor import HarborContract
 from harena.scoring.scorers import fingerprints as fingerprints_module
 from harena.scoring.scorers import harbor
+from harena.scoring.scorers.image_programs import find_programs
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.led_links import Texts, led_by
 from harena.scoring.scorers.left_links import LinkState, has_led_somewhere
 from harena.scoring.scorers.shadowing import phony_targets, shadowing
 from harena.scoring.scorers.shell_code import code_mask, simple_commands
-from harena.scoring.scorers.start_up_files import guarded_scripts
+from harena.scoring.scorers.start_up_files import guard, guarded_scripts
+from harena.scoring.scorers.suite_nobody import _files_named
 from harena.scoring.scorers.tool_settings import is_harmless, named_settings
 from harena.scoring.scorers.verifier_scripts import judging_files
 
@@ -68,6 +70,11 @@ WORK: Mapping[str, Callable[[int], Callable[[], object]]] = {
     "files behind links": lambda n: partial(
         led_by, {b"/b": b"/a"}, [b"/a/want%d" % at for at in range(150)], (), Texts(("a want",) * n, frozenset(), ())
     ),
+    "a module behind blanks": lambda n: partial(
+        guard, "/tmp/g", {}, ["x -m" + " " * (60 * n) + "!\ntry:\n import a" + "mport" * (10 * n)]
+    ),
+    "programs of images": lambda n: partial(find_programs, ["deno'," + " " * (60 * n)]),
+    "files of nobody": lambda n: partial(_files_named, {"a.py": "1.py" + "/z" * (60 * n)}),
     "links": lambda n: partial(has_led_somewhere, states(n, b"1"), states(n, b"2"), {"a": "x y z " * (100 * n)}),
 }  # fmt: skip
 

@@ -29,8 +29,8 @@ _PROGRAM_NAMES = (
 _RUNS = re.compile(
     r"(?:(?<![\w-])(?:python[\d.]*|pypy[\d.]*|bash|sh|dash|zsh|ksh|ash|busybox|node|deno|bun|perl|ruby|php|lua[\d.]*|tclsh"
     r"|expect|Rscript|julia|java|[gmn]?awk|bats|pytest|source|exec|sudo|nohup|xargs|eval|go|cargo|gcc|cc|g\+\+|clang|tcc"
-    r"|rustc|psql|sqlite3|mysql|gdb|bc)(?![\w.-])|(?:^|[\n;&|({])[ \t]*\.(?=[ \t]))[\"']?,?[ \t]*"
-    r"(?:[\"']?-[^\s,]{1,64}[ \t,]{1,8}){0,8}<?[ \t]*[\"']?(?:\w+=\S{1,64}[ \t]+)?([\w./${}~+-]{1,1024})"
+    r"|rustc|psql|sqlite3|mysql|gdb|bc)(?![\w.-])|(?:^|[\n;&|({])[ \t]*\.(?=[ \t]))[\"']?,?[ \t]*+"
+    r"(?:[\"']?-[^\s,]{1,64}[ \t,]{1,8}){0,8}<?[ \t]*+[\"']?(?:\w+=\S{1,64}[ \t]+)?([\w./${}~+-]{1,1024})"
 )
 """what runs a file, and the first word behind its options"""
 _BEHIND_AN_OPTION = re.compile(

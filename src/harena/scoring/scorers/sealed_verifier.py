@@ -171,7 +171,7 @@ async def sealing_of(
     below = [path for path in below if not _is_in(path, whole)]
     if not is_default:
         installed += await _found(sandbox, FIND_LINKED, linked)
-        own = await _found(sandbox, find_programs(contract.tests.values()), below)
+        own = await _found(sandbox, await aside(size, find_programs, contract.tests.values()), below)
         own += await _found(sandbox, FIND_FILES, _the_images_alone(below, [seen.real[path] for path in declared]))
         installed += tuple(path for path in own if not _is_in(path, whole))
         tops = _at_root(below, [seen.real[path] for path in declared])

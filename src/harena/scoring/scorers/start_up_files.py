@@ -49,7 +49,7 @@ _STEERS = re.compile(
 
 
 _SUBSTITUTE = re.compile(
-    r"try:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)[^\n]*\n[ \t]*except[^\n]*:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)"
+    r"try:\s*\n[ \t]*(?:import|from)[ \t]+(\w++)[^\n]*+\n[ \t]*+except[^\n]*:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)"
 )
 """a module that is imported, and the one that takes its place"""
 _COMMENT = re.compile(r"(?m)^[ \t]*#[^\n]*")
@@ -59,7 +59,7 @@ _IMPORTED = (
     re.compile(r"(?m)(?:^|[;:\"'(])[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)"),
     re.compile(r"(?m)^[ \t]*import[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t]*([A-Za-z_]\w*)"),
     re.compile(r"[\"']([A-Za-z_]\w*)[.\"':]"),
-    re.compile(r"(?<![\w-])-m[ \t]*[\"']?,?[ \t]*[\"']?([A-Za-z_]\w*)"),
+    re.compile(r"(?<![\w-])-m[ \t]*+[\"']?,?[ \t]*+[\"']?([A-Za-z_]\w*)"),
 )
 """first names of modules that a program may import: in statements, in texts, and behind `-m`"""
 _SETS_SEARCH_PATH = re.compile(

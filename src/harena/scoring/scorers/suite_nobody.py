@@ -42,7 +42,8 @@ from harena.scoring.slices import LETTERS, aside, size_of
 _MOST_REMEMBERED = 1024
 _MOST_STUBS = 100
 _NO_PYTEST = "the image has no pytest; add it to the blueprint's packages"
-_FILE = re.compile(r"\b[\w/-]+\.py\b|(?<=[\"'])[\w-][\w/-]*\.\w{1,8}(?=[\"'])")
+_FILE = re.compile(r"(?<![\w/-])[\w/-]++\.py\b|(?<=[\"'])[\w-][\w/-]*+\.\w{1,8}(?=[\"'])")
+_LONGEST_NAME = 1024
 _T = TypeVar("_T")
 
 
@@ -250,7 +251,8 @@ def _candidates_paths(contract: CommandContract, trusted: dict[str, str]) -> tup
 
 def _files_named(trusted: dict[str, str]) -> tuple[str, ...]:
     """Files that the trusted ones may look for."""
-    found = {name for text in trusted.values() for name in _FILE.findall(text)}
+    named = {name.lstrip("/-") for text in trusted.values() for name in _FILE.findall(text)}
+    found = {name for name in named if len(name) <= _LONGEST_NAME and name[0] != "."}
     folders = {"/".join(name.split("/")[:count]) for name in found for count in range(1, name.count("/") + 1)}
     return tuple(sorted(name for name in found - set(trusted) - folders if not steers(name))[:_MOST_STUBS])
 
