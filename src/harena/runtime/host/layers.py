@@ -48,7 +48,10 @@ _FOLDER_MODE = 0o755
 _SEALED_FOLDER_MODE = 0o555
 _SEALED_PROGRAM_MODE = 0o555
 _SEALED_FILE_MODE = 0o444
-_ARCHIVES = (".whl", ".tar.gz", ".zip")
+_ARCHIVES = (
+    ".whl", ".zip", ".tar", ".tgz", ".tbz", ".txz", ".tlz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.lz", ".tar.lzma",
+)  # fmt: skip
+"""endings by which pip takes a name for a file in its working directory, also where extras or markers follow"""
 _NO_MATCH = re.compile(r"No matching distribution found for ([^\s;(]+)")
 _UNREACHABLE = ("Retrying (Retry(", "ConnectionError", "ReadTimeoutError", "ProxyError", "SSLError")
 _ABI = "import sysconfig; print(sysconfig.get_config_var('SOABI'))"
@@ -213,7 +216,8 @@ def check_requirements(requirements: Sequence[str]) -> None:
 
 
 def _is_plain(requirement: str) -> bool:
-    return bool(_REQUIREMENT.fullmatch(requirement)) and not requirement.endswith(_ARCHIVES)
+    found = _REQUIREMENT.fullmatch(requirement)
+    return found is not None and not found["name"].lower().endswith(_ARCHIVES)
 
 
 def _hint(requirement: object) -> str:

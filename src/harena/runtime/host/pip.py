@@ -74,7 +74,7 @@ class Pip:
         env["TMPDIR"] = str(temporary)
         target = [] if is_ours(self.python) else ["--python", self.python]
         cache = [] if self.is_cached else ["--no-cache-dir"]
-        command = [sys.executable, "-m", "pip", *target, *cache, *arguments]
+        command = [sys.executable, "-P", "-m", "pip", *target, *cache, *arguments]
         try:
             process = subprocess.Popen(
                 command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
