@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 import yaml
 from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
 
 from harena.core.errors import ValidationError
 from harena.core.json_steps import dict_of
@@ -331,6 +332,15 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     """
 
     most_nodes = MOST_VALUES
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """A node's value. Raises yaml.YAMLError, also where a tag that the text writes itself (`!!int []`) stands
+        before what its constructor does not expect."""
+        try:
+            return super().construct_object(node, deep)
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+            tag = node.tag.replace("tag:yaml.org,2002:", "!!")
+            raise ConstructorError(None, None, f"what is written is no {tag}", node.start_mark) from error
 
     def get_single_node(self) -> yaml.Node | None:
         """The document; None where the stream has none. Raises yaml.YAMLError, _TooDeepError for one that is nested

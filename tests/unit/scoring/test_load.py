@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import textwrap
 from pathlib import Path
@@ -14,7 +15,7 @@ from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring.contracts.contract import TestsContract
 from harena.scoring.explain import MOST_EXPLAINED
 from harena.scoring.load import load_scenarios
-from harena.scoring.reading import ScenarioFileError
+from harena.scoring.reading import ScenarioFileError, read_yaml
 from harena.scoring.scenario import Expected, Scenario
 
 TESTS: dict[str, Any] = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": 1}]}
@@ -449,3 +450,24 @@ def test_a_contract_that_no_image_can_have_is_a_mistake_of_its_row() -> None:
     assert [field for _, field, _ in told] == ["scenarios[0].scoring", "scenarios[1].scoring"]
     assert "image 'debian:12': part 'style': `command` runs trusted programs" in told[0][2]
     assert "image 'debian:12': `command` runs trusted programs" in told[1][2]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "!!timestamp xyz", "!!bool zzz", "!!int []", "!!int {a: b}", "!!float [1]", "!!int {=: 5}", "!!binary []",
+        "!!binary a", "!!set [1]", "!!omap {a: 1}", "!!pairs 1", "!!null [a]", "!!str [a]", "!!map 1", "!!seq 1",
+        "!!int 0x", "!!int ''", "!!float a", "!!merge x", "!!timestamp 2024-99-99", "!!python/name:os.system x",
+        "!!timestamp 2024-01-01T00:00:00+99:99", "!other x",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("template", ["a: {}", "- {}", "{{a: {}, b: [{}]}}", "? {}\n: 1"])
+def test_tags_that_a_text_writes_itself_are_mistakes_or_values(value: str, template: str) -> None:
+    """Their constructors expect what the tag says, and raise whatever they raise."""
+    with contextlib.suppress(ScenarioFileError):
+        read_yaml(template.format(value, value), "a.yaml")
+
+
+def test_a_tag_that_does_not_fit_is_told_with_its_line() -> None:
+    with pytest.raises(ScenarioFileError, match=r"a.yaml.*2.*what is written is no !!int"):
+        read_yaml("a: 1\nb: !!int []\n", "a.yaml")
