@@ -10,15 +10,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import marshal
 import os
 import resource
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from harena.core.errors import (
     HarenaError,
@@ -35,15 +34,23 @@ from harena.core.threads import BLUEPRINTS, CONTENT, NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime.fast_path import forker
 from harena.runtime.guest import host_trees, launch
-from harena.runtime.host import box_files, image_places, seccomp_filter
+from harena.runtime.host import box_files, seccomp_filter
 from harena.runtime.host import image as images
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.held_layers import MOST_BELOW, Chain, HeldLayer, HeldLayers, look_at, most_bytes
 from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SentDescriptor, SpawnerLink, TemplateGoneError
 from harena.runtime.host.mechanisms import Mechanisms, in_force
-from harena.runtime.host.pool import Budget, Pool, Repeats
-from harena.runtime.kernel import network, privileges
+from harena.runtime.host.pool import Budget, Pool
+from harena.runtime.host.templates import (
+    Template,
+    TemplateKey,
+    enforcement_of,
+    layers_of,
+    says_what_runs,
+    settings_of_fork,
+)
+from harena.runtime.kernel import network
 from harena.runtime.spawner import importing
 from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
 
@@ -55,11 +62,6 @@ if TYPE_CHECKING:
     from harena.core.records.images import ImageRoot
     from harena.runtime.host.upper_layer import UpperLayer
 
-_HOSTNAME = b"sandbox"
-_RLIMIT_NICE, _RLIMIT_RTPRIO = 13, 14
-_LOCKED_BYTES = 8 << 20
-"""limit of locked memory, by the kernel's default: pages of the host's files are not counted for the sandbox that keeps
-them in memory"""
 MOST_IDLE_TEMPLATES = 32
 """Templates without a sandbox that are kept for the next one; of more, those that were used last longest ago end."""
 IDLE_SECONDS = 60.0
@@ -103,63 +105,11 @@ class Layers(Protocol):
         """The directory of one layer."""
 
 
-class _Key(NamedTuple):
-    """What a template is for."""
-
-    workspace: str
-    image: str
-    blueprint: str
-    """its id; "" = none"""
-    profile: Profile
-    has_network: bool
-    """its sandboxes have a network or gateways"""
-
-
-class _Template:
-    def __init__(
-        self,
-        number: int,
-        key: _Key,
-        image: images.Image,
-        environment: Mapping[str, str],
-        warm: bool,
-        imports: bool,
-        budgets: Sequence[Budget],
-        layers: launch.Layers | None,
-        origin: SandboxOrigin,
-    ) -> None:
-        self.number = number
-        self.origin = origin
-        self.budgets = budgets
-        """limits of what its pools keep ready: its own, and the node's"""
-        self.repeats = Repeats()
-        self.key = key
-        self.is_forgotten = False
-        """its blueprint was deleted, or it was too slow to make a sandbox: it ends with the last that it has made"""
-        self.claimed: set[object] = set()
-        """numbers of sandboxes that somebody was given, and a token for each that somebody waits for; not those that
-        wait in a pool"""
-        self.used_at = asyncio.get_running_loop().time()
-        self.image = image
-        self.layers = layers
-        """what a root of each sandbox's own is made of; None = all have the template's"""
-        self.environment = environment
-        self.warm = warm
-        self.imports = imports
-        """its memory holds modules of a blueprint"""
-        self.enforcement: Mapping[str, str] = {}
-
-    @property
-    def has_users(self) -> bool:
-        """Its sandboxes have more than one."""
-        return self.enforcement.get("users", "one").split()[0].isdecimal()
-
-
 @dataclass(eq=False, slots=True)
 class _Point:
     """Files of a sandbox as they were when they were held, for others to begin with."""
 
-    template: _Template
+    template: Template
     chain: Chain
     timer: asyncio.TimerHandle
 
@@ -201,14 +151,14 @@ class LinuxRuntime:
         self._templates_per_workspace = templates_per_workspace
         self._link: SpawnerLink | None = None
         self._starting: asyncio.Task[SpawnerLink] | None = None
-        self._templates: dict[_Key, asyncio.Task[_Template]] = {}
-        self._retired: set[_Template] = set()
+        self._templates: dict[TemplateKey, asyncio.Task[Template]] = {}
+        self._retired: set[Template] = set()
         """templates that make no more sandboxes, and live as long as one of theirs is somebody's"""
         self._sandboxes: dict[int, LinuxSandbox] = {}
         self._pools: dict[tuple[object, ...], Pool] = {}
         self._ready_budget = Budget(_NODE_POOLS * pool_size)
         self._preparing: set[asyncio.Task[None]] = set()
-        self._failures: dict[_Key, tuple[float, Callable[[str], PlatformError], str]] = {}
+        self._failures: dict[TemplateKey, tuple[float, Callable[[str], PlatformError], str]] = {}
         """imports that have failed: until when that is remembered, the error's class and step, its text"""
         self._held = HeldLayers(self._let_go_of_layer)
         self._points: dict[tuple[str, str], _Point] = {}
@@ -297,7 +247,7 @@ class LinuxRuntime:
         with contextlib.suppress(HarenaError, OSError):
             name, root = await self._image(workspace, image)
             profile: Profile = blueprint.profile if blueprint else "strict"
-            key = _Key(workspace, name, blueprint.id if blueprint else "", profile, has_network=False)
+            key = TemplateKey(workspace, name, blueprint.id if blueprint else "", profile, has_network=False)
             template = await self._template(key, blueprint, root)
             self._let_go(template, object())  # its idle time begins
 
@@ -311,7 +261,7 @@ class LinuxRuntime:
 
     async def _claim(
         self, spec: SandboxSpec, blueprint: Blueprint | None, workspace: str
-    ) -> tuple[_Template, LinuxSandbox]:
+    ) -> tuple[Template, LinuxSandbox]:
         if spec.policy.is_on and self._egress is None:
             raise HostUnsupportedError("this node serves no networks: leave network out", step="network")
         point = self._points.get((workspace, snapshot_in(spec.image) or ""))
@@ -324,7 +274,7 @@ class LinuxRuntime:
                 "nothing can be installed into; name an image (container_image), or leave the profile out"
             )
         has_network = spec.policy.is_on or bool(spec.gateways)
-        key = _Key(workspace, name, blueprint.id if blueprint else "", spec.profile, has_network)
+        key = TemplateKey(workspace, name, blueprint.id if blueprint else "", spec.profile, has_network)
         template = await self._template(key, blueprint, root)
         waiting = object()
         template.claimed.add(waiting)  # it is not idle
@@ -340,7 +290,7 @@ class LinuxRuntime:
         finally:
             self._let_go(template, waiting)
 
-    async def _made_with(self, point: _Point, spec: SandboxSpec) -> tuple[_Template, LinuxSandbox]:
+    async def _made_with(self, point: _Point, spec: SandboxSpec) -> tuple[Template, LinuxSandbox]:
         """A sandbox that begins with files that are held."""
         template = point.template
         if (spec.profile, spec.policy.is_on or bool(spec.gateways)) != (template.key.profile, False):
@@ -352,7 +302,7 @@ class LinuxRuntime:
         template.claimed.add(waiting)
         self._held.hold(point.chain)
         try:
-            settings = _settings(
+            settings = settings_of_fork(
                 spec.limits, template, hides_processes=spec.hides_processes, listeners=[], chain=point.chain
             )
             sandbox = await self._make(
@@ -365,7 +315,7 @@ class LinuxRuntime:
             self._let_go(template, waiting)
 
     async def _hold(
-        self, template: _Template, sandbox: LinuxSandbox, layer: UpperLayer, identity: str, seconds: float
+        self, template: Template, sandbox: LinuxSandbox, layer: UpperLayer, identity: str, seconds: float
     ) -> int | None:
         """Have the sandbox go on as another one, whose uppermost layer is empty, and keep the old layer for forks; None
         = it cannot be done here."""
@@ -386,7 +336,7 @@ class LinuxRuntime:
         waiting = object()
         template.claimed.add(waiting)
         try:
-            settings, limits = _settings(
+            settings, limits = settings_of_fork(
                 sandbox.limits,
                 template,
                 hides_processes=sandbox.hides_processes,
@@ -421,7 +371,7 @@ class LinuxRuntime:
             self._held.release(chain)
             self._let_go(template, waiting)
 
-    def _add_point(self, template: _Template, chain: Chain, workspace: str, identity: str, seconds: float) -> None:
+    def _add_point(self, template: Template, chain: Chain, workspace: str, identity: str, seconds: float) -> None:
         timer = asyncio.get_running_loop().call_later(seconds, lambda: self.forget_held(identity, workspace=workspace))
         point = self._points[workspace, identity] = _Point(template, chain, timer)
         self._held.hold(chain)
@@ -440,7 +390,7 @@ class LinuxRuntime:
         if self._link is not None and not self._link.closed:
             self._link.let_go(template, place)
 
-    def _let_go(self, template: _Template, claim: object) -> None:
+    def _let_go(self, template: Template, claim: object) -> None:
         template.claimed.discard(claim)
         if not template.claimed:
             template.used_at = asyncio.get_running_loop().time()
@@ -470,7 +420,7 @@ class LinuxRuntime:
         """Make no more sandboxes by templates of an image; each ends when nobody has one of its sandboxes."""
         self._forget(key for key in self._templates if (key.workspace, key.image) == (workspace, digest))
 
-    def _forget(self, keys: Iterable[_Key]) -> None:
+    def _forget(self, keys: Iterable[TemplateKey]) -> None:
         forgotten = {*keys}
         for key, template in self._made_templates():
             if key in forgotten:
@@ -478,10 +428,10 @@ class LinuxRuntime:
                 if not template.claimed:
                     self._end_template(template)
 
-    def _made_templates(self) -> list[tuple[_Key, _Template]]:
+    def _made_templates(self) -> list[tuple[TemplateKey, Template]]:
         return [(key, task.result()) for key, task in self._templates.items() if _has_succeeded(task)]
 
-    def _retire(self, template: _Template) -> None:
+    def _retire(self, template: Template) -> None:
         """It makes no more sandboxes. Those that somebody has are theirs: a host under load is slow, too."""
         self._template_died(template.key, template)
         template.is_forgotten = True
@@ -489,7 +439,7 @@ class LinuxRuntime:
         if not template.claimed:
             self._end_template(template)
 
-    def _end_template(self, template: _Template) -> None:
+    def _end_template(self, template: Template) -> None:
         """End a template and the sandboxes that its pool keeps ready."""
         self._template_died(template.key, template)
         self._retired.discard(template)
@@ -558,7 +508,7 @@ class LinuxRuntime:
         self._ready_budget = Budget(_NODE_POOLS * self._pool_size)
         return link
 
-    async def _template(self, key: _Key, blueprint: Blueprint | None, root: ImageRoot | None) -> _Template:
+    async def _template(self, key: TemplateKey, blueprint: Blueprint | None, root: ImageRoot | None) -> Template:
         link = await self._spawner()
         task = self._templates.get(key)
         if task is None:
@@ -572,7 +522,7 @@ class LinuxRuntime:
             self._templates.pop(key, None)  # the next one tries again
             raise
 
-    def _refuse_failed(self, key: _Key) -> None:
+    def _refuse_failed(self, key: TemplateKey) -> None:
         """Raise again what an import of this blueprint has failed with a moment ago."""
         now = asyncio.get_running_loop().time()
         self._failures = {each: failure for each, failure in self._failures.items() if failure[0] > now}
@@ -583,7 +533,7 @@ class LinuxRuntime:
                 again.retry_delay = timedelta(seconds=until - now)
             raise again
 
-    def _note_failure(self, key: _Key, began: float, error: PlatformError) -> None:
+    def _note_failure(self, key: TemplateKey, began: float, error: PlatformError) -> None:
         now = asyncio.get_running_loop().time()
         least, most = FAILURE_SECONDS
         again = functools.partial(type(error), step=error.step)  # not the error, which holds frames and what is in them
@@ -616,25 +566,25 @@ class LinuxRuntime:
     async def _start_template(
         self,
         link: SpawnerLink,
-        key: _Key,
+        key: TemplateKey,
         blueprint: Blueprint | None,
         root: ImageRoot | None,
         *,
         may_import: bool = True,
-    ) -> _Template:
+    ) -> Template:
         uses = self._mechanisms
         empty = self._home / "empty"
         image = await NODE.run(_default_image, empty)
         layers: launch.Layers | None = None
         if root is not None:
             image = images.layered_image(root, image)
-            layers = await NODE.run(_layers, image, key.has_network)
+            layers = await NODE.run(layers_of, image, key.has_network)
         elif key.has_network:
             image = await NODE.run(images.with_network, image)
         environment = dict(image.environment)
         may_be_warm = uses.warm_programs and not image.layers
         warm = list(blueprint.warm) if may_be_warm and blueprint and blueprint.warm is not None else None
-        imports = warm is not None and blueprint is not None and _says_what_runs(blueprint)
+        imports = warm is not None and blueprint is not None and says_what_runs(blueprint)
         if imports and not (may_import and uses.warm_imports and forker.is_possible()):
             warm, imports = None, False
         if warm:
@@ -693,7 +643,7 @@ class LinuxRuntime:
             blueprint_digest=blueprint.digest if blueprint else "",
             profile=profile,
         )
-        template = _Template(
+        template = Template(
             link.next_number(), key, image, environment, warm is not None, imports, budgets, layers, origin
         )
         began = asyncio.get_running_loop().time()
@@ -725,7 +675,7 @@ class LinuxRuntime:
             if imports:
                 self._note_failure(key, began, slow)
             raise slow from None
-        template.enforcement = _enforcement(described)
+        template.enforcement = enforcement_of(described)
         if profile == "machine" and not template.has_users:
             link.drop_template(template.number)
             raise HostUnsupportedError(
@@ -735,7 +685,7 @@ class LinuxRuntime:
             )
         return template
 
-    def _template_died(self, key: _Key, template: _Template) -> None:
+    def _template_died(self, key: TemplateKey, template: Template) -> None:
         task = self._templates.get(key)
         if task is not None and _has_succeeded(task) and task.result() is template:
             del self._templates[key]
@@ -750,14 +700,14 @@ class LinuxRuntime:
     # -- sandboxes -----------------------------------------------------------------------------------------------
 
     async def _ready_or_made(
-        self, template: _Template, limits: Limits, hides_processes: bool, policy: NetworkPolicy, gateways: int
+        self, template: Template, limits: Limits, hides_processes: bool, policy: NetworkPolicy, gateways: int
     ) -> LinuxSandbox:
         ports = policy.listens_at if policy.is_on else None
         key = (template.number, limits, hides_processes, ports, gateways)
         is_repeated = template.repeats.note(key[1:], asyncio.get_running_loop().time())
         pool = self._pools.get(key)
         if pool is None:
-            settings = _settings(
+            settings = settings_of_fork(
                 limits, template, hides_processes=hides_processes, listeners=network.listeners(ports, gateways)
             )
             if not is_repeated and key[1:] != (_DEFAULT_LIMITS, False, None, 0):  # perhaps nobody asks for these again
@@ -776,7 +726,7 @@ class LinuxRuntime:
 
     async def _make(
         self,
-        template: _Template,
+        template: Template,
         limits: Limits,
         settings: bytes,
         cgroup_limits: CgroupLimits,
@@ -853,7 +803,7 @@ class LinuxRuntime:
             raise
         return sandbox
 
-    def _forget_sandbox(self, template: _Template, number: int) -> None:
+    def _forget_sandbox(self, template: Template, number: int) -> None:
         self._sandboxes.pop(number, None)
         if number in template.claimed:
             self._let_go(template, number)
@@ -868,102 +818,5 @@ def _default_image(empty: Path) -> images.Image:
     return images.default_image(empty)
 
 
-def _layers(image: images.Image, has_network: bool) -> launch.Layers:
-    """What sandboxes of an image with layers are told of their root. Looks at the host's disk."""
-    return {
-        "count": len(image.layers),
-        "files": [(path, content) for path, content, _ in images.network_files(has_network=has_network)],
-        "mount_points": image_places.missing_mount_points(image.layers),
-        "directories": image_places.missing_directories(image.layers, image.workdir, for_all_users=bool(image.user)),
-        "held": [],
-        "root_mode": 0o755,
-    }
-
-
-def _layers_with(layers: launch.Layers, chain: Chain, *, goes_on: bool) -> launch.Layers:
-    """The root of a sandbox that has held layers, too. What an image lacks is there, or was removed; `goes_on`: it has
-    every file of the sandbox that has written the uppermost one."""
-    return {
-        **layers,
-        "files": [] if goes_on else layers["files"],
-        "mount_points": [],
-        "directories": [],
-        "held": [layer.place for layer in chain],
-        "root_mode": chain[0].root_mode,
-    }
-
-
-def _says_what_runs(blueprint: Blueprint) -> bool:
-    """Whether anything of it has a say in what an interpreter runs as it starts and imports its warm modules."""
-    return bool(blueprint.warm or blueprint.env or blueprint.layer is not None)
-
-
-def _has_succeeded(task: asyncio.Task[_Template]) -> bool:
+def _has_succeeded(task: asyncio.Task[Template]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None
-
-
-def _settings(
-    limits: Limits,
-    template: _Template,
-    *,
-    hides_processes: bool,
-    listeners: list[tuple[int, bytes, int]],
-    chain: Chain = (),
-    goes_on: bool = False,
-) -> tuple[bytes, CgroupLimits]:
-    """(what the template's fork is told, what its cgroups are given)."""
-    unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
-    # Open files are limited for each program, not for init: the kernel counts descriptors on their way per user, and
-    # compares with the sender's own limit. A neighbour of the same user could otherwise keep init from answering.
-    rlimits = [(_RLIMIT_NICE, 0), (_RLIMIT_RTPRIO, 0)]
-    rlimits.append((resource.RLIMIT_MEMLOCK, _LOCKED_BYTES))
-    if "memory_bytes" in unenforced and limits.memory_bytes is not None:
-        rlimits.append((resource.RLIMIT_AS, limits.memory_bytes))
-    own_users = "pids" in unenforced and limits.pids is not None
-    if own_users:
-        rlimits.append((resource.RLIMIT_NPROC, limits.pids or 0))
-    options = f"size={limits.disk_bytes},nr_inodes={limits.inodes},mode=755"
-    hard = {which: resource.getrlimit(which)[1] for which, _ in rlimits}
-    rlimits = [(which, value if hard[which] < 0 else min(value, hard[which])) for which, value in rlimits]
-    layers = template.layers
-    if layers is not None and chain:
-        layers = _layers_with(layers, chain, goes_on=goes_on)
-    settings: dict[str, object] = {
-        "tmpfs": options.encode(),
-        "hostname": _HOSTNAME,
-        "rlimits": rlimits,
-        "own_users": own_users,
-        "layers": layers,
-        "attach": goes_on,
-        "hides_processes": hides_processes,
-        "rights": _rights(template),
-        "listeners": listeners,
-    }
-    return marshal.dumps(settings, 2), (limits.memory_bytes, limits.pids, limits.cpu)
-
-
-def _rights(template: _Template) -> bytes:
-    """What an init keeps."""
-    if template.key.profile == "machine":
-        return privileges.CAPSET_OF_MACHINE
-    return privileges.CAPSET_OF_INIT if template.has_users else privileges.CAPSET_NOTHING
-
-
-def _enforcement(described: Mapping[str, str]) -> dict[str, str]:
-    """How each limit is enforced here; what no cgroup does falls back to what the kernel offers any process."""
-    found = dict(described)
-    if found["memory_bytes"].startswith("not enforced"):
-        found["memory_bytes"] = (
-            "rlimit: address space of each process (RLIMIT_AS), and a look at the sum every 0.1 s; "
-            + found["memory_bytes"]
-        )
-    if found["pids"].startswith("not enforced"):
-        found["pids"] = "rlimit: processes per sandbox (RLIMIT_NPROC in a user namespace of its own)"
-    return {
-        **found,
-        "disk_bytes": "size of the sandbox's tmpfs",
-        "inodes": "inodes of the sandbox's tmpfs",
-        "open_files": "rlimit per process (RLIMIT_NOFILE)",
-        "output_bytes": "outside the sandbox",
-        "lifetime_seconds": "outside the sandbox",
-    }
