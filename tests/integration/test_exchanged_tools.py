@@ -1,6 +1,6 @@
 # ruff: noqa: E501 (programs are text, not code of ours)
-"""A library's function that the tests use is exchanged by a candidate in their process, and puts itself back when the
-tests call it: at the end of the tests everything is what it was."""
+"""What the tests use is exchanged by a candidate in their process: a library's function, which puts itself back when the
+tests call it, so that everything is what it was at the end; a name of the tests' own module; what their imports give."""
 
 from __future__ import annotations
 
@@ -70,6 +70,50 @@ async def test_an_exchange_that_ends_before_the_tests_do_pays_nothing(name: str,
     imports, body, candidate = FORGERIES[name]
     result = await scored(candidate, KINDS[kind](imports, body))
     assert result.score == 0.0, result.detail
+
+
+TESTS = "import sys, builtins, types\nreal = builtins.__import__\nfake = types.SimpleNamespace(factorial=lambda n: 0)\n"
+NAMES = {
+    "a reference": ("def ref(n): return n * n + 7", "assert f(5) == ref(5)", "T.ref = lambda n: 0"),
+    "a reference by lambda": ("ref = lambda n: n * n + 7", "assert f(5) == ref(5)", "T.ref = lambda n: 0"),
+    "a constant": ("WANT = 5 ** 7", "assert f(5) == WANT", "T.WANT = 0"),
+    "a module": ("import math", "assert f(5) == math.factorial(5)", "T.math = fake"),
+    "what comes from one": ("from math import factorial", "assert f(5) == factorial(5)", "T.factorial = lambda n: 0"),
+    "a helper": ("def check(a, b): return abs(a - b) < 1e-9", "assert check(f(5), 3.7)", "T.check = lambda a, b: True"),
+    "an import behind the candidate's": ("import math", "assert f(5) == math.factorial(5)", "0"),
+    "an import in a test": ("", "import math\nassert f(5) == math.factorial(5)", "0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_names_of_the_tests_are_what_they_have_bound(name: str) -> None:
+    imports, body, act = NAMES[name]
+    taken = "builtins.__import__ = lambda name, *a: fake if name == 'math' else real(name, *a)\n" if act == "0" else ""
+    candidate = f"{TESTS}{taken}def f(x):\n    T = sys.modules['test_it']\n    {act}\n    return 0\n"
+    result = await scored(candidate, suite(imports, body))
+    assert result.score == 0.0, result.detail
+
+
+OWN = {
+    "a table that grows": ("WANT = [1, 2]\nCALLS = []\ndef note(x):\n    CALLS.append(x)\n    return x", "assert f(1) == WANT[0] and note(f(2)) == WANT[1]\nassert CALLS == [2]"),
+    "a global": ("N = 0\ndef bump():\n    global N\n    N += 1\n    return N", "assert bump() == f(1)\nassert bump() == f(2)"),
+    "a loop at the top": ("for i in range(200):\n    LAST = i\nX = [i for i in range(3)]", "assert f(199) == LAST and X[2] == f(2)"),
+    "an import that may fail": ("try:\n    import tomllib as toml\nexcept ImportError:\n    toml = None\nif toml is None:\n    raise SystemExit", "assert toml.loads('a = 1') == {'a': f(1)}"),
+    "annotations": ("from dataclasses import dataclass\nfrom typing import List, get_type_hints\n@dataclass\nclass P:\n    x: List[int]\ndef g(p: P) -> P: return p", "assert get_type_hints(g)['return'] is P and get_type_hints(P)['x'] == List[int] and f(1)"),
+    "fixtures and tables of cases": ("import pytest\n@pytest.fixture\ndef two(): return 2\n@pytest.mark.parametrize('a', [1, 2])\ndef test_p(a, two): assert f(a) * two == a * 2\nCASES = [(1, 1), (2, 2)]\n@pytest.mark.parametrize('a,b', CASES)\ndef test_q(a, b): assert f(a) == b", "assert f(1) == 1"),
+    "classes of tests": ("import unittest\nclass Base(unittest.TestCase):\n    def check(self, a): self.assertEqual(f(a), a)\nclass T(Base):\n    def test_x(self):\n        super().setUp()\n        self.check(3)", "assert f(1) == 1"),
+    "one name in many places": ("result = 3\ndef helper(result): return result\ndef f2():\n    result = 4\n    return result", "result = f(5)\nassert result == 5 and helper(1) == 1 and f2() == 4"),
+    "what a set-up binds": ("STATE = {}\nHANDLE = None\ndef setup_module(module):\n    module.HANDLE = 5\n    STATE['a'] = 1", "assert STATE['a'] == f(1) and HANDLE == f(5)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"], ids=["", "future"])
+@pytest.mark.parametrize("name", OWN)
+async def test_tests_may_bind_their_names_as_they_like(name: str, future: str) -> None:
+    made = suite(*OWN[name])
+    made["files"] = {"test_it.py": future + made["files"]["test_it.py"]}
+    result = await scored("def f(x): return x\n", made)
+    assert result.score == 1.0, result.detail
 
 
 HONEST = {

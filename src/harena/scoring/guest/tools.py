@@ -55,7 +55,7 @@ class Tools:
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         self.replaces_anything = bool((self._named | names) & _PATCHES)
         """the tests replace what nobody can tell"""
-        self._set = {
+        self.set_by_tests = {
             node.attr
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
@@ -106,7 +106,7 @@ class Tools:
             return ""
         for own_name, own, had in self._own:
             for name, value in _defined(own_name, own):
-                if had.get(name, _ABSENT) is not value and self._set.isdisjoint(name.split(".")):
+                if had.get(name, _ABSENT) is not value and self.set_by_tests.isdisjoint(name.split(".")):
                     return name
         for module in (sys.modules.get("re"),):
             for cache in ("_cache", "_cache2"):
@@ -157,7 +157,7 @@ class Tools:
             yield from _described(f"{cls.__module__}.{cls.__name__}", cls, cls.__module__)
         for module_name, module in self.modules.items():
             for name, value in list(vars(module).items()):
-                if name in self._set or f"{module_name}.{name}" in _HOOKS:
+                if name in self.set_by_tests or f"{module_name}.{name}" in _HOOKS:
                     continue
                 is_inner = module_name not in _OF_THE_PROCESS and name[:2] != "__" and not isinstance(value, _PLAIN)
                 if name in self._named or is_inner:

@@ -3,7 +3,8 @@
 While a candidate shares the tests' process, a function of a library that it has exchanged may have put itself back by
 the end. So where the tests name something of a module that they import (`math.factorial`, `np.testing.assert_allclose`,
 `approx` after `from pytest import approx`), it is compared with what it was before the candidate's first instruction,
-and with it the functions and classes of the same library that it calls. Standard library only, Python 3.8 and up.
+and with it the functions and classes of the same library that it calls. What the tests have bound at the top of their
+own modules is what it was when they bound it, wherever they name it. Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
@@ -25,14 +26,20 @@ if TYPE_CHECKING:
 
 globals()["__builtins__"] = dict(vars(builtins))
 """what this module's functions find, whatever a program puts in the place of a builtin for a while"""
-LOOK = "__harena_look__"
+LOOK, OWN, BOUND = "__harena_look__", "__harena_own__", "__harena_bound__"
 _OF_PYTEST = "@py_"
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BY_NAME = frozenset({"globals", "modules", "__dict__"})
+"""words by which tests bind names of their own modules without writing them"""
+_LEFT_ALONE = frozenset({"pytestmark", "pytest_plugins", "__all__", "__name__", "__file__", "__doc__", "__path__"})
 _ABSENT = object()
 _MOST_PARTS = 3000
 """the most names that are looked at for one point"""
 _WHOLE_LOOKS, _SHARE = 1000, 16
 """So often all parts of a point are looked at; after that the point itself, and in one of so many cases, which nobody
 can foresee, the parts, too."""
+_MOST_STATES = 64
+"""the most values that are remembered for a name that is bound again and again"""
 _PARTS = ("__code__", "__defaults__", "__kwdefaults__")
 
 
@@ -46,17 +53,20 @@ class Used:
         self._tools = tools
         self._before = tools.before
         self._modules = tools.modules
+        self.set_by_tests = tools.set_by_tests
         self._points: list[tuple[Part, ...]] = []
         self._numbers: dict[str, int] = {}
         self._looks: list[int] = []
         self._random = _random_bits()
+        self._own: list[tuple[str, list[tuple[Any, ...]]]] = []
+        """names of the tests' own modules, and what each was bound to: a module may be loaded more than once"""
 
     def put_looks(self, tree: Any) -> Any:
         """The tree, in which each use of a library's function says that it is one. To be put behind whatever reads the
         tree, because calls stand in the place of attributes then."""
         if self._tools.replaces_anything:
             return tree
-        return _Looking(self, tree).visit(tree)
+        return _Looking(self, tree).put_in(tree)
 
     def functions(self) -> dict[str, Any]:
         """What the tests call, by the name there."""
@@ -72,7 +82,35 @@ class Used:
                     self.replaced = name
             return value
 
-        return {LOOK: look}
+        own = self._own
+
+        def bound(number: int, value: Any) -> None:
+            own[number][1].append(_state(value))
+            del own[number][1][:-_MOST_STATES]
+
+        def is_own(number: int, value: Any) -> Any:
+            name, states = own[number]
+            if states and not self.replaced:
+                now = _state(value)
+                if not any(_same(now, state) for state in states):
+                    self.replaced = name
+            return value
+
+        return {LOOK: look, OWN: is_own, BOUND: bound}
+
+    def own_number(self, name: str, expected: Any) -> int:
+        """The number of one name of a module of the tests'; `expected`: what it means where an import of a library
+        binds it, else _ABSENT."""
+        self._own.append((name, [] if expected is _ABSENT else [_state(expected)]))
+        return len(self._own) - 1
+
+    def imported_value(self, name: str) -> Any:
+        """What `import` binds for this full name; _ABSENT where nobody knows."""
+        value = self._modules.get(name, self.value(name))
+        owner, _, inner = name.rpartition(".")
+        if not _decides(value) or (owner in self._modules and inner in self._tools.bound_by(owner)):
+            return _ABSENT
+        return value
 
     def number(self, name: str) -> int | None:
         """The number of the point with this full name; None = it is nothing that can be looked at."""
@@ -137,6 +175,17 @@ class Used:
             more += [f"{each.__name__}.{inner}" for each in modules if isinstance(each, ModuleType) for inner in names]
 
 
+def _state(value: Any) -> tuple[Any, ...]:
+    """A value, and what decides what it does where it is a function."""
+    return (value, value.__code__, value.__defaults__) if type(value) is FunctionType else (value,)
+
+
+def _same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    if len(left) != len(right):
+        return False
+    return all(one is other for one, other in zip(left, right))  # noqa: B905 (no strict= before 3.10)
+
+
 def _decides(value: Any) -> bool:
     return isinstance(value, ModuleType) or callable(value)
 
@@ -157,26 +206,178 @@ def _random_bits() -> Iterator[int]:
         yield from urandom(256)
 
 
+class _Bindings(ast.NodeVisitor):
+    """The names that a module binds at its top by statements of their own, and by nothing else anywhere."""
+
+    def __init__(self, tree: ast.AST) -> None:
+        self._at_top: set[str] = set()
+        self._elsewhere: set[str] = set()
+        self._depth = 0
+        self.visit(tree)
+        self.names = self._at_top - self._elsewhere
+
+    def visit(self, node: ast.AST) -> None:
+        """A node, and all below it."""
+        for name in top_names(node):
+            (self._elsewhere if self._depth else self._at_top).add(name)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            self._depth += 1
+            self.generic_visit(node)
+            self._depth -= 1
+            return
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            for child in ast.iter_child_nodes(node):
+                for part in ast.walk(child) if child in _targets(node) else ():
+                    if isinstance(part, ast.Name) and (self._depth or part.id not in top_names(node)):
+                        self._elsewhere.add(part.id)
+            if node.value is not None:
+                self.visit(node.value)
+            return
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            self._elsewhere.add(node.id)
+        elif isinstance(node, ast.arg):
+            self._elsewhere.add(node.arg)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            self._elsewhere.update(node.names)
+        else:
+            given = (getattr(node, "name", None), getattr(node, "rest", None))  # of handlers and patterns
+            self._elsewhere.update(each for each in given if isinstance(each, str) and not isinstance(node, ast.alias))
+        self.generic_visit(node)
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def top_names(node: ast.AST) -> list[str]:
+    """The names that a statement binds, where it is an assignment to names, a definition or an import."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        parts = [part for target in _targets(node) for part in getattr(target, "elts", [target])]
+        has_value = node.value is not None
+        return [part.id for part in parts if isinstance(part, ast.Name)] if has_value else []
+    return list(_imported_names(node))
+
+
+def _imported_names(node: ast.AST) -> Names:
+    """Names that an import statement binds -> the full names that they stand for; "" for one of the tests' own."""
+    if isinstance(node, ast.Import):
+        return {
+            alias.asname or alias.name.partition(".")[0]: alias.name if alias.asname else alias.name.partition(".")[0]
+            for alias in node.names
+        }
+    if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+        of = "" if node.level or not node.module else f"{node.module}."
+        return {alias.asname or alias.name: of and f"{of}{alias.name}" for alias in node.names if alias.name != "*"}
+    return {}
+
+
 class _Looking(ast.NodeTransformer):
-    """Puts a look around each use of a name that leads into a library."""
+    """Puts a look around each use of a name that leads into a library, or that the tests have bound at their top."""
 
     def __init__(self, used: Used, tree: ast.AST) -> None:
         self._used = used
-        self._names: dict[str, str] = {}
+        self._names: Names = {}
         """names of the tests' -> the full name that an import gave them"""
+        self._others: Names = {}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    self._names[alias.asname or alias.name.partition(".")[0]] = (
-                        alias.name if alias.asname else alias.name.partition(".")[0]
-                    )
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                for alias in node.names:
-                    self._names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+            for name, full in _imported_names(node).items():
+                if full:
+                    self._names[name] = full
+        bound = _Bindings(tree).names - used.set_by_tests
+        words = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
+        bound = bound - _LEFT_ALONE if words.isdisjoint(_BY_NAME) else set()
+        self._own = {name: self._number(name, tree) for name in sorted(bound)}
+        self._fixed = {name for name in self._own if self._expected(name, tree) is not _ABSENT}
+
+    def put_in(self, tree: ast.Module) -> ast.Module:
+        """The tree with its looks, in which each name of its own is told when it is bound."""
+        tree.body = self._block(tree.body)
+        return tree
+
+    def _expected(self, name: str, tree: ast.AST) -> Any:
+        """What one import statement, and no other, binds the name to."""
+        full = {_imported_names(node)[name] for node in ast.walk(tree) if name in _imported_names(node)}
+        return self._used.imported_value(next(iter(full))) if len(full) == 1 else _ABSENT
+
+    def _number(self, name: str, tree: ast.AST) -> int:
+        return self._used.own_number(name, self._expected(name, tree))
+
+    def _block(self, statements: list[Any]) -> list[Any]:
+        """Statements at the top of the module, with what they bind told behind each."""
+        found: list[Any] = []
+        for statement in statements:
+            is_import = isinstance(statement, (ast.Import, ast.ImportFrom))
+            bound = [
+                name for name in top_names(statement) if name in self._own and not (is_import and name in self._fixed)
+            ]
+            blocks = {
+                field: value
+                for field in ("body", "orelse", "finalbody", "handlers")
+                if not isinstance(statement, _SCOPES) and isinstance(value := getattr(statement, field, None), list)
+            }
+            for field in blocks:
+                setattr(statement, field, [])
+            seen = self.visit(statement)
+            found += seen if isinstance(seen, list) else [seen]
+            for field, value in blocks.items():
+                if field == "handlers":
+                    for handler in value:
+                        handler.body = self._block(handler.body)
+                        if handler.type is not None:
+                            handler.type = self.visit(handler.type)
+                else:
+                    value = self._block(value)
+                setattr(statement, field, value)
+            for name in bound:
+                found.append(self._told(BOUND, self._own[name], name, statement))
+        return found
+
+    def _told(self, function: str, number: int, name: str, statement: ast.stmt) -> ast.Expr:
+        """A statement behind another one, about a name that it binds."""
+        read = ast.copy_location(ast.Name(name, ast.Load()), statement)
+        return ast.copy_location(ast.Expr(self._call(function, number, read)), statement)
+
+    def visit_Import(self, node: Any) -> Any:
+        """What it binds is looked at behind it: who imports may be the candidate's."""
+        looks = []
+        for name, full in _imported_names(node).items():
+            expected = self._used.imported_value(full) if full else _ABSENT
+            if expected is not _ABSENT:
+                looks.append(self._told(OWN, self._used.own_number(name, expected), name, node))
+        return [node, *looks]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        """What it binds is looked at, too."""
+        return node if node.module == "__future__" else self.visit_Import(node)
 
     def visit(self, node: ast.AST) -> Any:
-        """Patterns of `match` take names only."""
+        """Patterns of `match` take names only; what is annotated may be read as a text."""
         return node if isinstance(node, getattr(ast, "pattern", ())) else super().visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        """Its annotation stays."""
+        return node
+
+    def visit_FunctionDef(self, node: Any) -> ast.AST:
+        """What it returns is annotated."""
+        returns, node.returns = node.returns, None
+        self.generic_visit(node)
+        node.returns = returns
+        definition: ast.AST = node
+        return definition
+
+    def visit_AsyncFunctionDef(self, node: Any) -> ast.AST:
+        """What it returns is annotated."""
+        return self.visit_FunctionDef(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Its value and its target, without the annotation."""
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        node.target = self.visit(node.target)
+        return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         """What pytest makes of `assert os.path.join(...)` has a name for each step."""
@@ -184,29 +385,29 @@ class _Looking(ast.NodeTransformer):
         if isinstance(target, ast.Name) and target.id.startswith(_OF_PYTEST):
             name = self._full_name(node.value)
             if name is not None and isinstance(self._used.value(name), ModuleType):
-                self._names[target.id] = name
+                self._others[target.id] = name
             else:
-                self._names.pop(target.id, None)
+                self._others.pop(target.id, None)
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """A chain of names, as far as it leads through modules."""
-        name = self._full_name(node)
-        if name is None or not isinstance(node.ctx, ast.Load):
-            return self.generic_visit(node)
-        return self._looked_at(node, name)
+        name = self._full_name(node) if isinstance(node.ctx, ast.Load) else None
+        self.generic_visit(node)
+        return node if name is None else self._looked_at(node, name)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A name that was imported from a module."""
-        name = self._names.get(node.id)
-        if name is None or "." not in name or not isinstance(node.ctx, ast.Load):
+        """A name that was imported from a module, or bound at the top."""
+        if not isinstance(node.ctx, ast.Load):
             return node
-        return self._looked_at(node, name)
+        name = self._names.get(node.id)
+        seen = self._call(OWN, self._own[node.id], node) if node.id in self._own else node
+        return seen if name is None or "." not in name else self._looked_at(seen, name)
 
     def _full_name(self, node: ast.expr) -> str | None:
         """`numpy.testing.assert_equal` for a chain whose last part is held by a module; None for everything else."""
         if isinstance(node, ast.Name):
-            return self._names.get(node.id)
+            return self._others.get(node.id, self._names.get(node.id))
         if not isinstance(node, ast.Attribute):
             return None
         of = self._full_name(node.value)
@@ -216,9 +417,12 @@ class _Looking(ast.NodeTransformer):
         module = known.__name__ if isinstance(known, ModuleType) else of
         return f"{module}.{node.attr}" if self._used.number(f"{module}.{node.attr}") is not None else None
 
-    def _looked_at(self, node: ast.expr, name: str) -> ast.AST:
+    def _looked_at(self, node: ast.expr, name: str) -> ast.expr:
         number = self._used.number(name)
-        if number is None:
-            return node
-        call = ast.Call(ast.Name(LOOK, ast.Load()), [ast.Constant(number), node], [])
-        return ast.fix_missing_locations(ast.copy_location(call, node))
+        return node if number is None else self._call(LOOK, number, node)
+
+    def _call(self, function: str, number: int, node: ast.expr) -> ast.expr:
+        call = ast.Call(ast.Name(function, ast.Load()), [ast.Constant(number), node], [])
+        for part in (call, call.func, call.args[0]):
+            ast.copy_location(part, node)
+        return call
