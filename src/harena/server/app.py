@@ -17,6 +17,7 @@ from starlette.routing import compile_path
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.mistakes import reason_of
+from harena.core.operations import OPERATIONS
 from harena.server.answers import ProblemResponse
 from harena.server.bodies import JSON
 from harena.server.documented import BEFORE_ROUTES, MEANINGS, describe
@@ -33,13 +34,12 @@ from harena.server.routes import (
     images,
     keys,
     leases,
-    registry,
     sandboxes,
     secrets,
-    snapshots,
     training_jobs,
 )
 from harena.server.state import ServerState
+from harena.server.table_routes import TableRoutes
 
 MOST_MISTAKES = 20
 """most mistakes that one problem lists"""
@@ -49,6 +49,26 @@ MOST_SENTENCE = 400
 """characters of one mistake"""
 
 _log = logging.getLogger("harena.server")
+
+_WITH_MORE = (
+    sandboxes,
+    execs,
+    files,
+    leases,
+    blueprints,
+    catalog,
+    benchmark_jobs,
+    training_jobs,
+    keys,
+    health,
+    images,
+    secrets,
+    image_builds,
+)
+"""nouns of which the table alone does not say all: they check bodies, or answer by hand"""
+_SERVED_THERE = {operation for noun in _WITH_MORE for operation in noun.routes.operations}
+_FROM_THE_TABLE = TableRoutes([operation for operation in OPERATIONS if operation not in _SERVED_THERE])
+"""operations that need no more than their row: those of nouns without a module in `routes`"""
 
 
 class _App(FastAPI):
@@ -84,25 +104,9 @@ def create_app(state: ServerState) -> FastAPI:
     )
     app.state.harena = state
     app.router.routes += benchmark_job_lines.router.routes  # takes bodies of lines, before the route for bodies of JSON
-    for noun in (
-        sandboxes,
-        execs,
-        files,
-        leases,
-        blueprints,
-        catalog,
-        benchmark_jobs,
-        registry,
-        training_jobs,
-        keys,
-        health,
-        images,
-        secrets,
-        snapshots,
-        image_builds,
-    ):
+    for routes in (*(noun.routes for noun in _WITH_MORE), _FROM_THE_TABLE):
         # not `include_router`, which makes each route once more, for an address before it or answers beside its own
-        app.router.routes += noun.routes.router.routes
+        app.router.routes += routes.router.routes
     app.add_route("/openapi.json", _document, include_in_schema=False)
     app.add_exception_handler(HarenaError, _harena_error)
     app.add_exception_handler(RequestValidationError, _mistakes)

@@ -72,7 +72,7 @@ class TableRoutes:
     ) -> None:
         """`bodies`: how JSON is taken. `answers`: how what a port gives becomes an answer, where it is none itself.
         `known`: how a port finds again what an operation has created, where it does not keep the idempotency key."""
-        self._operations = operations
+        self.operations = operations
         self._bodies = bodies or {}
         self._known = known or {}
         self._answers = answers or {}
@@ -96,7 +96,7 @@ class TableRoutes:
             responses={500: {"model": shapes.ProblemAnswer}},  # so that the document has its schema
             generate_unique_id_function=_operation_id,
         )
-        for operation in self._operations:
+        for operation in self.operations:
             endpoint, more = self._by_hand.get(operation) or self._made(operation)
             if operation.body == OCTETS:
                 more = {"openapi_extra": BYTES, **more}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from harena.core.clock import SystemClock
 from harena.core.operations import OPERATIONS, Operation
 from harena.node.node import NodeInWorkspace
 from harena.sdk.http.operations import HttpOperations
-from harena.server import document
+from harena.server import app, document, routes
 from harena.server.app import create_app
 from harena.server.identity import OpenAccess
 from harena.server.state import ServerState
@@ -95,3 +96,10 @@ def test_applications_of_one_process_have_the_same_routes() -> None:
     first, second = ([route for route in create_app(state).routes if isinstance(route, APIRoute)] for state in states)
     assert len(first) > len(OPERATIONS) // 2
     assert [*map(id, first)] == [*map(id, second)]
+
+
+def test_nouns_without_a_module_have_their_routes() -> None:
+    """Snapshots and objects need no more than their rows: nothing is written for them in `server/routes`."""
+    for noun in ("snapshots", "objects"):
+        assert {row.noun for row in app._FROM_THE_TABLE.operations} >= {noun}
+        assert not (Path(routes.__path__[0]) / f"{noun}.py").exists()
