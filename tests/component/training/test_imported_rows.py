@@ -16,7 +16,7 @@ from harena.training.data.datasets import prompt_row_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import read_rows
 from harena.training.objects.dataset import read_part
-from harena.training.rewards import CodeTests, gsm8k
+from harena.training.rewards import CodeTests, boxed_answer, gsm8k
 from harena.training.rewards.recipe import mistakes_of
 
 HUMAN_EVAL = {
@@ -165,6 +165,32 @@ def test_rows_as_verl_writes_them_are_trained_on_by_their_tests(tmp_path: Path) 
     (wanted, _) = import_scenarios(str(path), candidates="nop").scenarios
     (again,) = load_scenarios([{"id": "again", "candidate": "pass", "scoring": made.scoring}]).scenarios
     assert again.scoring.fingerprint == wanted.scoring.fingerprint
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {
+            "data_source": "DigitalLearningGmbH/MATH-lighteval",
+            "prompt": [{"role": "user", "content": "Half of one? Put it in a box."}],
+            "reward_model": {"style": "rule", "ground_truth": "\\frac{1}{2}"},
+        },
+        {
+            "data_source": "own",
+            "prompt": "Half of one? Output the final answer within \\boxed{}.",
+            "reward_model": {"ground_truth": "\\frac{1}{2}"},
+        },
+        {"question": "Half of one?", "answer": "We halve it, so it is $\\boxed{\\frac12}$."},
+    ],
+    ids=["MATH as verl writes it", "its prompt asks for a box", "a worked solution"],
+)
+def test_an_answer_of_math_is_in_its_box(tmp_path: Path, row: dict[str, Any]) -> None:
+    """Nobody says it alone, or repeats the solution: texts that are compared paid nobody."""
+    path = written(tmp_path, row, row)
+    assert read_part(path, split=None)["reward_recipe"] == "math_v1"
+    (made, _) = prompts(path)
+    for said, reward in (("It is \\boxed{0.5}.", 1.0), ("It is \\boxed{2}.", 0.0), ("It is 0.5.", 0.0)):
+        assert boxed_answer().decide(made, said) == reward
 
 
 @pytest.mark.parametrize("row", GSM8K, ids=["as published", "as verl writes it"])

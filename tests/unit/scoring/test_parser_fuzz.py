@@ -218,7 +218,7 @@ def answers(content: bytes, draw: random.Random) -> None:
     assert holds(text, "a", draw.choice(("eq", "ne", "like", "ilike"))) in (True, False)
     assert 0.0 <= similarity(text[:500], "the cat sat", draw.choice(get_args(Metric))) <= 1.0 + 1e-9
     row = PromptRow(id="r", prompt="?", expected_output="42")
-    for name in ("gsm8k_v1", "exact_match_v1"):
+    for name in ("gsm8k_v1", "exact_match_v1", "math_v1"):
         rule = reward_recipe(name, {})
         assert isinstance(rule, Rule)
         assert Reward(value=rule.decide(row, text)).value is not None

@@ -25,6 +25,8 @@ from harena.training.reading import apart
 from harena.training.rewards.final_number import last_number
 
 Use = Literal["sft", "prompts", "trajectories"]
+_MATH = re.compile(r"(?:^|/)MATH(?:-lighteval|-500)?$")
+"""data sets of worked solutions whose answers are in boxes: `lighteval/MATH`"""
 _MARKED = re.compile(r"^#### ?\S", re.MULTILINE)
 MOST_SPLITS = 1000
 """splits of one data set: each is read by itself, and has its place in what is stored of it"""
@@ -119,9 +121,20 @@ def _recipe(rows: Sequence[Row]) -> str:
         return "code_tests_v1"
     if made and all(map(_is_of_gsm8k, made)):
         return "gsm8k_v1"
+    if made and all(map(_is_of_math, made)):
+        return "math_v1"
     if all(row.expected_output is not None for row in made):
         return "exact_match_v1"
     return "row_reward_v1"
+
+
+def _is_of_math(row: PromptRow) -> bool:
+    """Its right answer is in a box, or its prompt asks for one, or it says that it is of MATH."""
+    if not (row.expected_output or "").strip():
+        return False
+    asked = [row.prompt, *(str(message.get("content")) for message in row.messages), row.expected_output or ""]
+    source = str(row.metadata.get("data_source", ""))
+    return any("\\boxed" in text for text in asked) or _MATH.search(source) is not None
 
 
 def _is_of_gsm8k(row: PromptRow) -> bool:

@@ -18,8 +18,8 @@ Defaults, where a request leaves a number out:
     checkpoint_interval  10, and 2 are kept; eval_interval 10, eval_max_rollouts 128
     reward_recipe        of a task task_verifier_v1, or task_env_verifier_v1 where its flag or script is in the
                          environment; of trajectories trajectory_imitation_v1; of prompts what all rows have: scoring
-                         code_tests_v1, the answers of GSM8K gsm8k_v1, an expected output exact_match_v1, else
-                         row_reward_v1 (which is refused)
+                         code_tests_v1, the answers of GSM8K gsm8k_v1, answers in a box math_v1, an expected output
+                         exact_match_v1, else row_reward_v1 (which is refused)
     extract              of code_tests_v1, where the model has a chat template: fenced
     execution_mode       sync; of backend `ray` async, which is one_step_off_async; its colocated is sync
     max_sequence_length  2048, and no more than the model has; too_long left

@@ -190,7 +190,7 @@ class References:
             what = "name one (prompt_split)" if wanted is None else f"it has no split {wanted!r}"
             raise ValidationError(f"{ref} has the splits {there}: {what}")
         part = parts[wanted]
-        if use == "prompts" and part.reward_recipe not in ("code_tests_v1", "gsm8k_v1"):
+        if use == "prompts" and part.reward_recipe not in ("code_tests_v1", "gsm8k_v1", "math_v1"):
             # it may have been published before rows of its form were read with their tests, or told by their answers
             part = await OBJECTS.run(_part_of, ref, place, wanted or None)
         if use not in part.uses:

@@ -115,8 +115,8 @@ def _cut_off(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> list[str]:
     if plan.reward.name == "exact_match_v1":
         warnings.append(
             "config.reward_recipe: exact_match_v1 pays answers that are the expected output and nothing else, and a "
-            "model with a chat template explains: name gsm8k_v1 for numbers, contains_v1 or llm_judge_v1 for others, "
-            "or let the prompt ask for nothing but the answer"
+            "model with a chat template explains: name gsm8k_v1 for numbers, math_v1 for formulas in a box, "
+            "contains_v1 or llm_judge_v1 for others, or let the prompt ask for nothing but the answer"
         )
     if plan.reward.name == "code_tests_v1" and params.get("extract") == "raw" and "template" not in params:
         warnings.append(

@@ -14,7 +14,7 @@ from harena.training.rewards.recipe import (
     rewarded,
 )
 from harena.training.rewards.registry import RECIPES, reward_recipe
-from harena.training.rewards.rules import contains, exact_match, gsm8k, row_reward, trajectory_imitation
+from harena.training.rewards.rules import boxed_answer, contains, exact_match, gsm8k, row_reward, trajectory_imitation
 from harena.training.rewards.tasks import TaskEnvAgent, TaskEnvVerifier, TaskVerifier
 from harena.training.rollouts.trajectory import MINIMUM, Candidate
 
@@ -32,6 +32,7 @@ __all__ = [
     "TaskEnvAgent",
     "TaskEnvVerifier",
     "TaskVerifier",
+    "boxed_answer",
     "contains",
     "exact_match",
     "gsm8k",

@@ -103,7 +103,7 @@ _ORDINAL = re.compile(
     r"(?:1[1-3]th|(?<!1)(?:1st|2nd|3rd)|1[04-9]th|(?<!1)[04-9]th)$"
 )
 """`in 6th place`, `the 42nd`, but no `one 6th`"""
-_NO_UNITS = re.compile(
+NO_UNITS = re.compile(
     r"""k|bn|mn|mln|mio|mrd|tn|mil|lakhs?|lacs?|crores?|cr|doz|dz|dozen|score|gross|grand|kk|st|nd|rd|th|sts|nds|rds|ths
     | hundreds?|thousands?|[mbtr]illions?|quadrillions?
     | (?:ten|hundred|thousand|million|four|fif|six|seven|eigh|nin)ths|thirds|halves|tens
@@ -366,7 +366,7 @@ def _leaves(text: str, start: int, end: int, line: str, at: int) -> bool:
         if at == 0 and _ORDINAL.search(f"{text[max(0, end - _LOOKED_AT) : end]}{word}"):
             return True
         is_divided = "/" in line[:at] and re.fullmatch(_NUMBER_WORDS, word, re.IGNORECASE)
-        return not (is_divided or _NO_UNITS.fullmatch(word))
+        return not (is_divided or NO_UNITS.fullmatch(word))
     if _JOINED_LETTER.match(line, at):
         return True
     if word in _WIDER_UNIT_LETTERS:

@@ -12,7 +12,7 @@ from harena.training.rewards.composite import Composite
 from harena.training.rewards.judge import LLMJudge
 from harena.training.rewards.param_types import wrong_types
 from harena.training.rewards.recipe import RewardRecipe
-from harena.training.rewards.rules import contains, exact_match, gsm8k, row_reward, trajectory_imitation
+from harena.training.rewards.rules import boxed_answer, contains, exact_match, gsm8k, row_reward, trajectory_imitation
 from harena.training.rewards.tasks import TaskEnvAgent, TaskEnvVerifier, TaskRecipe, TaskVerifier
 
 
@@ -38,6 +38,7 @@ RECIPES: Mapping[str, Callable[..., RewardRecipe]] = {
     "row_reward_v1": row_reward,
     "trajectory_imitation_v1": trajectory_imitation,
     "gsm8k_v1": gsm8k,
+    "math_v1": boxed_answer,
     "code_tests_v1": CodeTests,
     "task_verifier_v1": TaskVerifier,
     "task_env_verifier_v1": TaskEnvVerifier,

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from harena.scoring.formats.answers import final_answer, names_reasoning
 from harena.training.data.prompts import PromptRow
+from harena.training.rewards.boxed import last_box, same_answer, wanted_answer
 from harena.training.rewards.final_number import last_number
 from harena.training.rewards.recipe import Rule
 
@@ -77,6 +78,21 @@ def gsm8k() -> Rule:
         return _lacks_expected(row)
 
     return Rule(decide, name="gsm8k_v1", mistakes=mistakes)
+
+
+def boxed_answer() -> Rule:
+    """math_v1"""
+
+    def decide(row: PromptRow, text: str) -> float:
+        said = last_box(final_answer(text))
+        return float(said is not None and same_answer(wanted_answer(row.expected_output or ""), said))
+
+    def mistakes(row: PromptRow) -> list[str]:
+        if row.expected_output is not None and not wanted_answer(row.expected_output):
+            return ["its expected_output is empty"]
+        return _lacks_expected(row)
+
+    return Rule(decide, name="math_v1", mistakes=mistakes)
 
 
 def _nothing(row: PromptRow) -> list[str]:

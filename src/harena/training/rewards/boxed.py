@@ -1,0 +1,418 @@
+r"""The answer in the last `\boxed{}` of a text, and whether it says the same as another one, as `math_v1` has it.
+
+    \boxed{\dfrac{1}{2}}    \frac12, 1/2, 0.5, \frac{1}{2}\text{ cm}
+    \boxed{(1,\infty)}      \left( 1, \infty \right)
+    \boxed{2 \pm \sqrt 3}   2+\sqrt{3}, 2-\sqrt{3}
+
+Two answers are the same where they read the same once all that only says how they look is left out: sizes, spaces,
+fonts, units, degrees, percent and currency signs, commas between thousands. So are lists, sets, intervals, tuples and
+matrices of such; and formulas that come to the same value, where the answer is worked out as far as what is wanted: it
+has as many terms and factors, and leaves no more to compute. The task itself, written down again, is no answer to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from harena.training.rewards.final_number import NO_UNITS
+from harena.training.rewards.maths import (
+    FormulaError,
+    Node,
+    equal_values,
+    factors,
+    is_plain,
+    parsed,
+    size,
+    terms,
+    to_compute,
+)
+
+_SAID = "\x01"
+"""before words of a text, which are no variables"""
+_BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])[ ]*")
+_SENTENCE = re.compile(r"[.!?;:](?:\s|\$)|\n")
+_MOST_READ = 200_000
+"""characters of an answer, from its end"""
+_MOST_BOXES = 64
+_LONGEST_ANSWER = 1_000
+_MOST_PARTS = 64
+_DEEPEST = 8
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("\u2212\u2013\u2010\u2011\uff0d", "-"),
+        "\u00d7": "\\times ",
+        "\u00b7": "\\cdot ",
+        "\u22c5": "\\cdot ",
+        "\u00f7": "\\div ",
+        "\u03c0": "\\pi ",
+        "\u221e": "\\infty ",
+        "\u00b1": "\\pm ",
+        "\u222a": "\\cup ",
+        "\u2264": "\\le ",
+        "\u2265": "\\ge ",
+        "\u2260": "\\ne ",
+        "\u2208": "\\in ",
+        "\u221a": "\\sqrt ",
+        "\u00b0": "^\\circ ",
+        "\u00b2": "^2",
+        "\u00b3": "^3",
+        "\u03b8": "\\theta ",
+        "\uff0c": ",",
+        "\uff08": "(",
+        "\uff09": ")",
+        "\u00a0": " ",
+        "\u202f": " ",
+        "\u2009": " ",
+    }
+)
+_LOOKS = re.compile(
+    r"\\(?:left|right|middle|[bB]ig{1,2}[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|strut"
+    r"|mathopen|mathclose|quad|qquad|large|Large|normalsize|small)(?![A-Za-z])(?:[ ]*\.(?!\d))?"
+    r"|(?<!\\)\\[,;:!> ()\[\]]|\$|~|&nbsp;"
+)
+_FRACTIONS = re.compile(r"\\[dtc]frac(?![A-Za-z])")
+_NAMES = tuple(
+    (re.compile(pattern), name)
+    for pattern, name in (
+        (r"\\(?:leq|leqslant)(?![A-Za-z])", r"\\le "),
+        (r"\\(?:geq|geqslant)(?![A-Za-z])", r"\\ge "),
+        (r"\\neq(?![A-Za-z])", r"\\ne "),
+        (r"\\lbrace(?![A-Za-z])", r"\\{"),
+        (r"\\rbrace(?![A-Za-z])", r"\\}"),
+        (r"\\infin(?:ity)?(?![A-Za-z])|\binfinity\b|\binf\b", r"\\infty "),
+        (r"(?<![\\A-Za-z])pi(?![A-Za-z])", r"\\pi "),
+        (r"(?<![\\A-Za-z])sqrt(?![A-Za-z])[ ]*\(([^()]*)\)", r"\\sqrt{\1}"),
+        (r"\\(?:emptyset|varnothing)(?![A-Za-z])", r"\\{\\}"),
+        (r"\*\*", "^"),
+        (r"\\operatorname\{(\w+)\}", r"\\\1 "),
+    )
+)
+_WORDS = re.compile(
+    r"\\(?:text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|mathrm|mathbf|mathit|mathsf|bf|rm|boldsymbol|bm|mathbb|mathcal)"
+    r"(?![A-Za-z])[ ]*\{([^{}]*)\}"
+)
+_DEGREES = re.compile(r"\^[ ]*\{?[ ]*(?:\\circ|\\degree)(?![A-Za-z])[ ]*\}?|\\degree(?![A-Za-z])")
+_CURRENCY = re.compile(r"\\\$|[\u20ac\u00a3\u00a5\u20b9]|\\(?:pounds|euro|yen)(?![A-Za-z])|\bUSD\b")
+_PERCENT = re.compile(r"\\?%")
+_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:(?:,|\{,\}|\\,)\d{3})+)(?![\d,])(?:(?=\.)|(?!\.))")
+_SPACED_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
+_UNIT = re.compile(
+    r"[cmk]m|in|ft|f(?:ee|oo)t|yds?|mi|deg|rad|hrs?|mins?|secs?|lbs?|oz|kg|mg|ml|mph|sq|cu|per|[a-z]{4,20}"
+)
+"""a word that is a unit where it stands behind a number without saying that it is a text"""
+_LONGEST_UNIT = 60
+_RAISED = re.compile(r"[ ]*\^[ ]*\{?[ ]*[23][ ]*\}?$")
+_NAMED = re.compile(
+    r"^(?:[A-Za-z]{1,2}|\\[a-z]+)(?:_\{?\w+\}?)?(?:\([a-z](?:,[a-z])*\))?'?[ ]*(?:=|\\in(?![A-Za-z]))[ ]*"
+)
+_BASE = re.compile(r"^(-?\w+)_\{?(\d{1,2}|\\text\{[a-z]+\})\}?$")
+_MATRIX = re.compile(r"^\\begin\{([pbBvV]?matrix|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{\1\}$", re.DOTALL)
+_AND = re.compile(r"[ \x01]*(?:,[ \x01]*)?(?<![A-Za-z\\])(?:and|or)(?![A-Za-z])[ ]*|[ ]*;[ ]*")
+_CHOICE = re.compile(r"^\(?([A-Z])\)?\.?$")
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+def last_box(text: str) -> str | None:
+    """What the last box says; with it, as a list, the boxes that stand beside it in one sentence and say something
+    else: none of them is the answer alone. None where there is no box that says something."""
+    text = text[-_MOST_READ:]
+    found = [(box, *_braced(text, box.end())) for box in list(_BOX.finditer(text))[-_MOST_BOXES:]]
+    boxes = [(box.start(), end, said) for box, said, end in found if said]
+    if not boxes:
+        return None
+    begin, _, last = boxes[-1]
+    together = [last]
+    for start, end, said in reversed(boxes[:-1]):
+        if end > begin or _SENTENCE.search(text, end, begin) is not None:
+            break
+        if not any(same_answer(said, other) for other in together):
+            together.insert(0, said)
+        begin = start
+    return ", ".join(together)
+
+
+def _braced(text: str, at: int) -> tuple[str | None, int]:
+    """(what stands in braces there, where they end); without braces, the sign or the number."""
+    if text[at : at + 1] != "{":
+        plain = re.compile(r"\\?\w+").match(text, at)
+        return (None, at) if plain is None else (plain[0], plain.end())
+    depth, place = 0, at
+    while place < min(len(text), at + _LONGEST_ANSWER):
+        sign = text[place]
+        if sign == "\\":
+            place += 2
+            continue
+        depth += (sign == "{") - (sign == "}")
+        place += 1
+        if not depth:
+            return text[at + 1 : place - 1].strip(), place
+    return None, at
+
+
+def wanted_answer(expected: str) -> str:
+    """What a row's right answer says: the last box of a worked solution, or all of it."""
+    boxed = last_box(expected)
+    return expected.strip() if boxed is None else boxed
+
+
+def same_answer(wanted: str, said: str, depth: int = 0) -> bool:
+    """Whether they say the same."""
+    if max(len(wanted), len(said)) > _LONGEST_ANSWER or depth > _DEEPEST:
+        return wanted.strip() == said.strip()
+    one, other = _plain(wanted), _plain(said)
+    if not one or not other:
+        return wanted.strip() == said.strip() and bool(wanted.strip())
+    if _squeezed(one) == _squeezed(other):
+        return True
+    return any(
+        _same(first, second, depth)
+        for first in dict.fromkeys((one, _without_commas(one)))
+        for second in dict.fromkeys((other, _without_commas(other)))
+    )
+
+
+def _plain(text: str) -> str:
+    """Without all that only says how it looks."""
+    text = _LOOKS.sub(" ", _THOUSANDS_OF_LATEX.sub(",", _CURRENCY.sub("", text.translate(_SIGNS))))
+    text = _FRACTIONS.sub(r"\\frac", text)
+    for pattern, name in _NAMES:
+        text = pattern.sub(name, text)
+    text = _DEGREES.sub("", text)
+    for _ in range(3):
+        text = _WORDS.sub(f" {_SAID}\\1 ", text)
+    text = re.sub(r"[ \t\n]+", " ", text).strip()
+    while text.endswith((".", ",", ":")) and len(text) > 1:
+        text = text[:-1].rstrip()
+    return _outer_braces(text)
+
+
+_THOUSANDS_OF_LATEX = re.compile(r"(?<=\d)(?:\{,\}|\\,|\{\\,\}|,\\!|\\ )(?=\d{3}(?!\d))")
+
+
+def _outer_braces(text: str) -> str:
+    while text.startswith("{") and _braced(text, 0)[1] == len(text):
+        text = text[1:-1].strip()
+    return text
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\s\x01]+", "", re.sub(r"(?<=\d)\s+(?=\d)", "_", text))
+
+
+def _without_commas(text: str) -> str:
+    text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[1]), text)
+    return _SPACED_THOUSANDS.sub(lambda found: found[0].replace(" ", ""), text)
+
+
+def _same(one: str, other: str, depth: int) -> bool:
+    names = [_NAMED.match(text) for text in (one, other)]
+    if all(names) and _squeezed(names[0][0]) != _squeezed(names[1][0]):  # type: ignore[index]
+        return False
+    one, other = (_outer_braces(_NAMED.sub("", text)) for text in (one, other))
+    if "=" in one and "=" in other:
+        return _same_equation(one, other)
+    for read in (_lists, _unions, _tuples, _matrices):
+        found = read(one, other, depth)
+        if found is not None:
+            return found
+    return _same_number(one, other)
+
+
+def _same_equation(one: str, other: str) -> bool:
+    sides = [[side.strip() for side in text.split("=")] for text in (one, other)]
+    if len(sides[0]) != len(sides[1]):
+        return False
+    return all(map(_same_side, *sides)) or all(map(_same_side, sides[0], reversed(sides[1])))
+
+
+def _same_side(one: str, other: str) -> bool:
+    return bool(one and other) and (_squeezed(one) == _squeezed(other) or _same_number(one, other))
+
+
+def _split(text: str, sign: str) -> list[str]:
+    """Parts between a sign that stands in no brackets."""
+    parts, depth, at, place = [], 0, 0, 0
+    while place < len(text):
+        here = text[place]
+        if here in _OPENING:
+            depth += 1
+        elif here in _CLOSING:
+            depth -= 1
+        elif depth <= 0 and text.startswith(sign, place):
+            parts.append(text[at:place])
+            place += len(sign)
+            at = place
+            continue
+        place += 1
+    return [part.strip() for part in [*parts, text[at:]]]
+
+
+def _elements(text: str) -> tuple[list[str], bool]:
+    r"""(Elements of a list or a set, whether it is written as a set.) `a \pm b` are two."""
+    is_set = text.startswith("\\{") and text.endswith("\\}")
+    inner = text[2:-2] if is_set else text
+    parts = [part for whole in _split(_AND.sub(",", inner), ",") for part in _plus_and_minus(whole) if part]
+    return parts, is_set
+
+
+def _plus_and_minus(text: str) -> list[str]:
+    if len(re.findall(r"\\(?:pm|mp)(?![A-Za-z])", text)) != 1:
+        return [text]
+    return [re.sub(r"\\(?:pm|mp)(?![A-Za-z])", sign, text) for sign in "+-"]
+
+
+def _lists(one: str, other: str, depth: int) -> bool | None:
+    (wanted, is_set), (said, other_set) = _elements(one), _elements(other)
+    if not (is_set or other_set or len(wanted) > 1 or len(said) > 1):
+        return None
+    if max(len(wanted), len(said)) > _MOST_PARTS:
+        return False
+    if len(wanted) == 1 and not is_set and not other_set:  # one is a tuple, or a number with commas
+        return _bare_tuple(one, said, depth)
+    if len(said) == 1 and not is_set and not other_set:
+        return _bare_tuple(other, wanted, depth)
+    return _same_bag(wanted, said, depth)
+
+
+def _bare_tuple(text: str, parts: Sequence[str], depth: int) -> bool:
+    """`(1,2)` and `1, 2`."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    return _same_row(_split(text[1:-1], ","), parts, depth)
+
+
+def _same_bag(wanted: Sequence[str], said: Sequence[str], depth: int) -> bool:
+    left = list(said)
+    for part in wanted:
+        place = next((place for place, other in enumerate(left) if same_answer(part, other, depth + 1)), None)
+        if place is None:
+            return False
+        del left[place]
+    return not left
+
+
+def _same_row(wanted: Sequence[str], said: Sequence[str], depth: int) -> bool:
+    if len(wanted) != len(said) or len(wanted) > _MOST_PARTS:
+        return False
+    return all(same_answer(part, other, depth + 1) for part, other in zip(wanted, said, strict=True))
+
+
+def _unions(one: str, other: str, depth: int) -> bool | None:
+    wanted, said = _split(one, "\\cup"), _split(other, "\\cup")
+    if len(wanted) == 1 and len(said) == 1:
+        return None
+    return len(wanted) <= _MOST_PARTS and _same_bag(wanted, said, depth)
+
+
+def _tuples(one: str, other: str, depth: int) -> bool | None:
+    """Intervals, points and vectors: brackets and elements are the same."""
+    wanted, said = (
+        _split(text[1:-1], ",") if text[:1] in ("(", "[") and text[-1:] in (")", "]") else [] for text in (one, other)
+    )
+    if len(wanted) < 2 and len(said) < 2:
+        return None
+    brackets = [(text[:1], text[-1:]) for text in (one, other)]
+    return brackets[0] == brackets[1] and _same_row(wanted, said, depth)
+
+
+def _matrices(one: str, other: str, depth: int) -> bool | None:
+    found = [_MATRIX.match(text) for text in (one, other)]
+    if not any(found):
+        return None
+    rows = []
+    for text, matrix in zip((one, other), found, strict=True):
+        if matrix is not None:
+            rows.append([row.split("&") for row in re.split(r"\\\\", matrix[2]) if row.strip()])
+        elif text[:1] in ("(", "[", "\\"):  # a column as a tuple
+            rows.append([[part] for part in _split(text.strip("()[]"), ",")])
+        else:
+            return False
+    kinds = {matrix[1] in ("vmatrix", "Vmatrix") for matrix in found if matrix is not None}
+    return (
+        len(kinds) == 1
+        and len(rows[0]) == len(rows[1])
+        and all(_same_row([*map(str.strip, a)], [*map(str.strip, b)], depth) for a, b in zip(*rows, strict=True))
+    )
+
+
+def _same_number(one: str, other: str) -> bool:
+    """Formulas, numbers with units, and words."""
+    choices = [_CHOICE.match(text) for text in (one, other)]
+    if all(choices):
+        return choices[0][1] == choices[1][1]  # type: ignore[index]
+    bases = [_BASE.match(text) for text in (one, other)]
+    if any(bases):
+        digits = [base[1] if base else text for base, text in zip(bases, (one, other), strict=True)]
+        return digits[0] == digits[1] and (not all(bases) or bases[0][2] == bases[1][2])  # type: ignore[index]
+    percents = [_PERCENT.search(text) is not None for text in (one, other)]
+    wanted, said = (_formulas(_PERCENT.sub("", text).strip()) for text in (one, other))
+    if not wanted or not said:
+        return _same_words(one, other)
+    if any(_worked_out(first, second) for first in wanted for second in said):
+        return True
+    return percents[0] != percents[1] and _same_share(wanted[-1], said[-1], percents[0])
+
+
+def _same_share(wanted: Node, said: Node, is_wanted_in_percent: bool) -> bool:
+    """`50\\%` and `0.5`."""
+    if to_compute(wanted) or to_compute(said):
+        return False
+    percent, share = (wanted, said) if is_wanted_in_percent else (said, wanted)
+    return equal_values(Node("/", (percent, Node("number", text="100"))), share)
+
+
+def _formulas(text: str) -> list[Node]:
+    """It as a formula, and without its unit. Words are none."""
+    found = []
+    without_unit = _without_unit(text)
+    for written in dict.fromkeys((text, without_unit)):
+        if re.search(r"\x01[ ]*[^\W\d_]{2}|(?<![\\A-Za-z])[A-Za-z]{4}", written):
+            continue
+        try:
+            found.append(parsed(written.replace(_SAID, " ")))
+        except FormulaError:
+            continue
+    return found
+
+
+def _without_unit(text: str) -> str:
+    """It without the unit behind its last number: words of a text, or known ones. What multiplies is no unit."""
+    bare = _RAISED.sub("", text) if text[-12:].strip().endswith(("2", "3", "}")) else text
+    end = max(map(bare.rfind, "0123456789})!")) + 1
+    unit = bare[end:]
+    words = re.findall(r"[^\W\d_]+", unit)
+    is_said = unit.lstrip().startswith(_SAID) and "\\" not in unit
+    is_known = len(unit) <= _LONGEST_UNIT and re.fullmatch(r"[A-Za-z ./]*", unit) is not None
+    if not end or not words or any(NO_UNITS.fullmatch(word) for word in words):
+        return text
+    return bare[:end].strip() if is_said or (is_known and all(map(_UNIT.fullmatch, words))) else text
+
+
+def _worked_out(wanted: Node, said: Node) -> bool:
+    """The same value, and as far worked out."""
+    if not equal_values(wanted, said):
+        return False
+    is_power = said.kind == "^" and all(map(is_plain, said.parts))
+    is_scientific = (
+        said.kind == "*" and len(said.parts) == 2 and said.parts[0].kind == "number"
+        and said.parts[1].kind == "^" and said.parts[1].parts[0].text == "10"
+    )  # fmt: skip
+    if is_power or is_scientific:
+        return True
+    return (
+        terms(said) == terms(wanted)
+        and factors(said) == factors(wanted)
+        and to_compute(said) <= to_compute(wanted)
+        and size(said) <= size(wanted) + 1 + size(wanted) // 4
+    )
+
+
+def _same_words(one: str, other: str) -> bool:
+    said = [re.sub(r"[\W_]+", " ", text).strip().casefold() for text in (one, other)]
+    has_words = all(re.search(r"[^\W\d_]{2}", text) for text in said)
+    has_signs = any(re.search(r"[\\^=+*/<>|{}]", text) for text in (one, other))
+    return said[0] == said[1] and has_words and not has_signs
+
+
+__all__ = ["last_box", "same_answer", "wanted_answer"]

@@ -1,0 +1,398 @@
+r"""Formulas of LaTeX as numbers: what a small one comes to, and how much of it is left to compute.
+
+    \frac{\sqrt{3}}{2}   \frac12\sqrt3   \sqrt{3}/2        one value, in three usual forms
+    3^4 \cdot 5          405                               one value, of which the first is a task, and no answer
+
+Only values are computed here, of each variable at a few places; nothing is solved, factored or expanded. Rational
+numbers are exact.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+LONGEST = 2_000
+"""characters of a formula that is read"""
+_DEEPEST = 60
+_MOST_BITS = 20_000
+_TOKEN = re.compile(r"\s+|(\d+(?:\.\d+)?|\.\d+)|(\\[A-Za-z]+)|([A-Za-z])|(.)", re.DOTALL)
+_FUNCTIONS = {
+    "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "ln": cmath.log, "exp": cmath.exp,
+    "cot": lambda x: 1 / cmath.tan(x), "sec": lambda x: 1 / cmath.cos(x), "csc": lambda x: 1 / cmath.sin(x),
+    "arcsin": cmath.asin, "arccos": cmath.acos, "arctan": cmath.atan,
+    "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
+}  # fmt: skip
+_GREEK = frozenset(
+    [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "varepsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "kappa",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "rho",
+        "sigma",
+        "tau",
+        "phi",
+        "varphi",
+        "chi",
+        "psi",
+        "omega",
+        "Gamma",
+        "Delta",
+        "Theta",
+        "Lambda",
+        "Sigma",
+        "Phi",
+        "Psi",
+        "Omega",
+        "ell",
+    ]
+)
+_PRODUCTS = frozenset({"\\cdot", "\\times", "*"})
+_QUOTIENTS = frozenset({"/", "\\div"})
+_PLACES = (0.7310585786, 1.6180339887, -0.5772156649)
+_CLOSING = {"(": ")", "[": "]", "{": "}", "|": "|"}
+
+Value = Fraction | complex
+
+
+class FormulaError(ValueError):
+    """It is no formula of this kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A formula: an operation, or a number, a constant or a variable."""
+
+    kind: str
+    """number, name, +, *, /, ^, neg, !, or a function's name"""
+    parts: tuple[Node, ...] = ()
+    text: str = ""
+
+
+def parsed(text: str) -> Node:
+    """The formula. Raises FormulaError."""
+    if len(text) > LONGEST:
+        raise FormulaError("it is too long")
+    parser = _Parser([found[0] for found in _TOKEN.finditer(text) if found[0].strip()])
+    node = parser.sum(0)
+    if parser.left:
+        raise FormulaError(f"{parser.left[0]!r} is not expected")
+    return node
+
+
+class _Parser:
+    def __init__(self, tokens: list[str]) -> None:
+        self.left = tokens
+
+    def _next(self) -> str:
+        return self.left[0] if self.left else ""
+
+    def _take(self, wanted: str = "") -> str:
+        if not self.left or (wanted and self.left[0] != wanted):
+            raise FormulaError(f"{wanted or 'more'} is expected")
+        return self.left.pop(0)
+
+    def sum(self, depth: int) -> Node:
+        if depth > _DEEPEST:
+            raise FormulaError("it is too deep")
+        terms = [self._signed(depth)]
+        while self._next() in ("+", "-"):
+            terms.append(self._signed(depth))
+        return terms[0] if len(terms) == 1 else Node("+", tuple(terms))
+
+    def _signed(self, depth: int) -> Node:
+        is_negative = False
+        while self._next() in ("+", "-"):
+            is_negative ^= self._take() == "-"
+        term = self._product(depth)
+        return Node("neg", (term,)) if is_negative else term
+
+    def _product(self, depth: int) -> Node:
+        node = self._power(depth)
+        while self.left:
+            sign = self._next()
+            if sign in _QUOTIENTS:
+                self._take()
+                node = Node("/", (node, self._signed_factor(depth)))
+            elif sign in _PRODUCTS:
+                self._take()
+                node = _times(node, self._signed_factor(depth))
+            elif sign in "+-)]}|," or not self._begins_factor(sign):
+                return node
+            elif node.kind == "number" and sign == "\\frac" and "." not in node.text:
+                part = self._power(depth)
+                is_mixed = part.kind == "/" and all(inner.kind == "number" for inner in part.parts)
+                node = Node("mixed", (node, part)) if is_mixed else _times(node, part)
+            elif sign[0].isdigit() or sign[0] == ".":
+                raise FormulaError("a number does not follow a factor")
+            else:
+                node = _times(node, self._power(depth))
+        return node
+
+    def _signed_factor(self, depth: int) -> Node:
+        if self._next() in ("+", "-"):
+            is_negative = self._take() == "-"
+            factor = self._power(depth)
+            return Node("neg", (factor,)) if is_negative else factor
+        return self._power(depth)
+
+    def _begins_factor(self, sign: str) -> bool:
+        return sign[0].isalnum() or sign[0] in "([{.\\"
+
+    def _power(self, depth: int) -> Node:
+        node = self._base(depth + 1)
+        while self._next() in ("^", "!"):
+            is_factorial = self._take() == "!"
+            node = Node("!", (node,)) if is_factorial else Node("^", (node, self._argument(depth + 1)))
+        return node
+
+    def _argument(self, depth: int) -> Node:
+        """What a command or a power takes: what is in braces, or one sign."""
+        if depth > _DEEPEST:
+            raise FormulaError("it is too deep")
+        if self._next() == "{":
+            self._take()
+            node = self.sum(depth + 1)
+            self._take("}")
+            return node
+        sign = self._next()
+        if sign == "-":
+            self._take()
+            return Node("neg", (self._argument(depth + 1),))
+        if len(sign) > 1 and sign.isdigit():  # \frac12 and x^23 take one digit
+            self.left[0:1] = [sign[0], sign[1:]]
+        return self._base(depth + 1)
+
+    def _base(self, depth: int) -> Node:
+        if depth > _DEEPEST:
+            raise FormulaError("it is too deep")
+        sign = self._take()
+        if sign[0].isdigit() or sign[0] == ".":
+            return Node("number", text=sign)
+        if sign in _CLOSING:
+            node = self.sum(depth + 1)
+            self._take(_CLOSING[sign])
+            return Node("abs", (node,)) if sign == "|" else node
+        name = sign.removeprefix("\\")
+        if sign.startswith("\\") and name == "frac":
+            return Node("/", (self._argument(depth), self._argument(depth)))
+        if sign.startswith("\\") and name == "sqrt":
+            index = Node("number", text="2")
+            if self._next() == "[":
+                self._take()
+                index = self.sum(depth + 1)
+                self._take("]")
+            return Node("root", (self._argument(depth), index))
+        if sign.startswith("\\") and (name in _FUNCTIONS or name == "log"):
+            return self._function(name, depth)
+        if (
+            sign == "\\pi"
+            or name in _GREEK
+            or name == "infty"
+            or (len(sign) == 1 and sign.isalpha() and sign.isascii())
+        ):
+            return self._name(name)
+        raise FormulaError(f"{sign!r} is not expected")
+
+    def _function(self, name: str, depth: int) -> Node:
+        base: tuple[Node, ...] = ()
+        if name == "log" and self._next() == "_":
+            self._take()
+            base = (self._argument(depth),)
+        power = None
+        if self._next() == "^":
+            self._take()
+            power = self._argument(depth)
+        node = Node(name, (self._power(depth), *base))
+        return node if power is None else Node("^", (node, power))
+
+    def _name(self, name: str) -> Node:
+        if self._next() == "_":
+            self._take()
+            under = self._argument(_DEEPEST - 3)
+            if under.kind not in ("number", "name"):
+                raise FormulaError("an index is a sign")
+            name += f"_{under.text}"
+        return Node("name", text=name)
+
+
+def _times(one: Node, other: Node) -> Node:
+    return Node("*", (*(one.parts if one.kind == "*" else (one,)), other))
+
+
+def names(node: Node) -> frozenset[str]:
+    """Variables of a formula."""
+    if node.kind == "name":
+        return frozenset() if node.text in ("pi", "i", "e") else frozenset({node.text})
+    return frozenset().union(*map(names, node.parts))
+
+
+def equal_values(one: Node, other: Node) -> bool:
+    """Whether both come to the same, whatever their variables are."""
+    variables = sorted(names(one))
+    if variables != sorted(names(other)):
+        return False
+    places = range(len(_PLACES)) if variables else (0,)
+    return all(_equal_at(one, other, variables, place) for place in places)
+
+
+def _equal_at(one: Node, other: Node, variables: list[str], place: int) -> bool:
+    at = {name: complex(_PLACES[(number + place) % 3] + number / 7) for number, name in enumerate(variables)}
+    try:
+        left, right = _value(one, at), _value(other, at)
+    except (FormulaError, ArithmeticError, ValueError):
+        return False
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return left == right
+    return cmath.isclose(_complex(left), _complex(right), rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _complex(value: Value) -> complex:
+    return complex(float(value)) if isinstance(value, Fraction) else value
+
+
+def _value(node: Node, at: Mapping[str, complex]) -> Value:
+    kind = node.kind
+    if kind == "number":
+        return Fraction(node.text)
+    if kind == "name":
+        return {"pi": complex(math.pi), "i": 1j, "e": complex(math.e)}.get(node.text) or at[node.text]
+    parts = [_value(part, at) for part in node.parts]
+    if kind == "neg":
+        return -parts[0]
+    if kind in ("+", "mixed"):
+        return _added(parts)
+    if kind == "*":
+        product: Value = Fraction(1)
+        for part in parts:
+            is_exact = isinstance(product, Fraction) and isinstance(part, Fraction)
+            product = product * part if is_exact else _complex(product) * _complex(part)
+            _check_size(product)
+        return product
+    if kind == "/":
+        if isinstance(parts[0], Fraction) and isinstance(parts[1], Fraction):
+            return parts[0] / parts[1]
+        return _complex(parts[0]) / _complex(parts[1])
+    if kind == "^":
+        return _raised(parts[0], parts[1])
+    if kind == "root":
+        return _raised(parts[0], 1 / parts[1])
+    if kind == "abs":
+        return abs(parts[0]) if isinstance(parts[0], Fraction) else complex(abs(parts[0]))
+    if kind == "!":
+        if isinstance(parts[0], Fraction) and parts[0].denominator == 1 and 0 <= parts[0] <= 500:
+            return Fraction(math.factorial(int(parts[0])))
+        raise FormulaError("no factorial")
+    if kind == "log":
+        base = _complex(parts[1]) if len(parts) > 1 else 10.0
+        return cmath.log(_complex(parts[0])) / cmath.log(base)
+    return complex(_FUNCTIONS[kind](_complex(parts[0])))
+
+
+def _added(parts: list[Value]) -> Value:
+    if all(isinstance(part, Fraction) for part in parts):
+        return sum(parts, Fraction(0))
+    return sum(map(_complex, parts))
+
+
+def _raised(base: Value, power: Value) -> Value:
+    if isinstance(base, Fraction) and isinstance(power, Fraction):
+        if power.denominator == 1:
+            if abs(power) * max(base.numerator.bit_length(), base.denominator.bit_length()) > _MOST_BITS:
+                raise FormulaError("it is too large")
+            return base ** int(power)
+        if power.denominator == 3 and base < 0 and power.numerator == 1:  # the real root is meant
+            return complex(-(float(-base) ** (1 / 3)))
+    return _complex(base) ** _complex(power)
+
+
+def _check_size(value: Value) -> None:
+    if isinstance(value, Fraction) and value.numerator.bit_length() > _MOST_BITS:
+        raise FormulaError("it is too large")
+
+
+def terms(node: Node) -> int:
+    """How many a sum has; a sum that is divided by a number, or has a sign, has as many."""
+    if node.kind == "neg" or (node.kind == "/" and not names(node.parts[1]) and node.parts[0].kind in ("+", "neg")):
+        return terms(node.parts[0])
+    return len(node.parts) if node.kind == "+" else 1
+
+
+def factors(node: Node) -> int:
+    """How many sums with a variable it is a product of, each counted as often as its power says; 0 for a sum."""
+    if node.kind == "neg":
+        return factors(node.parts[0])
+    if node.kind == "*":
+        return sum(map(factors, node.parts)) + sum(part.kind == "+" and bool(names(part)) for part in node.parts)
+    if node.kind == "/":
+        return factors(node.parts[0])
+    if node.kind == "^" and node.parts[0].kind == "+" and names(node.parts[0]) and node.parts[1].text.isdigit():
+        return int(node.parts[1].text[:3])
+    return 0
+
+
+def size(node: Node) -> int:
+    """How many numbers and names stand in it."""
+    return sum(map(size, node.parts)) if node.parts else 1
+
+
+def to_compute(node: Node) -> int:
+    """How many operations on plain numbers are left to do. A fraction, a mixed number and a root that is no fraction
+    are numbers."""
+    own = 0
+    if node.kind in _FUNCTIONS or node.kind == "log":
+        own = not names(node)
+    elif node.kind in ("!", "abs"):
+        own = is_plain(node.parts[0])
+    elif node.kind in ("+", "*"):
+        own = max(0, sum(map(is_plain, node.parts)) - 1)
+    elif node.kind == "root" or (node.kind == "^" and node.parts[1].kind == "/"):
+        own = all(map(is_plain, node.parts)) and _is_whole(node)
+    elif node.kind == "^":
+        own = all(map(is_plain, node.parts))
+    return own + sum(map(to_compute, node.parts))
+
+
+def _is_whole(node: Node) -> bool:
+    """Whether what a root comes to is a small fraction."""
+    try:
+        value = _complex(_value(node, {}))
+        nearest = Fraction(value.real).limit_denominator(1000)
+    except (FormulaError, ArithmeticError, ValueError):
+        return False
+    return abs(value - float(nearest)) < 1e-12 * max(1.0, abs(value))
+
+
+def is_plain(node: Node) -> bool:
+    """Whether it is a number, or a fraction or a mixed number of such."""
+    return node.kind == "number" or (node.kind in ("neg", "/", "mixed") and all(map(is_plain, node.parts)))
+
+
+__all__ = [
+    "LONGEST",
+    "FormulaError",
+    "Node",
+    "equal_values",
+    "factors",
+    "is_plain",
+    "names",
+    "parsed",
+    "size",
+    "terms",
+    "to_compute",
+]
