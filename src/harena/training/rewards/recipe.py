@@ -101,8 +101,8 @@ def check_tells_apart(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> None:
         f"reward recipe {recipe_name(recipe)} gives every answer to a prompt the same reward "
         f"({constant_reward(recipe, rows[0])!r} for row {rows[0].id}), whatever it says, so that there is nothing to "
         "learn from: give each row a scoring contract (`scoring`, for code_tests_v1) or a right answer "
-        "(`expected_output`, for exact_match_v1, gsm8k_v1 or math_v1), or name a recipe that looks at the answer; code data "
-        "sets (HumanEval, MBPP, APPS and others) are taken with the tests that they bring along"
+        "(`expected_output`, for exact_match_v1, gsm8k_v1 or math_v1), or name a recipe that looks at the answer; code "
+        "data sets (HumanEval, MBPP, APPS and others) are taken with the tests that they bring along"
     )
 
 
