@@ -13,6 +13,7 @@ from harena.scoring.formats.answers import (
     final_answer,
     json_without_reasoning_ends,
     program_in,
+    scripts_in,
     with_opened_reasoning,
 )
 from harena.scoring.formats.fences import SHELLS
@@ -263,3 +264,24 @@ def test_json_says_the_same_without_an_end_of_reasoning() -> None:
     assert json.loads(written) == said
     assert final_answer(written) == written
     assert not any(mark in written for mark in REASONING_MARKS.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("First\n```bash\nF=flag\n```\nthen\n```bash\necho $F\n```", "F=flag\n\necho $F\n"),
+        ("```sh\na\n```\nCheck it:\n```console\n$ ls\n```", "a\n"),
+        ("```bash\na\n```\nRun it:\n```bash\n$ ls\nx\n```", "a\n"),
+        ("```bash\na\n```\nIt prints\n```\nx\n```\n```bash\nb\n```", "a\n\nb\n"),
+        ("```bash\n#!/bin/bash\na\n```\nor\n```bash\n#!/bin/bash\nb\n```", "#!/bin/bash\nb\n"),
+        ("<think>```bash\nno\n```</think>```bash\na\n```", "a\n"),
+        ("a\nb\n", "a\nb\n"),
+        (
+            "cat > f <<'EOF'\n```bash\nx\n```\n```bash\ny\n```\nEOF\n",
+            "cat > f <<'EOF'\n```bash\nx\n```\n```bash\ny\n```\nEOF\n",
+        ),
+    ],
+)
+def test_steps_of_a_shell_are_run_one_after_the_other(text: str, script: str) -> None:
+    """Only the last one was run, without what those before had made; whole programs are drafts of each other."""
+    assert scripts_in(text) == script

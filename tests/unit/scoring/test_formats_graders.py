@@ -61,6 +61,30 @@ def test_text_similarity_and_its_threshold() -> None:
     assert (contract.evaluation_metric, contract.pass_mark) == ("fuzzy_match", 0.8)
 
 
+@pytest.mark.parametrize(
+    ("ends", "threshold", "mark"),
+    [
+        ([1, 7], 5.5, 0.75),
+        ([0, 5], 1, 0.2),
+        ([0, 1], 0.8, 0.8),
+        (None, 0.8, 0.8),
+        ([0, 5], None, 1.0),
+        ([-1, 1], 0, 0.5),
+    ],
+)
+def test_the_threshold_of_a_judge_is_in_the_units_of_its_range(ends: Any, threshold: Any, mark: float) -> None:
+    """So OpenAI means it: 5.5 of 1 to 7."""
+    given = {"range": ends, "pass_threshold": threshold}
+    grader = {**GRADERS["score_model"], **{name: value for name, value in given.items() if value is not None}}
+    if threshold is None:
+        grader.pop("pass_threshold", None)
+    if ends is None:
+        grader.pop("range", None)
+    contract = only([RFT], candidates=ANSWERS, grader=grader).scoring
+    assert isinstance(contract, ScoreModelContract)
+    assert contract.pass_mark == pytest.approx(mark)
+
+
 def test_python_graders_run_in_the_scorers_sandbox() -> None:
     """As code of ours around theirs; nothing of it is run here."""
     contract = only([RFT], candidates=ANSWERS, grader=GRADERS["python"]).scoring

@@ -205,6 +205,18 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
     return (whole or programs)[-1].text
 
 
+def scripts_in(text: str) -> str:
+    """The shell program of an answer, of all its blocks that are marked as such, one after the other: what one does is
+    there for the next, which is no draft of it. Else what `program_in` finds."""
+    said = _without_reasoning(text, is_python=False)
+    if _MARKER.search(said) is not None and not _is_script(said, SHELLS):
+        found = [block.text for block in blocks(said, SHELLS) if is_marked(block.language, SHELLS)]
+        steps = [step for step in found if not _is_session(step)]
+        if len(steps) > 1 and not any(step.startswith("#!") for step in steps[1:]):
+            return "\n".join(steps)
+    return program_in(text, languages=SHELLS)
+
+
 def _without_reasoning(text: str, *, is_python: bool) -> str:
     """All after it, its white space too; the text itself where there is none."""
     said = after_leading_reasoning(text)
@@ -399,6 +411,7 @@ __all__ = [
     "names_reasoning",
     "program_in",
     "reasoning_ends",
+    "scripts_in",
     "with_opened_reasoning",
     "without_tags_behind",
 ]

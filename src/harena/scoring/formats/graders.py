@@ -170,8 +170,18 @@ def _compared_fields(grader: Mapping[str, Any], item: Mapping[str, Any], field: 
 def _pass_mark(grader: Mapping[str, Any], field: str) -> float:
     value = grader.get("pass_threshold", 1.0)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise FieldError(f"{field}.pass_threshold", f"must be a number from 0 to 1, not {shown(value)}")
+        raise FieldError(f"{field}.pass_threshold", f"must be a number, not {shown(value)}")
     return float(value)
+
+
+def _share_of_range(grader: Mapping[str, Any], field: str) -> float:
+    """The threshold of a `score_model`, which is in the units of its range, as a share of that."""
+    ends = grader.get("range")
+    if "pass_threshold" not in grader or not isinstance(ends, list | tuple) or len(ends) != 2:
+        return _pass_mark(grader, field)
+    low, high = ends
+    is_range = all(type(end) in (int, float) for end in ends) and low < high
+    return (_pass_mark(grader, field) - low) / (high - low) if is_range else _pass_mark(grader, field)
 
 
 def _python(grader: Mapping[str, Any], item: Mapping[str, Any], field: str) -> Contract:
@@ -237,7 +247,7 @@ def _score_model(grader: Mapping[str, Any], item: Mapping[str, Any], field: str)
         field,
         type="score_model",
         range=grader.get("range", (0.0, 1.0)),
-        pass_mark=_pass_mark(grader, field),
+        pass_mark=_share_of_range(grader, field),
         **_judge_fields(grader, item, field),
     )
     return contract

@@ -16,12 +16,11 @@ from typing import Any, Literal, Self
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome, ProcessResult
 from harena.scoring.formats.answers import (
-    PYTHON,
-    SHELLS,
     final_answer,
     json_without_reasoning_ends,
     names_reasoning,
     program_in,
+    scripts_in,
 )
 from harena.scoring.formats.asked_names import asked_names
 from harena.scoring.scorers.harbor import EnvironmentFailedError
@@ -38,7 +37,6 @@ from harena.training.rollouts.trajectory import Candidate, Reward, StopReason
 Acting = Literal["tools", "shell", "python", "text"]
 _END_ROUNDS = 50
 """most rounds of killing what there is: a program that needs more starts new processes faster"""
-_LANGUAGES = {"shell": SHELLS, "python": PYTHON}
 _ENDINGS = {"shell": ".sh", "python": ".py"}
 _BASH = ("sh", "-c", 'if command -v bash >/dev/null 2>&1; then exec bash "$@"; fi; exec sh "$@"', "sh")
 """what models write for a shell is for bash; `sh` where an image has none"""
@@ -213,7 +211,8 @@ class TaskEnvironment(SandboxEnvironment):
     async def _run(self, action: str) -> str:
         """What the program that the policy wrote says. It lies outside of the working directory, whose files may be
         counted; modules there are found all the same."""
-        program = await aside(len(action), program_in, action, languages=_LANGUAGES[self._acting])
+        found = scripts_in if self._acting == "shell" else program_in
+        program = await aside(len(action), found, action)
         folder = f"/tmp/{secrets.token_hex(16)}"
         path = f"{folder}/completion{_ENDINGS[self._acting]}"
         await self.at.sandbox.write_file(path, program.encode("utf-8", "replace"), mode=0o700)
