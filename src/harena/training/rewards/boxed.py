@@ -390,7 +390,7 @@ def _without_unit(text: str) -> str:
 
 
 def _worked_out(wanted: Node, said: Node) -> bool:
-    """The same value, and as far worked out."""
+    """Whether both come to one value, and what is said is worked out as far as what is wanted."""
     if not equal_values(wanted, said):
         return False
     is_power = said.kind == "^" and all(map(is_plain, said.parts))
