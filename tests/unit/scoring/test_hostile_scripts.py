@@ -10,6 +10,7 @@ import pytest
 from harena.scoring.scorers.given_word import hides_processes, words_in_sight
 from harena.scoring.scorers.harbor import words_behind_make
 from harena.scoring.scorers.left_links import names_brought
+from harena.scoring.scorers.result_files import written_by_python
 from harena.scoring.scorers.reward_writers import may_end_without
 from harena.scoring.scorers.sealed_verifier import looks_through_home, looks_through_scratch, named_paths
 from harena.scoring.scorers.shadowing import made_files, phony_targets
@@ -47,6 +48,7 @@ LOOKS: dict[str, Callable[[str], object]] = {
     "brought": lambda text: names_brought({"test.sh": text}, []),
     "judging": lambda text: judging_files({"test.sh": text, "a.py": text}, "/tests", "/app"),
     "rewards": lambda text: may_end_without({"test.sh": f"reward\n{text}"}),
+    "results": lambda text: written_by_python({"test.sh": text, "a.py": text}, "/app"),
     "given": lambda text: given_files({"test.sh": text, "a.py": text, "b/c.txt": ""}, "/tests", "/app"),
     "phony": lambda text: phony_targets({"Makefile": text}),
     "make": words_behind_make,
@@ -65,6 +67,7 @@ REPEATED = (
     "curl -o ", "curl -o a;", "cp a b;", "git clone ", "uv venv ", "x.sh ", "\\\n", " \\\n", "a: b\n", "a:b ",
     "ls ", "ls -a", "gcc ", "gcc -o ", "/tmp", "~", "/a", "$HOME/", "environ",
     "run(", "run(a ", "a = b\nrun(a)\n", "for a in b ", ">>a", "./a ", "python ", "-C ",
+    "open(a, 'w')\n", "a.write_text(", "'/a.b'", "open('/a.b', 'w')\n", "--a /b.c ", "A=/b ", "load(", "a=b\n",
     "\nif a", "\nelse", "\nfi", "fi > ", "if [ a; then echo a;", "| while", "a() ", "a a() ", "exec ", "echo >",
     "a: $(a)\n", "$(a)=", "python -", "open('", "test -",
 )  # fmt: skip

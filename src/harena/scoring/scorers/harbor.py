@@ -64,6 +64,7 @@ from harena.scoring.scorers.left_links import (
     parsed_states,
 )
 from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.result_files import unwritten, written_by_python
 from harena.scoring.scorers.reward_writers import NOTE, may_end_without, tracing
 from harena.scoring.scorers.sealed_verifier import (
     PLACES_OF_DEFAULT,
@@ -306,6 +307,8 @@ class Reward:
     """what has changed behind links of the candidate's"""
     own: frozenset[bytes] = frozenset()
     """the files, among those that were asked for, that have changed"""
+    unwritten: tuple[str, ...] = ()
+    """files of the candidate's that the verifier's texts write, and that it did not come to write"""
     changed: frozenset[Change] = frozenset()
     """what did not stay what it was while the verifier ran: its scripts, and what steers the programs that it starts"""
 
@@ -323,6 +326,10 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
             by_links = bool(control.own)
         if by_links:
             candidate, reward = await _run(bench, contract, bench.scenario.candidate, keeps_links=False)
+        if reward.value and reward.unwritten:  # the verifier takes what was prepared for a result of its own, or not
+            candidate, reward = await _run(
+                bench, contract, bench.scenario.candidate, keeps_links=not by_links, without=reward.unwritten
+            )
         if reward.value and (reward.changed or reward.is_closed):  # the verifier itself may do so
             _, control = await _run(bench, contract, idle, looks_anyway=True)
             if changed := sorted(reward.changed - control.changed):
@@ -367,10 +374,11 @@ async def _run(
     keeps_links: bool = True,
     looks_anyway: bool = False,
     asked: frozenset[bytes] = frozenset(),
+    without: tuple[str, ...] = (),
 ) -> tuple[ExecResult, Reward]:
     """(what the candidate's script did, what the verifier left). `keeps_links`: those that lead nowhere;
     `looks_anyway`: for what has changed, also where there is no reward; `asked`: files of which it is told whether the
-    verifier has changed them. Raises EnvironmentFailedError."""
+    verifier has changed them; `without`: paths at which the verifier finds nothing. Raises EnvironmentFailedError."""
     async with AsyncExitStack() as stack:
         scenario = bench.scenario
         network = NO_NETWORK if scenario.network is None else scenario.network
@@ -407,6 +415,7 @@ async def _run(
                 links = not keeps_links
                 ground = await _sealed(contract, sandbox, fresh, verifier, is_default=is_default, all_links=links)
                 sandbox = fresh
+            ground = replace(ground, absent_targets=(*ground.absent_targets, *without))
             reward = await _verified(
                 bench,
                 sandbox,
@@ -987,7 +996,12 @@ async def _verified(
         own, _ = await _changed_behind(sandbox, ground, ready.guard_path, asked)
         return replace(reward, own=own)
     if reward.value:
-        return replace(reward, led=await watching.led(sandbox, contract))
+        reward = replace(reward, led=await watching.led(sandbox, contract))
+    if reward.value and ground.began is not None:
+        results = await _looked(contract, written_by_python, contract.tests, contract.workdir)
+        results = [path for path in results if not is_within(path, LOGS) and not is_within(path, TESTS)]
+        if results := [path for path in results if path not in ground.absent_targets][:_MOST_AT_ONCE]:
+            reward = replace(reward, unwritten=await unwritten(sandbox, results, ready.guard_path, ground.began))
     return reward
 
 
