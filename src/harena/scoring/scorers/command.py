@@ -349,9 +349,9 @@ async def _run(
             changed = await _touched_files(sandbox, contract, guarded, before, events)
             # without the guard: the trusted part has ended
             argv = contract.command or ()
-            settings = await steering_settings(
-                sandbox, contract.files, argv, {**ENVIRONMENT, **contract.env}, guarded.path
-            )
+            environment = {**ENVIRONMENT, **contract.env}
+            made = await steering_settings(sandbox, contract.files, argv, environment, guarded.path)
+            settings = made[0] if made else None
         if has_passed and contract.command is not None:
             disk_is_full = await _is_full(sandbox)
     ours = frozenset(path for path in unread if f"{WORKSPACE}/{path}" in left)

@@ -85,6 +85,7 @@ from harena.scoring.scorers.start_up_files import (
     programs_on_path,
     remove_hiding_programs,
 )
+from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.verifier_changes import (
     NOTED,
     Change,
@@ -889,6 +890,16 @@ class Watching:
         found |= self.folders.changes_to(after)
         if self.programs:
             found |= changed_programs(self.programs, await program_states(sandbox, user=self.verifier))
+        settings = await steering_settings(
+            sandbox,
+            contract.tests,
+            (),
+            {**contract.env, **contract.verifier_env},
+            guard_path,
+            place=self.ground.tests_real,
+            user=self.verifier,
+        )
+        found.update(Change("settings", path) for path in settings)
         now = await _steering(sandbox, contract, self.ground.places)
         size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(now)
         new = [path for path in now if path not in self.ready.steering]

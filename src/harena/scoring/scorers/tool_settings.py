@@ -3,8 +3,9 @@
 A candidate may configure what it uses. But where a trusted text starts `sqlite3`, a `~/.sqliterc` that nobody of the
 trusted part names decides what that says. Which files a tool reads is told by their names, for nearly all tools have
 their own name in it (`.gdbinit`, `.config/gdb/gdbinit`). So a pass proves nothing if a hidden file was made meanwhile
-in the home or working folder whose name begins with that of a program of the image which a trusted text has as a word.
-What is in it counts for git and npm only, by what is known to steer nothing: the grammar of settings is the tool's own.
+in the home or working folder whose name is that of a program of the image which a trusted text has as a word, or that
+with what names of settings end in (`rc`, `config`). What is in it counts for git and npm only, by what is known to
+steer nothing: the grammar of settings is the tool's own.
 """
 
 from __future__ import annotations
@@ -49,6 +50,12 @@ _CACHES = re.compile(
     r"|gradle/(?:caches|daemon|native|wrapper|notifications)|config/go/telemetry|config/matplotlib|julia/(?:logs|compiled))(?:/.*)?"
 )
 """what tools keep for themselves"""
+_AFTER_TOOL = re.compile(
+    r"\d*(?:\..*)?|[._-]?(?:(?:rc|cfg|conf|config|init|ignore|profile|settings|options|opts|defaults|env|aliases|attributes"
+    r"|history|key|logout|login|macros|theme|format|tidy|hooks?|include|plugins?)(?:[._-].*)?)"
+)
+"""what stands behind the name of a tool in that of its settings"""
+_OF_GUARD = ".start-"
 _SETTING = re.compile(
     r"(?:.*(?:config|conf|rc|init|\.cfg|\.ini|\.toml|\.properties|\.xml|\.json|\.ya?ml|\.gradle)|init.*|env|settings.*|startup.*)"
 )
@@ -134,44 +141,46 @@ async def steering_settings(
     command: Iterable[str],
     environment: Mapping[str, str],
     guard_path: str,
-) -> str | None:
-    """A file that steers a tool of the trusted part, and is none of its own; None = there is none. `files`: the trusted
-    ones; `guard_path`: a file that was made just before the command began."""
+    *,
+    place: str = WORKSPACE,
+    user: str | None = None,
+) -> list[str]:
+    """Files that steer a tool of the trusted part, and are none of its own. `files`: the trusted ones, in `place`;
+    `guard_path`: a file that was made just before the command began; `user`: whom it runs as."""
     texts = [*files.values(), *command]
     text = "\n".join(texts)
     hiding = await aside(_SEARCHES * len(text), _hiding, files, text)
-    argv = ("sh", "-c", _SHOW, "sh", guard_path, WORKSPACE, *hiding)
-    request = ExecRequest(argv=argv, cwd="/", env=environment, timeout_seconds=_SECONDS, warm=False)
+    argv = ("sh", "-c", _SHOW, "sh", guard_path, place, *hiding)
+    request = ExecRequest(argv=argv, cwd="/", env=environment, user=user, timeout_seconds=_SECONDS, warm=False)
     done = await (await sandbox.exec(request)).wait()
     if done.outcome is not ExecOutcome.EXITED:
-        return "a hidden file"
+        return ["a hidden file"]
     if len(done.stdout) > 2 * _MOST_BYTES:  # this is not what the script says
-        return "one of many hidden files"
+        return ["one of many hidden files"]
     shown = done.stdout.decode("utf-8", "surrogateescape").split("\0")
     if shown.count("//") < 2:  # too many to be looked at
-        return "one of many hidden files" if len(done.stdout) >= _MOST_BYTES else None
+        return ["one of many hidden files"] if len(done.stdout) >= _MOST_BYTES else []
     at = shown.index("//")
     after = shown.index("//", at + 1)
-    if len(shown) > after + 1 and shown[after + 1]:
-        return shown[after + 1]
-    made = [("", path) for path in shown[:at]] + [(WORKSPACE, path) for path in shown[at + 1 : after]]
-    made = [(place, path) for place, path in made if path not in files and not _CACHES.fullmatch(path)]
+    found = [path for path in shown[after + 1 :] if path]
+    made = [("", path) for path in shown[:at]] + [(place, path) for path in shown[at + 1 : after]]
+    made = [(folder, path) for folder, path in made if path not in files and not _CACHES.fullmatch(path)]
+    made = [(folder, path) for folder, path in made if not path.startswith(_OF_GUARD)]
     if not made:
-        return None
+        return found
     # a candidate decides how many there are
-    found = await aside(_SEARCHES * len(text) + _NAME_BYTES * len(made), _suspicious, made, text)
-    if not found:
-        return None
-    tools = sorted({tool for one in found for tool in one.tools})
+    suspicious = await aside(_SEARCHES * len(text) + _NAME_BYTES * len(made), _suspicious, made, text)
+    if not suspicious:
+        return found
+    tools = sorted({tool for one in suspicious for tool in one.tools})
     argv = ("sh", "-c", _WHICH, "sh", *tools)
-    request = ExecRequest(argv=argv, cwd="/", env=environment, timeout_seconds=_SECONDS, warm=False)
+    request = ExecRequest(argv=argv, cwd="/", env=environment, user=user, timeout_seconds=_SECONDS, warm=False)
     *known, home = (await (await sandbox.exec(request)).wait()).stdout.decode("utf-8", "surrogateescape").split("\0")
-    for one in found:
-        if one.is_profile:
-            return one.path
-        if not one.tools.isdisjoint(known) and not await _is_harmless(sandbox, one.path, one.place or home):
-            return one.path
-    return None
+    for one in suspicious:
+        steers = one.is_profile or not one.tools.isdisjoint(known)
+        if steers and (one.is_profile or not await _is_harmless(sandbox, one.path, one.place or home)):
+            found.append(one.path)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +263,8 @@ class _Words:
         if name == "netrc":
             known |= {"wget", "git", "ftp"}
         low = name.lower()
-        begins = (self._by_root.get(low[:end], set()) for end in range(2, len(low) + 1))
-        return (known & self._all).union(*begins)
+        begins = (low[:end].rstrip("0123456789") for end in range(2, len(low) + 1) if _AFTER_TOOL.fullmatch(low, end))
+        return (known & self._all).union(*(self._by_root.get(begin, set()) for begin in begins))
 
 
 async def _is_harmless(sandbox: SandboxPort, path: str, folder: str) -> bool:

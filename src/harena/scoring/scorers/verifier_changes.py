@@ -67,7 +67,7 @@ _BRINGS_FILES = re.compile(
 )
 
 
-Kind = Literal["script", "guard", "program", "folder", "test", "rules", "link", "reward"]
+Kind = Literal["script", "guard", "program", "folder", "test", "rules", "link", "reward", "settings"]
 
 
 _LISTS_HOME = re.compile(
@@ -87,7 +87,8 @@ class Change:
     kind: Kind
     """script: a file that judges; guard: what each Python loads as it starts; program: one on PATH; folder: one of
     modules or programs, or what is in it; test: a test file, or configuration of a test runner, that was loaded; rules:
-    those of `make`; link: one into the verifier's places; reward: it was written by something else than the verifier"""
+    those of `make`; link: one into the verifier's places; reward: it was written by something else than the verifier;
+    settings: those of a tool that the verifier's texts name, or a file that hides one of its own"""
     path: str
     """the path; where it is a test, its name only, since it may be in a folder of a random name"""
 
@@ -170,7 +171,7 @@ def changes_of_a_script(changes: Iterable[Change], texts: Sequence[str]) -> list
     if any(_BRINGS_PACKAGES.search(text) for text in texts):
         own.add("folder")
     if any(_BRINGS_FILES.search(text) for text in texts):
-        own |= {"test", "rules"}
+        own |= {"test", "rules", "settings"}
     return sorted(change for change in changes if change.kind not in own)
 
 
