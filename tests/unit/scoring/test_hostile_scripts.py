@@ -9,6 +9,7 @@ import pytest
 
 from harena.scoring.scorers.given_word import hides_processes, words_in_sight
 from harena.scoring.scorers.harbor import words_behind_make
+from harena.scoring.scorers.installed_places import installed_places
 from harena.scoring.scorers.left_links import names_brought
 from harena.scoring.scorers.result_files import written_by_python
 from harena.scoring.scorers.reward_writers import may_end_without
@@ -49,6 +50,7 @@ LOOKS: dict[str, Callable[[str], object]] = {
     "judging": lambda text: judging_files({"test.sh": text, "a.py": text}, "/tests", "/app"),
     "rewards": lambda text: may_end_without({"test.sh": f"reward\n{text}"}),
     "results": lambda text: written_by_python({"test.sh": text, "a.py": text}, "/app"),
+    "installed": lambda text: installed_places({"test.sh": text}, "/app"),
     "given": lambda text: given_files({"test.sh": text, "a.py": text, "b/c.txt": ""}, "/tests", "/app"),
     "phony": lambda text: phony_targets({"Makefile": text}),
     "make": words_behind_make,
@@ -68,6 +70,7 @@ REPEATED = (
     "ls ", "ls -a", "gcc ", "gcc -o ", "/tmp", "~", "/a", "$HOME/", "environ",
     "run(", "run(a ", "a = b\nrun(a)\n", "for a in b ", ">>a", "./a ", "python ", "-C ",
     "open(a, 'w')\n", "a.write_text(", "'/a.b'", "open('/a.b', 'w')\n", "--a /b.c ", "A=/b ", "load(", "a=b\n",
+    " install ", "npm install -a ", "npm i a;", " -p a", "conda", "eval $(cat ", ". /a",
     "\nif a", "\nelse", "\nfi", "fi > ", "if [ a; then echo a;", "| while", "a() ", "a a() ", "exec ", "echo >",
     "a: $(a)\n", "$(a)=", "python -", "open('", "test -",
 )  # fmt: skip

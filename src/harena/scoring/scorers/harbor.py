@@ -32,6 +32,7 @@ from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.git_index import asks_git, bring_up_to_date
+from harena.scoring.scorers.installed_places import installed_places
 from harena.scoring.scorers.languages import IDLE_SCRIPT
 from harena.scoring.scorers.led_links import (
     FIND_CHANGED,
@@ -545,6 +546,7 @@ async def ground_of(
     )
     targets = await _looked(contract, _targets, contract)
     targets += await _looked(contract, made_paths, contract.tests, contract.workdir)
+    targets += await _looked(contract, installed_places, contract.tests, contract.workdir)
     targets += await _looked(contract, built_paths, contract.tests, contract.workdir)
     copies = set(await _looked(contract, folders_copied_to, contract.tests, contract.workdir))
     absent = await _absent(sandbox, [*targets, *sorted(copies - set(targets))][:_MOST_AT_ONCE])

@@ -21,6 +21,7 @@ from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.ports import MovesTrees, SandboxPort
 from harena.scoring.contracts.harbor import HarborContract, is_of_system, is_within
 from harena.scoring.scorers.image_programs import FIND_FILES, FIND_INSTALLED, FIND_LINKED, find_programs
+from harena.scoring.scorers.installed_places import installed_places
 from harena.scoring.scorers.start_up_names import FILES, FOLDERS, INSTALLED, Named, named_by
 from harena.scoring.scorers.verifier_ground import copied_paths, made_paths, unpacked_paths, written_paths
 from harena.scoring.slices import aside, last_line, size_of
@@ -47,7 +48,10 @@ _THROUGH_HOME = re.compile(
     r"|(?<![\w./~$}-])(?:~|/root|\$HOME|\$\{HOME\})(?:/[$*?\[{`\"']|[ \t\n;]|[\"'][ \t\n;/])"
 )
 """a home folder that something is joined to, or that is looked through"""
-_SOURCED = re.compile(r"(?:(?<![\w-])source|(?<![\w./\"'-])\.)[ \t]+[\"']?(/[\w.@%+,/-]+)")
+_SOURCED = re.compile(
+    r"(?:(?<![\w-])source[ \t]|(?<![\w./\"'-])\\?\.[ \t]|\beval[ \t]{1,9}[\"']?(?:\$\(|`)[ \t]{0,9}(?:cat[ \t]|<))"
+    r"[ \t]*[\"']?(/[\w.@%+,/-]+)"
+)
 _SCRATCH = ("/tmp/", "/var/tmp/")
 _PART_OF_SCRATCH = re.compile(r"\bgettempdir\(|(?<![\w./~$}-])/tmp(?:/[\w.@%+,/-]*[*?\[$`{]|/?(?![\w.@%+,/-]))")
 _PART_OF_OPT = re.compile(r"(?<![\w./~$}-])/opt(?:/[\w.@%+,-]*[*?\[$`{]|/?(?![\w.@%+,/-]))")
@@ -324,6 +328,7 @@ def _told_by(contract: HarborContract, home: str) -> _Told:
     texts = list(tests.values())
     told = _Told((), named_by(texts, ()), frozenset(copied_paths(tests, workdir)))
     made = {*written_paths(tests, workdir), *made_paths(tests, workdir), *unpacked_paths(tests, workdir)}
+    made.update(installed_places(tests, workdir))
     settings = [f"{home}/{name}" for name in FILES if told.is_asked_for(name)]
     sourced = sourced_paths(texts, home)
     given = [*contract.env.values(), *contract.verifier_env.values()]

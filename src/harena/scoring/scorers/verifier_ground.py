@@ -657,3 +657,9 @@ def shell_values(shell: str) -> dict[str, list[str]]:
 def words_resolved(word: str, values: Mapping[str, list[str]]) -> list[str]:
     """What a word of shell may stand for; `*` where these values do not tell."""
     return _resolved(word, values)
+
+
+def paths_made(texts: Mapping[str, str], workdir: str, made_by: Callable[[str], list[str]]) -> list[str]:
+    """What the lines of shell of a verifier make, but for what they have looked at before. `made_by`: the words for it
+    of one command."""
+    return _paths_made(texts, workdir, made_by)
