@@ -25,7 +25,7 @@ live() {
         [ -d "$place" ] || continue
         find "$place/" -ignore_readdir_race -xdev \\( -type l ! -xtype l -o -type f -links +1 \\) \\
             -newerct "@$began" ! -newercm "$marker" -print0
-    done 2>/dev/null | sort -zu
+    done 2>/dev/null | sort -zu | xargs -0 -r bash -c 'for link do [ ! -e "$link" ] || printf "%s\\0" "$link"; done' bash
 }
 live "$@"
 printf '//\\0'
