@@ -325,6 +325,14 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "results of which only the running script knows the names": (
         "echo x > out.txt; ln -s /dev/null /tmp/t.log", f"r=0; for f in /tests/*.py; do python3 $f > /tmp/$(basename $f .py).log; done; [ -e /tmp/t.log ] && ! grep -q FAIL /tmp/t.log && r=1{END}", SAYS, {}
     ),
+    "a goal that is there, by a script of the environment's": (
+        "touch check", f"cd /app; r=0; bash t.sh && r=1{END}", {},
+        {"environment_files": {**MAKE["environment_files"], "/app/t.sh": "make -s check\n"}},
+    ),
+    "a goal that is there, by a program of the environment's": (
+        "touch check", f"cd /app; r=0; python3 /tests/t.py && r=1{END}", {"t.py": "import subprocess\nsubprocess.run(['./t'], check=True)\n"},
+        {"environment_files": {**MAKE["environment_files"], "/app/t": "#!/bin/sh\nmake -s check\n"}},
+    ),
     "what make makes rules of": ("printf 'check:\\n\\ttrue\\n' > Makefile.sh", MAKES, {}, MAKE),
     "what make makes the verifier's rules of": (
         "printf 'check:\\n\\ttrue\\n' > Makefile.sh; touch -d '+4 seconds' Makefile.sh", "cp /tests/Makefile /app; " + MAKES,
@@ -488,6 +496,9 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "data elsewhere": ("mkdir -p /data/store; ln -s /data/store data; printf 'open(\"data/a\", \"w\").write(\"42\")\\n' > main.py", f"cd /app; r=0; python3 main.py && grep -q 42 data/a && r=1{END}", {}, {}),
     "a link to the root": ("ln -s / root; echo 42 > out.txt", f"r=0; grep -qx 42 /app/root/app/out.txt && r=1{END}", {}, {}),
     "links to many folders": ("for i in $(seq 500); do mkdir -p store/$i/a; ln -s ../store/$i links$i; done; echo 42 > out.txt", f"r=0; grep -qx 42 /app/out.txt && r=1{END}", {}, {}),
+    "files of names that make could make rules of": ("echo 42 > rules.mk.m; echo 42 > Makefile.h", f"cd /app; r=0; grep -q 42 rules.mk.m && grep -q 42 Makefile.h && r=1{END}", {}, {}),
+    "a result of a goal's name": ("echo 42 > score; mkdir all; echo 42 > all/x", f"# make sure that they are there\ncd /app; r=0; grep -q 42 score && cat a*/x | grep -q 42 && r=1{END}", {}, {"environment_files": {"/app/Makefile": "score:\n\tpython3 score.py\nall:\n\techo\n"}}),
+    "rules in the place of the environment's": ("rm Makefile; printf 'check:\\n\\techo 42 > out.txt\\n' > GNUmakefile", f"cd /app; r=0; make -s check && grep -q 42 out.txt && r=1{END}", {}, MAKE),
     "a folder of data": ("mkdir data; echo 42 > data/x; chmod -R a-w data", f"cd /app; r=0; [ $(cat data/x) = 42 ] && r=1\nif [ 1 \\> data ]; then :; fi{END}", {}, {}),
 }  # fmt: skip
 

@@ -114,6 +114,7 @@ from harena.scoring.scorers.verifier_ground import (
     left_options,
     left_tests,
     made_paths,
+    may_make,
     names_in,
     parsed,
     steering_above,
@@ -544,7 +545,9 @@ async def ground_of(
         await _left(sandbox, emptied, looked, all_links=all_links),
         await _steering(sandbox, contract, looked),
     )
-    targets = await _looked(contract, _targets, contract)
+    targets: list[str] = []
+    if await _looked(contract, may_make, contract.tests, contract.environment_files):
+        targets = await _looked(contract, _targets, contract)
     targets += await _looked(contract, made_paths, contract.tests, contract.workdir)
     targets += await _looked(contract, installed_places, contract.tests, contract.workdir)
     targets += await _looked(contract, built_paths, contract.tests, contract.workdir)
@@ -772,7 +775,9 @@ async def made_ready(
     if len(left) > _MOST_LEFT:
         raise EnvironmentFailedError("the candidate leaves too many files that steer tools")
     options = await aside(size, left_options, ground.steering, now, contract.tests)
-    hiding = await aside(size, hiding_makefiles, ground.steering, left, contract.tests)
+    hiding = []
+    if await _looked(contract, may_make, contract.tests, contract.environment_files):
+        hiding = await aside(size, hiding_makefiles, ground.steering, now, left, contract.tests)
     for workdir, real in ground.reals.items():
         hiding += steering_above(left, real, workdir)
     hidden = set(hiding)
@@ -905,7 +910,7 @@ class Watching:
         now = await _steering(sandbox, contract, self.ground.places)
         size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(now)
         new = [path for path in now if path not in self.ready.steering]
-        rules = await aside(size, hiding_makefiles, self.ready.steering, new, contract.tests)
+        rules = await aside(size, hiding_makefiles, self.ready.steering, now, new, contract.tests)
         found.update(Change("rules", path) for path in rules)
         places = tuple(dict.fromkeys((*self.ground.places, *_SCRATCH)))  # where an archive is unpacked, and clones are
         left = await _left(sandbox, self.ground.emptied, places, all_links=False)

@@ -33,6 +33,14 @@ _REMOVES = re.compile(r"\brm\b")
 _ENDS_A_PIECE = re.compile(r"[;&|\n]")
 _FUNCTION = re.compile(r"\w[ \t]*\(\)|\bfunction\b")
 _GIVES_OPTIONS = re.compile(r"[ \t\"',](?:-c|--config-file|--rootdir|--inifile)[ \t\"',=]")
+_NAMES_MAKE = re.compile(r"(?<![\w.-])g?make(?![\w.-])")
+_STARTS_OTHERS = re.compile(
+    r"(?<![\w./-])(?:bash|sh|dash|zsh|source|exec|eval|npm|npx|yarn|pnpm|cmake|ninja|tox|nox|just|cargo|go|rake|env|xargs"
+    r"|timeout|sudo|nohup)(?![\w.:-])|(?<![\w./$}-])\.{1,2}/\w"
+    r"|(?:(?m:^)|[;&|(`{!]|\b(?:if|then|do|else)[ \t])[ \t]*[\"']?(?:/(?!usr/|bin/|tests/|logs/)|[~$])"
+    r"|\[[ \t]*f?[\"']/(?!usr/|bin/|tests/|logs/)"
+)
+"""programs that may run `make` without a word of it, and paths where a command begins"""
 _MOST_VALUES = 20
 _MOST_TARGETS, _MOST_FOLDERS, _MOST_FOUND = 100, 20, 10_000
 """files that scripts write to, folders that they go to, and paths that both together give: what is beyond that is not
@@ -628,9 +636,24 @@ def is_remaking(name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in _REMAKES)
 
 
-def hiding_makefiles(before: Mapping[str, str], left: Iterable[str], tests: Iterable[str]) -> list[str]:
+def may_make(tests: Mapping[str, str], environment: Mapping[str, str]) -> bool:
+    """The verifier may run `make`: it names it, or starts a program of which it is not known what that runs.
+
+    >>> may_make({"test.sh": "# make sure that it is there\\ngrep -q 42 /app/score"}, {"/app/Makefile": "score:"})
+    False
+    >>> may_make({"test.sh": "make -s check"}, {}), may_make({"test.sh": "bash /app/run.sh"}, {})
+    (True, True)
+    """
+    texts = [without_comments(path, text) for path, text in tests.items()]
+    others = [text for path, text in environment.items() if PurePosixPath(path).name not in MAKEFILES]
+    return any(_NAMES_MAKE.search(text) for text in (*texts, *others)) or any(map(_STARTS_OTHERS.search, texts))
+
+
+def hiding_makefiles(
+    before: Mapping[str, str], now: Mapping[str, str], left: Iterable[str], tests: Iterable[str]
+) -> list[str]:
     """The files with rules of `make` that the candidate has left and that hide the environment's or the verifier's, or
-    that `make` would make these of."""
+    that `make` would make these of. Who has removed the environment's has put others in their place."""
     own = {PurePosixPath(path).name for path in tests} & set(MAKEFILES)
     found = []
     for path in left:
@@ -639,7 +662,7 @@ def hiding_makefiles(before: Mapping[str, str], left: Iterable[str], tests: Iter
             found.append(path)
         elif name in MAKEFILES and str(path) not in before:
             later = MAKEFILES[MAKEFILES.index(name) + 1 :]
-            if own & set(later) or any(str(folder / other) in before for other in later):
+            if own & set(later) or any(str(folder / other) in before and str(folder / other) in now for other in later):
                 found.append(path)
     return found
 
