@@ -48,6 +48,7 @@ HONEST: dict[str, tuple[str, str, dict[str, str]]] = {
         judged("python3 /tests/c.py"),
         {"c.py": "import subprocess, sys\nsubprocess.run(['bash', 'make.sh'], check=True)\nsaid = subprocess.check_output(['bin/prog'])\nopen('/tmp/report.txt', 'wb').write(said)\nsys.exit(said != b'42\\n')\n"},
     ),
+    "a link in the home folder to a project": ("mkdir dot; echo 42 > dot/vimrc; ln -s /app/dot/vimrc ~/.vimrc", judged("[ -L ~/.vimrc ] && grep -q 42 ~/.vimrc"), {}),
 }  # fmt: skip
 FORGERIES: dict[str, tuple[str, str, dict[str, str]]] = {
     "the verifier's environment": ("ln -s .venv/pyvenv.cfg out.txt", judged("python3 -m venv --without-pip .venv; grep -q home out.txt"), {}),
@@ -66,6 +67,10 @@ FORGERIES: dict[str, tuple[str, str, dict[str, str]]] = {
     "what an archive of the verifier's brings": (
         "mkdir -p ref; ln -s ref out", judged("mkdir -p /tmp/m ref; echo 42 > /tmp/m/$(printf w)ant; tar cf /tmp/m.tar -C /tmp/m .; tar xf /tmp/m.tar -C ref; grep -rq 42 out"), {},
     ),
+    "a file, by a link that is named itself": ("ln -s /app/want.txt ~/out.txt", judged("echo 42 > want.txt; cmp -s ~/out.txt want.txt"), {}),
+    "likewise by what a link is": ("ln -s /data/app/want.txt ~/out.txt", judged("echo 42 > want.txt; cmp -s ~/out.txt want.txt"), {}),
+    "a file that is there, by a link that is named itself": ("touch want.txt; ln -s /app/want.txt ~/out.txt", judged("echo 42 > want.txt; cmp -s ~/out.txt want.txt"), {}),
+    "a folder, by a link that is named itself": ("mkdir w; ln -s /app/w ~/out", judged("echo 42 > w/x; cmp -s ~/out/x w/x"), {}),
     "a file that is made last": (
         "touch want.txt; ln -s want.txt out.txt; echo 'print(1)' > main.py", judged("python3 main.py && python3 /tests/c.py && cmp -s out.txt want.txt"),
         {"c.py": "import pathlib\npathlib.Path('/app/want.txt').write_text('42')\n"},

@@ -22,10 +22,15 @@ marker=$1 began=$2
 shift 2
 live() {
     for place in "$@"; do
-        [ -d "$place" ] || continue
-        find "$place/" -ignore_readdir_race -xdev \\( -type l ! -xtype l -o -type f -links +1 \\) \\
+        [ ! -L "$place" ] || set -- "$@" "$place/"
+    done
+    for place in "$@"; do
+        [ ! -d "$place" ] || [ -L "$place" ] || place=${place%/}/
+        [ -e "$place" ] || continue
+        find "$place" -ignore_readdir_race -xdev \\( -type l ! -xtype l -o -type f -links +1 \\) \\
             -newerct "@$began" ! -newercm "$marker" -print0
-    done 2>/dev/null | sort -zu | xargs -0 -r bash -c 'for link do [ ! -e "$link" ] || printf "%s\\0" "$link"; done' bash
+    done 2>/dev/null | sort -zu | xargs -0 -r bash -c '
+        for link do [ ! -e "$link" ] || printf "%s\\0" "$link"; done' bash
 }
 live "$@"
 printf '//\\0'

@@ -62,8 +62,13 @@ fi
         case "$real/" in "$other"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
         case "$other/" in "${real%/}"/*) printf '%s\\0!%s\\0' "$place" "$real"; esac
     done
-    [ -d "$place" ] || continue
-    find "$place/" -ignore_readdir_race -xdev \\
+    start=$place
+    [ ! -d "$place" ] || [ -L "$place" ] || start=$place/
+    if [ ! -e "$start" ] && [ ! -L "$start" ]; then continue; fi
+    behind=$start
+    [ ! -d "$place" ] || behind=$place/
+    [ "$behind" != "$start" ] || behind=
+    find "$start" ${behind:+"$behind"} -ignore_readdir_race -xdev \\
     \\( -type d ! \\( -readable -executable \\) -printf '%p\\0!%U %m\\0' -prune \\) -o \\
     \\( -type d -name __pycache__ -printf '%p\\0\\0' -prune \\) -o -type f -links +1 -exec sh -c '
         for file do

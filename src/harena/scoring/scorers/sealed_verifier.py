@@ -121,6 +121,8 @@ class Sealing:
     """folders in which everything is taken over that the image has not"""
     kept: tuple[str, ...] = ()
     """paths that are the image's wherever they are"""
+    reals: tuple[tuple[str, str], ...] = ()
+    """(a working place that is a link, what it is after all links)"""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -163,7 +165,7 @@ async def sealing_of(
     leads = _leads(first.environment)
     programs = [f"{folder}/{name}" for folder in search for name in _INTERPRETERS]
     beside = [f"{posixpath.dirname(folder)}/{name}" for folder in search for name in _BESIDE_PROGRAMS]
-    asked = [*trees, *named, *search, *leads, *programs, *beside, *homes, *_THE_VERIFIERS]
+    asked = [*trees, "/app", *named, *search, *leads, *programs, *beside, *homes, *_THE_VERIFIERS]
     seen = await _look(sandbox, contract, environment, tuple(dict.fromkeys(asked)))
     whole = [seen.real[path] for path in trees if not _is_the_images(seen.real[path])]
     installed = await _found(sandbox, FIND_INSTALLED, whole, is_default=is_default)
@@ -232,7 +234,8 @@ def _decided(
             more.append(Tree(path, tuple(sorted(_below(path, [*kept, *told.sourced]))), path in told.copied))
     more = [tree for tree in more if not any(is_within(tree.path, other.path) for other in more if other != tree)]
     programs = tuple(path for path in seen.installed if any(is_within(path, tree.path) for tree in more))
-    return Sealing(tuple(whole), tuple(more), programs, tuple(dict.fromkeys(kept)))
+    links = tuple((path, real[path]) for path in dict.fromkeys(("/app", *trees)) if real[path] != path)
+    return Sealing(tuple(whole), tuple(more), programs, kept=tuple(dict.fromkeys(kept)), reals=links)
 
 
 def _is_the_images(path: str) -> bool:
@@ -481,6 +484,7 @@ async def take_over(sealing: Sealing, theirs: SandboxPort, ours: SandboxPort) ->
         if _is_in(tree.path, whole):
             continue
         others = [path for path in sealing.places if path != tree.path]
+        others += [path for path, real in sealing.reals if _is_in(real, others)]
         if (target := await _new_target(tree, others, theirs, ours)) is not None:
             await _take_named(Tree(target), others, theirs, ours)
             others.append(target)
