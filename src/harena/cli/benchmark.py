@@ -74,8 +74,8 @@ def run(
 ) -> None:
     """Run a benchmark job to its end, and print its rewards. Ctrl-C ends the job.
 
-    Exit code 0: the job ran. 2: it could not. 3: a known verdict was wrong, or no run whose verdict is known has a
-    score. 130: interrupted; results so far are kept.
+    Exit code 0: the job ran. 2: it could not. 3: a known verdict was wrong, or no run, or none whose verdict is known,
+    has a score. 130: interrupted; results so far are kept.
     """
     form, data_format = _both_formats(formats or [])
     if data_format is not None:
@@ -310,7 +310,11 @@ def _exit_code(told: JobReport, form: Format, *, interrupted: bool) -> int:
         return WRONG_VERDICT_EXIT
     if form is not Format.TABLE:  # the table says it itself
         sys.stderr.write("\n".join([*summary_lines(results), ""]))
-    return _unscored_exit_code(verdicts)
+    code = _unscored_exit_code(verdicts)
+    if not code and results["summary"]["total"] and not results["summary"]["scored"]:
+        sys.stderr.write("harena: no run has a score: nothing was judged (`--show-runs 3` says why)\n")
+        return WRONG_VERDICT_EXIT
+    return code
 
 
 def _unscored_exit_code(verdicts: Mapping[str, int] | None) -> int:

@@ -287,6 +287,9 @@ def test_runs_without_a_score_are_told_apart(
     said = capsys.readouterr()
     assert "verdicts right: 0/1; no score: 1" in said.out
     assert "none of the 1 runs whose verdict is known has a score" in said.err
+    jobs.answer["summary"]["verdicts"] = None  # as where a judge is down
+    assert harena(*RUN) == 3
+    assert "no run has a score: nothing was judged" in capsys.readouterr().err
 
 
 def test_ctrl_c_cancels_and_keeps_results(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
