@@ -13,6 +13,7 @@ import importlib.util
 import sys
 
 from harena.scoring.guest.executed import NOTHING, DeepTrees, Executed, Failures
+from harena.scoring.guest.hollow import watched
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.rebound import GlobalStatements
 from harena.scoring.guest.standins import StandInClass
@@ -76,7 +77,8 @@ def prepared(name: str, entry: str, names: Any) -> Callable[[], None]:
         # there the interpreter looks names up past any subclass of dict
         inner = {part.id for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in ast.walk(node)
                  if isinstance(part, ast.Name)}  # fmt: skip
-        code = compile(Executed(tree, names["modules"]).visit(tree), path, "exec", dont_inherit=True)
+        tree = watched(Executed(tree, names["modules"]).visit(tree))
+        code = compile(tree, path, "exec", dont_inherit=True)
 
     def run() -> None:
         failures = Failures()

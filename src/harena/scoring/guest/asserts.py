@@ -18,6 +18,7 @@ import sys
 
 from harena.scoring.guest.compared import Comparisons, judging
 from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, DeepTrees, Executed, Failures
+from harena.scoring.guest.hollow import COMPARES_NOTHING, Hollow
 from harena.scoring.guest.imports import import_for
 from harena.scoring.guest.judged import Judged
 from harena.scoring.guest.loops import LOOPS
@@ -26,6 +27,7 @@ from harena.scoring.guest.rebound import GlobalStatements
 from harena.scoring.guest.taken import CALLED_BY, HAS_TAKEN, TAKES, Taken
 from harena.scoring.guest.tools import Tools
 from harena.scoring.guest.used import Used
+from harena.scoring.guest.watched_beside import WatchedBeside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,10 +146,11 @@ def main() -> None:
             GlobalStatements(whose.shared).visit(tree)
         theirs = whose.tested | {module.__name__.partition(".")[0]}
         executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
+        hollow = Hollow(here)
+        watched = WatchedBeside(hollow)
+        judging_tree = executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree)))
         tests = compile(
-            used.put_looks(
-                taken.put_calls(executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree))), whose.shared)
-            ),
+            used.put_looks(watched.put_calls(watched.put_pairs(taken.put_calls(judging_tree, whose.shared)))),
             _PATH,
             "exec",
             dont_inherit=True,
@@ -165,6 +168,7 @@ def main() -> None:
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
     trusted = {**kept, **LOOPS, **judged, **failures.functions(remembers=True), **tools.functions(), **used.functions()}
+    trusted.update(watched.functions(trusted))
     trusted[CALLED_BY] = taken.called
     own = whose.names(vars(module), trusted, rebinds)
     exec(tests, own)  # noqa: S102 (the purpose of this process)
@@ -178,6 +182,9 @@ def main() -> None:
         leave(HAS_TAKEN)
     if failures.is_failed:
         write(2, b"an assertion of the tests has failed, and its exception was swallowed\n")
+        leave(1)
+    for place in hollow.places():
+        write(2, f"{place} {COMPARES_NOTHING}\n".encode())
         leave(1)
     if not failures.has_judged:
         write(2, NOTHING.encode() + b"\n")

@@ -20,12 +20,14 @@ from harena.scoring.guest.plain import base_of
 from harena.scoring.guest.swallowed import note_given, root_name
 from harena.scoring.guest.taken import CALLED_BY
 from harena.scoring.guest.used import Used
+from harena.scoring.guest.watched_beside import WatchedBeside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from typing import Any
 
+    from harena.scoring.guest.hollow import Hollow
     from harena.scoring.guest.swallowed import Swallowed
     from harena.scoring.guest.taken import Taken
     from harena.scoring.guest.tools import Tools
@@ -47,13 +49,16 @@ class Believed:
         swallowed: Swallowed,
         taken: Taken,
         tools: Tools,
+        hollow: Hollow,
     ) -> None:
         """`trusted`: paths; `texts`: what those hold that are modules."""
         self._trusted, self._texts, self._swallowed, self._taken = trusted, texts, swallowed, taken
         self.used = Used(tools)
         self._own = _Own(trusted, texts)
+        self._watched = watched = WatchedBeside(hollow)
         self._hands = any(map(_hands_functions, texts.values()))
         asked = compared_beside.comparisons(self._own.named, self._own.made)
+        asked.update(watched.functions(asked))
         asked.update(swallowed.functions())
         asked[CALLED_BY] = taken.called
         asked.update(self.used.functions())
@@ -91,12 +96,14 @@ class Believed:
         note_given(tree)
         others = self._own.others(tree, self._swallowed.installed)
         compared_beside.ComparisonsBeside(tree, others, hands=self._hands).visit(tree)
+        self._watched.put_statements(tree)
 
     def put_marks(self, tree: Any) -> Any:
         """Marks in the place of these names, which are known in the code that the tree is compiled to; before it, what
         becomes of assertions is told, those that pytest has rewritten, too."""
         self._swallowed.watch(tree)
         self._taken.put_calls(tree)
+        self._watched.put_calls(tree)
         return _Marking(self._marks).visit(self.used.put_looks(tree))
 
     def with_asked(self, code: Any) -> Any:

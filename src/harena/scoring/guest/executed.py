@@ -139,6 +139,7 @@ class Failures:
                     self._failed.append(error)
                     raise
 
+            called.__wrapped__ = function  # type: ignore[attr-defined]
             return function if not remembers or isinstance(function, (type, _BUILTIN)) else called
 
         def mark(function: Any = None) -> Any:

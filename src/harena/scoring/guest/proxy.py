@@ -10,6 +10,7 @@ What the suite does that cannot be served (`note`) is remembered: a test that fa
 
 from __future__ import annotations
 
+import ast
 import builtins
 import collections
 import contextlib
@@ -30,6 +31,7 @@ from harena.scoring.guest.belief import HOLDING
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.crossing import chain_of, is_carried_past_a_judgement
 from harena.scoring.guest.driver import UncarriedError, decode, encode
+from harena.scoring.guest.executed import DeepTrees
 from harena.scoring.guest.functions import (
     Attributes,
     WithheldDefault,
@@ -61,6 +63,7 @@ from harena.scoring.guest.given import (
     write,
 )
 from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError
+from harena.scoring.guest.hollow import watched
 from harena.scoring.guest.home import (
     DESCRIBING,
     SPECIAL,
@@ -1832,7 +1835,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = module.__name__
         if name in self._trusted:
             path, text = self._trusted[name]
-            exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (a trusted file)
+            with DeepTrees():
+                code = compile(watched(ast.parse(text, path)), path, "exec", dont_inherit=True)
+            exec(code, module.__dict__)  # noqa: S102 (a trusted file)
         elif name in self._theirs or name in self._met:
             if "__harena_names__" in module.__dict__:
                 self._candidate.note(f"it reloads {name}")

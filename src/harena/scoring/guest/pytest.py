@@ -59,6 +59,21 @@ def _explain_without_excuse(rewrite: Any, candidate: Candidate) -> None:
         setattr(rewrite, name, explained(getattr(rewrite, name)))
 
 
+def _watch_comparisons(rewrite: Any, run: Run) -> None:
+    """The tests tell what they compare; see `guest_hollow`."""
+    rewrite_asserts = rewrite.rewrite_asserts
+
+    def rewritten(tree: Any, source: bytes, path: Any = None, *more: Any) -> None:
+        is_trusted = path is not None and os.path.realpath(os.fspath(path)) in run.trusted
+        if is_trusted:
+            run.hollow.put_statements(tree)
+        rewrite_asserts(tree, source, path, *more)
+        if is_trusted:
+            run.hollow.put_calls(tree, is_apart=True)
+
+    rewrite.rewrite_asserts = rewritten
+
+
 def _is_expected(item: Any, error: BaseException | None) -> bool:
     """A mark says that the test fails, and it does; no call of `pytest.xfail` has ended it."""
     import unittest
@@ -86,6 +101,7 @@ def main() -> None:
         _compare_as_believed(rewrite, run.comparisons)
     elif isinstance(run.candidate, Candidate):
         _explain_without_excuse(rewrite, run.candidate)
+        _watch_comparisons(rewrite, run)
     hook: Any = rewrite.AssertionRewritingHook
     hook._find_spec = staticmethod(run.first.found)
     tally = run.tally

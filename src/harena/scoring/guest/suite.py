@@ -39,6 +39,7 @@ from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.clocks import Clocks
 from harena.scoring.guest.equals import Uses, equals_everything
 from harena.scoring.guest.evaluated import guard
+from harena.scoring.guest.hollow import Hollow, put_in_builtins
 from harena.scoring.guest.home import write_frame
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
@@ -149,6 +150,7 @@ class Run:
         self.tally = Tally()
         self.tally.has_waited = self._has_waited
         self.tally.is_refused = self._is_refused
+        self.hollow = Hollow(self.here)
         self._swallowed: Swallowed | None = None
         self._taken: Taken | None = None
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
@@ -166,7 +168,7 @@ class Run:
             own = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
             sys.path[:0] = [*own, *searched]
             sys.meta_path.insert(0, self.first)
-            self.comparisons = Believed(self.trusted, texts, self._swallowed, self._taken, self._tools)
+            self.comparisons = Believed(self.trusted, texts, self._swallowed, self._taken, self._tools, self.hollow)
             self.comparisons.compile_modules()
         else:
             sys.path[:0] = searched
@@ -309,6 +311,7 @@ class Run:
     def swallowed(self, test: str = "") -> str:
         """A test has ended, by its name (`T.test_a`): an assertion that has failed in it although nobody has heard
         of it, or a question to the candidate that had no answer; empty if there is neither."""
+        self.hollow.ended(test)
         error = self._swallowed.ended(test) if self._swallowed is not None else None
         unanswered = getattr(self.candidate, "unanswered", "")
         if unanswered:
@@ -392,6 +395,10 @@ class Run:
             "taken": self._taken.what if self._taken is not None else "",
             "caught": dict(list(self._caught.places.items())[:_MOST_NAMES]),
             "passed": tally.passed,
+            "hollow": self.hollow.places(),
+            "judged": self.hollow.judged(),
+            "unjudged": self.hollow.unjudged()[:_MOST_NAMES],
+            "silent": self.hollow.silent()[:_MOST_NAMES],
         }
 
     def _say(self, body: bytes) -> None:
@@ -480,6 +487,7 @@ class Run:
             self._empty_files(frozenset(os.path.join(self.here, path) for path in on_both_sides))
         if self._home != NOWHERE:
             guard(self.candidate, {os.path.join(self.here, path): text for path, text in texts.items()})
+            put_in_builtins(self.hollow)
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         import unittest

@@ -23,6 +23,7 @@ from harena.scoring.guest.begun import BEGAN, Begun
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.crossing import chain_of, crosses_a_judgement, is_of_a_call, judges_inside
 from harena.scoring.guest.executed import JUDGING, call_of, located, written
+from harena.scoring.guest.hollow import THIS_FILE as HOLLOW_FILE
 from harena.scoring.guest.leaving import skips_a_judgement, sources
 
 TYPE_CHECKING = False
@@ -298,7 +299,7 @@ class Swallowed:
 
     def _is_own(self, path: str) -> bool:
         """A file of the tests, or of a library."""
-        if path in self._trusted or path == _THIS_FILE or path[:8] == "<frozen ":
+        if path in self._trusted or path in (_THIS_FILE, HOLLOW_FILE) or path[:8] == "<frozen ":
             return True
         return path.startswith(self._libraries) and not path.startswith(self._here)
 

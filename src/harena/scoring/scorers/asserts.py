@@ -17,19 +17,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from harena.core.results import Trust
+from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.executed import NOTHING
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
 from harena.scoring.scorers.changed_expectations import HiddenRun, tells_changes
-from harena.scoring.scorers.gold_runs import known_by_gold, told_by_gold
+from harena.scoring.scorers.gold_runs import gold_bench, known_by_gold, known_of_gold, told_by_gold
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt
 from harena.scoring.scorers.suite_beside import with_room_for_suite
+from harena.scoring.scorers.suite_nobody import Norm, compared_nothing, norm_of_report, suite_key
 from harena.scoring.scorers.trusted_suite import idle_bench, missing_modules
 from harena.scoring.slices import aside
-from harena.scoring.verdict import Verdict, broken_contract, one_line
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
 
 Run = Callable[[Bench, CommandContract], Awaitable[Verdict]]
 _Way = Literal["called", "apart", "beside"]
@@ -53,9 +54,26 @@ class _Code:
     async def over(self, bench: Bench, way: _Way) -> Attempt:
         """One run of it."""
         if way == "apart":
-            return await score_asserts_apart(bench, self.contract, self.names)
+            attempt = await score_asserts_apart(bench, self.contract, self.names)
+            is_gold = dict(bench.scenario.candidate.files) == dict(self.contract.gold)
+            if is_gold or not attempt.verdict.passed or not attempt.told.hollow:
+                return attempt
+            norm = await self._norm(bench) if self.contract.gold else None
+            if not (why := compared_nothing(attempt.told, norm)):
+                return attempt
+            verdict = failed(Reason.SCORER_REJECTED, one_line(why, 600), observation="hollow")
+            return replace(attempt, verdict=replace(verdict, trust=Trust.SEPARATE), unserved="")
         contract = self.contract if way == "called" else self.contract.model_copy(update={"isolate": False})
         return Attempt(replace(await self.run(bench, contract), trust=Trust.SHARED))
+
+    async def _norm(self, bench: Bench) -> Norm:
+        """What the gold solution's run compares."""
+
+        async def asked() -> Norm:
+            gold = gold_bench(bench, self.contract)
+            return norm_of_report((await score_asserts_apart(gold, self.contract, self.names)).told)
+
+        return await known_of_gold.get(await suite_key(bench, self.contract, "norm", "asserts"), asked)
 
 
 async def score_asserts(bench: Bench, contract: CommandContract, run: Run, hidden: HiddenRun) -> Verdict:

@@ -38,6 +38,7 @@ from harena.scoring.guest import effects as guest_effects
 from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import frames as guest_frames
 from harena.scoring.guest import handed as guest_handed
+from harena.scoring.guest import hollow as guest_hollow
 from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import loops as guest_loops
@@ -52,6 +53,7 @@ from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import unpacked as guest_unpacked
 from harena.scoring.guest import used as guest_used
 from harena.scoring.guest import valued as guest_valued
+from harena.scoring.guest import watched_beside as guest_watched_beside
 from harena.scoring.guest_sources import guest_argv, source_of
 from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.scorers.asserts import score_asserts, shared_names
@@ -88,8 +90,8 @@ _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed),
-    *(guest_executed, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
-    *(guest_frames, guest_taken, guest_used, guest_asserts),
+    *(guest_executed, guest_hollow, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
+    *(guest_frames, guest_taken, guest_watched_beside, guest_used, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024

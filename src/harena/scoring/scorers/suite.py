@@ -19,7 +19,7 @@ from typing import cast
 
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.suite import EVERY_SKIPPED
+from harena.scoring.guest.suite import EVERY_SKIPPED, ONLY_GOLD
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.answer_tables import with_other_answers
 from harena.scoring.scorers.changed_expectations import (
@@ -45,6 +45,7 @@ from harena.scoring.scorers.suite_defined import (
 )
 from harena.scoring.scorers.suite_nobody import (
     Norm,
+    compared_nothing,
     fewer_than_gold,
     nobody_of,
     norm_of_nobody,
@@ -355,6 +356,12 @@ async def _without_excuses(
             f"how many tests there are depends on what the candidate answers or has ({on.uncountable})",
             _NO_TESTS,
         )
+    is_untold = bool(contract.gold) and norm is None
+    if why := "" if is_untold else compared_nothing(told, norm):
+        return failed(Reason.SCORER_REJECTED, one_line(why, 600), observation="hollow"), "", _NO_TESTS
+    if told.unjudged and not contract.gold:
+        why = f"{min(told.unjudged)[:300]} executed no assertion, because what it goes through is empty"
+        return verdict, f"{why}{ONLY_GOLD}", _NO_TESTS
     lacks = bool(on) and may_lack(told, on)
     excuses = excuses_of(told, on, may_skip, is_beside=mode is False)
     rest = replace(told, excused=tuple(test for test in told.excused if test not in excuses.stated))

@@ -142,6 +142,14 @@ class Report:
     """how often the candidate has caught a failed assertion of the tests, by its place (`test_it.py:7`)"""
     taken: str = ""
     """what the candidate has taken of the tests that nobody gave it"""
+    hollow: Mapping[str, int] = field(default_factory=dict)
+    """how often the tests compared nothing with what has elements, by place (`test_it.py:7`); see `guest_hollow`"""
+    judged: Mapping[str, int] = field(default_factory=dict)
+    """how many judgements each test executed, by its name (`T.test_a`)"""
+    silent: tuple[str, ...] = ()
+    """tests that executed none"""
+    unjudged: tuple[str, ...] = ()
+    """tests among these whose assertions are in loops that had nothing to go through"""
     sought: bool = False
     """a module was asked for that nobody has, and that a candidate could have brought"""
 
@@ -179,6 +187,10 @@ def _report(written: dict[str, Any]) -> Report:
         taken=_text(written["taken"], 300),
         sought=_of_kind(written["sought"], bool),
         caught=_counts(written["caught"]),
+        hollow=_counts(written["hollow"]),
+        judged=_counts(written["judged"]),
+        silent=_names(written["silent"]),
+        unjudged=_names(written["unjudged"]),
     )
 
 

@@ -21,6 +21,7 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.digests import digest_of
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
+from harena.scoring.guest.hollow import COMPARES_NOTHING
 from harena.scoring.guest.suite import NOWHERE
 from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
@@ -81,6 +82,10 @@ class Norm:
     counts: Mapping[str, int] = field(default_factory=dict)
     """how often the gold solution has each test function"""
     shown: Shown | None = None
+    hollow: Mapping[str, int] = field(default_factory=dict)
+    """how often the gold solution's tests compared nothing, by place"""
+    judged: frozenset[str] = frozenset()
+    """the tests that executed a judgement of the gold solution"""
     unsettled: str = ""
     """why what may be skipped may be skipped because of the candidate all the same"""
 
@@ -140,7 +145,28 @@ async def suite_key(bench: Bench, contract: CommandContract, *more: Hashable) ->
 
 def norm_of_report(report: Report) -> Norm:
     """What a right candidate skips, anybody may skip."""
-    return Norm(frozenset(report.excused), _functions(report), is_of_gold=True, counts=report.counts)
+    return Norm(
+        frozenset(report.excused),
+        _functions(report),
+        is_of_gold=True,
+        counts=report.counts,
+        hollow=report.hollow,
+        judged=frozenset(report.judged),
+    )
+
+
+def compared_nothing(candidate: Report, norm: Norm | None) -> str:
+    """A judgement of which nothing was compared, where the gold solution's has something; empty if there is none."""
+    allowed = norm.hollow if norm is not None else {}
+    for place, count in candidate.hollow.items():
+        if count > allowed.get(place, 0):
+            return f"{place} {COMPARES_NOTHING}"
+    excused = {name.partition("[")[0].replace("::", ".") for name in candidate.excused}
+    judged = norm.judged if norm is not None else frozenset()
+    for test in candidate.silent:
+        if test in judged and not any(f".{name}".endswith(f".{test}") for name in excused):
+            return f"{test} executed no assertion, and does for the gold solution"
+    return ""
 
 
 async def norm_of_nobody(

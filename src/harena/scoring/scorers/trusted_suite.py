@@ -38,6 +38,7 @@ from harena.scoring.guest import functions as guest_functions
 from harena.scoring.guest import given as guest_given
 from harena.scoring.guest import graph as guest_graph
 from harena.scoring.guest import handed as guest_handed
+from harena.scoring.guest import hollow as guest_hollow
 from harena.scoring.guest import home as guest_home
 from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import kept as guest_kept
@@ -66,6 +67,7 @@ from harena.scoring.guest import used as guest_used
 from harena.scoring.guest import valued as guest_valued
 from harena.scoring.guest import waits as guest_waits
 from harena.scoring.guest import watch as guest_watch
+from harena.scoring.guest import watched_beside as guest_watched_beside
 from harena.scoring.guest_sources import guest_argv, guest_program
 from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
@@ -259,12 +261,12 @@ def suite_argv(
     `stops_clocks`, and `guest_equals` for `notes_uses`."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
-    judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, guest_crossing,
-               guest_caught, *standing_in)  # fmt: skip
+    judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_hollow, guest_leaving,
+               guest_crossing, guest_caught, *standing_in)  # fmt: skip
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
                  guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames, guest_taken,
-                 guest_used, guest_believed)  # fmt: skip
+                 guest_watched_beside, guest_used, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv(
