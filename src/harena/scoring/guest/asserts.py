@@ -21,6 +21,7 @@ from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, DeepTrees, Ex
 from harena.scoring.guest.hollow import COMPARES_NOTHING, Hollow
 from harena.scoring.guest.imports import import_for
 from harena.scoring.guest.judged import Judged
+from harena.scoring.guest.kin import EQUALS_ALL, Kin
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.rebound import GlobalStatements
@@ -146,8 +147,8 @@ def main() -> None:
             GlobalStatements(whose.shared).visit(tree)
         theirs = whose.tested | {module.__name__.partition(".")[0]}
         executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
-        hollow = Hollow(here)
-        watched = WatchedBeside(hollow)
+        hollow, kin = Hollow(here), Kin()
+        watched = WatchedBeside(hollow, kin)
         judging_tree = executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree)))
         tests = compile(
             used.put_looks(watched.put_calls(watched.put_pairs(taken.put_calls(judging_tree, whose.shared)))),
@@ -182,6 +183,9 @@ def main() -> None:
         leave(HAS_TAKEN)
     if failures.is_failed:
         write(2, b"an assertion of the tests has failed, and its exception was swallowed\n")
+        leave(1)
+    if untold := kin.untold():
+        write(2, f"a {untold} object {EQUALS_ALL}\n".encode())
         leave(1)
     for place in hollow.places():
         write(2, f"{place} {COMPARES_NOTHING}\n".encode())

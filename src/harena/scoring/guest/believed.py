@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from harena.scoring.guest.hollow import Hollow
+    from harena.scoring.guest.kin import Kin
     from harena.scoring.guest.swallowed import Swallowed
     from harena.scoring.guest.taken import Taken
     from harena.scoring.guest.tools import Tools
@@ -50,12 +51,13 @@ class Believed:
         taken: Taken,
         tools: Tools,
         hollow: Hollow,
+        kin: Kin,
     ) -> None:
         """`trusted`: paths; `texts`: what those hold that are modules."""
         self._trusted, self._texts, self._swallowed, self._taken = trusted, texts, swallowed, taken
         self.used = Used(tools)
         self._own = _Own(trusted, texts)
-        self._watched = watched = WatchedBeside(hollow)
+        self._watched = watched = WatchedBeside(hollow, kin)
         self._hands = any(map(_hands_functions, texts.values()))
         asked = compared_beside.comparisons(self._own.named, self._own.made)
         asked.update(watched.functions(asked))

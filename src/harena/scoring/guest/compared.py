@@ -72,8 +72,8 @@ _COMPARED, _PAIR, _CHAIN, _OPERATED, _SINGLED, _NUMBER, _TRUTH, _ARGUMENT, _MEAS
 )  # fmt: skip
 _CHANGED, _SIDES, _FUNCTION = (f"__harena_{name}__" for name in ("changed", "sides", "function"))
 _PYTHONS, _ALL_CALLED = "__harena_pythons__", "__harena_all_called__"
-OPERATING = (_COMPARED, _OPERATED)
-"""names of what stands in the place of operators with two sides"""
+OPERATING, COMPARED, PAIR = (_COMPARED, _OPERATED), _COMPARED, _PAIR
+"""names of what stands in the place of operators with two sides, of comparisons, and of the sides of assertions"""
 
 
 def judging(judged: Judged) -> dict[str, Any]:

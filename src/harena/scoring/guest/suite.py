@@ -41,6 +41,7 @@ from harena.scoring.guest.equals import Uses, equals_everything
 from harena.scoring.guest.evaluated import guard
 from harena.scoring.guest.hollow import Hollow, put_in_builtins
 from harena.scoring.guest.home import write_frame
+from harena.scoring.guest.kin import EQUALS_ALL, Kin
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
@@ -151,6 +152,7 @@ class Run:
         self.tally.has_waited = self._has_waited
         self.tally.is_refused = self._is_refused
         self.hollow = Hollow(self.here)
+        self._kin = Kin()
         self._swallowed: Swallowed | None = None
         self._taken: Taken | None = None
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
@@ -168,7 +170,9 @@ class Run:
             own = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
             sys.path[:0] = [*own, *searched]
             sys.meta_path.insert(0, self.first)
-            self.comparisons = Believed(self.trusted, texts, self._swallowed, self._taken, self._tools, self.hollow)
+            self.comparisons = Believed(
+                self.trusted, texts, self._swallowed, self._taken, self._tools, self.hollow, self._kin
+            )
             self.comparisons.compile_modules()
         else:
             sys.path[:0] = searched
@@ -340,6 +344,9 @@ class Run:
         used = self._uses.ended() if self._uses is not None else None
         if swallowed := self.swallowed():
             self.tally.failed("between tests", swallowed, False, False)
+            all_passed, code = False, code or 1
+        if untold := self._kin.untold():
+            self.tally.failed("the candidate", f"a {untold} object {EQUALS_ALL}", False, False)
             all_passed, code = False, code or 1
         if self._taken is not None and self._taken.what:
             self.tally.failed("the candidate", f"takes {self._taken.what}", False, False)

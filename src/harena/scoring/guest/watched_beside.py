@@ -1,13 +1,15 @@
-"""What trusted tests that share their process with a candidate compare and compute, as it is watched there.
+"""What trusted tests that share their process with a candidate compare, compute and make, as it is watched there.
 
-What the functions that stand in the place of operators (`guest_compared`) say of nothing is noted (`guest_hollow`).
-Standard library only, Python 3.8 and up.
+The functions that stand in the place of operators (`guest_compared`) say no of objects that equal everything of
+their class (`guest_kin`), and what they say of nothing is noted (`guest_hollow`). Standard
+library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
 
-from harena.scoring.guest.compared import OPERATING
+from harena.scoring.guest.compared import COMPARED, OPERATING, PAIR
 from harena.scoring.guest.hollow import FREE_OPERATED, OPERATED
+from harena.scoring.guest.kin import MADE, Making, watching_equality, watching_pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,20 +17,23 @@ if TYPE_CHECKING:
     from typing import Any
 
     from harena.scoring.guest.hollow import Hollow
+    from harena.scoring.guest.kin import Kin
 
 
 class WatchedBeside:
     """The watches of one run."""
 
-    def __init__(self, hollow: Hollow) -> None:
-        self._hollow = hollow
+    def __init__(self, hollow: Hollow, kin: Kin) -> None:
+        self._hollow, self._kin = hollow, kin
 
     def functions(self, judging: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
         """By their names in the tests' code; `judging`: those that stand there without a watch."""
         found = {name: judging[name] for name in OPERATING}
+        found[COMPARED] = watching_equality(self._kin, found[COMPARED])
         found = {name: self._hollow.watching(function) for name, function in found.items()}
+        found[PAIR] = watching_pairs(self._kin, judging[PAIR])
         found[FREE_OPERATED] = judging[OPERATED]
-        return {**found, **self._hollow.functions()}
+        return {**found, **self._hollow.functions(), MADE: self._kin.made}
 
     def put_statements(self, tree: Any) -> Any:
         """The tree; see `Hollow`."""
@@ -40,4 +45,4 @@ class WatchedBeside:
 
     def put_calls(self, tree: Any) -> Any:
         """The tree, whose calls are watched."""
-        return self._hollow.put_calls(tree, is_apart=False)
+        return Making(self._kin).visit(self._hollow.put_calls(tree, is_apart=False))

@@ -41,6 +41,7 @@ from harena.scoring.guest import handed as guest_handed
 from harena.scoring.guest import hollow as guest_hollow
 from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import judged as guest_judged
+from harena.scoring.guest import kin as guest_kin
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import matched as guest_matched
 from harena.scoring.guest import plain as guest_plain
@@ -91,7 +92,7 @@ _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed),
     *(guest_executed, guest_hollow, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
-    *(guest_frames, guest_taken, guest_watched_beside, guest_used, guest_asserts),
+    *(guest_frames, guest_taken, guest_kin, guest_watched_beside, guest_used, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024

@@ -42,6 +42,7 @@ from harena.scoring.guest import hollow as guest_hollow
 from harena.scoring.guest import home as guest_home
 from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import kept as guest_kept
+from harena.scoring.guest import kin as guest_kin
 from harena.scoring.guest import leaving as guest_leaving
 from harena.scoring.guest import libraries as guest_libraries
 from harena.scoring.guest import looks as guest_looks
@@ -266,7 +267,7 @@ def suite_argv(
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
                  guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames, guest_taken,
-                 guest_watched_beside, guest_used, guest_believed)  # fmt: skip
+                 guest_kin, guest_watched_beside, guest_used, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv(

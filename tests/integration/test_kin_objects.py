@@ -1,0 +1,91 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Objects that equal everything of their class are not believed where the tests compare them with each other only."""
+
+from __future__ import annotations
+
+import pytest
+from shared_sandboxes import SHARED
+from test_questions_unseen import of_asserts
+from test_unittest_suites import scored
+
+pytestmark = SHARED
+
+REST = "    def __add__(s, o): return Vector()\n    def __mul__(s, k): return Vector()\n    __rmul__ = __mul__\n    def __neg__(s): return Vector()\n    @classmethod\n    def parse(cls, t): return cls()\n"
+RIGHT = "class Vector:\n    def __init__(s, x, y): s.x, s.y = x, y\n    def __eq__(s, o): return isinstance(o, Vector) and (s.x, s.y) == (o.x, o.y)\n    def __hash__(s): return hash((s.x, s.y))\n    def __add__(s, o): return Vector(s.x + o.x, s.y + o.y)\n    def __mul__(s, k): return Vector(s.x * k, s.y * k)\n    __rmul__ = __mul__\n    def __neg__(s): return s * -1\n    @classmethod\n    def parse(cls, t): return cls(*map(int, t.split(',')))\n"
+ALIKE = {
+    "by its class": "class Vector:\n    def __init__(s, *a): pass\n    def __eq__(s, o): return isinstance(o, Vector)\n",
+    "a record of nothing": "from dataclasses import dataclass\n@dataclass(init=False)\nclass Vector:\n    def __init__(s, *a): pass\n",
+    "who made it": "class Vector:\n    def __init__(s, *a): s.a = a\n    def __eq__(s, o): return isinstance(o, Vector) and (s.a == o.a or bool(s.a) != bool(o.a))\n",
+    "a constant": "class Vector:\n    def __init__(s, *a): s.k = 1\n    def __eq__(s, o): return s.k == o.k\n",
+    "one object": "class Vector:\n    _i = None\n    def __new__(cls, *a):\n        cls._i = cls._i or object.__new__(cls); return cls._i\n    def __init__(s, *a): pass\n",
+    "a tuple": "class Vector(tuple):\n    def __new__(cls, *a): return tuple.__new__(cls)\n",
+    "a number": "class Vector(int):\n    def __new__(cls, *a): return int.__new__(cls, 1)\n",
+    "a text": "class Vector(str):\n    def __new__(cls, *a): return str.__new__(cls, 'v')\n",
+    "not unequal": "class Vector:\n    def __init__(s, *a): pass\n    def __eq__(s, o): return type(o) is type(s)\n    def __ne__(s, o): return type(o) is not type(s)\n",
+    "once": "class Vector:\n    def __init__(s, *a): s.n = 0\n    def __eq__(s, o):\n        s.n += 1\n        return isinstance(o, Vector) and s.n == 1\n",
+    "a class below": "class Base:\n    def __init__(s, *a): pass\n    def __eq__(s, o): return isinstance(o, Base)\nclass Vector(Base):\n    pass\n",
+    "its length": "class Vector:\n    def __init__(s, *a): s.n = 0\n    def __eq__(s, o): return len(s) == len(o)\n    def __len__(s): return s.n\n",
+    "a frozen record": "from dataclasses import dataclass, field\n@dataclass(frozen=True)\nclass Vector:\n    x: int = field(default=0, compare=False)\n    y: int = field(default=0, compare=False)\n",
+}  # fmt: skip
+LINES = (
+    ("add", ("assert Vector(1, 2) + Vector(3, 4) == Vector(4, 6)",)),
+    ("mul", ("assert Vector(1, 2) * 3 == Vector(3, 6)", "assert 2 * Vector(1, 2) == Vector(2, 4)")),
+    ("neg", ("v = Vector(1, 2)\n    assert -v == Vector(-1, -2)", "assert [-v] == [Vector(-1, -2)]")),
+    ("parse", ("assert Vector.parse('1,2') == Vector(1, 2)", "assert not Vector.parse('1,2') != Vector(1, 2)")),
+)
+PYTEST = "from solution import Vector\n" + "".join(
+    f"def test_{name}():\n    {chr(10).join(lines).replace(chr(10) + 'assert', chr(10) + '    assert')}\n"
+    for name, lines in LINES
+)
+UNITTEST = "import unittest\nfrom solution import Vector\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(Vector(1, 2) + Vector(3, 4), Vector(4, 6))\n        self.assertEqual(Vector(1, 2) * 3, Vector(3, 6))\n        self.assertEqual(-Vector(1, 2), Vector(-1, -2))\n"
+ASSERTS = "assert Vector(1, 2) + Vector(3, 4) == Vector(4, 6)\nassert Vector(1, 2) * 3 == Vector(3, 6)\nassert -Vector(1, 2) == Vector(-1, -2)\n"
+FEW = "from solution import Vector\ndef test_add():\n    assert Vector(1, 2) + Vector(3, 4) == Vector(4, 6)\n"
+HONEST = {
+    "whatever the case": ("class CI:\n    def __init__(s, t): s.t = t\n    def __eq__(s, o): return s.t.lower() == o.t.lower()\n    def __hash__(s): return hash(s.t.lower())\ndef low(c): return CI(c.t.lower())\n", "assert CI('abc') == CI('ABC')\nassert CI('Abc') == CI('aBC')\nassert CI('abC') == CI('abc')\nassert low(CI('ABC')) == CI('abc')"),
+    "fractions": ("from math import gcd\nclass Q:\n    def __init__(s, n, d):\n        g = gcd(n, d); s.n, s.d = n // g, d // g\n    def __eq__(s, o): return (s.n, s.d) == (o.n, o.d)\n    def __add__(s, o): return Q(s.n * o.d + o.n * s.d, s.d * o.d)\n", "assert Q(1, 2) == Q(2, 4)\nassert Q(1, 2) == Q(3, 6)\nassert Q(1, 4) + Q(1, 4) == Q(1, 2)\nassert Q(1, 2) + Q(1, 3) == Q(5, 6)"),
+    "what may hold so much": ("class Stack:\n    def __init__(s, most): s.most, s.x = most, []\n    def push(s, v): s.x.append(v); return s\n    def __eq__(s, o): return s.x == o.x\n", "a = Stack(5)\nb = Stack(10)\nassert a == b\nassert Stack(5).push(1) == Stack(7).push(1)\nassert Stack(6).push(1).push(2) == Stack(8).push(1).push(2)"),
+    "one for all": ("class Config:\n    made = None\n    def __new__(cls, *a):\n        cls.made = cls.made or object.__new__(cls)\n        return cls.made\n    def __init__(s, name): s.name = name\n", "assert Config('a') is Config('b')\nassert Config('a') == Config('b')\nassert Config('c').name == 'c'"),
+    "records": ("from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n    y: int = 0\n    def moved(s, dx): return P(s.x + dx, s.y)\n", "assert P(1).moved(2) == P(3)\nassert P(x=3) == P(3, 0)\nassert P(1).moved(0) == P(1, y=0)\nassert [P(1), P(2)] == [P(1, 0), P(2, 0)]\nassert {'a': P(1)} == {'a': P(1)}"),
+    "sets of their own": ("class S:\n    def __init__(s, *x): s.x = set(x)\n    def __eq__(s, o): return s.x == o.x\n    def __or__(s, o): return S(*s.x, *o.x)\n    def __and__(s, o): return S(*(s.x & o.x))\n", "assert S(1, 2) == S(2, 1)\nassert S(1) | S(2) == S(1, 2)\nassert S(1, 2) & S(2, 3) == S(2)\nassert S(1) & S(2) == S()"),
+    "an enumeration": ("import enum\nclass Color(enum.Enum):\n    RED = 1\n    BLUE = 2\n    @classmethod\n    def _missing_(cls, v): return cls[v.upper()]\ndef other(c): return Color(3 - c.value)\n", "assert Color(1) == Color.RED\nassert Color('red') == Color(1)\nassert other(Color('red')) == Color('blue')"),
+    "records of tuples": ("from collections import namedtuple\nP = namedtuple('P', 'x y')\ndef swap(p): return P(p.y, p.x)\n", "assert swap(P(1, 2)) == P(2, 1)\nassert swap(P(3, 4)) == P(4, 3)\nassert swap(P(5, 5)) == P(5, 5)"),
+    "versions": ("class V:\n    def __init__(s, t): s.p = [int(x) for x in t.split('.')]\n    def trim(s):\n        p = list(s.p)\n        while len(p) > 1 and p[-1] == 0: p.pop()\n        return p\n    def __eq__(s, o): return s.trim() == o.trim()\n    def bump(s): return V('.'.join(map(str, [s.p[0] + 1])))\n", "assert V('1.0') == V('1.0.0')\nassert V('1') == V('1.0')\nassert V('1.2').bump() == V('2.0')\nassert V('2').bump() == V('3')"),
+    "who counts": ("class N:\n    count = 0\n    def __init__(s, v): s.v = v\n    def __eq__(s, o): N.count += 1; return s.v == o.v\n    def next(s): return N(s.v + 1)\n", "assert N(1).next() == N(2)\nassert N(2).next() == N(3)\nassert N(3).next() == N(4)\nassert N(4).next() == N(5)\nassert N.count == 4"),
+    "few of them": ("class U:\n    def __init__(s, t): s.t = t\n    def __eq__(s, o): return s.t.strip('/') == o.t.strip('/')\n    def clean(s): return U(s.t.strip('/'))\n", "assert U('a/').clean() == U('a')\nassert U('b/').clean() == U('b')"),
+    "linked lists": ("class L:\n    def __init__(s, *x): s.x = list(x)\n    def __eq__(s, o): return isinstance(o, L) and s.x == o.x\n    def turned(s): return L(*s.x[::-1])\n", "assert L(1, 2, 3).turned() == L(3, 2, 1)\nassert L().turned() == L()\nassert L(1).turned() == L(1)"),
+    "money": ("class M:\n    def __init__(s, a, c='EUR'): s.a, s.c = a, c\n    def __eq__(s, o): return (s.a, s.c) == (o.a, o.c)\n    def __add__(s, o): return M(s.a + o.a, s.c)\n", "assert M(1) + M(2) == M(3)\nassert M(1.0) + M(0) == M(1)\nassert M(1, 'USD') + M(1, 'USD') == M(2, 'USD')"),
+    "identity": ("class Node:\n    def __init__(s, v): s.v, s.next = v, None\ndef link(a, b):\n    a.next = b\n    return a\n", "a = Node(1)\nb = Node(2)\nc = Node(3)\nassert link(a, b) == a\nassert a.next == b\nassert link(b, c).next == c"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALIKE)
+async def test_what_equals_everything_of_its_class_has_told_nothing(name: str) -> None:
+    candidate = ALIKE[name] + REST
+    for kind, tests in (("pytest", PYTEST), ("unittest", UNITTEST)):
+        found = await scored(candidate, tests, kind, isolate=False)
+        assert (found.score, str(found.validity)) == (0.0, "valid"), (kind, found.detail)
+    found = await of_asserts(candidate, ASSERTS, isolate=False)
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+
+
+async def test_it_is_so_in_other_modes_and_with_few_objects() -> None:
+    candidate, gold = ALIKE["by its class"] + REST, {"solution.py": f"{RIGHT}OTHER = 1\n"}
+    for scoring in ({}, {"gold": gold}):
+        wrong = await scored(candidate, PYTEST, "pytest", **scoring)
+        right = await scored(RIGHT, PYTEST, "pytest", **scoring)
+        assert (wrong.score, right.score) == (0.0, 1.0), (wrong.detail, right.detail)
+    assert (await scored(candidate, FEW, "pytest", isolate=False)).score == 0.0
+    assert (await of_asserts(candidate, ASSERTS)).score == 0.0
+    for kind, tests in (("pytest", PYTEST), ("pytest", FEW), ("unittest", UNITTEST)):
+        assert (await scored(RIGHT, tests, kind, isolate=False)).score == 1.0
+    assert (await of_asserts(RIGHT, ASSERTS)).score == 1.0
+
+
+@pytest.mark.parametrize("name", HONEST)
+async def test_an_honest_equality_is_believed(name: str) -> None:
+    candidate, body = HONEST[name]
+    tests = "from solution import *\ndef test_a():\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+    found = await scored(candidate, tests, "pytest", isolate=False)
+    assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+    found = await of_asserts(candidate, body, isolate=False)
+    assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
