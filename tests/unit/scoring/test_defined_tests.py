@@ -219,3 +219,45 @@ def test_what_is_nested_too_deeply_to_be_followed_is_untold() -> None:
     """It is no fault of the platform's."""
     text = f"def test_b():\n    assert add(1){'.b()' * 300}\n    pytest.skip(solution{'.b()' * 300})\n"
     assert _found(text).uncountable
+
+
+PATHS = "import csv, glob, json, os\nfrom pathlib import Path\nimport pytest\nfrom solution import dbl\n"
+EACH = "@pytest.mark.parametrize('a, b', CASES)\ndef test_a(a, b): assert dbl(a) == b\n"
+OF_FILE = "@pytest.mark.parametrize('p', FILES)\ndef test_a(p): assert dbl(p)\n"
+BESIDE = {"cases.json": "[[1, 2]]", "data/one.txt": "1 2", "data/two.txt": "2 4"}
+OWN_FILES = {
+    "a file beside": "CASES = json.loads((Path(__file__).parent / 'cases.json').read_text())\n" + EACH,
+    "by its folder": "HERE = os.path.dirname(os.path.abspath(__file__))\nCASES = json.load(open(os.path.join(HERE, 'cases.json')))\n" + EACH,
+    "by a function": "def load(): return json.loads((Path(__file__).parent / 'cases.json').read_text())\nCASES = load()\n" + EACH,
+    "by a hook": "def pytest_generate_tests(metafunc):\n    with open(Path(__file__).parent / 'cases.json') as f: metafunc.parametrize('a, b', json.load(f))\ndef test_a(a, b): assert dbl(a) == b\n",
+    "files of a folder": "FILES = sorted((Path(__file__).parent / 'data').glob('*.txt'))\n" + OF_FILE,
+    "files of its own folder": "HERE = Path(__file__).parent\nFILES = sorted(HERE.glob('*.json'))\n" + OF_FILE,
+    "files by glob": "FILES = glob.glob(os.path.join(os.path.dirname(__file__), 'data', '*.txt'))\n" + OF_FILE,
+    "all of a folder": "FILES = list((Path(__file__).parent / 'data').iterdir())\n" + OF_FILE,
+    "a table of a helper": "from helper import CASES\n" + EACH,
+}  # fmt: skip
+OTHERS_FILES = {
+    "a file that is not there": "CASES = json.loads((Path(__file__).parent / 'mine.json').read_text())\n" + EACH,
+    "a file where it runs": "CASES = json.loads(open('cases.json').read())\n" + EACH,
+    "a file of the candidate's": "CASES = json.loads((Path(__file__).parent / 'solution.py').read_text())\n" + EACH,
+    "a name of the candidate's": "import solution\nCASES = json.loads((Path(__file__).parent / solution.N / 'cases.json').read_text())\n" + EACH,
+    "its modules": "FILES = sorted(Path(__file__).parent.glob('*.py'))\n" + OF_FILE,
+    "any file": "FILES = sorted(Path(__file__).parent.iterdir())\n" + OF_FILE,
+    "what is beside or not": "FILES = sorted(Path(__file__).parent.glob('*.yaml'))\n" + OF_FILE,
+    "what the candidate makes of it": "CASES = dbl(json.loads((Path(__file__).parent / 'cases.json').read_text()))\n" + EACH,
+    "a table that a helper changes": "from changing import CASES\n" + EACH,
+    "a table that a helper makes": "from making import CASES\n" + EACH,
+}  # fmt: skip
+HELPERS = {
+    "helper.py": "from solution import dbl\nCASES = [(1, 2), (2, 4)]\ndef twice(x): return dbl(dbl(x))\n",
+    "changing.py": "import solution\nCASES = [(1, 2)]\nif hasattr(solution, 'x'): CASES.append((3, 6))\n",
+    "making.py": "import solution\nCASES = [(1, 2)]\nCASES = solution.more(CASES)\n",
+}
+
+
+@pytest.mark.parametrize("name", [*OWN_FILES, *OTHERS_FILES])
+def test_what_lies_beside_the_suite_is_its_own(name: str) -> None:
+    """How many tests it makes does not depend on the candidate, unless the candidate's own files may be among them."""
+    files = {"test_it.py": PATHS + {**OWN_FILES, **OTHERS_FILES}[name], **BESIDE, **HELPERS}
+    found = dependence(files, {"pytest"}, started=["test_it.py"])
+    assert bool(found.uncountable) is (name in OTHERS_FILES)

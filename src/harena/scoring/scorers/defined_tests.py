@@ -49,6 +49,7 @@ from harena.scoring.scorers.suite_syntax import (
     word_of,
     worst,
 )  # fmt: skip
+from harena.scoring.scorers.trusted_looks import parts_beside, tables_of
 from harena.scoring.scorers.unheard_skips import unheard_skip
 
 _LOOKS_AT_FILES = frozenset({
@@ -136,8 +137,14 @@ def _dependence(
     of_suite = frozenset(
         name
         for path, tree in trees.items()
-        if tree is not None and not _imports_more(path, tree, everybodys)
+        if tree is not None and not _imports_more(path, tree, everybodys, trusted)
         for name in names[path]
+    ) | frozenset(
+        f"{module}.{name}"
+        for path, tree in trees.items()
+        if tree is not None
+        for name in tables_of(tree)
+        for module in names[path]
     )
     known = _Modules(libraries, of_suite)
     settings = {
@@ -155,7 +162,7 @@ def _dependence(
     loaded = trees.keys() if started is None else loaded_files(trees, names, started)
     for path, tree in trees.items():
         if tree is not None and path in loaded:  # one that cannot be parsed fails for everybody
-            file = _File(path, tree, known, everybodys, found, is_beside=is_beside)
+            file = _File(path, tree, known, everybodys, found, trusted, is_beside=is_beside)
             file.judge()
             files[path] = file
             if line := file.unheard_skip():
@@ -249,12 +256,13 @@ def _foreign(node: ast.Import | ast.ImportFrom, path: str, known: _Modules) -> I
             yield alias
 
 
-def _imports_more(path: str, tree: ast.Module, known: _Modules) -> bool:
+def _imports_more(path: str, tree: ast.Module, known: _Modules, trusted: Collection[str]) -> bool:
     """It imports something that may be the candidate's, or looks at files."""
-    for node in ast.walk(tree):
+    looks = _LOOKS_AT_FILES | _PRESENCE_OF_FILES
+    for node in parts_beside(tree, tree, trusted, looks, lambda part: False):
         if isinstance(node, ast.Import | ast.ImportFrom) and any(True for _ in _foreign(node, path, known)):
             return True
-        if word_of(node) in _LOOKS_AT_FILES | _PRESENCE_OF_FILES:
+        if word_of(node) in looks:
             return True
     return False
 
@@ -269,6 +277,7 @@ class _File:
         known: _Modules,
         ours: _Modules,
         found: Dependence,
+        trusted: Collection[str],
         *,
         is_beside: bool,
     ) -> None:
@@ -276,6 +285,7 @@ class _File:
         self.tree = tree
         self._known = known
         self._found = found
+        self._trusted = trusted
         self._is_beside = is_beside
         self._stars = any(isinstance(node, ast.ImportFrom) and is_star(node) for node in ast.walk(tree))
         self._theirs: set[str] = set()
@@ -373,8 +383,12 @@ class _File:
     def _is_theirs(self, node: ast.AST) -> bool:
         """It holds something that comes from the candidate."""
         return any(
-            word_of(each) in _LOOKS_AT_FILES | _PRESENCE_OF_FILES or self._is_name(each) for each in ast.walk(node)
+            word_of(each) in _LOOKS_AT_FILES | _PRESENCE_OF_FILES or self._is_name(each) for each in self._parts(node)
         )
+
+    def _parts(self, node: ast.AST) -> Iterator[ast.AST]:
+        looks = _LOOKS_AT_FILES | _PRESENCE_OF_FILES
+        return parts_beside(node, self.tree, self._trusted, looks, self._is_name)
 
     def _is_name(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Import | ast.ImportFrom):
