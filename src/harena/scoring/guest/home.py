@@ -55,6 +55,7 @@ from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late
 from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.libraries import FUNCTIONS, is_of_library, place_of
+from harena.scoring.guest.raised import builtin_fields, class_here, remade
 from harena.scoring.guest.snapshots import COPIES
 
 TYPE_CHECKING = False
@@ -398,7 +399,7 @@ class Home(Border):
             message = ""
         attributes = tuple(
             (name, value)
-            for name, value in (*_builtin_fields(error), *getattr(error, "__dict__", {}).items())
+            for name, value in (*builtin_fields(error), *getattr(error, "__dict__", {}).items())
             if isinstance(name, str) and (name[:2] != "__" or name == "__notes__") and name[:8] != "_harena_"
         )
         own = self._error_numbers.get(id(error), 0)
@@ -674,6 +675,8 @@ class Home(Border):
         if kind == "E":
             name, arguments, message, number, own, fields = map(self.value, item[1])
             return self._known_error(name, arguments, message, number, fields, own)
+        if kind == "L":
+            return class_here(*item[1:])
         if kind == "X":
             return self._error_class(*item[1:])
         if kind == "y":
@@ -834,21 +837,6 @@ def _plain(base: Any, value: Any) -> Any:
     return base(value) if base is decimal.Decimal else made(*parts(value))
 
 
-def _builtin_fields(error: BaseException) -> list[tuple[str, Any]]:
-    """What Python's own exceptions hold beside their arguments: `errno` and `filename`, `code`, `name`, `start`."""
-    return [
-        (name, found)
-        for part in type.__dict__["__mro__"].__get__(type(error))
-        if part.__module__ == "builtins" and part not in (BaseException, object)
-        for name, field in vars(part).items()
-        if isinstance(field, (types.MemberDescriptorType, types.GetSetDescriptorType))
-        and name[:1] != "_"
-        and name != "obj"
-        for found in [getattr(error, name, None)]
-        if found is not None
-    ]
-
-
 def _slots(cls: type) -> list[str]:
     found: list[str] = []
     for part in cls.__mro__:
@@ -905,11 +893,8 @@ def _remade(name: Any, arguments: Any, message: str, number: int, fields: Any = 
     """An exception of the suite's, whose class may be the candidate's."""
     found = getattr(builtins, name, None) if isinstance(name, str) else name
     cls: Any = found if isinstance(found, type) and issubclass(found, BaseException) else Exception
-    try:
-        made: BaseException = cls(*arguments)
-    except TypeError:
-        made = Exception(message) if isinstance(name, str) else cls.__new__(cls, *arguments)
-    vars(made).update(fields, _harena_raised=number, _harena_text=message)
+    made = remade(cls, arguments, message, fields, is_named=isinstance(name, str))
+    vars(made).update(_harena_raised=number, _harena_text=message)
     return made
 
 

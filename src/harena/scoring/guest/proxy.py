@@ -81,6 +81,7 @@ from harena.scoring.guest.libraries import FUNCTIONS, function_at, has_state, pl
 from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.loops import names_end
 from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
+from harena.scoring.guest.raised import arguments_of, fields_of, is_library_class, names_of, remade
 from harena.scoring.guest.standins import (
     LEFT,
     Member,
@@ -627,12 +628,12 @@ class Candidate(Border):
         self._raised.append(error)
         number = len(self._raised) - 1
         told: tuple[type, tuple[Any, ...]] = error.raised if isinstance(error, _EndError) else (type(error), error.args)
-        names = [cls.__name__ for cls in told[0].__mro__ if _is_builtin(cls)]
+        names = [*names_of(told[0])]
         is_theirs = any(cls is told[0] for cls in self._classes.values())
-        named = told[0] if is_theirs or _is_of_suite(told[0]) else names[0]
-        fields = plain_fields(error) if named is told[0] and not is_theirs else ()
+        named = told[0] if is_theirs or _is_of_suite(told[0]) else _library_name(told[0]) or names[0]
         own = vars(error).get("_harena_error", -1)
-        arguments = tuple(part for part in told[1] if self.is_plain(part))
+        fields = self._fields_of(error) if not is_theirs and type(error) is told[0] else ()
+        arguments = arguments_of(error, told[1], self.is_plain)
         try:
             return self._packed("fail", (named, arguments, str(error), number, fields, own), ())
         except UnservedError:
@@ -733,7 +734,8 @@ class Candidate(Border):
     def _number_of(self, error: BaseException) -> int:
         """The number by which an exception of the suite's is itself when the candidate raises it or hands it back; -1
         for one that decides what becomes of a test or a loop."""
-        if not _is_builtin(type(error)) or isinstance(error, (AssertionError, StopIteration, StopAsyncIteration)):
+        is_shared = _is_builtin(type(error)) or _library_name(type(error)) is not None
+        if not is_shared or isinstance(error, (AssertionError, StopIteration, StopAsyncIteration)):
             return -1
         if not isinstance(error, Exception):
             return -1
@@ -953,15 +955,22 @@ class Candidate(Border):
         if isinstance(value, types.ModuleType):
             return ("M", value.__name__)
         if isinstance(value, BaseException):
-            names = [cls.__name__ for cls in type(value).__mro__ if _is_builtin(cls)]
             known_class = next((("k", n) for n, cls in self._classes.items() if cls is type(value)), None)
             own = value.__dict__.get("_harena_error", -1)
-            cls = type(value) if _is_of_suite(type(value)) else names[0]
-            fields = plain_fields(value) if _is_of_suite(type(value)) else ()
+            is_suites = _is_of_suite(type(value))
+            cls = type(value) if is_suites else _library_name(type(value)) or next(names_of(type(value)))
+            fields = self._fields_of(value) if known_class is None else ()
             number = self._number_of(value) if own == -1 else -1
-            told = [self.item(part) for part in (cls, tuple(value.args), str(value), number, own, fields)]
+            made_of = arguments_of(value, value.args, lambda part: True)
+            told = [self.item(part) for part in (cls, made_of, str(value), number, own, fields)]
             return ("E", [known_class or told[0], *told[1:]])
         return self._give(value)
+
+    def _fields_of(self, error: BaseException) -> tuple[tuple[str, Any], ...]:
+        """What an exception that the suite has made holds beside its arguments; data alone of a class of its own."""
+        if _is_of_suite(type(error)):
+            return plain_fields(error)
+        return () if "_harena_error" in vars(error) else fields_of(error, self.is_plain)
 
     def _handed_name(self, value: Any) -> tuple[str, str] | None:
         """Module and path of a function that the candidate has handed out, which is its own again."""
@@ -1470,13 +1479,15 @@ def _made(cls: Any, arguments: Any, message: str, attributes: Any = (), *, is_ow
         _give_attributes(made, attributes)
         made.__dict__["_harena_message"] = message
         return made
-    try:
-        made = cls(*arguments)
-        _give_attributes(made, attributes)
-        if str(made) == message or not message or is_own:
-            return made
-    except Exception:  # noqa: BLE001, S110 (a class that wants other arguments than it keeps)
-        pass
+    # a class may want other arguments than it keeps: what it made of them is told, too
+    for make in (lambda: cls(*arguments), lambda: remade(cls, arguments, message)):
+        try:
+            made = make()
+            _give_attributes(made, attributes)
+            if str(made) == message or not message or is_own:
+                return made
+        except Exception:  # noqa: BLE001, S112 (it is tried in another way)
+            continue
     told = {"__init__": lambda self, *_: None, "__str__": lambda self: message, "__module__": cls.__module__}
     plain: Any = type(cls.__name__, (cls,), told)
     made = plain()
@@ -1679,6 +1690,17 @@ def _standard_name(value: Any) -> tuple[str, str] | None:
     for name in qualified.split("."):
         found = getattr(found, name, None)
     return (module, qualified) if found is value else None
+
+
+def _library_name(cls: Any) -> Any:
+    """What names a class of exceptions of a library's, or the nearest one that it derives from before a builtin one;
+    None where there is none."""
+    for part in cls.__mro__:
+        if _is_builtin(part):
+            return None
+        if not isinstance(part, ErrorClass) and is_library_class(part, named := _standard_name(part)):
+            return _Reference(("L", *named, next(names_of(part))))  # type: ignore[misc]
+    return None
 
 
 def _coroutine(candidate: Candidate, reference: Any) -> Any:

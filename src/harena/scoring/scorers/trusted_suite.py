@@ -52,6 +52,7 @@ from harena.scoring.guest import nobody as guest_nobody
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import proxy as guest_proxy
 from harena.scoring.guest import pytest as guest_pytest
+from harena.scoring.guest import raised as guest_raised
 from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import sides as guest_sides
 from harena.scoring.guest import snapshots as guest_snapshots
@@ -116,7 +117,7 @@ class TestOfNobody(unittest.TestCase):
 """
 _WITHOUT_ITS_FOLDER = "import sys\nsys.path[:] = [path for path in sys.path if path]\n"
 _HOME = (
-    *(guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries),
+    *(guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries, guest_raised),
     *(guest_effects, guest_snapshots, guest_home),
 )
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
