@@ -11,6 +11,7 @@ What crosses is plain data of the codec of `guest_driver`. An item is a scalar, 
     ("m", number)                a mutable object, whose state is told apart (see `MUTABLE`)
     ("t", items) ("z", items)    tuple, frozenset
     ("v", name, parts)           a value of the standard library, of the few in `VALUES`
+    ("#", kind, bytes)           a number, text or time of numpy's
     any other                    a reference, which each side makes and reads in its own way (`refer`, `meet`)
 
 An object is told of as long as both sides hold it. That a side holds it no more is seen by its reference count: an
@@ -152,6 +153,28 @@ def is_array(value: Any) -> bool:
     return cls.__name__ == "ndarray" and cls.__module__ == "numpy" and value.dtype.kind in "biufcSUmMO"
 
 
+def is_scalar(value: Any) -> bool:
+    """A number, a text, a truth or a time of numpy's."""
+    cls = type(value)
+    if cls.__module__ != "numpy" or "numpy" not in sys.modules:
+        return False
+    generic = getattr(sys.modules["numpy"], "generic", ())
+    return isinstance(value, generic) and value.dtype.kind in "biufcSUmM" and value.dtype.itemsize > 0
+
+
+def plain_of(value: Any) -> Any:
+    """The plain value that such a scalar stands for; any other is itself."""
+    return value.item() if is_scalar(value) else value
+
+
+def _scalar(kind: Any, data: Any) -> Any:
+    import numpy as np
+
+    if type(kind) is not str or type(data) is not bytes or not _ARRAY_KIND.fullmatch(kind) or kind[1] == "O":
+        raise GraphError("no scalar")
+    return np.ndarray((), np.dtype(kind), data)[()]
+
+
 def _array(state: Any, parts: list[Any]) -> Any:
     """One of this state: (type of its items, its shape, their bytes, or nothing and `parts`)."""
     import numpy as np
@@ -269,6 +292,8 @@ class Border:
         name = _VALUE_NAMES.get(kind)
         if name is not None:
             return ("v", name, [self.item(part) for part in VALUES[name][1](value)])
+        if is_scalar(value):
+            return ("#", value.dtype.str, value.tobytes())
         return self.refer(value)
 
     def _kind(self, value: Any) -> str | None:
@@ -401,6 +426,8 @@ class Border:
             return frozenset(map(self.value, item[1]))
         if kind == "v":
             return VALUES[item[1]][2](*map(self.value, item[2]))
+        if kind == "#":
+            return _scalar(item[1], item[2])
         return self.meet(item)
 
     # What need not be told any more.

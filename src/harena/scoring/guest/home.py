@@ -52,7 +52,7 @@ from harena.scoring.guest.functions import (
     told_attributes,
 )
 from harena.scoring.guest.given import is_data
-from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late
+from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late, plain_of
 from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.libraries import FUNCTIONS, is_of_library, place_of
 from harena.scoring.guest.raised import builtin_fields, class_here, remade
@@ -84,6 +84,11 @@ SPECIAL = (
     "__aenter__", "__aexit__", "__missing__",
 )  # fmt: skip
 """special methods that a stand-in may have where its class has them"""
+SAID = frozenset({
+    "__len__", "__contains__", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__hash__", "__eq__",
+    "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+})  # fmt: skip
+"""special methods whose answer Python makes a plain value"""
 DESCRIBING = ("__get__", "__set__", "__delete__", "__set_name__", "__fspath__")
 """special methods that no object of the suite's shows to a candidate, and one of the candidate's may have"""
 _VALUE_CLASSES = {
@@ -465,7 +470,8 @@ class Home(Border):
             if name in ("__exit__", "__aexit__") and len(positional) == 3 and isinstance(positional[1], BaseException):
                 return _left(target, name, positional[1])
             owner = type(target)
-            return getattr(owner, name)(target, *positional, **dict(keywords))
+            found = getattr(owner, name)(target, *positional, **dict(keywords))
+            return plain_of(found) if name in SAID else found
         if verb == "probe":
             return _probed(target, name, *positional)
         if verb == "derive":
@@ -546,9 +552,7 @@ class Home(Border):
     # References.
 
     def item(self, value: Any) -> Any:
-        """Turn a value into an item; a number of numpy's is a number."""
-        if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
-            value = value.item()
+        """Turn a value into an item."""
         if type(value) is dict and ("__spec__" in value or "__builtins__" in value):
             value = types.MappingProxyType(value)  # a module's names live here: the suite looks, and has no copy
         return super().item(value)
@@ -904,7 +908,7 @@ def _probed(target: Any, name: str, *operand: Any) -> bool:
     value = operand[0] if operand else object()
 
     def says_yes() -> bool:
-        return getattr(type(target), name)(target, value) is True
+        return plain_of(getattr(type(target), name)(target, value)) is True
 
     if may_have_effects(target, (name,)):
         said = COPIES.says_yes(target, says_yes, value)

@@ -62,7 +62,7 @@ from harena.scoring.guest.given import (
     special_methods,
     write,
 )
-from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError
+from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError, plain_of
 from harena.scoring.guest.hollow import watched
 from harena.scoring.guest.home import (
     DESCRIBING,
@@ -377,7 +377,8 @@ class Candidate(Border):
             self.trust.asked(verb, target, name, positional, keywords)
             found = self._seen_or_asked(verb, target, name, positional, keywords)
             self.trust.given(verb, target, name, found)
-            return found
+            # a truth of numpy's that an object says is judged as a truth
+            return plain_of(found) if _is_told_by_object(target) and type(plain_of(found)) is bool else found
         finally:
             self._asking -= 1
             if not self._asking:
@@ -671,7 +672,7 @@ class Candidate(Border):
     def is_plain(self, value: Any) -> bool:
         """It is of values that travel as they are, alone."""
         try:
-            encode(value)
+            encode(plain_of(value))
         except UncarriedError:
             return False
         return True
@@ -1376,6 +1377,10 @@ class _Reference:
     def __init__(self, item: tuple[Any, ...]) -> None:
         self.item = item
         self._harena_item = item
+
+
+def _is_told_by_object(target: Any) -> bool:
+    return isinstance(type(target), StandInClass) or type(target) is _Opaque
 
 
 def _gives_answers(verb: str, target: Any, name: str) -> bool:
