@@ -117,8 +117,16 @@ def special_methods(value: Any, known: Any) -> list[str]:
     if issubclass(cls, _STEPPED):
         own &= _STEP_METHODS
     elif is_mock(value) and not _is_made_of_calls(value):
-        own &= _COMPARED
+        own &= _STEP_METHODS if "__anext__" in own else _COMPARED
     return [name for name in known if name in own]
+
+
+def special_method(value: Any, name: str) -> Any:
+    """Its special method, bound as Python binds it where it asks for one by itself: a mock's takes no object."""
+    cls = type(value)
+    found = next(vars(part)[name] for part in cls.__mro__ if name in vars(part))
+    bind = getattr(type(found), "__get__", None)
+    return found if bind is None else bind(found, value, cls)
 
 
 def write(value: Any, name: Any, held: Any) -> None:
@@ -168,4 +176,5 @@ def _is_child(mock: Any, name: str) -> bool:
     """It is an attribute that the mock has because it was asked for, or given by its author."""
     if not _is_made_of_calls(mock) or name in _OF_MOCKS or name.startswith("assert"):
         return False
-    return not any(name in vars(part) for part in type(mock).__mro__ if part.__module__ == "unittest.mock")
+    # each mock has a class of its own, which has what the tests have put there (`PropertyMock`)
+    return not any(name in vars(part) for part in type(mock).__mro__[1:] if part.__module__ == "unittest.mock")

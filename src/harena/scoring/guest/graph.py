@@ -92,6 +92,12 @@ def _moment(value: Any) -> tuple[Any, ...]:
             _offset(value.tzinfo), value.fold)  # fmt: skip
 
 
+def _bytes_of_view(view: memoryview) -> Any:
+    """What it shows; itself shared where it can be written to by it, and all of it is shown."""
+    is_whole = not view.readonly and type(view.obj) is bytearray and view.contiguous and view.nbytes == len(view.obj)
+    return view.obj if is_whole else view.tobytes()
+
+
 VALUES: dict[str, tuple[type, Callable[[Any], tuple[Any, ...]], Callable[..., Any]]] = {
     "range": (range, lambda v: (v.start, v.stop, v.step), range),
     "slice": (slice, lambda v: (v.start, v.stop, v.step), slice),
@@ -129,7 +135,7 @@ VALUES: dict[str, tuple[type, Callable[[Any], tuple[Any, ...]], Callable[..., An
     "dict_items": (type({}.items()), tuple, lambda *pairs: dict(pairs).items()),
     "memoryview": (
         memoryview,
-        lambda v: (v.tobytes(), v.format, tuple(v.shape)),
+        lambda v: (_bytes_of_view(v), v.format, tuple(v.shape)),
         lambda data, form, shape: memoryview(data) if form == "B" else memoryview(data).cast(form, shape),
     ),
     "ellipsis": (type(...), lambda v: (), lambda: ...),

@@ -731,13 +731,19 @@ class Home(Border):
         special: Any = (),
         streams: Any = (),
         function: Any = None,
+        spec: Any = None,
     ) -> Any:
+        """What stands for an object of the suite's. `spec`: the class that a mock says to be of."""
         known = self._proxies.get(number)
         if known is None:
             if is_function:
                 known = self._speaker(number, name, *function)
             else:
-                made: Any = type(name, (Proxy,), {each: _special(each) for each in special})
+                told: dict[str, Any] = {each: _special(each) for each in special}
+                if spec is not None:
+                    said = self.value(spec)
+                    told["__class__"] = property(lambda proxy: said)
+                made: Any = type(name, (Proxy,), told)
                 count_as_streams(made, streams)
                 known = made(self, number)
             self._know(number, known)
@@ -769,7 +775,8 @@ class Home(Border):
         if kind is Attributes:
             return "u"
         if isinstance(value, type) or kind.__module__ not in self._on_both_sides:
-            return "y" if isinstance(value, _CONTAINERS) and not isinstance(value, enum.Enum) else None
+            # by its type: what stands for a mock may say that it is a dict
+            return "y" if issubclass(kind, _CONTAINERS) and not isinstance(value, enum.Enum) else None
         if isinstance(value, (BaseException, enum.Enum, *_IMMUTABLE, *_CONTAINERS, types.FunctionType)):
             return None
         return "i"

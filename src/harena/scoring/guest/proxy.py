@@ -59,6 +59,7 @@ from harena.scoring.guest.given import (
     is_withheld,
     plain_fields,
     read,
+    special_method,
     special_methods,
     write,
 )
@@ -659,7 +660,7 @@ class Candidate(Border):
             return None
         if verb == "special" and parts[1] in special_methods(given, SPECIAL):
             try:
-                found = getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
+                found = special_method(given, parts[1])(*parts[2], **dict(parts[3]))
             except RuntimeError as error:
                 if str(error) == "no running event loop":
                     self.waited = "it gives the candidate a coroutine that waits"
@@ -1000,7 +1001,17 @@ class Candidate(Border):
         name = str(getattr(value, "__name__", cls.__name__) if is_function or isinstance(value, type) else cls.__name__)
         function = self._told_function(number, value) if is_function else None
         kind = "P" if cls is functools.partial else "c"
-        return (kind, number, name, is_function, special_methods(value, SPECIAL), streams_of(value), function)
+        spec = self._spec_of(value)
+        more = () if spec is None or kind == "P" else (spec,)
+        return (kind, number, name, is_function, special_methods(value, SPECIAL), streams_of(value), function, *more)
+
+    def _spec_of(self, value: Any) -> Any:
+        """The class that a mock says to be of, as an item, where the candidate has it."""
+        said = value.__class__ if is_mock(value) else type(value)
+        if said is type(value) or not isinstance(said, type):
+            return None
+        is_theirs = any(said is each for each in self._classes.values())
+        return self.item(said) if is_theirs or _standard_name(said) is not None else None
 
     def _told_function(self, number: int, value: Any) -> tuple[Any, ...]:
         """The description of a function that is given, made once: a list of functions is told in each message."""
