@@ -34,6 +34,7 @@ import threading
 import time
 import types
 
+from harena.scoring.guest.alarms import Alarms
 from harena.scoring.guest.driver import MOST_FILES, OWNER, PLAIN, decode, encode, is_forked_child, out_of_reach
 from harena.scoring.guest.effects import may_have_effects
 from harena.scoring.guest.functions import (
@@ -57,6 +58,7 @@ from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.libraries import FUNCTIONS, is_of_library, place_of
 from harena.scoring.guest.raised import builtin_fields, class_here, remade
 from harena.scoring.guest.snapshots import COPIES
+from harena.scoring.guest.written import Written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -236,6 +238,8 @@ class Home(Border):
         self._errors_told = self._chained = 0
         self._loop: Any = None
         self._printed = _Printed()
+        self._written = Written()
+        self._alarms = Alarms()
         self._turn = threading.Condition(threading.RLock())
         self._had_pending = False
         self._open = 0
@@ -276,7 +280,8 @@ class Home(Border):
                 talks = self._talks
                 self._open += 1
                 self._turn.notify_all()
-            message = ("give", (self._done(*request),))
+            with self._alarms.let_through():
+                message = ("give", (self._done(*request),))
         except StopIteration as error:
             message = ("stop", (error.value,))
         except BaseException as error:  # whatever it raised is the answer
@@ -346,13 +351,18 @@ class Home(Border):
             telling.append(self._untold.pop(0))
             described.append(self._described(telling[-1]))
         try:
-            return encode((kind, items, states, dropped, (described, self._printed.taken())), most_parts=MOST_PARTS)
+            said = (described, self._printed.taken(), *filter(None, (self._written.taken(),)))
+            return encode((kind, items, states, dropped, said), most_parts=MOST_PARTS)
         except BaseException:  # raised again: whatever stopped it, these classes are told of next time
             self._untold[:0] = telling  # what is said instead tells of them
             raise
 
     def ask_suite(self, verb: str, *parts: Any) -> Any:
         """Let the suite do something with its own objects. Raises what that raised."""
+        with self._alarms.held():
+            return self._asked_of_suite(verb, *parts)
+
+    def _asked_of_suite(self, verb: str, *parts: Any) -> Any:
         self._waiting.append(None)
         with self._turn:  # one thread talks at a time, and only while the suite waits for an answer
             try:
@@ -964,7 +974,6 @@ def serve() -> None:
     OWNER.add(os.getpid())
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
-    os.dup2(2, 1)
     _FOLDER[0] = os.getcwd()
     sys.path.insert(0, _FOLDER[0])
     _give_up_names(os.listdir("."))

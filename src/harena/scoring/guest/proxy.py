@@ -14,6 +14,7 @@ import ast
 import builtins
 import collections
 import contextlib
+import decimal
 import functools
 import importlib.abc
 import importlib.machinery
@@ -124,6 +125,8 @@ _CONTAINERS = ("list", "set", "dict", "deque", "bytearray")
 _LARGE_ANSWER_BYTES = 64 * 1024
 """size of all answers together; with less, a question that is too large is so by the suite's doing"""
 _DEEP_ANSWER_TUPLES = 10
+_MOST_WRITTEN_BYTES = 4 * 1024 * 1024
+"""size limit of all that the candidate writes to descriptor 1, in the whole suite"""
 _NESTING = tuple(encode(kind) for kind in "tzvwE")
 _MOST_OBJECTS = 2**31
 _LONG_WAIT_SECONDS = 0.25
@@ -178,6 +181,9 @@ class Candidate(Border):
         self._caught = caught
         self._program = program
         self._channel = channel
+        self._left_to_write = 0 if channel is None else _MOST_WRITTEN_BYTES
+        """what of the candidate's output may still be written to descriptor 1, which is this process's own to say its
+        word on where the candidate is its child"""
         self._on_both_sides = frozenset(on_both_sides)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.RLock()
@@ -571,7 +577,7 @@ class Candidate(Border):
             if self.heard is not None:
                 self.heard.keep(body)
             self._heard_tuples += sum(map(body.count, _NESTING))
-            kind, items, states, dropped, (described, printed) = decode(body, 0)[0]
+            kind, items, states, dropped, (described, printed, *written) = decode(body, 0)[0]
             for description in described:
                 self._learn(*description)
             self._receiving += 1
@@ -587,6 +593,10 @@ class Candidate(Border):
             raise self._no_answer(f"the candidate's process does not answer: {error!r}") from None
         if type(printed) is str and printed:
             sys.stdout.write(printed)
+        if written and type(written[0]) is bytes and self._left_to_write:
+            sys.stdout.flush()
+            os.write(1, written[0][: self._left_to_write])
+            self._left_to_write = max(0, self._left_to_write - len(written[0]))
         return kind, roots
 
     def end(self) -> None:
@@ -1091,6 +1101,8 @@ class Candidate(Border):
             self._notes_library(f"{item[3]}, a function of a library's")
         if kind == "o" and _is_of_c(self._classes[item[2]]):
             self._notes_library("a method of one of Python's own classes")
+        if kind == "o" and _is_kept_by_name(self._classes[item[2]]):
+            self._notes_library(f"a {self._classes[item[2]].__name__}, of which each side has its own")
         number = item[2] if kind == "w" else item[1]
         found = self._values.get(number) if kind == "w" else self._stand_ins.get(number)
         if found is None:
@@ -1436,6 +1448,8 @@ def _known_class(module: str, qualified: str, on_both_sides: Collection[str] = (
         return found
     if any(hasattr(found, name) for name in ("__get__", "__set__", "__set_name__")):  # a class of the suite's asks it
         return None
+    if module == "decimal" and found is not decimal.Decimal:  # objects of its other classes are no values
+        return None
     return found if module in ("decimal", "fractions", "datetime", "uuid", "enum", "abc") else None
 
 
@@ -1455,6 +1469,12 @@ def _is_of_library(module: str) -> bool:
 def _is_of_c(cls: Any) -> bool:
     """A class of functions that Python makes of what is written in C."""
     return cls.__module__ == "builtins" and cls.__name__ in _OF_C
+
+
+def _is_kept_by_name(cls: Any) -> bool:
+    """Objects of this class are had by a name, and are the same for everybody in one process."""
+    place = (cls.__module__, cls.__name__)
+    return place in (("builtins", "module"), ("logging", "Logger"), ("logging", "RootLogger"))
 
 
 def _is_installed(module: str) -> bool:
@@ -1867,6 +1887,17 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if isinstance(self._candidate, Nobody):
             return nobodys_module(spec.name, self._candidate, self._exported(spec.name))
         return StandInModule(spec.name)
+
+    def get_code(self, name: str) -> Any:
+        """The code of a trusted module, for who runs it as a program (`runpy`). Raises ImportError for a candidate's,
+        whose code is elsewhere."""
+        if name in self._trusted:
+            path, text = self._trusted[name]
+            return compile(text, path, "exec", dont_inherit=True)
+        if isinstance(self._candidate, Nobody):
+            self._candidate.ask("call", name)
+        self._candidate.note(f"it runs {name} as a program in its own process", is_doubt=False)
+        raise ImportError(f"the code of {name} is in another process", name=name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Run a trusted module, or connect a stand-in with the candidate."""

@@ -14,6 +14,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.parts import folders_of
 from harena.scoring.guest import absent as guest_absent
+from harena.scoring.guest import alarms as guest_alarms
 from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserted as guest_asserted
 from harena.scoring.guest import begun as guest_begun
@@ -70,6 +71,7 @@ from harena.scoring.guest import valued as guest_valued
 from harena.scoring.guest import waits as guest_waits
 from harena.scoring.guest import watch as guest_watch
 from harena.scoring.guest import watched_beside as guest_watched_beside
+from harena.scoring.guest import written as guest_written
 from harena.scoring.guest_sources import guest_argv, guest_program
 from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
@@ -118,7 +120,7 @@ class TestOfNobody(unittest.TestCase):
 _WITHOUT_ITS_FOLDER = "import sys\nsys.path[:] = [path for path in sys.path if path]\n"
 _HOME = (
     *(guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries, guest_raised),
-    *(guest_effects, guest_snapshots, guest_home),
+    *(guest_effects, guest_snapshots, guest_alarms, guest_written, guest_home),
 )
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
