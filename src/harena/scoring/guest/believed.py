@@ -57,7 +57,7 @@ class Believed:
         self._trusted, self._texts, self._swallowed, self._taken = trusted, texts, swallowed, taken
         self.used = Used(tools)
         self._own = _Own(trusted, texts)
-        self._watched = watched = WatchedBeside(hollow, kin)
+        self._watched = watched = WatchedBeside(hollow, kin, self._own.named)
         self._hands = any(map(_hands_functions, texts.values()))
         asked = compared_beside.comparisons(self._own.named, self._own.made)
         asked.update(watched.functions(asked))

@@ -1,12 +1,13 @@
 """What trusted tests that share their process with a candidate compare, compute and make, as it is watched there.
 
-The functions that stand in the place of operators (`guest_compared`) say no of objects that equal everything of
-their class (`guest_kin`), and what they say of nothing is noted (`guest_hollow`). Standard
-library only, Python 3.8 and up.
+The functions that stand in the place of operators (`guest_compared`) are given plain arrays (`guest_arrays`), say no of
+objects that equal everything of their class (`guest_kin`), and what they say of nothing is noted (`guest_hollow`).
+Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
 
+from harena.scoring.guest.arrays import Arrays
 from harena.scoring.guest.compared import COMPARED, OPERATING, PAIR
 from harena.scoring.guest.hollow import FREE_OPERATED, OPERATED
 from harena.scoring.guest.kin import MADE, Making, watching_equality, watching_pairs
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 class WatchedBeside:
     """The watches of one run."""
 
-    def __init__(self, hollow: Hollow, kin: Kin) -> None:
+    def __init__(self, hollow: Hollow, kin: Kin, is_named: Callable[[type], bool]) -> None:
+        """`is_named`: whether the tests name a class of the candidate's."""
         self._hollow, self._kin = hollow, kin
+        hollow.plain = Arrays(is_named, hollow.is_installed).plain
 
     def functions(self, judging: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
         """By their names in the tests' code; `judging`: those that stand there without a watch."""

@@ -29,6 +29,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import FileWatch, ReadWatch, SandboxPort, WatchesFiles
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.guest import arrays as guest_arrays
 from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserts as guest_asserts
 from harena.scoring.guest import calls as guest_calls
@@ -92,7 +93,7 @@ _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed),
     *(guest_executed, guest_hollow, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
-    *(guest_frames, guest_taken, guest_kin, guest_watched_beside, guest_used, guest_asserts),
+    *(guest_frames, guest_taken, guest_arrays, guest_kin, guest_watched_beside, guest_used, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024

@@ -15,6 +15,7 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.parts import folders_of
 from harena.scoring.guest import absent as guest_absent
 from harena.scoring.guest import alarms as guest_alarms
+from harena.scoring.guest import arrays as guest_arrays
 from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserted as guest_asserted
 from harena.scoring.guest import begun as guest_begun
@@ -270,7 +271,7 @@ def suite_argv(
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
                  guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames, guest_taken,
-                 guest_kin, guest_watched_beside, guest_used, guest_believed)  # fmt: skip
+                 guest_arrays, guest_kin, guest_watched_beside, guest_used, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv(
