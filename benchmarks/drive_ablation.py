@@ -101,7 +101,7 @@ async def _block(operation: Operation, order: Order, tree: OwnTree) -> dict[str,
 
 
 def first(order: Order, tree: OwnTree) -> Sides:
-    """As `drive`, for fresh Python processes, each from its start until it has ended."""
+    """Measure fresh Python processes, each from its start until it has ended, as `drive` measures programs."""
     sides: Sides = {"with": [], "without": []}
     for number in range(order.rounds):
         for side in list(sides)[:: 1 if number % 2 else -1]:

@@ -127,7 +127,7 @@ async def _without_end(step: Callable[[int], Awaitable[None]], at_once: int = AT
 
 
 async def created_and_dropped(client: Client) -> None:
-    """See `benchmarks.hostile`, as for all that follow."""
+    """Create sandboxes and drop the answers; `benchmarks.hostile` says what each behaviour here is for."""
 
     async def step(_: int) -> None:
         made = await asyncio.gather(*(client.sandbox() for _ in range(40)))
@@ -235,7 +235,7 @@ async def events(client: Client) -> None:
 
 
 async def cursor_loops(client: Client) -> None:
-    """Of each list that has pages."""
+    """Follow the cursors of each list that has pages."""
     lists = ("sandboxes", "benchmark_jobs", "scenarios", "training_jobs", "objects?kind=dataset", "calibrations")
     cursors: dict[str, str] = {}
     await asyncio.gather(*(client.sandbox() for _ in range(20)))
@@ -251,7 +251,7 @@ async def cursor_loops(client: Client) -> None:
 
 
 async def cancelled_jobs(client: Client) -> None:
-    """As fast as they are accepted."""
+    """Create jobs as fast as they are accepted, and cancel them."""
 
     async def step(number: int) -> None:
         rows = [{**ENDLESS, "id": f"s{each}"} for each in range(50)]
@@ -265,7 +265,7 @@ async def cancelled_jobs(client: Client) -> None:
 
 
 async def listings(client: Client) -> None:
-    """Of one sandbox each time."""
+    """List the files of one sandbox each time."""
     sandbox = await client.sandbox()
     filling = asyncio.ensure_future(client.run(sandbox, _FILL))
     try:

@@ -34,7 +34,7 @@ CHECKS = [(-3, 0), (0, 1), (4, 2), (7, 3)]
 """(x, what is added to it in the answer that is wanted, modulo what the program has)"""
 
 CORES = len(os.sched_getaffinity(0))
-"""that this process may use"""
+"""number of cores that this process may use"""
 
 Seconds = dict[str, float]
 
@@ -70,7 +70,7 @@ def run_harena(reward: str, steps: int, group_size: int, tokens: int) -> list[Se
         """The program that belongs to a text."""
 
         def program(self, text: str, names: Any = (), form: Any = None) -> str:
-            """See CodeTests."""
+            """Implements `CodeTests`."""
             return program(text)
 
     tokenizer = character_tokenizer(ALPHABET)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 WAYS = ("direct", "sqlite", "postgres", "plain")
 BLUEPRINT = "python-warm"
 TIMEOUT_SECONDS = 10.0
-"""of one program; none of those used here comes near it"""
+"""limit of one program; none of those used here comes near it"""
 
 
 class Way(Protocol):

@@ -70,7 +70,7 @@ class Game:
 
 
 class SandboxGame(Game):
-    """The same, with answers from a program in a sandbox that lives for the game."""
+    """The game with answers from a program in a sandbox, which lives as long as the game."""
 
     async def reset(self, row: PromptRow) -> None:
         """Begin."""

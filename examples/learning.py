@@ -86,7 +86,7 @@ class Shuffled:
     recipe: RewardRecipe
     rng: random.Random
     window: int
-    """as many as one step has: the rewards that one may get"""
+    """number of rewards of one step, among which a rollout gets another one's"""
     before: list[float] = field(default_factory=list)
     deterministic: bool = False
 
@@ -173,7 +173,7 @@ class Proof:
         return {key: value for key, value in given.items() if value is not None}
 
     def control(self, model: Path, stage: Stage) -> None:
-        """The same RL with shuffled rewards: no job offers that, so it is the loop that jobs run."""
+        """Run the RL with shuffled rewards: no job offers that, so it is the loop that jobs run."""
         asyncio.run(self._control(model, stage))
 
     def imitate_verified(self, model: Path, *, seconds: float, seconds_per_step: float, stage: Stage) -> None:

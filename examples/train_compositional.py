@@ -17,12 +17,12 @@ from learning import Recipe
 from learning_command import Rows, parser, prove
 
 RIGHT_SHARE = 0.2
-"""of single operations"""
+"""share of single operations that a demonstration has right"""
 DEMONSTRATIONS = 6000
 DEPTHS = (1, 2, 3, 4)
 """operations of a demonstration"""
 DEPTH = 4
-"""of the prompts that are learned from, and held out"""
+"""operations in a prompt that is learned from, or held out"""
 
 
 def rows(recipe: Recipe, held_out: int) -> Rows:

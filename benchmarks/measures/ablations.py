@@ -38,7 +38,7 @@ MEANING = {
 }
 BY_THE_CLOCK = frozenset({"claim"})
 LEAST_EARNED = 0.1
-"""of a row; what earns less in every row is not worth its reading, unless it is needed for another reason"""
+"""share of a row; what earns less in every row is not worth its reading, unless it is needed for another reason"""
 FIRST_COUNT = 1
 """operations of the row `first` in one run: each is a process of its own"""
 

@@ -21,7 +21,7 @@ from benchmarks.machine import OwnTree
 from benchmarks.workload import suite
 
 EVERY = 20
-"""of the answers one is a loop, where there are loops"""
+"""one in so many answers is a loop, where there are loops"""
 SLEEPERS, SLEEP_SECONDS = 300, 1
 HARENA = (sys.executable, "-m", "harena.cli.main")
 _ROOT = Path(__file__).parents[2]
@@ -112,7 +112,7 @@ def _alternated(place: Path, tree: OwnTree, rounds: int, label: str, *, passing:
 
 
 def _starts(place: Path, tree: OwnTree, rounds: int) -> dict[str, Any]:
-    """Of commands that do next to nothing, and of a job of one row: what every command takes before its work."""
+    """Measure commands that do next to nothing, and a job of one row: what every command takes before its work."""
     found = {}
     for name, command in (
         ("harena --version", lambda: _done([*HARENA, "--version"])),

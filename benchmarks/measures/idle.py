@@ -15,7 +15,7 @@ from benchmarks.machine import descendants, meminfo, pss_kib
 SETTLE_SECONDS = 2.0
 
 KERNEL = ("Slab", "KernelStack", "PageTables", "SecPageTables", "Percpu")
-"""of /proc/meminfo; together what the kernel keeps for processes, namespaces, mounts and cgroups"""
+"""rows of /proc/meminfo: together what the kernel keeps for processes, namespaces, mounts and cgroups"""
 
 FILES = "Shmem"
 """pages of tmpfs: the sandbox's files"""

@@ -43,7 +43,7 @@ class Window:
     """What the honest workspace met in one window."""
 
     seconds: list[float] = field(default_factory=list)
-    """of each claim + echo"""
+    """time of each claim + echo"""
     runs: int = 0
     wrong: list[str] = field(default_factory=list)
     """runs whose verdict is not the known one"""

@@ -74,7 +74,7 @@ async def _measure(count: int) -> dict[str, Any]:
 
 
 def _first(program: Program) -> Program:
-    """The same program as the first of a suite of one."""
+    """The program as the first of a suite of one."""
     return replace(program, index=0)
 
 

@@ -52,16 +52,16 @@ class Slow:
     median_seconds: float
 
     def latency(self, place: int, sample: int, readmissions: int = 0) -> float:
-        """Of the reward of this sample of the group at this place, in seconds."""
+        """Seconds until the reward of this sample comes, in the group at this place."""
         drawn = random.Random(f"{self.seed}/{place}/{sample}/{readmissions}").gauss(0.0, SIGMA)
         return self.median_seconds * math.exp(drawn)
 
     async def prepare(self, rows: Any) -> None:
-        """See Rollouts."""
+        """Implements `Rollouts`."""
         await self.inner.prepare(rows)
 
     async def rollout(self, request: Any, policy: Any) -> Any:
-        """See Rollouts."""
+        """Implements `Rollouts`."""
         trajectory = await self.inner.rollout(request, policy)
         _, place, sample, readmissions, _ = request.key
         if self.median_seconds:
@@ -69,7 +69,7 @@ class Slow:
         return trajectory
 
     def metrics(self) -> Any:
-        """See Rollouts."""
+        """Implements `Rollouts`."""
         return self.inner.metrics()
 
 

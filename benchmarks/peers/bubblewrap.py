@@ -11,7 +11,7 @@ from benchmarks.verdicts import Ending
 
 
 class Bubblewrap:
-    """The same interpreter as plain_subprocess, bound read-only at its own path."""
+    """Runs the interpreter of plain_subprocess, bound read-only at its own path."""
 
     def __init__(self) -> None:
         self._python = PlainPython()

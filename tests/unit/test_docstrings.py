@@ -11,7 +11,8 @@ import pytest
 
 from parsed_sources import tree_of
 
-ROOT = Path(__file__).parents[2] / "src" / "harena"
+REPOSITORY = Path(__file__).parents[2]
+ROOT = REPOSITORY / "src" / "harena"
 FRAGMENT = re.compile(r"(of|as|the same|that|those|see)\b", re.IGNORECASE)
 """how a docstring begins that continues a sentence which only its author has in mind, or sends its reader elsewhere"""
 
@@ -44,6 +45,17 @@ def test_no_docstring_opens_as_a_fragment(room: str) -> None:
         f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
         for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
         if path.suffix == ".py"
+        for line, text in fragments(tree_of(path))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "examples", "scripts"])
+def test_no_docstring_beside_the_package_opens_as_a_fragment(folder: str) -> None:
+    """What a newcomer runs first is read first."""
+    found = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {text.splitlines()[0]}"
+        for path in sorted((REPOSITORY / folder).rglob("*.py"))
         for line, text in fragments(tree_of(path))
     ]
     assert found == []

@@ -68,7 +68,7 @@ class GatewayLedger:
 
 
 class RequestRate:
-    """So many requests in a minute, of which so many may come at once."""
+    """Limits requests in a minute, and how many of them may come at once."""
 
     def __init__(self, per_minute: int, time: Callable[[], float]) -> None:
         """`time` never goes back."""

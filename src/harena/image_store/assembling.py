@@ -50,7 +50,7 @@ class Progress:
     digest: str | None = None
 
     def arrived(self, size: int) -> None:
-        """So many bytes are here."""
+        """Note how many bytes are here."""
         self.tell(downloaded_bytes=max(size, self.downloaded_bytes))
 
     def tell(self, **changes: object) -> None:

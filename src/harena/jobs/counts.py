@@ -35,7 +35,7 @@ class RunCounts:
         self.never_begun(1)
 
     def never_begun(self, runs: int) -> None:
-        """So many queued runs are not run any more, and nothing more is known of them."""
+        """Note that this many queued runs are not run any more; nothing more is known of them."""
         self._counts = replace(self._counts, cancelled=self._counts.cancelled + runs)
 
     def finished(self, number: int, result: RunResult) -> None:

@@ -100,7 +100,7 @@ class OwnedSandboxes:
     async def oldest(
         self, handles: Sequence[SandboxHandle], count: int, *, after: tuple[datetime, str] | None
     ) -> Sequence[SandboxHandle]:
-        """So many of them, oldest first: those that were created `after` (when, id). Other work has its turn after
+        """The oldest `count` of them that were created `after` (when, id), oldest first. Other work has its turn after
         SORTED_AT_ONCE of them."""
         found: list[SandboxHandle] = []
         for begin in range(0, len(handles), SORTED_AT_ONCE):

@@ -33,7 +33,7 @@ class Buckets(Protocol):
     """What each key may still ask at once."""
 
     def spent_elsewhere(self, name: str, requests: int, seconds: float) -> None:
-        """So many requests of this key were let in by other servers in this time."""
+        """Note how many requests of this key other servers let in during this time."""
 
 
 class SharedRates:

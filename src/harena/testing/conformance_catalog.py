@@ -113,7 +113,7 @@ class CatalogConformance:
         }
 
     async def test_inline_scenarios_refer_to_stored_contracts(self, operations: Operations) -> None:
-        """To the newest, or to a version; an inline contract has no version."""
+        """A reference is to the newest version or to one that it names; an inline contract has no version."""
         for contract in (SUM, MAX):
             await operations.create_catalog_entry("scoring_contracts", {"name": "inline", "contract": contract})
         scorings: dict[str, dict[str, Any]] = {

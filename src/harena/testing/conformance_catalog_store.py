@@ -122,7 +122,7 @@ class CatalogStoreConformance:
             assert await store.content("w", digest) is None
 
     async def test_a_calibration_is_reported_once(self, store: CatalogStorePort) -> None:
-        """And found with its version of the scenarios, newest first."""
+        """A calibration is found with its version of the scenarios, newest first."""
         for number in (1, 2):
             calibration = NewCalibration(
                 job_id=f"job_{number}",

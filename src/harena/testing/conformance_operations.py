@@ -408,7 +408,7 @@ class OperationsConformance(
         assert (await operations.wait_benchmark_job(job["id"]))["state"] == "cancelled"
 
     async def test_mistakes_in_a_file_have_their_lines(self, operations: Operations, tmp_path: Path) -> None:
-        """And the file's name, wherever it is read."""
+        """The line and the file's name are told, wherever the file is read."""
         file = tmp_path / "broken.yaml"
         file.write_text("- id: one\n  candidat: 5\n  scoring: {type: stdio, cases: [{stdout: x}]}\n")
         with pytest.raises(ValidationError, match=r"broken.yaml:2: .*candidat"):

@@ -126,7 +126,7 @@ class RegistryConformance:
         assert await operations.get_object("capability", "solver@3.0.0") == made
 
     async def test_a_version_is_deleted(self, operations: Operations, tmp_path: Path) -> None:
-        """By its whole name; others of the same content stay, and the version can be published anew."""
+        """A version is deleted by its whole name; others of the same content stay, and it can be published anew."""
         place = write(tmp_path / "rows", {"rows.jsonl": jsonl(ROWS)})
         for version in "12":
             await push(operations, "dataset", place, f"gone@{version}")
@@ -279,7 +279,7 @@ class RegistryConformance:
         assert (await operations.wait_training_job(job["id"]))["state"] == "completed"
 
     async def test_rows_that_cannot_be_rewarded(self, operations: Operations, tmp_path: Path) -> None:
-        """Are said when the job is submitted, with their lines."""
+        """They are named when the job is submitted, with their lines."""
         rows = write(tmp_path / "d", {"rows.jsonl": jsonl([*ROWS, {"prompt": "1 + 1", "reward": 1.0}])}) / "rows.jsonl"
         recipe = {"name": "exact_match_v1"}
         request: TrainingJobFields = {

@@ -39,7 +39,7 @@ class RegistryStoreConformance:
     """All of it."""
 
     async def test_a_row_comes_back_as_it_was(self, store: RegistryStorePort) -> None:
-        """By its whole name, and by no other."""
+        """A version is found by its whole name, and by no other."""
         added = await store.add(row("a", "1"))
         assert added == ObjectVersion(**asdict(row("a", "1")), sequence=added.sequence)
         assert await store.find("w", "dataset", "a", "1") == added

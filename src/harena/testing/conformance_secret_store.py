@@ -26,7 +26,7 @@ class SecretStoreConformance:
     """All of it."""
 
     async def test_a_secret_opens_as_it_was_set(self, store: SecretStorePort, other: SecretStorePort) -> None:
-        """By its workspace and name, and by no other; also what looks as if it were sealed."""
+        """A secret is found by its workspace and name, and by no other; also what looks as if it were sealed."""
         for value in ("v", "sealed:1:v", '["w", "A", [], "x"]', "line\nline"):
             kept = await store.set(new("A", value), most=9)
             assert kept is not None

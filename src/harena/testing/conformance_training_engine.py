@@ -79,7 +79,7 @@ class TrainingEngineConformance:
             assert ended or len(got.tokens) == request.sampling.max_new_tokens
 
     async def test_the_same_request_draws_the_same(self, engine: Engine) -> None:
-        """To the bit; another key draws something else."""
+        """Equal keys draw the same to the bit; another key draws something else."""
         asked = requests(engine)
         once = await sampled(engine, asked)
         assert await sampled(engine, asked) == once

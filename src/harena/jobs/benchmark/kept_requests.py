@@ -95,7 +95,7 @@ class _Decompressor:
         self._ready = b""
 
     def line(self) -> bytes:
-        """To the next line's end, or all there is."""
+        """Read to the next line's end, or all there is."""
         found = [self._ready]
         while b"\n" not in found[-1] and (piece := self._piece()):
             found.append(piece)

@@ -1123,7 +1123,7 @@ class LinuxSandbox:
             self.loop.remove_writer(self._channel.fileno())
 
     def _receive(self, most: int = _MESSAGES_PER_TURN) -> None:
-        """So many messages: whoever floods the channel must not hold up the event loop."""
+        """Handle at most `most` messages: whoever floods the channel must not hold up the event loop."""
         for _ in range(most):
             if self._channel.fileno() < 0:
                 return

@@ -9,8 +9,9 @@ from collections.abc import Hashable
 
 
 class Shares:
-    """So many of one kind at one time. A workspace has no more than are left for others (the dynamic thresholds of
-    shared buffers): one alone gets a half, a second one beside it a quarter. Used from any thread."""
+    """A number of one kind of thing that may be in use at one time. A workspace has no more than are left for others
+    (the dynamic thresholds of shared buffers): one alone gets a half, a second one beside it a quarter. Used from any
+    thread."""
 
     def __init__(self, most: int) -> None:
         self.most = most
