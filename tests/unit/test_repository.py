@@ -165,6 +165,13 @@ def test_the_changelog_has_the_version_of_the_package_on_top() -> None:
     assert headings[0] == "Unreleased" or headings[0] == version
 
 
+def test_the_description_of_the_package_has_no_link_into_the_repository() -> None:
+    """An index shows it, and whoever installs a wheel has no folder that such a link could lead into."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    links = re.findall(r"\]\(([^)]*)\)", (ROOT / project["readme"]).read_text(encoding="utf-8"))
+    assert [link for link in links if not link.startswith("https://")] == []
+
+
 def test_the_glossary_is_sorted_and_says_each_word_once() -> None:
     """A word that is explained twice has two meanings."""
     words = re.findall(r"^\*\*(.+?)\*\*", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
