@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "jobs": CORE | {"scoring"},
     "training": CORE | {"sdk", "scoring", "worlds"},
     "node": BELOW_NODE,
-    **dict.fromkeys(("server", "fleet", "compat"), BELOW_NODE | {"node"}),
+    **dict.fromkeys(("server", "fleet", "faces"), BELOW_NODE | {"node"}),
     "integrations": CORE | {"sdk", "training"},
     "cli": CORE | {"sdk", "server", "harena"},
     "testing": CORE | {"training"},
