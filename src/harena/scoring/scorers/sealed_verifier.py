@@ -17,7 +17,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from harena.core.errors import SandboxFileError
-from harena.core.models import ExecOutcome, ExecRequest
+from harena.core.models import ExecOutcome, ExecRequest, FileInfo
 from harena.core.ports import MovesTrees, SandboxPort
 from harena.scoring.contracts.harbor import HarborContract, is_of_system, is_within
 from harena.scoring.scorers.image_programs import FIND_FILES, FIND_INSTALLED, FIND_LINKED, find_programs
@@ -459,13 +459,30 @@ async def adopt_times(sealing: Sealing, theirs: SandboxPort, ours: SandboxPort) 
                 await ours.adopt_times(tree.path, packed)
 
 
-async def _is_folder(sandbox: SandboxPort, path: str) -> bool:
+async def _about(sandbox: SandboxPort, path: str) -> tuple[FileInfo | None, str]:
+    """(what is there, a link as a link; else why it cannot be told). Raises SandboxFileError for what is the platform's
+    fault."""
     try:
-        return (await sandbox.stat(path)).kind == "directory"
+        return await sandbox.stat(path), ""
     except SandboxFileError as error:
-        if error.reason not in ("NOT_FOUND", "NOT_A_DIRECTORY", "PERMISSION_DENIED"):
+        if error.reason not in _LEFT_OUT:
             raise
-        return False
+        return None, error.reason or ""
+
+
+async def _entries(sandbox: SandboxPort, path: str) -> list[FileInfo] | None:
+    """What is in a folder; None where it cannot be told. Raises SandboxFileError for what is the platform's fault."""
+    try:
+        return await sandbox.list_dir(path)
+    except SandboxFileError as error:
+        if error.reason not in _LEFT_OUT:
+            raise
+        return None
+
+
+async def _is_folder(sandbox: SandboxPort, path: str) -> bool:
+    about, _ = await _about(sandbox, path)
+    return about is not None and about.kind == "directory"
 
 
 async def take_over(sealing: Sealing, theirs: SandboxPort, ours: SandboxPort) -> None:
@@ -516,13 +533,10 @@ async def _take_tree(tree: Tree, theirs: SandboxPort, ours: SandboxPort) -> None
 
 async def _is_empty(sandbox: SandboxPort, path: str) -> bool:
     """A folder without anything in it, and with the rights that folders have."""
-    try:
-        about = await sandbox.stat(path)
-        return about.kind == "directory" and about.mode & 0o7777 == 0o755 and not await sandbox.list_dir(path)
-    except SandboxFileError as error:
-        if error.reason not in ("NOT_FOUND", "NOT_A_DIRECTORY", "PERMISSION_DENIED"):
-            raise
+    about, _ = await _about(sandbox, path)
+    if about is None or about.kind != "directory" or about.mode & 0o7777 != 0o755:
         return False
+    return await _entries(sandbox, path) == []
 
 
 def _led_to(path: str, target: str) -> str:
@@ -534,12 +548,8 @@ async def _new_in(folder: str, theirs: SandboxPort, ours: SandboxPort) -> list[s
     """Folders in this one that nobody had before the candidate."""
     names = []
     for sandbox in (theirs, ours):
-        try:
-            names.append({entry.name for entry in await sandbox.list_dir(folder) if entry.kind == "directory"})
-        except SandboxFileError as error:
-            if error.reason not in _LEFT_OUT:
-                raise
-            names.append(set())
+        entries = await _entries(sandbox, folder) or ()
+        names.append({entry.name for entry in entries if entry.kind == "directory"})
     return [f"{folder}/{name}" for name in sorted(names[0] - names[1])]
 
 
@@ -554,41 +564,27 @@ async def _new_folder(tree: Tree, taken: Sequence[str], theirs: SandboxPort, our
             return None
         if folder in (*_WITH_MORE, *_TOO_WIDE) or is_of_system(folder):
             continue
-        try:
-            await ours.stat(folder)
-        except SandboxFileError as error:
-            if error.reason != "NOT_FOUND":
-                return None
-            if not await _is_folder(theirs, folder) or any(
-                is_within(path, folder) for path in taken if path != tree.path
-            ):
-                return None
-            return folder
+        about, why = await _about(ours, folder)
+        if about is not None:
+            continue
+        is_new = why == "NOT_FOUND" and await _is_folder(theirs, folder)
+        return folder if is_new and not any(is_within(path, folder) for path in taken if path != tree.path) else None
     return None
 
 
 async def _new_target(tree: Tree, taken: Sequence[str], theirs: SandboxPort, ours: SandboxPort) -> str | None:
     """The file, or folder, that a link leads to and that nobody had before the candidate; None where it is no such."""
-    try:
-        about = await theirs.stat(tree.path)
-        if about.kind != "link" or about.target is None:
-            return None
-        target = _led_to(tree.path, about.target)
-        if _is_in(target, taken) or is_of_system(target) or target in (*_WITH_MORE, *_TOO_WIDE, "/"):
-            return None
-        if (await theirs.stat(target)).kind not in ("file", "directory"):
-            return None
-    except SandboxFileError as error:
-        if error.reason not in _LEFT_OUT:
-            raise
+    about, _ = await _about(theirs, tree.path)
+    if about is None or about.kind != "link" or about.target is None:
         return None
-    try:
-        await ours.stat(target)
-    except SandboxFileError as error:
-        if error.reason not in _LEFT_OUT:
-            raise
-        return target if error.reason == "NOT_FOUND" else None
-    return None
+    target = _led_to(tree.path, about.target)
+    if _is_in(target, taken) or is_of_system(target) or target in (*_WITH_MORE, *_TOO_WIDE, "/"):
+        return None
+    found, _ = await _about(theirs, target)
+    if found is None or found.kind not in ("file", "directory"):
+        return None
+    _, why = await _about(ours, target)
+    return target if why == "NOT_FOUND" else None
 
 
 async def _take_named(tree: Tree, taken: Sequence[str], theirs: SandboxPort, ours: SandboxPort) -> float | None:
@@ -623,10 +619,10 @@ async def _take_named(tree: Tree, taken: Sequence[str], theirs: SandboxPort, our
 
 
 async def _is_same(sandbox: SandboxPort, path: str, content: bytes, mode: int) -> bool:
+    about, _ = await _about(sandbox, path)
+    if about is None or about.kind != "file" or about.mode & 0o7777 != mode or about.size_bytes != len(content):
+        return False
     try:
-        about = await sandbox.stat(path)
-        if about.kind != "file" or about.mode & 0o7777 != mode or about.size_bytes != len(content):
-            return False
         return await sandbox.read_file(path, max_bytes=_MOST_FILE_BYTES) == content
     except SandboxFileError as error:
         if error.reason not in ("NOT_FOUND", "NOT_A_DIRECTORY", "PERMISSION_DENIED"):
