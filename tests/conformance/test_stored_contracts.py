@@ -13,7 +13,7 @@ from harena.core.threads import SCENARIOS
 from harena.jobs.benchmark.job_scenarios import kept_sources, read_job
 from harena.jobs.benchmark.kept_json import unpack
 from harena.jobs.catalog import Catalog
-from harena.server.idempotency import Idempotency, Known
+from harena.server.idempotency import Idempotency, Refindable
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
 from harena.testing.conformance_operations import GOOD
@@ -85,7 +85,7 @@ async def test_a_key_finds_the_entry_that_was_created_with_it(database: Database
         async def again(ref: str) -> Any:
             return (await made.get("ours", "scoring_contracts", ref)).as_created()
 
-        return await keys.once("ours", "scoring_contracts", key, create, Known(lambda entry: entry.ref, again))
+        return await keys.once("ours", "scoring_contracts", key, create, Refindable(lambda entry: entry.ref, again))
 
     first = await once()
     await made.create(
