@@ -10,7 +10,7 @@ import pytest
 from harena.core.clock import SystemClock
 from harena.core.idempotency import IdempotencyKey
 from harena.core.threads import SCENARIOS
-from harena.jobs.benchmark.job_scenarios import kept_sources, read_job
+from harena.jobs.benchmark.job_scenarios import read_job, sources_to_store
 from harena.jobs.benchmark.kept_json import unpack
 from harena.jobs.catalog import Catalog
 from harena.server.idempotency import Idempotency, Refindable
@@ -61,7 +61,7 @@ async def test_a_contract_that_many_rows_name_is_read_once_and_not_on_the_loop(
 
     monkeypatch.setattr("harena.jobs.catalog.unpack", noted)
     store.asked, reader = 0, made.reader("ours")
-    kept = await SCENARIOS.run(kept_sources, {"scenarios": rows, "candidates": None}, reader)
+    kept = await SCENARIOS.run(sources_to_store, {"scenarios": rows, "candidates": None}, reader)
     if name == "missing":
         assert (store.asked, threads, kept) == (1, [], {"scenarios": rows, "candidates": None})
         return

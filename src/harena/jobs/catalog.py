@@ -336,9 +336,9 @@ def _made_contract(request: Mapping[str, Any], reader: CatalogReader) -> _Docume
 
 
 def _made_definition(request: Mapping[str, Any], reader: CatalogReader, seal: Callable[[str], str]) -> _Document:
-    from harena.jobs.benchmark.job_definitions import kept_definition, outline
+    from harena.jobs.benchmark.job_definitions import definition_to_store, outline
 
-    kept, problems = kept_definition(request["request"], reader)
+    kept, problems = definition_to_store(request["request"], reader)
     made = _document({"request": kept}, outline(kept, problems))
     # the digest is of what was given: what is sealed looks different each time
     return replace(made, content=pack({"request": with_secret(kept, seal)}))

@@ -52,7 +52,7 @@ from harena.jobs.benchmark.direct_scores import DirectScores
 from harena.jobs.benchmark.job_acceptance import Acceptance, AcceptedJob, Sandboxes, ScoreScenario
 from harena.jobs.benchmark.job_admission import JobAdmission
 from harena.jobs.benchmark.job_answers import event_answer, job_answer, page_answer, results_answer
-from harena.jobs.benchmark.job_definitions import made_of_definition
+from harena.jobs.benchmark.job_definitions import request_of_definition
 from harena.jobs.benchmark.job_leases import TAKE_OVER_SECONDS, JobLeases
 from harena.jobs.benchmark.job_scenarios import LoadScenarios
 from harena.jobs.benchmark.job_summary import job_summary, outcomes
@@ -355,7 +355,7 @@ class BenchmarkJobs:
         """The id of the job, which runs now; or of the one that was accepted with this key before."""
         async with self._admission.room_for_job(workspace, store):
             await self.stored_room.check(workspace)
-            whole, definition = await made_of_definition(self.catalog, workspace, request)
+            whole, definition = await request_of_definition(self.catalog, workspace, request)
             job = await self._acceptance.accept(workspace, whole, calibration=calibration, definition=definition)
             try:
                 standing = await self._inserted(workspace, job, store, key)

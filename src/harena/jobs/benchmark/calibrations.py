@@ -32,7 +32,7 @@ from harena.core.job_lifecycle import ENDED_STATES
 from harena.core.records.calibrations import CalibrationReport
 from harena.core.records.catalog import CalibrationJob, CalibrationOutline, StoredScenarios
 from harena.core.threads import SCENARIOS
-from harena.jobs.benchmark.job_scenarios import kept_sources, read_batch
+from harena.jobs.benchmark.job_scenarios import read_batch, sources_to_store
 from harena.jobs.benchmark.kept_json import pack, unpack
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _planned(
     if is_reference(sources["scenarios"]):  # from here on it is one version, whatever is stored meanwhile
         sources["scenarios"] = {"ref": reader.version(referred(sources["scenarios"]))}
     planned = _read_plan(sources, gold_runs, reader)
-    kept = pack(kept_sources(sources, reader)) if keep else None
+    kept = pack(sources_to_store(sources, reader)) if keep else None
     return planned, kept, sources["scenarios"]["ref"] if is_reference(sources["scenarios"]) else None
 
 

@@ -47,7 +47,7 @@ from harena.jobs.benchmark.job_places import (
     places_of,
 )
 from harena.jobs.benchmark.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
-from harena.jobs.benchmark.kept_requests import KeptParts, kept_parts, packed, unpacked
+from harena.jobs.benchmark.kept_requests import KeptParts, packed, parts_to_store, unpacked
 from harena.jobs.benchmark.left_runs import LeftRuns
 from harena.jobs.benchmark.task_folders import TaskFolder, TaskFolders
 from harena.jobs.rescore import rescoring, sampled
@@ -350,7 +350,7 @@ class Acceptance:
             with sources[name].path.open("wb") as file:
                 file.writelines(written_rows(rows, name))
         with collection_paused():
-            parts = kept_parts(sources, reader) if self.durable else None
+            parts = parts_to_store(sources, reader) if self.durable else None
             return self._scenarios(sources if tasks is None else {**sources, "scenarios": tasks.path}, reader), parts
 
     async def _fitting(self, workspace: str, read: JobScenarios) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core.catalog import is_reference, parse_reference, referred
 from harena.core.errors import ValidationError
 from harena.core.rows import check_json
-from harena.jobs.benchmark.job_scenarios import kept_sources, read_batch
+from harena.jobs.benchmark.job_scenarios import read_batch, sources_to_store
 from harena.jobs.definitions import checked_fields, merged, shown_webhook
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ SOURCES = ("scenarios", "candidates", "format", "grader")
 _KEPT = "a definition is kept as JSON"
 
 
-def kept_definition(request: object, reader: CatalogReader) -> tuple[dict[str, Any], int | None]:
+def definition_to_store(request: object, reader: CatalogReader) -> tuple[dict[str, Any], int | None]:
     """(the fields as they are kept, the number of problems or None where there are no scenarios).
 
     Files are kept as what they hold, and stored scenarios and contracts by their versions. Raises ValidationError and
@@ -27,7 +27,7 @@ def kept_definition(request: object, reader: CatalogReader) -> tuple[dict[str, A
     fields = checked_fields(request)
     sources = {field: fields.get(field) for field in SOURCES}
     problems = _checked_problems(sources, reader) if sources["scenarios"] is not None else None
-    held = kept_sources(sources, reader, _KEPT)
+    held = sources_to_store(sources, reader, _KEPT)
     for field, source in held.items():
         check_json(source, field, finite=True)  # it is answered as JSON
     return {**fields, **{field: held[field] for field in SOURCES if field in fields}}, problems
@@ -44,7 +44,7 @@ def outline(kept: Mapping[str, Any], problems: int | None) -> dict[str, Any]:
     }
 
 
-async def made_of_definition(
+async def request_of_definition(
     catalog: Catalog, workspace: str, request: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], dict[str, str] | None]:
     """(the whole request, {ref, digest} of the definition that it names); a request that names none is whole.

@@ -104,7 +104,7 @@ def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBat
     return replace(batch, scenarios=tuple(scenarios))
 
 
-def kept_sources(sources: Mapping[str, Any], reader: CatalogReader, why: str = _KEPT) -> dict[str, Any]:
+def sources_to_store(sources: Mapping[str, Any], reader: CatalogReader, why: str = _KEPT) -> dict[str, Any]:
     """Sources as JSON: files as their content, and stored nouns by their versions. Raises ValidationError, whose
     messages say `why`."""
     from harena.scoring.contracts.stored import pinned

@@ -20,7 +20,7 @@ from harena.core.errors import ValidationError
 from harena.core.json_steps import parse_kept
 from harena.core.rows import RowsFile, check_json
 from harena.core.task_archives import archive_of
-from harena.jobs.benchmark.job_scenarios import kept_sources
+from harena.jobs.benchmark.job_scenarios import sources_to_store
 
 if TYPE_CHECKING:
     from harena.jobs.catalog import CatalogReader
@@ -39,7 +39,7 @@ class KeptParts:
     files: list[tuple[str, str | None, Path]]
 
 
-def kept_parts(sources: Mapping[str, Any], reader: CatalogReader) -> KeptParts:
+def parts_to_store(sources: Mapping[str, Any], reader: CatalogReader) -> KeptParts:
     """The request's parts. Files and `RowsFile`s are kept as they are, unless they may name stored contracts: those are
     kept with the versions that they mean now. Raises ValidationError for what cannot be kept."""
     files: list[tuple[str, str | None, Path]] = []
@@ -50,7 +50,7 @@ def kept_parts(sources: Mapping[str, Any], reader: CatalogReader) -> KeptParts:
         elif isinstance(source, str | os.PathLike) and os.path.isfile(source):
             files.append((field, Path(source).name, Path(source)))
     files = [one for one in files if archive_of(one[2]) is not None or not _may_refer(one[2])]
-    header = kept_sources({**sources, **{field: None for field, _, _ in files}}, reader)
+    header = sources_to_store({**sources, **{field: None for field, _, _ in files}}, reader)
     for field, part in header.items():
         check_json(part, field)
     return KeptParts(header, files)
