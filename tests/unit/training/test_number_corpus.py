@@ -299,7 +299,7 @@ ATTACKS = {
     "$18.": 18,
     "$18/person": 18,
     "18 x 1 = 18": 18,
-    "= 18 (since 9 x 2)": None,
+    "= 18 (since 9 x 2)": 18,
     "Hence 18 dollars.\n\n**Note:** rounding was not needed.": 18,
     "<think>2+2</think>\n\n**Final Answer:** 18<|eot_id|>": 18,
     "### Answer\n\n18": 18,
@@ -358,7 +358,7 @@ ATTACKS = {
     "18 X-rays were made": 18,
     "18 A's": 18,
     "18 B's and C's": 18,
-    "The answer: 18 = 9 * x where x is two": None,
+    "The answer: 18 = 9 * x where x is two": 18,
     "18 = 2 * 9": None,
     "**18 km/h**": 18,
     "**18** **km**": 18,
@@ -509,6 +509,62 @@ CORPUS = {**PLAIN, **UNITS, **LATEX, **SCRIPTS, **MARKS, **HEADINGS, **OTHERS, *
 
 def test_the_corpus_is_as_large_as_it_says() -> None:
     assert len(CORPUS) == sum(map(len, (PLAIN, UNITS, LATEX, SCRIPTS, MARKS, HEADINGS, OTHERS, ATTACKS))) > 150
+
+
+# Answers that a mark of theirs tells: a box, a tag, a line of its own; and remarks behind a number.
+MARKED: dict[str, int | None] = {
+    "The answer is $\\boxed{18}$ dollars for the 9 eggs.": 18,
+    "$\\boxed{18}$\n\nCheck: 9 \xd7 2 = 18, and 16 \u2212 7 = 9.": 18,
+    "So $\\boxed{18}$. (We used 16 \u2212 3 \u2212 4 = 9 eggs.)": 18,
+    "\\boxed{18} = 2 \\times 9": 18,
+    "$$9 \\cdot 2 = \\boxed{18}$$ because 16-3-4 = 9": 18,
+    "\\boxed{18}\n\nNote: if she ate 2 eggs it would be 20.": 18,
+    "\\boxed{18\\text{ dollars}} for 9 eggs": 18,
+    "First \\boxed{9} eggs.\nThen \\boxed{18} dollars.\nThat took 3 steps.": 18,
+    "-\\boxed{18} and 2": None,
+    "2\\boxed{18} and 3": None,
+    "not \\boxed{18} but 3": None,
+    "\\boxed{2}\\boxed{18} and 4": None,
+    "\\boxed{1/18} of 3": None,
+    "\\boxed{18 \\cdot 2} of 3": None,
+    "\\boxed{\\text{B}}, which is 18": 18,
+    "\\boxed{18 million} for 3": None,
+    "\\boxed{18} million for 3": None,
+    "**Answer: 18**\n\nExplanation: 16 - 3 - 4 = 9 eggs, at $2.": 18,
+    "Answer: 18\nReason: 9 eggs at 2 dollars": 18,
+    "Final answer: 18\nConfidence: 95%": 18,
+    "**Final Answer:** $18\n\n*(9 eggs \xd7 $2 per egg)*": 18,
+    "Answer: 18 eggs per day\n\nSources: 2 pages": 18,
+    "Answer: Janet's ducks lay 16 eggs per day and she eats 3 of them.\nShe makes $18.": 18,
+    "Answer:\nThere are 9 eggs.\nShe makes 18.": 18,
+    "Answer: 9 * 2\n= 18": 18,
+    "**Answer: 20**\n\nUsing 3 eggs instead: 18": 20,
+    "\\boxed{20}\n\nNote: not rounding gives 18.": 20,
+    "\\boxed{20} (I first got 18)": 20,
+    "<answer>18</answer>\n<explanation>9 * 2</explanation>": 18,
+    "<answer>18</answer> since 9*2": 18,
+    "<answer>20</answer> or 18": 20,
+    "<answer>The total is 18 dollars.</answer> 9 eggs": 18,
+    "[ANSWER]18[/ANSWER]\nsteps: 3": 18,
+    '{"answer": 18, "confidence": 0.9}': 18,
+    '{"steps": 3, "final_answer": "18", "eggs": 9}': 18,
+    "It takes 60 minutes (1 hour).": 60,
+    "18 students (60%)": 18,
+    "18 feet (6 yards)": 18,
+    "18 eggs (1.5 dozen)": 18,
+    "18 dollars [1]": 18,
+    "18 dollars.[1]": 18,
+    "18\n\n(9 eggs \xd7 $2)": 18,
+    "18 (or 20)": None,
+    "The answer is eighteen (18).": 18,
+}
+
+
+@pytest.mark.parametrize("text", MARKED)
+def test_a_marked_answer_is_the_answer(text: str) -> None:
+    """Whatever numbers stand behind it."""
+    expected = MARKED[text]
+    assert last_number(text) == (None if expected is None else Decimal(expected))
 
 
 @pytest.mark.parametrize("text", CORPUS)

@@ -31,6 +31,25 @@ _HEADING = re.compile(r"[ \t]*\**\d{1,2}(?:[.):]|[ ]-)[ \t]+[\"'*_$(]*[A-Za-z]|[
 _REMARK = re.compile(r"(?<=[A-Za-z0-9%$}] )(?<!times )\((?!or\b)[^()]*\)[.\s]*$|(?<!times )\([^()\d]*\)$")
 """behind the number of a claim: `18 eggs (1.5 dozen)`"""
 
+_TAGGED = re.compile(
+    r"<answer>(?P<tag>(?:(?!</?answer>).){1,400})</answer>|\[ANSWER\](?P<mark>[^\[\]]{1,400})\[/ANSWER\]", re.DOTALL
+)
+_BOX = re.compile(r"\\(?:boxed|fbox)[ ]?\{")
+_BOXED = "\u2042"
+"""A sign that says nothing, put behind the brace of a box while the text is read: what is shown has no names of
+commands."""
+_ANSWER_LINE = re.compile(
+    r"(?im)^[ \t>*_#-]*(?:the[ ])?(?:final[ ])?answer(?:[ ]is)?[*_ \t]*[:=][*_ \t]*(?P<line>[^\n]{1,120})$"
+)
+_SHORT = re.compile(r"[^\w\n]*(?:[A-Za-z]{2,3}[$ ])?[^\w\n]*[\d.,]+[%\W]*(?:[A-Za-z][\w/'-]*[\W_]*){0,4}(?:[(=].*)?")
+"""a number, with its unit and no sentence behind it"""
+_JSON_ANSWER = re.compile(r"[\"'](?:final_?)?answer[\"'][ \t]*:[ \t]*[\"']?(?=[-$]?\d)", re.IGNORECASE)
+_BEHIND_A_REMARK = re.compile(
+    r"(?P<kept>\d[%$*}]*(?:[ ](?!times\b)[A-Za-z]+[*]*){0,3})"
+    r"(?:(?:[ ]|[.]?\n{1,2})\((?!or\b)[^()\n]{1,80}\)|[ .]\[\d{1,3}\])[.*$\s]*$"
+)
+"""a remark in brackets behind the last number, and its unit: `60 minutes (1 hour)`, `18 dollars [1]`"""
+
 _NOT_BEFORE = frozenset("./^√%\u00d7\u00f7\u00b7\u00ac")
 _OPERATOR = re.compile(
     r"""(?:[\w)\]}%!.]|\d\$)[ \t]*[+/%^\u00d7\u00f7\u00b7][ \t]*$
@@ -199,6 +218,7 @@ _VARIABLES = re.compile(
 )
 """letters that the text uses as variables: `y =`, `let y be`"""
 _LOOKED_AT = 80
+_LONGEST_BOX = 200
 
 
 class _Claim(NamedTuple):
@@ -212,13 +232,20 @@ class _Claim(NamedTuple):
 
 
 def last_number(text: str) -> Decimal | None:
-    """The number after `####`, or else the last one. None where there is none, where it is a part of something else
-    (`1/42`, `10-7`, `0x42`, `4,2`), or where several marked ones differ."""
-    said = shown(without_tags_behind(text))
-    plain = _NUMBERED_WORD.sub(r"\1", _EXPONENT.sub(r"\g<unit>", said))
+    r"""The number after `####`; or else that of the last place that is marked as the answer (`\\boxed{}`, a line that
+    begins with `Answer:`, `<answer>`); or else the last one. None where there is none, where it is a part of something
+    else (`1/42`, `10-7`, `0x42`, `4,2`), or where several after `####` differ."""
+    tagged = [found["tag"] or found["mark"] for found in _TAGGED.finditer(text)]
+    read = tagged[-1] if tagged and "####" not in text else without_tags_behind(text)
+    said = shown(_BOX.sub(rf"\g<0>{_BOXED}", read.replace(_BOXED, "")))
+    marked = _NUMBERED_WORD.sub(r"\1", _EXPONENT.sub(r"\g<unit>", said))
+    plain = marked.replace(_BOXED, "")
     claims = _claims(plain)
     if not claims:
-        return _number_at_end(plain)
+        end = _marked_end(plain, _boxes(marked))
+        if end is not None:
+            return _number_ending(plain, end)
+        return _number_at_end(_without_a_remark(plain))
     numbers = {claim.number for claim in claims}
     return numbers.pop() if len(numbers) == 1 else None
 
@@ -260,8 +287,50 @@ def _claimed(line: str) -> Decimal | None:
     return _number_at_end(line) if not any(sign.isdecimal() for sign in line[:start]) else None
 
 
+def _without_a_remark(text: str) -> str:
+    far = max(0, len(text) - 5 * _LOOKED_AT)
+    return text[:far] + _BEHIND_A_REMARK.sub(r"\g<kept>", text[far:])
+
+
+def _marked_end(text: str, boxes: list[tuple[int, int]]) -> int | None:
+    """Where the digits end of the number in the last place that is marked as the answer; None = there is no such
+    place. `boxes`: where the contents of boxes begin and end."""
+    ends = [_after_digits(text[:end]) for begin, end in boxes if any(map(str.isdecimal, text[begin:end]))]
+    for line in _ANSWER_LINE.finditer(text):
+        if _SHORT.fullmatch(line["line"]) and _claimed(line["line"]) is not None:
+            ends.append(line.start("line") + _end_of_first(line["line"]))
+    ends += [found.end() + _end_of_first(text[found.end() : found.end() + 60]) for found in _JSON_ANSWER.finditer(text)]
+    return max(ends, default=None)
+
+
+def _boxes(marked: str) -> list[tuple[int, int]]:
+    """Where the contents of closed boxes begin and end in the text without the marks of boxes."""
+    found: list[tuple[int, int]] = []
+    pieces = marked.split(_BOXED)
+    text, begin = "".join(pieces), 0
+    for piece in pieces[:-1]:
+        begin += len(piece)
+        depth, end = 1, begin
+        while depth and end < min(len(text), begin + _LONGEST_BOX):
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        if not depth:
+            found.append((begin, end))
+    return found
+
+
+def _end_of_first(text: str) -> int:
+    """The end of the first number's digits; 0 if there is none."""
+    found = re.search(r"\d(?:[\d,]*\d)?(?:\.\d+)?", text)
+    return found.end() if found is not None else 0
+
+
 def _number_at_end(text: str) -> Decimal | None:
-    end = _after_digits(text)
+    return _number_ending(text, _after_digits(text))
+
+
+def _number_ending(text: str, end: int) -> Decimal | None:
+    """The number whose digits end there."""
     start = _before_digits(text, end)
     written = text[start:end].lstrip(",")
     before = text[: end - len(written)]
