@@ -270,7 +270,8 @@ REPORT = (
     b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "timed": true, '
     b'"excused": ["t.py::b"], "skips": [["t.py::b", "t.py:7"]], "expected": ["t.py::c"], '
     b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
-    b'"questions": [["is f there", true]], "unheard": "", "taken": "", "sought": false, "caught": {}, "passed": 1}'
+    b'"questions": [["is f there", true]], "unheard": "", "taken": "", "sought": false, "caught": {}, '
+    b'"hollow": {"t.py:9": 3}, "judged": {"t.py::a": 4}, "silent": ["t.py::d"], "unjudged": ["t.py::e"], "passed": 1}'
 )
 COUNTS = (
     b"Infinity", b"-Infinity", b"NaN", b"1e999", b"1.0", b"0", b"-1", b"9" * 5000, b"10000001", b"true", b"null",
@@ -283,6 +284,10 @@ FORGED = {
     b'{"t.py::a": 1, "t.py::b": 2}': [b"[]", b'[["a", 1]]', b"null"],
     b'[["is f there", true]]': [b"[[]]", b"[1]", b'[["a", 1]]', b"{}", b'[["a", true, true]]'],
     b'[["t.py::b", "t.py:7"]]': [b"[[]]", b"[1]", b'[["a", 1]]', b"{}", b'[["a", "b", "c"]]', b'["ab"]'],
+    b'{"t.py:9": 3}': [b"[]", b"null", b'{"t.py:9": -1}', b'{"t.py:9": "3"}'],
+    b'{"t.py::a": 4}': [b"[]", b"null", b'{"t.py::a": 1.5}'],
+    b'["t.py::d"]': [b"{}", b"[1]", b"null"],
+    b'["t.py::e"]': [b"{}", b"[1]", b"null"],
     b'["t.py::c"]': [b"{}", b"[1]", b"null"],
     b"false": [b"0", b"null", b'""'],
     b'"first": "a"': [b'"first": 1', b'"first": Infinity', b'"last": "a"', b'"first": {}'],
