@@ -41,6 +41,7 @@ COMPARES_NOTHING = "compares nothing: what the candidate gave has no elements, a
 OPERATED, FREE_OPERATED = "__harena_operated__", "__harena_operated_free__"
 """what operators call beside a candidate, and what they call for a difference whose size is told"""
 _SCALARS = frozenset({bool, int, float, complex})
+_PLAIN = _SCALARS | {str}
 _NEVER = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec", "compile", "breakpoint"})
 """builtins that look at who calls them"""
 _KEEPING = frozenset({"list", "dict", "set", "tuple", "sorted", "frozenset", "len", "OrderedDict", "Counter"})
@@ -159,7 +160,7 @@ class Hollow:
     def computed(self, sign: str, left: Any, right: Any, result: Any, frame: Any) -> Any:
         """The result of an operator; it is noted if it is one of nothing."""
         kind = type(result)
-        if kind is bool and (type(left) in _SCALARS or type(left) is str):
+        if kind is bool and type(left) in _PLAIN and type(right) in _PLAIN:
             return result
         if kind is bool:
             if result is (sign == "==") and sign != "-":
