@@ -52,6 +52,7 @@ REASONING_MARKS = {
 }
 """what models write before their reasoning and after it"""
 _ANALYSIS = "<|channel|>analysis<|message|>"
+_MESSAGE_END = "<|end|>"
 
 _UNSEEN = (
     r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
@@ -151,7 +152,7 @@ def after_leading_reasoning(text: str) -> str:
     quote what others wrote: the end of a reasoning alone ends none in it."""
     if _CHANNELS.match(text):
         final = _FINAL.search(text)
-        return "" if final is None else text[final.end() :]
+        return _behind_messages(text) if final is None else text[final.end() :]
     at = 0
     while (begin := _BEGIN.match(text, at)) is not None:
         mark = REASONING_MARKS[begin[1]]
@@ -162,6 +163,17 @@ def after_leading_reasoning(text: str) -> str:
     if (response := _RESPONSE_BEGINS.match(text, at)) is not None:
         at = response.end()
     return text[at:] if at else text
+
+
+def _behind_messages(text: str) -> str:
+    """What follows the messages that the text begins with, none of which is final; nothing, where one never ends."""
+    at = 0
+    while _CHANNELS.match(text, at) is not None:
+        end = text.find(_MESSAGE_END, at)
+        if end < 0:
+            return ""
+        at = end + len(_MESSAGE_END)
+    return text[at:]
 
 
 def json_without_reasoning_ends(written: str) -> str:
