@@ -151,6 +151,9 @@ ERROR_REASONS = (
     ErrorReason("OPEN_JOBS", "The workspace has as many jobs that have not ended as it may have.", _LIMIT),
     ErrorReason("OPEN_RUNS", "The workspace's jobs have as many runs that have not ended as they may have.", _LIMIT),
     ErrorReason(
+        "JOB_MEMORY", "Scenarios of the workspace's jobs that have not ended take as much memory as they may.", _LIMIT
+    ),
+    ErrorReason(
         "OUTPUTS",
         "Commands of the workspace printed more than the server holds in memory for it; this one was ended.",
         "Read outputs while they arrive, or write them to files.",

@@ -52,6 +52,8 @@ class WorkspaceLimits:
     """number of runs of benchmark jobs under way at one time; None = as many as the node has slots"""
     open_runs: int = 10_000_000
     """runs of its benchmark jobs that have not ended, all jobs together"""
+    job_memory_bytes: int = 4 * 1024 * MIB
+    """memory that scenarios of its benchmark jobs that have not ended take in one server, all jobs together"""
     request_memory_bytes: int = 1024 * MIB
     """memory of its requests under way: their bodies, and what these are read into; likewise of answers being sent"""
     request_disk_bytes: int = 4 * 1024 * MIB
@@ -151,6 +153,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "open_jobs": (0, 10**6),
     "runs": (0, 10**6),
     "open_runs": (0, 10**12),
+    "job_memory_bytes": (0, 2**60),
     "request_memory_bytes": (MIB, 2**50),
     "request_disk_bytes": (MIB, 2**60),
     "stored_bytes": (0, 2**60),

@@ -156,7 +156,8 @@ class _Loader:
             made = self._scenario(row, place)
             if made is not None:
                 kept.add(made, row)
-        self._first_rows = {}
+        kept.add_shared(self.problems)
+        self._first_rows, self.document = {}, Document(self.document.file, None)
         return kept
 
     def _again(self, row: Any) -> Scenario:

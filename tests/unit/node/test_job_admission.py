@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import Any
 
 import pytest
 from stored_jobs import StoredJobs
-from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
+from test_benchmark_jobs import Named, NoSandboxes, Recipes, Scorer, load
 
 from harena.core.clock import SystemClock
-from harena.core.errors import LimitExceededError
+from harena.core.errors import LimitExceededError, PlatformError
+from harena.core.garbage import collection_paused
 from harena.core.idempotency import IdempotencyKey
 from harena.core.node_config import NodeConfig
 from harena.core.results import RunResult
@@ -70,15 +72,23 @@ class Limits:
 
 
 @asynccontextmanager
-async def shared(path: Path, scorer: Scorer, limits: Limits, *, cores: int = 1) -> AsyncIterator[StoredJobs]:
+async def shared(
+    path: Path,
+    scorer: Scorer,
+    limits: Limits,
+    *,
+    cores: int = 1,
+    durable: bool = False,
+    read: Callable[[Sequence[str]], Sequence[Named]] = load,
+) -> AsyncIterator[StoredJobs]:
     """A node with four slots for each core."""
     jobs = StoredJobs(
-        NodeConfig(store_place=path / "harena.db", limits_of=limits.of),
+        NodeConfig(store_place=path / "harena.db", limits_of=limits.of, durable_jobs=durable),
         NoSandboxes(),
         RecipeOfWorkspace(),
         SystemClock(),
         score=scorer,
-        load=load,  # type: ignore[arg-type]
+        load=read,  # type: ignore[arg-type]
         cores=cores,
     )
     try:
@@ -147,3 +157,91 @@ async def test_open_jobs_of_a_workspace(tmp_path: Path) -> None:
         key = IdempotencyKey.of("k", b"asked")
         last = await jobs.create("ours", asked(1), key=key)
         assert (await jobs.create("ours", asked(1), key=key))["id"] == last["id"], "what is there needs no room"
+
+
+LONG = 1_000_000
+"""size of one scenario"""
+
+
+def long_ones(count: int) -> dict[str, Any]:
+    """A job of that many scenarios of a megabyte."""
+    return {"name": "n", "scenarios": ["x" * (LONG + number) for number in range(count)], "blueprint_id": "env"}
+
+
+async def test_memory_of_open_jobs_of_a_workspace(tmp_path: Path) -> None:
+    """As much as it may take, also of jobs that come at once; what has ended, or was not accepted, takes none."""
+    scorer, limits = Gated(), Limits(ours=WorkspaceLimits(job_memory_bytes=3 * LONG + LONG // 2))
+    async with shared(tmp_path, scorer, limits) as jobs:
+        first = await jobs.create("ours", long_ones(2))
+        with pytest.raises(
+            LimitExceededError, match=r"\(job_memory_bytes\); they take 2\d{6}, .* wait for jobs"
+        ) as refused:
+            await jobs.create("ours", long_ones(2))
+        assert refused.value.reason == "JOB_MEMORY"
+        assert refused.value.retry_delay is not None
+        made = await asyncio.gather(*(jobs.create("ours", long_ones(1)) for _ in range(4)), return_exceptions=True)
+        assert sum(isinstance(error, LimitExceededError) for error in made) == 3
+        await jobs.create("theirs", long_ones(8))
+        await jobs.cancel("ours", first["id"])
+        with pytest.raises(LimitExceededError, match=r"would take \d+: divide this one") as refused:
+            await jobs.create("ours", long_ones(4))
+        assert refused.value.retry_delay is None, "waiting is of no use"
+        key = IdempotencyKey.of("k", b"asked")
+        last = await jobs.create("ours", long_ones(2), key=key)
+        limits.limits["ours"] = WorkspaceLimits(job_memory_bytes=0)
+        assert (await jobs.create("ours", long_ones(2), key=key))["id"] == last["id"], "what is there needs no room"
+        for _ in range(100):
+            scorer.gate.release()
+        for job in (await jobs.list("ours"))["benchmark_jobs"]:
+            await jobs.wait("ours", job["id"])
+        limits.limits["ours"] = WorkspaceLimits(job_memory_bytes=3 * LONG + LONG // 2)
+        await jobs.create("ours", long_ones(3))
+
+
+async def test_memory_of_jobs_that_were_taken_over(tmp_path: Path) -> None:
+    """They go on, whatever the limit is now, and count."""
+    limits = Limits()
+    async with shared(tmp_path, Gated(), limits, durable=True) as jobs:
+        job = await jobs.create("ours", long_ones(2))
+    limits.limits["ours"] = WorkspaceLimits(job_memory_bytes=LONG + LONG // 2)
+    async with shared(tmp_path, Gated(), limits, durable=True) as jobs:
+        await jobs.start()
+        with pytest.raises(LimitExceededError) as refused:
+            await jobs.create("ours", long_ones(1))
+        assert refused.value.reason == "JOB_MEMORY"
+        await jobs.cancel("ours", job["id"])
+        await jobs.create("ours", long_ones(1))
+
+
+class Weak(list[Named]):
+    """May be gone."""
+
+
+@pytest.mark.parametrize("ends", ["completed", "cancelled", "unrecorded"])
+async def test_scenarios_go_with_the_end_of_their_job(
+    tmp_path: Path, ends: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any collection of garbage, also where the end could not be stored."""
+    made: list[weakref.ref[Weak]] = []
+
+    def read(source: Sequence[str]) -> Sequence[Named]:
+        scenarios = Weak(load(source))
+        made.append(weakref.ref(scenarios))
+        return scenarios
+
+    scorer = Gated()
+    async with shared(tmp_path, scorer, Limits(), read=read) as jobs:
+        with collection_paused():
+            job = await jobs.create("ours", asked(3))
+            await scorer.until(ours=3)
+            owned = jobs._owned[job["id"]]
+            if ends == "cancelled":
+                await jobs.cancel("ours", job["id"])
+            elif ends == "unrecorded":
+                owned.store_failed(PlatformError("the disk is full", step="store"))
+            for _ in range(3):
+                scorer.gate.release()
+            await owned.wait()
+            await asyncio.sleep(0)
+            assert (owned.failure is not None) is (ends == "unrecorded")
+            assert made[0]() is None

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harena.core.garbage import collection_paused
 from harena.core.rows import RowsFile, written_rows
-from harena.scoring.compact import KEPT, CompactScenarios
+from harena.jobs.benchmark.job_scenarios import held_bytes_of
+from harena.scoring.compact import KEPT, KEPT_BYTES, CompactScenarios
+from harena.scoring.contracts.contract import StdioContract
+from harena.scoring.contracts.stored import StoredContract
 from harena.scoring.formats import import_scenarios
 from harena.scoring.reading import ScenarioFileError
 from harena.scoring.scenario import Scenario
@@ -74,7 +79,56 @@ def test_only_the_last_are_kept(tmp_path: Path) -> None:
     assert compact[0] is first
     assert (compact[KEPT].id, compact[KEPT + 1].id) == (f"s{KEPT}", f"s{KEPT + 1}")
     assert compact[1].id == "s1"
-    assert compact._lately.cache_info().currsize == KEPT  # type: ignore[attr-defined]
+    assert len(compact._lately) == KEPT  # type: ignore[attr-defined]
+
+
+def test_of_long_rows_fewer_are_kept(tmp_path: Path) -> None:
+    """The last one, however long it is."""
+    long = {**ROWS[3], "candidate": "x" * (KEPT_BYTES // 2)}
+    rows = tmp_path / "rows"
+    rows.write_bytes(b"".join(written_rows({**long, "id": f"s{number}"} for number in range(4))))
+    compact = import_scenarios(RowsFile(rows), compact=True).scenarios
+    first = compact[0]
+    assert compact[0] is first
+    assert len({id(compact[number]) for number in (1, 2)}) == 2
+    assert compact[2] is compact[2]
+    assert len(compact._lately) == 1  # type: ignore[attr-defined]
+
+
+def test_they_go_with_the_last_who_uses_them(tmp_path: Path) -> None:
+    """Without a collection of garbage, which may be long in coming."""
+    rows = tmp_path / "rows"
+    rows.write_bytes(b"".join(written_rows(ROWS[3:])))
+    compact = import_scenarios(RowsFile(rows), compact=True).scenarios
+    assert compact[0].id == "d"
+    gone = weakref.ref(compact)
+    with collection_paused():
+        del compact
+        assert gone() is None
+
+
+@pytest.mark.parametrize("name", ["rows", "problems", "contract"])
+def test_what_they_hold_is_told(tmp_path: Path, name: str) -> None:
+    """Texts of rows, of problems and of stored contracts; one that many share counts once."""
+    size = 1_000_000
+    long = {"type": "stdio", "cases": [{"stdin": "x" * size, "stdout": "1"}]}
+    stored = StoredContract("c@1", StdioContract.model_validate(long))
+    top: list[dict[str, Any]] = []
+    if name == "rows":
+        made = [{"id": f"s{number}", "candidate": "c" * size, "scoring": ROWS[3]["scoring"]} for number in range(8)]
+    elif name == "problems":
+        top = [{"problems": [{"id": "p", "scoring": long}]}]
+        made = [{"id": f"s{number}", "candidate": "c", "problem": "p"} for number in range(8)]
+    else:
+        made = [{"id": f"s{number}", "candidate": "c", "scoring": {"contract": "c@1"}} for number in range(8)]
+    file = tmp_path / "x.jsonl"
+    file.write_text("\n".join(json.dumps(row) for row in [*top, *made]))
+    compact = import_scenarios(file, compact=True, contracts=lambda _: stored).scenarios
+    plain = import_scenarios(file, contracts=lambda _: stored).scenarios
+    held = [held_bytes_of(compact), held_bytes_of(plain)]
+    least = 8 * size if name == "rows" else size
+    assert least < held[1] < least + 100_000
+    assert least < held[0] < least + 2 * KEPT_BYTES + 100_000
 
 
 def test_mistakes_are_told_as_ever(tmp_path: Path) -> None:

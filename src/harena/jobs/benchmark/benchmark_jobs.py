@@ -130,6 +130,7 @@ class BenchmarkJobs:
             score=score,
             load=load,
             durable=durable,
+            counts_memory=config.limits_of is not None,
             hides_warm_starts=hides_warm_starts,
             webhook_networks=config.webhook_networks,
             sandbox_networks=config.sandbox_networks,
@@ -357,15 +358,21 @@ class BenchmarkJobs:
             await self.stored_room.check(workspace)
             whole, definition = await request_of_definition(self.catalog, workspace, request)
             job = await self._acceptance.accept(workspace, whole, calibration=calibration, definition=definition)
+            held = 0
             try:
+                await self._admission.hold(workspace, job.held_bytes)
+                held = job.held_bytes
                 standing = await self._inserted(workspace, job, store, key)
             except BaseException:  # raised again: the job does not run here
+                self._admission.let_go(workspace, held)
                 if job.tasks is not None:
                     await job.tasks.close()
                 raise
         if standing == job.record.id:
             self._run(replace(job, request=None), store)  # which is in the store now, and may be large
-        elif job.tasks is not None:
+            return standing
+        self._admission.let_go(workspace, held)
+        if job.tasks is not None:
             await job.tasks.close()
         return standing
 
@@ -404,6 +411,7 @@ class BenchmarkJobs:
         return await self._stores.stored_bytes()
 
     def _run(self, job: AcceptedJob, store: JobStorePort) -> OwnedJob:
+        """Its memory is held already; it is let go when it has ended."""
         owned = OwnedJob(job, store=store, clock=self._clock, slots=self._slots)
         self._owned[owned.id] = owned
         owned.start(on_end=partial(self._forget, owned))
@@ -432,6 +440,7 @@ class BenchmarkJobs:
     def _forget(self, owned: OwnedJob) -> None:
         if owned.has_webhook:
             self._webhooks.wake()
+        self._admission.let_go(owned.workspace, owned.held_bytes)
         if (owned.failure is None or owned.was_taken_over) and self._owned.get(owned.id) is owned:
             del self._owned[owned.id]
         if self._durable:  # a server, which may go on for months; what an embedded node lives in is not ours
@@ -463,6 +472,7 @@ class BenchmarkJobs:
             await self._admission.look([found.workspace])
             job = await self._leases.take_over(found, store)
             if job is not None:
+                self._admission.hold_resumed(found.workspace, job.held_bytes)
                 owned = self._run(job, store)
                 if job.cancel_requested:  # its last owner did not live to do it
                     owned.stop(JobState.CANCELLED)

@@ -46,7 +46,14 @@ from harena.jobs.benchmark.job_places import (
     placed,
     places_of,
 )
-from harena.jobs.benchmark.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
+from harena.jobs.benchmark.job_scenarios import (
+    JobScenarios,
+    LoadScenarios,
+    held_bytes_of,
+    lineage_of,
+    metadata_bytes_of,
+    read_job,
+)
 from harena.jobs.benchmark.kept_requests import KeptParts, packed, parts_to_store, unpacked
 from harena.jobs.benchmark.left_runs import LeftRuns
 from harena.jobs.benchmark.task_folders import TaskFolder, TaskFolders
@@ -108,6 +115,8 @@ class AcceptedJob:
     """whom its end is told, as it is stored"""
     metadata_bytes: int = 0
     """what its scenarios' metadata takes in the store, at most, when they have been run"""
+    held_bytes: int = 0
+    """memory that its scenarios take until it has ended here"""
     priority: int = 0
     run_timeout_seconds: float | None = None
     timeout_seconds: float | None = None
@@ -161,6 +170,8 @@ class Acceptance:
     """None = the scoring room's"""
     durable: bool = False
     """jobs outlive this process"""
+    counts_memory: bool = False
+    """somebody asks what scenarios take"""
     reader: Callable[[str], CatalogReader]
     """gives the stored scenarios and contracts of a workspace"""
     hides_warm_starts: Callable[[], bool]
@@ -332,6 +343,7 @@ class Acceptance:
             tickets=accepted,
             score=rescoring(self._scorer(job.workspace, scenarios, spec, places, builds, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
+            held_bytes=await SCENARIOS.run(held_bytes_of, scenarios) if self.counts_memory else 0,
             priority=config.priority,
             run_timeout_seconds=await SCENARIOS.run(run_timeout, config, scenarios, builds.values()),
             timeout_seconds=config.job_timeout_seconds,

@@ -1,4 +1,4 @@
-"""How many jobs, and runs of jobs, a workspace may have at one time on this node.
+"""How many jobs, and runs of jobs, a workspace may have at one time on this node, and how much memory they may hold.
 
 Jobs are counted in the store. Nodes that accept jobs of one workspace in the same moment do not see each other's:
 together they may accept as many too many as there are nodes.
@@ -37,6 +37,8 @@ class JobAdmission:
         """jobs that are being accepted"""
         self._coming_runs: Counter[str] = Counter()
         """runs of jobs that are being stored"""
+        self._held: Counter[str] = Counter()
+        """memory of jobs that run or wait here"""
 
     @asynccontextmanager
     async def room_for_job(self, workspace: str, store: JobStorePort) -> AsyncIterator[None]:
@@ -56,7 +58,9 @@ class JobAdmission:
                     reason="OPEN_JOBS",
                     retry_delay=timedelta(seconds=RETRY_SECONDS),
                 )
-            await self._check_runs(workspace, store, limits.open_runs, 1)  # before anything is read of the job
+            # before anything is read of the job
+            await self._check_runs(workspace, store, limits.open_runs, 1)
+            self._check_memory(workspace, limits.job_memory_bytes, 1)
             yield
         finally:
             self._coming[workspace] -= 1
@@ -75,6 +79,36 @@ class JobAdmission:
             yield
         finally:
             self._coming_runs[workspace] -= runs
+
+    async def hold(self, workspace: str, size: int) -> None:
+        """A job of this workspace keeps so many bytes in this process until `let_go`. Raises LimitExceededError where
+        its jobs may not keep as many more."""
+        if self._limits_of is not None:
+            self._check_memory(workspace, (await self._limits_of(workspace)).job_memory_bytes, size)
+        self.hold_resumed(workspace, size)
+
+    def hold_resumed(self, workspace: str, size: int) -> None:
+        """Like `hold`, for a job that a node before this one has accepted: it goes on, and further ones are refused."""
+        self._held[workspace] += size
+
+    def let_go(self, workspace: str, size: int) -> None:
+        """The job keeps them no longer."""
+        self._held[workspace] -= size
+        if not self._held[workspace]:
+            del self._held[workspace]
+
+    def _check_memory(self, workspace: str, most: int, more: int) -> None:
+        held = self._held.get(workspace, 0)
+        if held + more > most:
+            never = more > most
+            raise LimitExceededError(
+                f"scenarios of benchmark jobs that have not ended may take {most} bytes of memory of the workspace "
+                f"{workspace} (job_memory_bytes); they take {held}, and would take {held + more}: "
+                f"{'' if never else 'wait for jobs to end, cancel one, '}divide this one into smaller ones that follow "
+                "each other, or ask for more (harena workspaces set)",
+                reason="JOB_MEMORY",
+                retry_delay=None if never else timedelta(seconds=RETRY_SECONDS),
+            )
 
     async def _check_runs(self, workspace: str, store: JobStorePort, most: int, more: int) -> None:
         coming = self._coming_runs[workspace]

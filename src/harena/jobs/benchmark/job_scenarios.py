@@ -143,6 +143,14 @@ def metadata_bytes_of(scenarios: Sequence[Scenario]) -> int:
     return sum(metadata_bytes(scenario.metadata) for scenario in scenarios)
 
 
+def held_bytes_of(scenarios: Sequence[Scenario]) -> int:
+    """Memory that they take, and all that they are made of."""
+    from harena.scoring.compact import CompactScenarios
+    from harena.scoring.held import HeldBytes
+
+    return scenarios.held_bytes if isinstance(scenarios, CompactScenarios) else HeldBytes().of(scenarios)
+
+
 def _check_nothing_beside(sources: Mapping[str, Any], stored: Mapping[str, Any], version: str) -> None:
     """Format and grader are stored; what is asked for beside them must be the same, or nothing."""
     for name in ("format", "grader"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
@@ -18,7 +19,7 @@ from harena.jobs.counts import RunCounts
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.slots import Slots
-from harena.jobs.worker import JobExecution, one_line, unscored
+from harena.jobs.worker import JobExecution, no_more, one_line, unscored
 
 RECORDED_STARTS = 200
 """after the loss of a node, so many starts are stored before anything is executed; each waits for a write. What ended
@@ -34,6 +35,10 @@ class OwnedJob:
     def __init__(self, job: AcceptedJob, *, store: JobStorePort, clock: Clock, slots: Slots) -> None:
         self.id = job.record.id
         self.workspace = job.record.workspace
+        self.has_webhook = job.record.delivery_id is not None
+        """somebody is to be told of its end"""
+        self.held_bytes = job.held_bytes
+        """memory that it takes until it has ended here"""
         self.failure: PlatformError | None = None
         """the store refused: what the job did since is not recorded"""
         self._job = job
@@ -76,11 +81,6 @@ class OwnedJob:
             on_away=self._store_away,
             on_back=self._store_back,
         )
-
-    @property
-    def has_webhook(self) -> bool:
-        """Somebody is to be told of its end."""
-        return self._job.record.delivery_id is not None
 
     @property
     def ended(self) -> bool:
@@ -188,7 +188,15 @@ class OwnedJob:
             self.failure = fault
         if self._job.tasks is not None:
             await self._job.tasks.close()
+        self._let_go()
         self.tell()
+
+    def _let_go(self) -> None:
+        """A job has as many scenarios as its request had room for, and one that could not be recorded is known here
+        until this process ends; what else refers to it waits for a collection of garbage."""
+        self._job = replace(self._job, scenarios=(), score=no_more)
+        self._journal.let_go()
+        self._execution.let_go()
 
     def _begin(self, state: JobState) -> JobState:
         job = self._job
