@@ -75,6 +75,7 @@ from harena.scoring.scorers.sealed_verifier import (
     sealing_of,
     take_over,
 )
+from harena.scoring.scorers.searched_texts import searched
 from harena.scoring.scorers.shadowing import NAMES_OF_WORK, made_files, phony_targets
 from harena.scoring.scorers.start_up_files import (
     StartUpFiles,
@@ -259,6 +260,8 @@ class Ground:
     """where the verifier copies a folder to, and nothing was"""
     programs: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """folders that the verifier puts on PATH, and what was in them"""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """the verifier's files, as far as they are looked through"""
     tests: str = TESTS
     """where the verifier's files will be, as it names that place"""
     tests_real: str = TESTS
@@ -511,7 +514,7 @@ async def _sealed(
         await adopt_times(sealing, theirs, fresh)
     ground = await ground_of(fresh, contract, sealing.places, all_links=all_links)
     await take_over(sealing, theirs, fresh)
-    if await _looked(contract, asks_git, contract.tests.values()):
+    if await _looked(contract, asks_git, ground.texts.values()):
         await bring_up_to_date(sealing.places, theirs, fresh)
     return replace(ground, trusted=sealing.programs, is_writable=not is_default)
 
@@ -546,17 +549,18 @@ async def ground_of(
         await _steering(sandbox, contract, looked),
     )
     targets: list[str] = []
-    if await _looked(contract, may_make, contract.tests, contract.environment_files):
-        targets = await _looked(contract, _targets, contract)
-    targets += await _looked(contract, made_paths, contract.tests, contract.workdir)
-    targets += await _looked(contract, installed_places, contract.tests, contract.workdir)
-    targets += await _looked(contract, built_paths, contract.tests, contract.workdir)
-    copies = set(await _looked(contract, folders_copied_to, contract.tests, contract.workdir))
+    texts = await _looked(contract, searched, contract.tests)
+    if await _looked(contract, may_make, texts, contract.environment_files):
+        targets = await _looked(contract, _targets, contract, texts)
+    targets += await _looked(contract, made_paths, texts, contract.workdir)
+    targets += await _looked(contract, installed_places, texts, contract.workdir)
+    targets += await _looked(contract, built_paths, texts, contract.workdir)
+    copies = set(await _looked(contract, folders_copied_to, texts, contract.workdir))
     absent = await _absent(sandbox, [*targets, *sorted(copies - set(targets))][:_MOST_AT_ONCE])
     folders = tuple(path for path in absent if path in copies)
     absent = tuple(path for path in absent if path in set(targets))
     works = (*reals, *reals.values())
-    programs = await programs_on_path(sandbox.list_dir, home, list(contract.tests.values()), works)
+    programs = await programs_on_path(sandbox.list_dir, home, list(texts.values()), works)
     began, tests_real = await _now(sandbox, own.clock), emptied[own.emptied.index(own.tests)]
     return Ground(
         originals=await _originals(sandbox, steering),
@@ -570,6 +574,7 @@ async def ground_of(
         places=looked,
         absent_folders=folders,
         programs=programs,
+        texts=texts,
         tests=own.tests,
         tests_real=tests_real,
     )
@@ -580,16 +585,21 @@ async def _looked(contract: HarborContract, work: Callable[P, T], *args: P.args,
     return await aside(_SEARCHES * size_of(contract.tests), work, *args, **kwargs)
 
 
-def _targets(contract: HarborContract) -> list[str]:
+def _copies_tests(tests: Mapping[str, str]) -> bool:
+    """The verifier makes a copy of its own folder."""
+    return any(map(_COPIES_TESTS.search, tests.values()))
+
+
+def _targets(contract: HarborContract, tests: Mapping[str, str]) -> list[str]:
     """Paths by whose names the verifier has `make` work, as its and the environment's Makefiles say; not those that a
     text names as folders or in them."""
     folders = tuple(dict.fromkeys((contract.workdir, "/app")))
-    rules = {PurePosixPath(path).name: text for path, text in contract.tests.items()}
+    rules = {PurePosixPath(path).name: text for path, text in tests.items()}
     for folder in folders:
         for path, text in contract.environment_files.items():
             if str(PurePosixPath(path).parent) == folder:
                 rules[PurePosixPath(path).name] = text
-    texts = "\n".join(contract.tests.values())
+    texts = "\n".join(tests.values())
     made = words_behind_make(texts)
     names = made_files(rules, made) if _MAKES.search(texts) else []
     for name in [name for name in phony_targets(rules) if name in NAMES_OF_WORK or name in made][:_MOST_TARGETS]:
@@ -684,7 +694,7 @@ async def _clean(
         links = sum(1 for says in new.values() if says)
         if links + len(dangling) + len(alike) + len(above) > _MOST_LEFT:
             break
-        leading = await _looked(contract, links_above, contract.tests.values(), ground.emptied, above)
+        leading = await _looked(contract, links_above, ground.texts.values(), ground.emptied, above)
         if leading:
             given = b"".join(link + b"\0" + real + b"\0" for link, real in above.items() if link in leading)
             argv = ("bash", "-c", SPREAD_LINKS, "bash", *ground.emptied)
@@ -721,17 +731,17 @@ async def _opened(sandbox: SandboxPort, contract: HarborContract, ground: Ground
 
 
 async def _make_writable(
-    sandbox: SandboxPort, contract: HarborContract, verifier: str | None, everywhere: list[str]
+    sandbox: SandboxPort, contract: HarborContract, ground: Ground, verifier: str | None, everywhere: list[str]
 ) -> None:
     """What the verifier writes to (`everywhere`) or copies to. Unlike elsewhere, root in a sandbox is bound by the
     modes of files."""
-    copied = await _looked(contract, copied_paths, contract.tests, contract.workdir)
+    copied = await _looked(contract, copied_paths, ground.texts, contract.workdir)
     targets = list(dict.fromkeys([*everywhere, *copied]))[:_MOST_AT_ONCE]
     places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
-    if not await _looked(contract, asks_for_modes, contract.tests.values()):
+    if not await _looked(contract, asks_for_modes, ground.texts.values()):
         await _told(sandbox, ("sh", "-c", MAKE_ALL_WRITABLE, "sh", *places), "/", seconds=_CLEAN_SECONDS)
     argv = ("sh", "-c", MAKE_WRITABLE, "sh", str(len(targets)), *targets, *places)
-    names = {"NAMES": names_brought(contract.tests, everywhere)}
+    names = {"NAMES": await _looked(contract, names_brought, ground.texts, everywhere)}
     await _told(sandbox, argv, "/", names, seconds=_CLEAN_SECONDS)
     if verifier is not None and verifier != contract.user and verifier.partition(":")[0] not in ("root", _ROOT):
         held = dict.fromkeys((contract.workdir, "/app", "/tmp", *WORKING_PLACES))
@@ -760,7 +770,7 @@ async def made_ready(
     opened = await _opened(sandbox, contract, ground)
     dangling, links = await _clean(sandbox, contract, ground, keeps_links=keeps_links)
     try:
-        texts = list(contract.tests.values())
+        texts = list(ground.texts.values())
         if ground.start_up is not None:
             await ground.start_up.restore(sandbox, sandbox.list_dir, texts, most=_MOST_LEFT)
         await remove_hiding_programs(sandbox, sandbox.list_dir, ground.programs, texts, most=_MOST_LEFT)
@@ -771,13 +781,13 @@ async def made_ready(
     theirs = await aside(size, left_tests, ground.steering, now)
     if len(theirs) > _MOST_LEFT:
         raise EnvironmentFailedError("the candidate leaves too many test files")
-    left = await aside(size, left_by_candidate, ground.steering, now, contract.tests)
+    left = await aside(size, left_by_candidate, ground.steering, now, ground.texts)
     if len(left) > _MOST_LEFT:
         raise EnvironmentFailedError("the candidate leaves too many files that steer tools")
-    options = await aside(size, left_options, ground.steering, now, contract.tests)
+    options = await aside(size, left_options, ground.steering, now, ground.texts)
     hiding = []
-    if await _looked(contract, may_make, contract.tests, contract.environment_files):
-        hiding = await aside(size, hiding_makefiles, ground.steering, now, left, contract.tests)
+    if await _looked(contract, may_make, ground.texts, contract.environment_files):
+        hiding = await aside(size, hiding_makefiles, ground.steering, now, left, ground.texts)
     for workdir, real in ground.reals.items():
         hiding += steering_above(left, real, workdir)
     hidden = set(hiding)
@@ -789,12 +799,12 @@ async def made_ready(
         await _told(sandbox, ("xargs", "-0", "rm", "-rf", "--"), "/", seconds=_CLEAN_SECONDS, stdin=given)
     if opened:
         await _told(sandbox, ("bash", "-c", CLOSE_FOLDERS), "/", seconds=_CLEAN_SECONDS, stdin=opened)
-    written = await _looked(contract, written_paths, contract.tests, contract.workdir)
+    written = await _looked(contract, written_paths, ground.texts, contract.workdir)
     if written:
         other = {} if verifier is None else {"OTHER": "y"}
         await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", other)
-    everywhere = await _looked(contract, written_paths, contract.tests, contract.workdir, places=("/",))
-    await _make_writable(sandbox, contract, verifier, everywhere)
+    everywhere = await _looked(contract, written_paths, ground.texts, contract.workdir, places=("/",))
+    await _make_writable(sandbox, contract, ground, verifier, everywhere)
     rules = [*left, *options]
     originals = [path for path in rules if path in ground.originals]
     tests = ground.tests
@@ -804,7 +814,7 @@ async def made_ready(
         guard,
         tests,
         {**contract.env, **contract.verifier_env},
-        contract.tests.values(),
+        ground.texts.values(),
         trusted=own,
         left=rules,
         has_tests=has_tests(contract.tests, ground.steering),
@@ -824,7 +834,7 @@ async def made_ready(
         await _write_bytes(sandbox, f"{tests}/{name}", content, mode=0o755 if content[:4] == _ELF else 0o644)
     # below a file nothing can be kept, so nothing compiled that somebody has prepared is loaded before the guard is
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}/none", **environment}
-    first = await _looked(contract, first_module_of, path, environment, contract.tests.values())
+    first = await _looked(contract, first_module_of, path, environment, ground.texts.values())
     shell: dict[str, bytes] = {}
     if "BASH_ENV" not in environment and await _looked(contract, may_end_without, contract.tests):
         note = f"{place}{NOTED}/{NOTE}"
@@ -874,7 +884,7 @@ class Watching:
         keeps_links: bool,
     ) -> Watching:
         """Begin it; `scripts.close` ends it."""
-        makes_at_home = not await _looked(contract, lists_home, contract.tests.values())
+        makes_at_home = not await _looked(contract, lists_home, ground.texts.values())
         folders = await folder_states(
             sandbox, ready.guard_path, _on_path(ground), user=verifier, makes=True, makes_at_home=makes_at_home
         )
@@ -882,7 +892,7 @@ class Watching:
         states = await _states(sandbox, ready.dangling)
         live = await _live(sandbox, ground, ready.guard_path) if keeps_links else None
         binary = tuple(contract.binary_tests)
-        names = await _looked(contract, judging_files, contract.tests, ground.tests, contract.workdir, binary=binary)
+        names = await _looked(contract, judging_files, ground.texts, ground.tests, contract.workdir, binary=binary)
         judging = await _contents(contract, ready.scripts, names)
         own = {path: text.encode("utf-8", "surrogateescape") for path, text in ready.own.items()}
         real = {path.replace(ground.tests, ground.tests_real, 1): content for path, content in own.items()}
@@ -899,7 +909,7 @@ class Watching:
             found |= changed_programs(self.programs, await program_states(sandbox, user=self.verifier))
         settings = await steering_settings(
             sandbox,
-            contract.tests,
+            self.ground.texts,
             (),
             {**contract.env, **contract.verifier_env},
             guard_path,
@@ -910,7 +920,7 @@ class Watching:
         now = await _steering(sandbox, contract, self.ground.places)
         size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(now)
         new = [path for path in now if path not in self.ready.steering]
-        rules = await aside(size, hiding_makefiles, self.ready.steering, now, new, contract.tests)
+        rules = await aside(size, hiding_makefiles, self.ready.steering, now, new, self.ground.texts)
         found.update(Change("rules", path) for path in rules)
         places = tuple(dict.fromkeys((*self.ground.places, *_SCRATCH)))  # where an archive is unpacked, and clones are
         left = await _left(sandbox, self.ground.emptied, places, all_links=False)
@@ -919,7 +929,7 @@ class Watching:
             for path, says in left.removed.items()
             if says and not says.startswith(_TO_DEVICES) and self.ready.links.get(path) != says
         ]
-        if any(map(_COPIES_TESTS.search, contract.tests.values())):  # `/tests` is a link in the default image
+        if await _looked(contract, _copies_tests, self.ground.texts):  # `/tests` is a link in the default image
             copies = {b"-" + place.encode() for place in self.ground.emptied}
             links = [path for path in links if left.removed[path] not in copies or not path.endswith(b"/tests")]
         found.update(Change("link", path.decode("utf-8", "backslashreplace")) for path in links)

@@ -34,6 +34,7 @@ from harena.scoring.scorers.sealed_verifier import PLACES_OF_DEFAULT
 from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, first_module_of, guard
 from harena.scoring.scorers.verifier_changes import changes_of_a_script
 from harena.scoring.scorers.verifier_ground import MAKEFILES
+from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import one_line
 
 _CAN_LOOK = """\
@@ -138,11 +139,13 @@ class _SearchedPlace:
             if done.outcome is not ExecOutcome.EXITED or done.returncode != code:
                 return Judged(done), False
             changes = await watching.changed(sandbox, self.contract)
-            if changed := changes_of_a_script(changes, list(self.contract.tests.values())):
+            if changed := changes_of_a_script(changes, list(self.ground.texts.values())):
                 return Judged(done, doubt=f"changed while the script ran: {one_line(str(changed[0]), 100)}"), False
             led = await watching.led(sandbox, self.contract) if keeps_links else Led()
             # there is no run without whoever acts, so names that are computed may be any
-            has_led = led.is_the_verifiers or (bool(led.asked) and computes_names(self.contract.tests.values()))
+            texts = self.contract.tests
+            computes = bool(led.asked) and await aside(size_of(texts), computes_names, texts.values())
+            has_led = led.is_the_verifiers or computes
             return Judged(done, passed=True), has_led
         finally:
             watching.scripts.close()

@@ -22,6 +22,7 @@ from harena.core.ports import MovesTrees, SandboxPort
 from harena.scoring.contracts.harbor import HarborContract, is_of_system, is_within
 from harena.scoring.scorers.image_programs import FIND_FILES, FIND_INSTALLED, FIND_LINKED, find_programs
 from harena.scoring.scorers.installed_places import installed_places
+from harena.scoring.scorers.searched_texts import searched
 from harena.scoring.scorers.start_up_names import FILES, FOLDERS, INSTALLED, Named, named_by
 from harena.scoring.scorers.verifier_ground import copied_paths, made_paths, unpacked_paths, written_paths
 from harena.scoring.slices import aside, last_line, size_of
@@ -153,13 +154,14 @@ async def sealing_of(
     second = first if verifier is None else await _look(sandbox, contract, environment, (), user=verifier)
     homes = [home for seen in (first, second) if (home := seen.environment.get("HOME", "")).startswith("/")]
     size = _SEARCHES * size_of(contract.tests)
-    texts = [*contract.tests.values(), *environment.values()]
+    tests = await aside(size, searched, contract.tests)
+    texts = [*tests.values(), *environment.values()]
     scratch = ("/tmp",) if await aside(size, looks_through_scratch, texts) else ()
     looked_through = homes if await aside(size, looks_through_home, texts) else ()
     places = PLACES_OF_DEFAULT if is_default else WORKING_PLACES
     trees = list(dict.fromkeys([contract.workdir, *places, *scratch, *looked_through]))
     declared = contract.working_places
-    told = await aside(size, _told_by, contract, (second.environment.get("HOME") or "/root").rstrip("/"))
+    told = await aside(size, _told_by, contract, tests, (second.environment.get("HOME") or "/root").rstrip("/"))
     named = [*declared, *told.paths]
     search = _search_path(first.environment.get("PATH", ""))
     leads = _leads(first.environment)
@@ -177,7 +179,7 @@ async def sealing_of(
     below = [path for path in below if not _is_in(path, whole)]
     if not is_default:
         installed += await _found(sandbox, FIND_LINKED, linked)
-        own = await _found(sandbox, await aside(size, find_programs, contract.tests.values()), below)
+        own = await _found(sandbox, await aside(size, find_programs, tests.values()), below)
         own += await _found(sandbox, FIND_FILES, _the_images_alone(below, [seen.real[path] for path in declared]))
         installed += tuple(path for path in own if not _is_in(path, whole))
         tops = _at_root(below, [seen.real[path] for path in declared])
@@ -325,9 +327,9 @@ class _Told:
         return bool(own) and not any(map(self.is_asked_for, own))
 
 
-def _told_by(contract: HarborContract, home: str) -> _Told:
+def _told_by(contract: HarborContract, tests: Mapping[str, str], home: str) -> _Told:
     """Look through the verifier's files."""
-    tests, workdir = contract.tests, contract.workdir
+    workdir = contract.workdir
     texts = list(tests.values())
     told = _Told((), named_by(texts, ()), frozenset(copied_paths(tests, workdir)))
     made = {*written_paths(tests, workdir), *made_paths(tests, workdir), *unpacked_paths(tests, workdir)}

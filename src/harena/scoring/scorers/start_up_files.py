@@ -441,12 +441,16 @@ def guarded_shell(text: str, guard_folder: str) -> str:
     does not; data of the script stays."""
     if not _sets_or_clears(text):
         return text
-    mask = code_mask(text)
-    text = _IGNORES_VARIABLES.sub(lambda found: _with_variables(found) if mask[found.start()] else found[0], text)
-    mask = code_mask(text)
-    text = _SETS_SEARCH_PATH.sub(
-        lambda found: f"{found[0]}{guard_folder}:" if mask[found.end() - 1] else found[0], text
-    )
+    if _IGNORES_VARIABLES.search(text):
+        before = code_mask(text)
+        text = _IGNORES_VARIABLES.sub(lambda found: _with_variables(found) if before[found.start()] else found[0], text)
+    if _SETS_SEARCH_PATH.search(text):
+        then = code_mask(text)
+        text = _SETS_SEARCH_PATH.sub(
+            lambda found: f"{found[0]}{guard_folder}:" if then[found.end() - 1] else found[0], text
+        )
+    if not _CLEARS_SEARCH_PATH.search(text):
+        return text
     mask = code_mask(text)
     return _CLEARS_SEARCH_PATH.sub(
         lambda found: _kept_guard(found, guard_folder) if mask[found.end() - 1] else found[0], text
