@@ -80,7 +80,11 @@ class ImageStore:
             self._work,
         ):
             private_folder(folder)
-        for entry in os.scandir(self._work):
+        self.remove_left(now)
+
+    def remove_left(self, now: float) -> None:
+        """Remove what killed processes have left; no effect where no store is. `now`: as in `open`. Raises OSError."""
+        for entry in os.scandir(self._work) if self._work.is_dir() else ():
             if entry.name.startswith(_LOCKED):
                 _remove_if_left(Path(entry.path))
             elif entry.name.startswith(_NEW):

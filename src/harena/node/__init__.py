@@ -101,6 +101,7 @@ async def open_for_server(
         ),
     )
     try:
+        node.remove_left()
         await node.resume_jobs()
     except BaseException:  # raised again: whatever failed, also a cancellation, a node that nobody has is closed
         await node.close()

@@ -6,6 +6,7 @@ an image could be made of what another workspace has pulled.
 
 from __future__ import annotations
 
+import logging
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from harena.core.records.images import ImageRoot
     from harena.image_store.images import Images
     from harena.image_store.turns import ImageTurns
+
+
+_log = logging.getLogger("harena.node")
 
 
 class NodeImages:
@@ -54,6 +58,12 @@ class NodeImages:
         """Keep an image of the workspace's store from being collected for as long as the context is open."""
         return self.store(workspace).hold(workspace, digest)
 
+    async def remove_left(self) -> None:
+        """Remove what killed processes have left in the making in the stores of all workspaces: whose workspace asks
+        for no image any more would keep it."""
+        for place in await NODE.run(_folders_in, self._place):
+            await NODE.run(_remove_left, place, self._clock.utcnow().timestamp())
+
     def abandon(self) -> None:
         """In a forked child: let go of the parent's stores, without ending what pulls images."""
         self._stores.clear()
@@ -63,6 +73,19 @@ class NodeImages:
         """End what pulls images."""
         for store in self._stores.values():
             await store.close()
+
+
+def _folders_in(place: Path) -> list[Path]:
+    return [folder for folder in place.iterdir() if folder.is_dir()] if place.is_dir() else []
+
+
+def _remove_left(place: Path, now: float) -> None:
+    from harena.image_store.store import ImageStore
+
+    try:
+        ImageStore(place).remove_left(now)
+    except OSError as error:  # of this store; whoever opens it is told
+        _log.warning("what was left in %s cannot be removed: %s", place, error)
 
 
 def _load() -> None:

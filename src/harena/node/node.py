@@ -228,6 +228,10 @@ class Node(NodeInWorkspace):
         """The value of a secret, for the gateways of a workspace's sandbox. Raises NotFoundError, PlatformError."""
         return await self._parts.secrets().open(workspace, name)
 
+    def remove_left(self) -> None:
+        """Begin to remove what killed servers have left of images and packages in the making."""
+        self._parts.remove_left()
+
     async def resume_jobs(self) -> None:
         """Go on with benchmark and training jobs that nobody runs any more, now and from now on; for nodes with
         `durable_jobs`."""

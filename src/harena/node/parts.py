@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from harena.core.errors import SandboxUnavailableError, SandboxValidationError
 from harena.core.garbage import collection_paused
-from harena.core.threads import NODE
+from harena.core.threads import NODE, node_task
 from harena.node.database import NodeDatabase
 from harena.node.images import NodeImages
 from harena.runtime.host import mechanisms
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from harena.training.objects.registry import Registry
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
+
+_log = logging.getLogger("harena.node")
 
 
 class NodeParts:
@@ -65,6 +69,7 @@ class NodeParts:
         self._training: TrainingJobs | None = None
         self._secrets: Secrets | None = None
         self._closed = False
+        self._removing: asyncio.Task[None] | None = None
 
     async def limits_of(self, workspace: str) -> WorkspaceLimits | None:
         """What a workspace may use; None = everything."""
@@ -190,6 +195,18 @@ class NodeParts:
             )
         return self._training
 
+    def remove_left(self) -> None:
+        """Begin to remove what killed servers have left in the making, of images and of packages, of all workspaces.
+        Nobody waits for it: it may be much, and each is out of the way of what is made anew."""
+        self._removing = node_task(self._remove_left(), "remove what was left")
+
+    async def _remove_left(self) -> None:
+        await self._images.remove_left()
+        try:
+            await NODE.run(self.blueprints.layers.remove_left)
+        except OSError as error:  # the next installation tries again
+            _log.warning("what was left of packages cannot be removed: %s", error)
+
     async def drain(self) -> None:
         """Start no run of a job any more; returns when those under way have ended as they would."""
         if self._training is not None:
@@ -201,6 +218,9 @@ class NodeParts:
         """End jobs, then sandboxes, then the runtime; each although the one before failed. May be called again."""
         self._closed = True
         try:
+            if self._removing is not None:
+                self._removing.cancel()
+                await asyncio.wait([self._removing])
             if self._training is not None:
                 await self._training.close()
             if self._registry is not None:
@@ -220,6 +240,7 @@ class NodeParts:
     def after_fork_in_child(self) -> None:
         """In a forked child: let go of what belongs to the parent, without ending it."""
         self._closed = True
+        self._removing = None  # its thread is the parent's
         self._jobs = self._registry = self._training = self._secrets = self._image_builds = None
         self._images.abandon()
         self._database = NodeDatabase(self._config.store_place)  # the open one is the parent's

@@ -123,7 +123,8 @@ class Blueprints(BlueprintSource):
     ) -> None:
         """`python` is the interpreter of the default image, for which packages are installed."""
         self._clock = clock
-        self._layers = layers
+        self.layers = layers
+        """where the packages of blueprints are installed"""
         self._root = root or harena_home() / "blueprints"
         self._python = python
         self._loaded: OrderedDict[Path, tuple[tuple[int, int], int, Blueprint]] = OrderedDict()
@@ -168,7 +169,7 @@ class Blueprints(BlueprintSource):
         _check_image(image, packages, warm, profile)
         await _in_thread(workspace, self._check_room, workspace, sum(map(len, files.values())), room)
         made = await self._installed(workspace, packages, room) if packages else None
-        layer = self._layers.path(made.digest) if made else None
+        layer = self.layers.path(made.digest) if made else None
         await _in_thread(workspace, _check_modules_exist, warm or (), layer, packages)
         blueprint = Blueprint(
             id=f"{_ID_PREFIX}{secrets.token_hex(6)}",
@@ -198,12 +199,12 @@ class Blueprints(BlueprintSource):
     ) -> InstalledLayer:
         """Packages that are on the disk, and counted for the workspace that has brought them there."""
         if limits is None:
-            return await PACKAGES.run(self._layers.install, packages, python=self._python)
+            return await PACKAGES.run(self.layers.install, packages, python=self._python)
         async with self._installing.setdefault(workspace, asyncio.Lock()):
             ledger = self._root_of(workspace) / _LEDGER
             brought = await _in_thread(workspace, _read_ledger, ledger)
             left = limits.package_bytes - sum(brought.values())
-            made = await PACKAGES.run(self._layers.install, packages, python=self._python, most_bytes=max(0, left))
+            made = await PACKAGES.run(self.layers.install, packages, python=self._python, most_bytes=max(0, left))
             if made.bytes:
                 try:
                     await _in_thread(workspace, private_folder, ledger.parent)

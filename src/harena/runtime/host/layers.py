@@ -97,7 +97,7 @@ class LayerStore:
         """
         check_requirements(requirements)
         abi = _abi_of(python)
-        self._sweep()
+        self.remove_left()
         with self._workplace() as workplace:
             pip = Pip(python, workplace, self._limits or PipLimits.of(), is_cached=most_bytes is None)
             wheels = self._download(requirements, pip)
@@ -133,7 +133,7 @@ class LayerStore:
 
     @contextmanager
     def _workplace(self) -> Iterator[Path]:
-        """An empty directory that lives as long as the block, or until the next `_sweep` if this process dies."""
+        """An empty directory that lives as long as the block, or until the next `remove_left` if this process dies."""
         workplace = self._making / secrets.token_hex(8)
         private_folder(self.root)
         private_folder(self._making)
@@ -147,8 +147,8 @@ class LayerStore:
             os.unlink(f"{workplace}.lock")
             os.close(lock)
 
-    def _sweep(self) -> None:
-        """Remove what makers that died have left: their locks are free."""
+    def remove_left(self) -> None:
+        """Remove what makers that died have left: their locks are free. Raises OSError."""
         for lock_path in self._making.glob("*.lock"):
             try:
                 lock = os.open(lock_path, os.O_RDWR | os.O_CLOEXEC)
