@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from harena.scoring.guest.hollow import Hollow
     from harena.scoring.guest.kin import Kin
+    from harena.scoring.guest.runner_parts import Parts
     from harena.scoring.guest.swallowed import Swallowed
     from harena.scoring.guest.taken import Taken
     from harena.scoring.guest.tools import Tools
@@ -52,10 +53,11 @@ class Believed:
         tools: Tools,
         hollow: Hollow,
         kin: Kin,
+        parts: Parts,
     ) -> None:
         """`trusted`: paths; `texts`: what those hold that are modules."""
         self._trusted, self._texts, self._swallowed, self._taken = trusted, texts, swallowed, taken
-        self.used = Used(tools)
+        self.used = Used(tools, parts.add_class)
         self._own = _Own(trusted, texts)
         self._watched = watched = WatchedBeside(hollow, kin, self._own.named)
         self._hands = any(map(_hands_functions, texts.values()))

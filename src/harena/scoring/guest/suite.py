@@ -46,6 +46,7 @@ from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
 from harena.scoring.guest.proxy import Candidate, Finder, StandInModule
+from harena.scoring.guest.runner_parts import Parts
 from harena.scoring.guest.standins import (
     StandIn,
     class_names,
@@ -143,6 +144,7 @@ class Run:
         self._before = _contents(self.trusted)
         self.candidate: Any = None
         self.comparisons: Any = None
+        self.parts: Parts | None = None
         self._clocks: Clocks | None = None
         self._stops_clocks: bool = given["stops_clocks"]
         self._is_confirmed: bool = given["is_confirmed"]
@@ -170,8 +172,10 @@ class Run:
             own = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
             sys.path[:0] = [*own, *searched]
             sys.meta_path.insert(0, self.first)
+            is_own = self._swallowed.is_own
+            self.parts = Parts(lambda path: not is_own(path))
             self.comparisons = Believed(
-                self.trusted, texts, self._swallowed, self._taken, self._tools, self.hollow, self._kin
+                self.trusted, texts, self._swallowed, self._taken, self._tools, self.hollow, self._kin, self.parts
             )
             self.comparisons.compile_modules()
         else:
@@ -232,6 +236,10 @@ class Run:
 
     def in_body(self, is_in_body: bool) -> None:
         """What runs now is the body of a test, or no longer."""
+        if is_in_body and self._swallowed is not None:
+            self._swallowed.starts()
+        if self.parts is not None:
+            self.parts.look()
         if self._home == NOWHERE:
             self.candidate.is_kept = not is_in_body
 
@@ -281,6 +289,8 @@ class Run:
 
     def began(self) -> None:
         """A test begins."""
+        if self.parts is not None:
+            self.parts.look()
         if self.candidate is not None and not isinstance(self.candidate, Nobody):
             self.candidate.begins_test()
         if self._clocks is not None:
@@ -312,11 +322,12 @@ class Run:
         is_excuse = all(unserved for *_, unserved in self.tally.failures)
         self._say(b"harena-note " + self._word + b" " + (what.encode() if is_excuse else b""))
 
-    def swallowed(self, test: str = "") -> str:
+    def swallowed(self, test: str = "", *, has_passed: bool = False) -> str:
         """A test has ended, by its name (`T.test_a`): an assertion that has failed in it although nobody has heard
-        of it, or a question to the candidate that had no answer; empty if there is neither."""
+        of it, or a question to the candidate that had no answer; or it `has_passed`, and was never run. Empty if there
+        is nothing of that."""
         self.hollow.ended(test)
-        error = self._swallowed.ended(test) if self._swallowed is not None else None
+        error = self._swallowed.ended(test, has_passed=has_passed) if self._swallowed is not None else None
         unanswered = getattr(self.candidate, "unanswered", "")
         if unanswered:
             self.candidate.unanswered = ""
@@ -357,6 +368,9 @@ class Run:
         if self._tools is not None:
             planted = self.first.planted(self._tools.imports)
             replaced = self.comparisons.used.replaced or self._tools.replaced() or self._builtin_replaced() or planted
+        if self.parts is not None:
+            self.parts.look()
+            replaced = replaced or self.parts.replaced
         if replaced:
             sys.stderr.write("the candidate has replaced " + replaced + ", which the tests use\n")
             sys.stderr.flush()

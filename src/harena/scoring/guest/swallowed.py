@@ -144,7 +144,7 @@ class Swallowed:
         self._here = os.path.join(here, "")
         self._trusted = frozenset(trusted)
         self._caught = caught
-        self._begun = Begun()
+        self._begun = Begun({os.path.splitext(os.path.basename(path))[0] for path in self._trusted})
         self._libraries = tuple({sys.prefix, sys.base_prefix, *(path for path in sys.path if os.path.isabs(path))})
         self._failed: list[tuple[BaseException, Any, str]] = []
         """(exception, the innermost part of its traceback that its catcher need not answer for, its place)"""
@@ -158,16 +158,20 @@ class Swallowed:
         self._known: list[Any] = []
         """functions and classes of libraries by which tests expect an error"""
         self._failure = AssertionError
-        self._watch_unittest()
+        self._watch_unittest(texts)
         self._watch_exit(contextlib.suppress)
         self._known.append(contextlib.suppress)
         if any("pytest" in text for text in texts.values()):
             self._watch_pytest()
 
-    def ended(self, test: str = "") -> BaseException | None:
+    def starts(self) -> None:
+        """The runner is to run the body of a test."""
+        self._begun.starts()
+
+    def ended(self, test: str = "", *, has_passed: bool = False) -> BaseException | None:
         """A test has ended, by its name (`T.test_a`): an assertion that has failed in it, and that nobody has told
-        of; or that it has not begun."""
-        was_left_out = self._begun.was_left_out(test)
+        of; or, where it `has_passed`, that it has not begun."""
+        was_left_out = self._begun.was_left_out(test) and has_passed
         found: list[tuple[Any, ...]] = [] if self._is_forgiven else [*self._failed, *self._crossed]
         failed: list[BaseException] = [error for error, *_, place in found if not self._caught.may_be(place)]
         self._failed.clear()
@@ -176,13 +180,15 @@ class Swallowed:
         self._leaving.clear()
         self._is_forgiven = False
         if was_left_out and not self._caught.may_be(f"test {test}"):
-            failed.append(self._failure("a decorator of the candidate's has not run the body of the test"))
+            failed.append(self._failure("the candidate has kept the body of the test from being run"))
         return failed[0] if failed else None
 
     def watch(self, tree: ast.Module) -> None:
         """Has the code of a trusted file tell what becomes of its assertions."""
         trusted = {os.path.splitext(os.path.basename(path))[0] for path in self._trusted}
-        self._begun.watch(tree, set(_imported_of(list(ast.walk(tree)), self.installed | trusted)))
+        nodes = list(ast.walk(tree))
+        libraries = dict(_origins(nodes, self.installed))
+        self._begun.watch(tree, set(_imported_of(nodes, self.installed | trusted)), libraries)
         Remembering(tree, self.installed).visit(tree)
 
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -213,7 +219,7 @@ class Swallowed:
             error = sys.exc_info()[1]
             if error is None or not skips_a_judgement(error.__traceback__):
                 return
-            if not isinstance(error, GeneratorExit) or is_of_a_call(error, error.__traceback__, self._is_own):
+            if not isinstance(error, GeneratorExit) or is_of_a_call(error, error.__traceback__, self.is_own):
                 self._remember(error, error.__traceback__)
                 self._leaving.append(error)
 
@@ -254,7 +260,7 @@ class Swallowed:
         trace = error.__traceback__
         if any(known is error for known, *_ in self._crossed) or not crosses_a_judgement(trace):
             return
-        if is_of_a_call(error, trace, self._is_own):
+        if is_of_a_call(error, trace, self.is_own):
             alive = []
             while frame is not None:
                 alive.append(frame)
@@ -267,7 +273,7 @@ class Swallowed:
         trace = error.__traceback__
         while trace is not None and trace is not end:
             frame = trace.tb_frame
-            if not self._is_own(frame.f_code.co_filename) and all(frame is not each for each in alive):
+            if not self.is_own(frame.f_code.co_filename) and all(frame is not each for each in alive):
                 return False
             trace = trace.tb_next
         return True
@@ -292,12 +298,12 @@ class Swallowed:
     def _is_own_way(self, error: BaseException, end: Any) -> bool:
         trace = error.__traceback__
         while trace is not None and trace is not end:
-            if not self._is_own(trace.tb_frame.f_code.co_filename):
+            if not self.is_own(trace.tb_frame.f_code.co_filename):
                 return False
             trace = trace.tb_next
         return trace is end
 
-    def _is_own(self, path: str) -> bool:
+    def is_own(self, path: str) -> bool:
         """A file of the tests, or of a library."""
         if path in self._trusted or path in (_THIS_FILE, HOLLOW_FILE) or path[:8] == "<frozen ":
             return True
@@ -336,18 +342,39 @@ class Swallowed:
 
         return called
 
-    def _watch_unittest(self) -> None:
+    def _watch_unittest(self, texts: Mapping[str, str]) -> None:
         case = unittest.case.TestCase
         for name, function in list(vars(case).items()):
             if name.startswith(("assert", "fail")) and isinstance(function, type(_name)):
                 setattr(case, name, self._judging(function))
         self._known += [found for name, found in vars(case).items() if name in _EXPECTING]
+        if not any("addTypeEqualityFunc" in text for text in texts.values()):
+            self._watch_equality(case)
         for name in ("_AssertRaisesContext", "_AssertWarnsContext", "_AssertLogsContext"):
             kind = getattr(unittest.case, name, None)
             if kind is None:  # one of a module of its own
                 kind = getattr(sys.modules.get("unittest._log"), name, None)
             if kind is not None:
                 self._watch_exit(kind)
+
+    def _watch_equality(self, case: Any) -> None:
+        """`assertEqual` asks no function by which somebody has said that two objects are equal, where no text of the
+        tests gives one."""
+        find = case._getAssertEqualityFunc
+
+        @functools.wraps(find)
+        def found(self_: Any, first: Any, second: Any) -> Any:
+            added = [each for each in self_._type_equality_funcs.values() if not isinstance(each, str)]
+            if any(self._is_foreign(each) for each in added):
+                self._remember(self._failure("the candidate says which objects are equal (addTypeEqualityFunc)"))
+            return find(self_, first, second)
+
+        case._getAssertEqualityFunc = found
+
+    def _is_foreign(self, function: Any) -> bool:
+        """No function of the tests' or of a library's."""
+        code = getattr(getattr(function, "__func__", function), "__code__", None)
+        return code is None or not self.is_own(code.co_filename)
 
     def _watch_pytest(self) -> None:
         try:
@@ -426,6 +453,19 @@ def _imported_of(nodes: list[ast.AST], installed: Collection[str]) -> Iterator[s
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             modules = [(alias.asname or alias.name, node.module) for alias in node.names]
         yield from (name for name, module in modules if module.partition(".")[0] in installed)
+
+
+def _origins(nodes: list[ast.AST], installed: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Names that stand for what a library has, and the module that it is of."""
+    yield from ((name, "builtins") for name in vars(builtins))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            pairs = [(alias.asname or alias.name.partition(".")[0], alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            pairs = [(alias.asname or alias.name, node.module) for alias in node.names]
+        else:
+            continue
+        yield from ((name, module) for name, module in pairs if module.partition(".")[0] in installed)
 
 
 def note_given(tree: ast.AST) -> None:

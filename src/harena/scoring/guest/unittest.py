@@ -124,7 +124,7 @@ class Result(unittest.TestResult):
         self._run.in_body(False)
         name = f"{type(test).__qualname__}.{getattr(test, '_testMethodName', '')}"
         has_ended = id(test) in self._verdicts.returned or id(test) in self._has_skipped
-        if (swallowed := self._run.swallowed(name)) and has_ended:
+        if (swallowed := self._run.swallowed(name, has_passed=id(test) in self._verdicts.returned)) and has_ended:
             self._failed(test, swallowed)
         if test.id() not in self._excused:
             self._run.tally.ran.append(test.id())

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from harena.scoring.guest.tools import Tools
@@ -46,8 +46,12 @@ _PARTS = ("__code__", "__defaults__", "__kwdefaults__")
 class Used:
     """Looks at what one piece of test code, or several, use of their libraries."""
 
-    def __init__(self, tools: Tools) -> None:
-        """`tools`: made before anything of the candidate has run."""
+    def __init__(self, tools: Tools, add_class: Callable[[str, type], None] | None = None) -> None:
+        """`tools`: made before anything of the candidate has run; `add_class` is told of each class of the tests' that
+        nobody else is given."""
+        self._add_class = add_class
+        self.kept_classes: set[int] = set()
+        """numbers of the names of such classes"""
         self.replaced = ""
         """the first name of a library's that was another when the tests used it; empty where none was"""
         self._tools = tools
@@ -85,6 +89,8 @@ class Used:
         own = self._own
 
         def bound(number: int, value: Any) -> None:
+            if number in self.kept_classes and isinstance(value, type) and self._add_class is not None:
+                self._add_class(own[number][0], value)
             own[number][1].append(_state(value))
             del own[number][1][:-_MOST_STATES]
 
@@ -273,6 +279,27 @@ def _imported_names(node: ast.AST) -> Names:
     return {}
 
 
+def _kept_classes(tree: ast.AST, known: set[str]) -> set[str]:
+    """The classes that the tests make of what they know, and only call by their names, or not even that."""
+    nodes = list(ast.walk(tree))
+    known = known.union(vars(builtins), (node.name for node in nodes if isinstance(node, _SCOPES)))
+    callees = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    handed = {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in callees}
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.ClassDef) and node.name not in handed:
+            makers = [*node.bases, *node.decorator_list, *(each.value for each in node.keywords)]
+            if all(_first_name(each) in known for each in makers):
+                found.add(node.name)
+    return found
+
+
+def _first_name(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 class _Looking(ast.NodeTransformer):
     """Puts a look around each use of a name that leads into a library, or that the tests have bound at their top."""
 
@@ -289,6 +316,8 @@ class _Looking(ast.NodeTransformer):
         words = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
         bound = bound - _LEFT_ALONE if words.isdisjoint(_BY_NAME) else set()
         self._own = {name: self._number(name, tree) for name in sorted(bound)}
+        known = {name for name, full in self._names.items() if used.imported_value(full) is not _ABSENT}
+        used.kept_classes.update(self._own[name] for name in _kept_classes(tree, known) & bound)
         self._fixed = {name for name in self._own if self._expected(name, tree) is not _ABSENT}
 
     def put_in(self, tree: ast.Module) -> ast.Module:

@@ -56,6 +56,7 @@ from harena.scoring.guest import proxy as guest_proxy
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import raised as guest_raised
 from harena.scoring.guest import rebound as guest_rebound
+from harena.scoring.guest import runner_parts as guest_runner_parts
 from harena.scoring.guest import sides as guest_sides
 from harena.scoring.guest import snapshots as guest_snapshots
 from harena.scoring.guest import standins as guest_standins
@@ -271,7 +272,8 @@ def suite_argv(
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
                  guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames, guest_taken,
-                 guest_arrays, guest_kin, guest_watched_beside, guest_used, guest_believed)  # fmt: skip
+                 guest_arrays, guest_kin, guest_watched_beside, guest_used,
+                 guest_runner_parts, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
     asserted = (guest_rebound, guest_asserted)
     program = guest_argv(

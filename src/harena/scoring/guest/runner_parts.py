@@ -1,0 +1,89 @@
+"""What a runner does, and what the classes of the tests do, while a candidate shares their process.
+
+Functions and methods of the runner's modules (`_pytest`, `pluggy`) and of the tests' classes are what they were, each
+time a test begins and ends: else somebody has exchanged how tests are run. What a library or the tests themselves put
+there may stay (plugins do so, and `setUpClass`). Standard library only, Python 3.8 and up.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from types import CodeType, FunctionType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+globals()["__builtins__"] = dict(vars(builtins))
+"""what this module's functions find, whatever a program puts in the place of a builtin for a while"""
+_ABSENT = object()
+_MODULES = ("_pytest", "pluggy", "pytest")
+_HELD = (staticmethod, classmethod)
+
+
+class Parts:
+    """The functions of some modules and classes, and what they were."""
+
+    def __init__(self, is_foreign: Callable[[str], bool]) -> None:
+        """`is_foreign`: the path of code is neither a library's nor the tests'."""
+        self._is_foreign = is_foreign
+        self._places: list[tuple[str, Any, dict[str, Any], bool]] = []
+        """(name, what holds them, the functions there, whether it is a class)"""
+        self._codes: list[tuple[str, FunctionType, CodeType]] = []
+        self.replaced = ""
+        """the first part that was another; empty where none was"""
+
+    def add_runner(self) -> None:
+        """Look at the modules of the runner, as they are now."""
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] not in _MODULES:
+                continue
+            self._add(name, vars(module))
+            for key, value in list(vars(module).items()):
+                if isinstance(value, type) and value.__module__ == name:
+                    self.add_class(f"{name}.{key}", value)
+
+    def add_class(self, name: str, kind: type) -> None:
+        """Look at a class, as it is now."""
+        self._add(name, vars(kind), is_class=True)
+
+    def _add(self, name: str, holder: Any, *, is_class: bool = False) -> None:
+        functions = {key: value for key, value in list(holder.items()) if _does(value)}
+        self._places.append((name, holder, functions, is_class))
+        for key, value in functions.items():
+            for function in _functions(value):
+                self._codes.append((f"{name}.{key}", function, function.__code__))
+
+    def look(self) -> None:
+        """Note what is another than it was."""
+        if self.replaced:
+            return
+        for name, function, code in self._codes:
+            if function.__code__ is not code:
+                self.replaced = name
+                return
+        for name, holder, functions, is_class in self._places:
+            names = functions if not is_class else [*functions, *(key for key in list(holder) if key not in functions)]
+            for key in names:
+                found, before = holder.get(key, _ABSENT), functions.get(key, _ABSENT)
+                if found is not before and _does(found) and self._is_exchanged(found):
+                    self.replaced = f"{name}.{key}"
+                    return
+
+    def _is_exchanged(self, found: Any) -> bool:
+        functions = list(_functions(found))
+        if not functions:
+            return callable(found) and not isinstance(found, type)
+        return any(self._is_foreign(function.__code__.co_filename) for function in functions)
+
+
+def _does(value: Any) -> bool:
+    """It does something when it is called, or asked for."""
+    return callable(value) or isinstance(value, (property, *_HELD))
+
+
+def _functions(value: Any) -> Iterator[FunctionType]:
+    parts = [value.fget, value.fset] if isinstance(value, property) else [getattr(value, "__func__", value)]
+    yield from (part for part in parts if isinstance(part, FunctionType))
