@@ -73,3 +73,27 @@ async def test_no_name_of_an_entry_excuses_a_wrong_candidate(gold: dict[str, str
         candidate = {"files": {"solution.py": text, "statistics.py": "x = 1\n"}, "entry": "statistics.py"}
         found = await scored(candidate, suite, "pytest", **scoring)
         assert (found.score, str(found.validity)) == (score, "valid"), found.detail
+
+
+LATE = "import datetime\ndef _strptime_datetime(cls, text, form): return datetime.datetime(2000, 1, 1)\n"
+MADE = "def f():\n    import datetime\n    return datetime.datetime(2000, 1, 1)\n"
+PARSES = "    assert f() == datetime.datetime.strptime('2020-01-02', '%Y-%m-%d')\n"
+BY_SUITE = f"import sys\nsys.path.insert(0, 'src')\nimport datetime\nfrom solution import f\ndef test_a():\n{PARSES}"
+BY_CANDIDATE = f"import datetime\nfrom solution import f\ndef test_a():\n{PARSES}"
+
+
+@pytest.mark.parametrize("isolate", ["auto", "sandbox", True, False])
+async def test_what_the_library_loads_late_is_the_librarys(isolate: object) -> None:
+    """In whatever folder the candidate has a module of that name, and whoever puts the folder first on the path."""
+    for solution, tests in ((MADE, BY_SUITE), (f"import sys\nsys.path.insert(0, 'src')\n{MADE}", BY_CANDIDATE)):
+        files = {"solution.py": solution, "src/_strptime.py": LATE}
+        found = await scored({"files": files, "entry": "solution.py"}, tests, "pytest", isolate=isolate)
+        assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+
+
+async def test_a_module_in_a_folder_of_the_candidates_is_its_own_by_its_own_import() -> None:
+    """Though the library has one of this name, which nobody has loaded."""
+    files = {"src/solution.py": "from graphlib import f\n", "src/graphlib.py": "def f(x): return x * x\n"}
+    tests = "import sys\nsys.path.insert(0, 'src')\nfrom solution import f\ndef test_a(): assert f(3) == 9\n"
+    found = await scored({"files": files, "entry": "src/solution.py"}, tests, "pytest", isolate=False)
+    assert found.score == 1.0, found.detail

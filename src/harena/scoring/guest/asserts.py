@@ -27,6 +27,7 @@ from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.rebound import GlobalStatements
 from harena.scoring.guest.taken import CALLED_BY, HAS_TAKEN, TAKES, Taken
 from harena.scoring.guest.tools import Tools
+from harena.scoring.guest.trusted_first import LibraryFirst
 from harena.scoring.guest.used import Used
 from harena.scoring.guest.watched_beside import WatchedBeside
 
@@ -159,6 +160,7 @@ def main() -> None:
     failures = Failures()
     judged = judging(Judged(Plain(lambda kind: whose.is_named(vars(module), kind))))
     sys.argv[:] = [path]
+    sys.meta_path.insert(0, LibraryFirst(here))
     sys.path.insert(0, here)
     module.__file__ = path
     sys.modules[module.__name__] = module

@@ -58,7 +58,7 @@ from harena.scoring.guest.standins import (
 from harena.scoring.guest.swallowed import Swallowed
 from harena.scoring.guest.taken import Taken
 from harena.scoring.guest.tools import Tools, imported
-from harena.scoring.guest.trusted_first import TrustedFirst
+from harena.scoring.guest.trusted_first import LibraryFirst, TrustedFirst
 from harena.scoring.guest.watch import NamedFiles, ask_for_kinds, watch
 
 TYPE_CHECKING = False
@@ -131,6 +131,7 @@ class Run:
     def __init__(self) -> None:
         self.here = os.path.realpath(os.getcwd())
         sys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != self.here]
+        sys.meta_path.insert(0, LibraryFirst(self.here))
         self._word = _line(0)
         self._out = os.dup(1)
         self._process = _getpid()

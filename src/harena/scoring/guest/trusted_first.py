@@ -1,4 +1,4 @@
-"""Trusted modules of a suite that shares its process with a candidate are found before others of their names.
+"""Trusted modules of a suite, and those that Python's library loads late, are found before others of their names.
 
 A suite may put a folder of the candidate's before its own on the path, as those of packages in `src` do. Standard
 library only.
@@ -10,13 +10,47 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+from opcode import opmap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+_IMPORT = opmap["IMPORT_NAME"]
+_IMPORTING = "importlib/__init__.py"
+_getframe = sys._getframe
 _find = importlib.machinery.PathFinder.find_spec
+
+
+class LibraryFirst:
+    """A finder for what the standard library imports itself: by a statement of its own, or in C (`strptime` loads
+    `_strptime`). A module of the candidate's with such a name is found by those who name it, unless the name is one of
+    the library's inner parts."""
+
+    def __init__(self, here: str) -> None:
+        """`here`: the folder of the suite and the candidate."""
+        self._here = os.path.join(here, "")
+        self._folders = [path for path in sys.path if path and not os.path.join(path, "").startswith(self._here)]
+        self._names = frozenset(getattr(sys, "stdlib_module_names", ()))
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+        """The library's module of this name where the library asks for it; None for whatever else."""
+        if path is not None or name not in self._names:
+            return None
+        if name[:1] != "_" and not self._asks_itself(_getframe(1)):
+            return None
+        return _find(name, self._folders)
+
+    def _asks_itself(self, frame: Any) -> bool:
+        while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+            frame = frame.f_back
+        if frame is None:
+            return True
+        code = frame.f_code
+        if code.co_code[frame.f_lasti] == _IMPORT:
+            return not os.path.realpath(code.co_filename).startswith(self._here) and code.co_filename[:1] == "/"
+        return not code.co_filename.endswith(_IMPORTING) and "__import__" not in code.co_names
 
 
 class TrustedFirst:

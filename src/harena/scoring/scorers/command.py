@@ -52,6 +52,7 @@ from harena.scoring.guest import sides as guest_sides
 from harena.scoring.guest import snapshots as guest_snapshots
 from harena.scoring.guest import taken as guest_taken
 from harena.scoring.guest import tools as guest_tools
+from harena.scoring.guest import trusted_first as guest_trusted_first
 from harena.scoring.guest import unpacked as guest_unpacked
 from harena.scoring.guest import used as guest_used
 from harena.scoring.guest import valued as guest_valued
@@ -93,7 +94,8 @@ _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed),
     *(guest_executed, guest_hollow, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
-    *(guest_frames, guest_taken, guest_arrays, guest_kin, guest_watched_beside, guest_used, guest_asserts),
+    *(guest_frames, guest_taken, guest_arrays, guest_kin, guest_watched_beside, guest_used, guest_trusted_first),
+    guest_asserts,
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024
