@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import io
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from harena.core.errors import ValidationError
 from harena.core.images import parse_reference
+from harena.core.json_steps import parse
 from harena.core.network_policy import policy_in_words
 from harena.core.path_patterns import PathPatternError, PathRules, rules_of_file
 from harena.core.records.image_builds import BuildRequest
@@ -101,7 +101,7 @@ def _request(file: Path) -> BuildRequest:
         except TarStreamError as error:
             raise ValidationError(f"what was sent is no whole tar archive: {error}", reason="CONTEXT") from None
     try:
-        request = BuildRequest.from_dict(json.loads(content.getvalue()))
+        request = BuildRequest.from_dict(parse(content.getvalue()))
     except (ValueError, RecursionError) as error:
         raise ValidationError(f"{REQUEST}: {error}", reason="CONTEXT") from None
     _check(request)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
+from harena.core.json_steps import parse
 from harena.image_build.faults import DockerfileError, fault, shown
 from harena.image_build.instructions import (
     Arg,
@@ -201,7 +201,7 @@ def _json_words(text: str) -> tuple[str, ...] | None:
     if not text.startswith("["):
         return None
     try:
-        read = json.loads(text)
+        read = parse(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(read, list) or not all(isinstance(word, str) for word in read):

@@ -15,6 +15,7 @@ from harena.core import settings
 from harena.core.errors import ImagePullError, PlatformError, ValidationError
 from harena.core.file_trees import TreeFile, packed
 from harena.core.images import ArchiveFormat, parse_reference
+from harena.core.json_steps import parse
 from harena.core.threads import IMAGES
 from harena.image_store.assembling import Assembler
 from harena.image_store.kept import KeptImage, KeptLayer, Needs
@@ -162,7 +163,7 @@ def _kind(root: Path) -> str:
     if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
         return "rootfs"
     try:
-        told: Any = json.loads(path.read_bytes())
+        told: Any = parse(path.read_bytes())
     except (ValueError, RecursionError):
         return "rootfs"
     is_saved = isinstance(told, list) and all(isinstance(one, dict) and "Layers" in one for one in told)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from harena.core import settings
 from harena.core.clock import Clock
 from harena.core.errors import ImagePullError
 from harena.core.images import ImageReference
+from harena.core.json_steps import parse
 from harena.core.records.images import PullState
 from harena.core.threads import IMAGES
 from harena.image_store.collecting import Collected, collect
@@ -238,9 +238,9 @@ class Assembler:
 
     def _read_layout(self, layout: Path) -> tuple[str, Manifest, Configuration]:
         try:
-            index = json.loads(_bounded(layout / "index.json"))
+            index = parse(_bounded(layout / "index.json"))
             own = str(index["manifests"][0]["digest"])
-        except (ValueError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError, RecursionError):
             raise broken("its layout names no manifest") from None
         manifest = read_manifest(_bounded(self.store.blob(hexadecimal(own))))
         if not isinstance(manifest, Manifest):

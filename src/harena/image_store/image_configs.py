@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harena.core.image_configs import HealthCheck, ImageConfig
+from harena.core.json_steps import parse
 from harena.image_store.manifests import read_configuration
 
 _MOST_ENTRIES = 1000
@@ -22,7 +23,7 @@ def read_image_config(raw: bytes) -> ImageConfig:
     """What a configuration says of programs; what is not as it should be is as if it was not said. Raises
     ImagePullError where no image can be made of it."""
     known = read_configuration(raw)
-    said: Mapping[str, Any] = json.loads(raw).get("config") or {}
+    said: Mapping[str, Any] = parse(raw).get("config") or {}
     return ImageConfig(
         environment=dict(known.environment),
         workdir=known.workdir,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,9 +10,10 @@ from typing import Any
 
 from harena.core.errors import ImagePullError, NotFoundError
 from harena.core.images import DIGEST_PATTERN
+from harena.core.json_steps import Pairs, dict_of, parse
 
 MOST_BYTES = 512 * 1024
-"""size limit of a manifest, an index or a configuration: to parse one holds the interpreter, here for some 40 ms"""
+"""size limit of a manifest, an index or a configuration"""
 MOST_ENVIRONMENT = 128 * 1024
 """characters of all variables of an image: each program gets them"""
 MOST_WORKDIR, MOST_WORKDIR_PARTS = 200, 16
@@ -108,7 +108,7 @@ def named_blobs(raw: bytes) -> Sequence[tuple[str, str]]:
     does, for addresses above all: whoever copies an image asks them, as the user of this process."""
     found: list[tuple[str, str]] = []
 
-    def digests(pairs: Sequence[tuple[str, Any]]) -> Mapping[str, Any]:
+    def digests(pairs: Pairs) -> Mapping[str, Any]:
         for name, value in pairs:
             if name.casefold() == "digest" and isinstance(value, str) and (digest := _DIGEST.fullmatch(value)):
                 found.append((digest[1], digest[2]))
@@ -169,22 +169,20 @@ class _AddressesError(ValueError):
     """A blob is to be downloaded from an address of the image's own choice."""
 
 
-def _without_addresses(pairs: Sequence[tuple[str, Any]]) -> Mapping[str, Any]:
+def _without_addresses(pairs: Pairs) -> Mapping[str, Any]:
     """A JSON object, as it is read here. skopeo takes names in letters of any case, and joins objects that stand twice:
     each of them is looked at."""
     if any(name.casefold() == "urls" and value for name, value in pairs):
         raise _AddressesError
-    return dict(pairs)
+    return dict_of(pairs)
 
 
-def _mapping(
-    raw: bytes, what: str, made: Callable[[Sequence[tuple[str, Any]]], Mapping[str, Any]] = dict
-) -> Mapping[str, Any]:
-    """A document. `made` makes each of its objects."""
+def _mapping(raw: bytes, what: str, made: Callable[[Pairs], Mapping[str, Any]] | None = None) -> Mapping[str, Any]:
+    """A document. `made` makes each of its objects, of some more than once; None = as they are."""
     if len(raw) > MOST_BYTES:
         raise broken(f"its {what} has more than {MOST_BYTES} bytes")
     try:
-        said = json.loads(raw, object_pairs_hook=made)
+        said = parse(raw, object_pairs_hook=made)
     except _AddressesError:
         raise broken(
             f"its {what} gives addresses (urls) of blobs, which its registry does not give away (as base images for "

@@ -18,6 +18,7 @@ from typing import Any
 from harena.core import settings
 from harena.core.errors import ImagePullError, PlatformError
 from harena.core.images import ImageChanges
+from harena.core.json_steps import parse
 from harena.core.ports import UpperLayer
 from harena.core.threads import IMAGES
 from harena.image_store import programs
@@ -304,8 +305,8 @@ def _changed(changes: ImageChanges) -> Mapping[str, object]:
 def _loaded(store: ImageStore, digest: str) -> dict[str, Any]:
     try:
         with store.blob(digest).open("rb") as file:
-            found = json.loads(file.read(_MOST_BYTES))
-    except (OSError, ValueError):
+            found = parse(file.read(_MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
         raise broken("a blob of the image that it is made from is missing") from None
     if not isinstance(found, dict):
         raise broken("a blob of the image that it is made from is no JSON object")

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
+import tarfile
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harena.core import json_steps
+from harena.core.errors import HarenaError
 from harena.core.json_steps import WINDOW, parse, parse_kept
 from harena.core.outside_json import read_outside
+from harena.image_build import contexts, reading
+from harena.image_store import archives
+from harena.image_store.image_configs import read_image_config
+from harena.image_store.manifests import named_blobs, read_manifest
+from harena.scoring.contracts.templates import filled
+from harena.scoring.scorers import judge
 from harena.server.bodies import json_in
 
 LARGE: dict[str, Callable[[], str]] = {
@@ -53,6 +64,58 @@ def test_no_step_of_a_parser_is_long(read: Callable[[bytes], Any], kind: str, mo
     assert read(body) == loads(body)
     assert max(steps) <= WINDOW
     assert sum(steps) < 4 * len(body)
+
+
+def build_request(body: bytes, folder: Path) -> object:
+    """A `build.json`, at the beginning of an archive."""
+    about = tarfile.TarInfo("build.json")
+    about.size = len(body)
+    with tarfile.open(folder / "x.tar", "w") as made:
+        made.addfile(about, io.BytesIO(body))
+    return contexts.read_archive(folder / "x.tar")
+
+
+def saved_images(body: bytes, folder: Path) -> object:
+    """A `manifest.json` of `docker save`."""
+    (folder / "manifest.json").write_bytes(body)
+    return archives._kind(folder)
+
+
+OUTSIDE: dict[str, Callable[[bytes, Path], object]] = {
+    "build request": build_request,
+    "saved images": saved_images,
+    "manifest": lambda body, _: read_manifest(body),
+    "layout": lambda body, _: named_blobs(body),
+    "configuration": lambda body, _: read_image_config(body),
+    "answer": lambda body, _: filled("{{ sample.output_json.a }}", {}, body.decode()),
+    "judge": lambda body, _: judge._content(body),
+    "words": lambda body, _: reading._json_words(f"[{body.decode()}]"),
+}
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+def test_what_others_send_is_parsed_in_steps(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents of builds and of images, and answers: most of them are refused then, for what they say."""
+    sizes: list[int] = []
+    loads = json.loads
+
+    def loaded(text: str | bytes, **hooks: Any) -> Any:
+        sizes.append(len(text))
+        return loads(text, **hooks)
+
+    monkeypatch.setattr(json, "loads", loaded)
+    body = json.dumps({"a": "b", "rootfs": {"diff_ids": []}, "x": [[]] * 30_000}).encode()
+    asked: list[int] = []
+    plain = json_steps._Steps.__init__
+
+    def watched(self: Any, text: str, decoder: Any) -> None:
+        asked.append(len(text))
+        plain(self, text, decoder)
+
+    monkeypatch.setattr(json_steps._Steps, "__init__", watched)
+    with suppress(HarenaError):
+        OUTSIDE[kind](body, tmp_path)
+    assert max(sizes, default=0) <= WINDOW < len(body) <= max(asked)
 
 
 @pytest.mark.parametrize("window", [8, 13, 64, 200])

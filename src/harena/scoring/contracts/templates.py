@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from harena.core.json_steps import parse
+
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[\d+\]|\[\"[^\"]*\"\]|\['[^']*'\])*")
 _STEP = re.compile(r"\w+|\"[^\"]*\"|'[^']*'")
 _MOST_JSON = 1 << 19
@@ -104,7 +106,7 @@ def _parsed(output_text: str) -> Any:
     if len(output_text) > _MOST_JSON:  # a parser's values may take fifty times what it reads, and it cannot be stopped
         raise SampleError(f"the answer is longer than the {_MOST_JSON} characters that are read as JSON")
     try:
-        return json.loads(output_text)
+        return parse(output_text)
     except (ValueError, RecursionError):
         raise SampleError("the answer is not JSON") from None
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core import settings
 from harena.core.errors import HarenaError, PlatformError
+from harena.core.json_steps import parse
 
 if TYPE_CHECKING:
     import http.client
@@ -207,7 +208,7 @@ def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
 
 def _content(body: bytes) -> str:
     try:
-        choice = json.loads(body)["choices"][0]
+        choice = parse(body)["choices"][0]
         content, ended = choice["message"]["content"], choice.get("finish_reason")
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         content = ended = None
