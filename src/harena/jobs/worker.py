@@ -180,11 +180,6 @@ class JobExecution:
         while self._tries:
             await asyncio.wait(self._tries.copy())
 
-    def let_go(self) -> None:
-        """After `run` has returned: the scenarios, and what scores them, may go."""
-        self._scenarios = ()
-        self._score = no_more
-
     async def run(self) -> JobState:
         """Run until every run has ended, or `stop`; how the job ended. Cancelling it interrupts the job."""
         alarm = self._alarm(self._timeout_seconds, self._time_out)
@@ -321,11 +316,6 @@ def unscored(scenario: JobScenario, ticket: Ticket, reason: Reason, detail: str)
         detail=detail,
         platform_retries=ticket.platform_retries,
     )
-
-
-async def no_more(ticket: Ticket) -> RunResult:
-    """Scores nothing: the job has ended."""
-    raise AssertionError(f"run {ticket.number} was begun after its job's end")
 
 
 def this_task() -> asyncio.Task[None]:

@@ -33,6 +33,7 @@ class Gated(Scorer):
         self.most: Counter[str] = Counter()
         self.gate = asyncio.Semaphore(0)
         self.moved = asyncio.Event()
+        self.errors: list[BaseException] = []
 
     async def __call__(self, scenario: Any, **more: Any) -> RunResult:
         mine = more["base_spec"].image
@@ -41,6 +42,9 @@ class Gated(Scorer):
         self.moved.set()
         try:
             await self.gate.acquire()
+        except BaseException as error:
+            self.errors.append(error)  # whose traceback has the frames of those who have called
+            raise
         finally:
             self.under_way[mine] -= 1
             self.moved.set()
@@ -243,5 +247,6 @@ async def test_scenarios_go_with_the_end_of_their_job(
                 scorer.gate.release()
             await owned.wait()
             await asyncio.sleep(0)
+            assert len(scorer.errors) == (0 if ends == "completed" else 3)
             assert (owned.failure is not None) is (ends == "unrecorded")
             assert made[0]() is None

@@ -48,6 +48,7 @@ from harena.jobs.benchmark.job_places import (
 )
 from harena.jobs.benchmark.job_scenarios import (
     JobScenarios,
+    LentScenarios,
     LoadScenarios,
     held_bytes_of,
     lineage_of,
@@ -104,7 +105,7 @@ class AcceptedJob:
 
     record: NewBenchmarkJob
     """the job as it is stored"""
-    scenarios: Sequence[Scenario]
+    scenarios: LentScenarios
     tickets: Tickets
     """its open runs"""
     score: Score
@@ -335,13 +336,14 @@ class Acceptance:
         places: Places,
         builds: Mapping[Place, FolderBuild],
     ) -> AcceptedJob:
+        lent = LentScenarios(scenarios)
         repeated = frozenset(config.retry_on) - {"platform"}
         chosen = sampled(config.rescore_fraction, job.total, seed=job.id)
         return AcceptedJob(
             record=job,
-            scenarios=scenarios,
+            scenarios=lent,
             tickets=accepted,
-            score=rescoring(self._scorer(job.workspace, scenarios, spec, places, builds, config), chosen),
+            score=rescoring(self._scorer(job.workspace, lent, spec, places, builds, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             held_bytes=await SCENARIOS.run(held_bytes_of, scenarios) if self.counts_memory else 0,
             priority=config.priority,

@@ -78,10 +78,6 @@ class StoreJournal:
         self._end_run(ticket, RunState.CANCELLED, result)
         self._run_event("run_cancelled", ticket, {})
 
-    def let_go(self) -> None:
-        """Nothing more is told of a run: the scenarios may go."""
-        self._scenarios = ()
-
     def _end_run(self, ticket: Ticket, state: RunState, result: RunResult) -> dict[str, Any]:
         envelope = run_record(result, run=ticket.number, scenario=self._scenarios[ticket.scenario_index]).to_dict()
         self._write_run(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from harena.core.catalog import Lineage, is_reference, referred
 from harena.core.errors import ValidationError
@@ -27,6 +27,28 @@ LoadScenarios = Callable[[Any], "Sequence[Scenario]"]
 OWN_FORMAT = "scenarios"
 _PLAIN = ("format", "calibration", "skip_bad_rows")
 _KEPT = "this job is kept as JSON until it has ended"
+
+
+class LentScenarios(Sequence["Scenario"]):
+    """The scenarios of a job for as long as it runs. All who work for it have this, also the frames that an error's
+    traceback keeps until the next collection of garbage: so the scenarios go at one moment."""
+
+    def __init__(self, scenarios: Sequence[Scenario]) -> None:
+        self._scenarios = scenarios
+
+    def let_go(self) -> None:
+        """Nobody asks for one any more."""
+        self._scenarios = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Scenario: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Scenario]: ...
+    def __getitem__(self, index: int | slice) -> Scenario | Sequence[Scenario]:
+        return self._scenarios[index]
+
+    def __len__(self) -> int:
+        return len(self._scenarios)
 
 
 def read_scenarios(sources: Mapping[str, Any], reader: CatalogReader) -> Sequence[Scenario]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
@@ -19,7 +18,7 @@ from harena.jobs.counts import RunCounts
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.slots import Slots
-from harena.jobs.worker import JobExecution, no_more, one_line, unscored
+from harena.jobs.worker import JobExecution, one_line, unscored
 
 RECORDED_STARTS = 200
 """after the loss of a node, so many starts are stored before anything is executed; each waits for a write. What ended
@@ -194,9 +193,7 @@ class OwnedJob:
     def _let_go(self) -> None:
         """A job has as many scenarios as its request had room for, and one that could not be recorded is known here
         until this process ends; what else refers to it waits for a collection of garbage."""
-        self._job = replace(self._job, scenarios=(), score=no_more)
-        self._journal.let_go()
-        self._execution.let_go()
+        self._job.scenarios.let_go()
 
     def _begin(self, state: JobState) -> JobState:
         job = self._job
