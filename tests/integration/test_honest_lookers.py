@@ -45,6 +45,9 @@ LOOKERS: dict[str, tuple[str, Any]] = {
     "a signal that ends what takes too long": ("import signal\ndef late(number, frame): raise TimeoutError\ndef f(n):\n    before = signal.signal(signal.SIGALRM, late)\n    signal.setitimer(signal.ITIMER_REAL, 60)\n    try: return 2 * n\n    finally: signal.setitimer(signal.ITIMER_REAL, 0); signal.signal(signal.SIGALRM, before)", 8),
     "a function of C's library": ("import ctypes\ndef f(n): return ctypes.CDLL(None).abs(-n)", 4),
     "a function that is copied": ("import types\ndef g(x): return 2 * x\ndef f(n): return types.FunctionType(g.__code__, globals())(n)", 8),
+    "who refers to an object": ("import gc\ndef f(n):\n    item = object()\n    kept = [item]\n    return any(each is kept for each in gc.get_referrers(item)), len([each is kept for each in gc.get_referrers(item)]) > 0", (True, True)),
+    "threads that run": ("import sys, threading\ndef f(n): return threading.get_ident() in sys._current_frames(), len(sys._current_frames()) > 0, threading.get_ident() in sys._current_frames().keys(), [each for each in sys._current_frames()] != []", (True, True, True, True)),
+    "a task's stack": ("import asyncio, io\nasync def work(): await asyncio.sleep(0)\nasync def main():\n    task, out = asyncio.create_task(work()), io.StringIO()\n    await asyncio.sleep(0)\n    task.print_stack(file=out)\n    depth = len(task.get_stack())\n    await task\n    return depth, 'work' in out.getvalue()\ndef f(n): return asyncio.run(main())", (1, True)),
     "a loop of asyncio": ("import asyncio\nasync def g(n):\n    await asyncio.sleep(0)\n    return repr(asyncio.current_task()) != '' and 2 * n\ndef f(n): return asyncio.run(g(n))", 8),
 }  # fmt: skip
 

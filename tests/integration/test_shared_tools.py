@@ -175,6 +175,7 @@ HONEST = {
     "hooks": (
         "import logging, sys, warnings, threading, json\nassert json.loads('[1]') == [1] and f(2) == 4\nassert sys.maxsize > 1\n",
         "import logging, sys, warnings, threading, json\nclass L(logging.Logger): pass\nlogging.setLoggerClass(L)\n"
+        "logging.setLogRecordFactory(lambda *a, **k: logging.LogRecord(*a, **k))\nthreading.settrace(None)\n"
         "sys.excepthook = print\nwarnings.showwarning = print\nthreading.excepthook = print\n"
         "json.JSONEncoder.default = lambda self, o: str(o)\ndef f(x): return x * x\n",
     ),

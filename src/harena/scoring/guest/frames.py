@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 globals()["__builtins__"] = dict(vars(builtins))
 """what this module's functions find, whatever a program puts in the place of a builtin while it looks for frames"""
 FRAME, OWN, CODE, INFOS, INFO, PAIRS, MODULE = "frame", "own", "code", "infos", "info", "pairs", "module"
+FRAMES = "frames"
 """what an expression holds: a frame of anybody's, one of the program's own, the code of one, a list of what `inspect`
 tells of frames, one item of it, pairs with a frame, the module of a frame"""
 _getframe = sys._getframe
@@ -59,7 +60,9 @@ _SHOWING: dict[str, str] = {
 }  # fmt: skip
 """functions that may be given a frame, and what they give of it"""
 _SAME_INFOS = frozenset({"builtins.list", "builtins.tuple", "builtins.reversed"})
-_OTHERS = ("sys.settrace", "sys.setprofile", "builtins.isinstance")
+_FOLDS = ("builtins.any", "builtins.all", "builtins.sum")
+_OF_KEYS = ("builtins.set", "builtins.sorted", "builtins.list", "builtins.len", "builtins.tuple")
+_OTHERS = ("sys.settrace", "sys.setprofile", "builtins.isinstance", *_FOLDS, *_OF_KEYS)
 _BUILTIN_WAYS = frozenset({"eval", "exec", "compile", "globals", "__import__", "__builtins__", "getattr", "vars"})
 _WAYS = frozenset({
     "__getattribute__", "__getattr__", "attrgetter", "methodcaller", "getmembers", "getattr_static",
@@ -124,7 +127,11 @@ class Programs:
         above = text.parents.get(node)
         if isinstance(above, ast.Call):
             return above.args == [node] and not above.keywords and self._function(frame, above.func) == "builtins.len"
-        if not isinstance(above, ast.comprehension) or above.iter is not node or not above.ifs:
+        if not isinstance(above, ast.comprehension) or above.iter is not node:
+            return False
+        if self._asks_identity(frame, text, above):
+            return True
+        if not above.ifs:
             return False
         test = above.ifs[0]
         test = test.values[0] if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else test
@@ -140,6 +147,39 @@ class Programs:
             and isinstance(test.args[0], ast.Name)
             and test.args[0].id == getattr(above.target, "id", "")
         )
+
+    def _asks_identity(self, frame: Any, text: _Text, loop: ast.comprehension) -> bool:
+        """Each object is asked only which one it is (`any(each is mine for each in gc.get_referrers(x))`)."""
+        made = text.parents.get(loop)
+        name = getattr(loop.target, "id", None)
+        if not isinstance(made, (ast.GeneratorExp, ast.ListComp)) or len(made.generators) != 1 or name is None:
+            return False
+        user = text.parents.get(made)
+        is_folded = isinstance(user, ast.Call) and user.args == [made] and self._function(frame, user.func) in _FOLDS
+        if isinstance(made, ast.GeneratorExp) and not is_folded:
+            return False
+        uses = [part for each in (made.elt, *loop.ifs) for part in ast.walk(each)
+                if isinstance(part, ast.Name) and part.id == name]  # fmt: skip
+        places = [text.parents.get(each) for each in uses]
+        return all(
+            isinstance(each, ast.Compare) and all(isinstance(sign, (ast.Is, ast.IsNot)) for sign in each.ops)
+            for each in places
+        )
+
+    def asks_for_keys(self, frame: Any) -> bool:
+        """Nothing but the keys is used of a table of frames that is got here."""
+        found = self._place(frame)
+        if found is None:
+            return False
+        text, node = found
+        above = text.parents.get(node)
+        if isinstance(above, ast.Attribute):
+            return above.attr == "keys"
+        if isinstance(above, ast.Compare):
+            return above.comparators == [node] and isinstance(above.ops[0], (ast.In, ast.NotIn))
+        if isinstance(above, ast.Call):
+            return above.args == [node] and self._function(frame, above.func) in _OF_KEYS
+        return isinstance(above, (ast.For, ast.comprehension)) and above.iter is node
 
     def traces_by_name(self, frame: Any) -> bool:
         """A trace or profile is set here: none, or a function of the program's that uses frames so, and nothing of what

@@ -375,7 +375,7 @@ class Run:
         if replaced:
             sys.stderr.write("the candidate has replaced " + replaced + ", which the tests use\n")
             sys.stderr.flush()
-            unchanged = False
+            unchanged, code = False, code or 1
         if all_passed and unchanged:
             is_equal = self._home == BESIDE and equals_everything(self.here, self.trusted, used)
             self._say((EQUAL if is_equal else b"harena-proof ") + self._word)

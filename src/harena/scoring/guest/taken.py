@@ -28,7 +28,7 @@ import sys
 import threading
 import unicodedata
 
-from harena.scoring.guest.frames import FRAME, INFOS, PAIRS, Programs
+from harena.scoring.guest.frames import FRAME, FRAMES, INFOS, PAIRS, Programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,11 +63,12 @@ _OF_THREADS = frozenset({"sys._current_frames", "sys._current_exceptions"})
 _HEARD = frozenset({"sys._getframe", _MONITORS, *_HOOKS, *_TRACES, *_LISTS, *_OF_THREADS})
 _HOLD_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _NAMES_A_FILE = frozenset({"compile", "code.__new__"})
-_INSPECT, _TRACEBACK, _LOGGING = "inspect.py", "traceback.py", "logging/__init__.py"
+_INSPECT, _TRACEBACK, _LOGGING, _TASKS = "inspect.py", "traceback.py", "logging/__init__.py", "asyncio/base_tasks.py"
 _HANDED = {
     (_INSPECT, "currentframe"): FRAME, (_INSPECT, "stack"): INFOS, (_INSPECT, "trace"): INFOS,
     (_INSPECT, "getouterframes"): INFOS, (_INSPECT, "getinnerframes"): INFOS, (_LOGGING, "currentframe"): FRAME,
     (_LOGGING, "<lambda>"): FRAME, (_TRACEBACK, "walk_stack"): PAIRS, (_TRACEBACK, "walk_tb"): PAIRS,
+    (_TASKS, "_task_get_stack"): FRAMES,
 }  # fmt: skip
 """functions of the library that give frames to whoever calls them, and what they give"""
 _KEEP_OF_INSPECT = frozenset({
@@ -75,7 +76,7 @@ _KEEP_OF_INSPECT = frozenset({
     "getgeneratorstate", "getcoroutinestate", "getasyncgenstate", "unwrap", "getcomments", "getblock", "getabsfile",
 })  # fmt: skip
 _KEEP = frozenset({
-    _LOGGING, _TRACEBACK, "collections/__init__.py", "enum.py", "typing.py", "warnings.py", "_py_warnings.py",
+    _LOGGING, _TRACEBACK, _TASKS, "collections/__init__.py", "enum.py", "typing.py", "warnings.py", "_py_warnings.py",
     "types.py", "gettext.py", "doctest.py", "subprocess.py", "asyncore.py", "cProfile.py", "dataclasses.py",
     "linecache.py", "asyncio/streams.py", "asyncio/format_helpers.py", "asyncio/coroutines.py",
     "asyncio/futures.py", "asyncio/events.py", "unittest/case.py", "unittest/result.py",
@@ -337,6 +338,8 @@ class Taken:
             return bool(between) or not self._programs.counts_only(frame)
         if event in _HOOKS or event in _SYMBOLS:
             return True
+        if event in _OF_THREADS and not between and self._programs.asks_for_keys(frame):
+            return False
         if event == _MONITORS or event in _OF_THREADS:
             return not _is_of_profiler(arguments)
         if between and not self._speaks_of_frames(between[0]):
@@ -371,6 +374,8 @@ class Taken:
             return True
         if places[-1][0] == _TRACEBACK and places[-1] not in _HANDED and between[-1].f_code.co_flags & _IS_GENERATOR:
             return False  # it hands them to whoever goes through it
+        if at == len(places) and kind == FRAMES:
+            return self._programs.counts_only(frame)
         if at == len(places):
             return kind in (FRAME, INFOS, PAIRS) and self._programs.understands(frame, kind)
         return places[at][0] in _KEEP and places[at][1] not in _KEEP_NOT

@@ -6,6 +6,7 @@ Its text stands before that of the runner inside the sandbox. Standard library o
 from __future__ import annotations
 
 import ast
+import dis
 import sys
 from opcode import opmap
 from types import CodeType, FunctionType, ModuleType
@@ -29,7 +30,7 @@ _HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
 _PATCHES = frozenset({"patch", "setattr", "delattr", "monkeypatch", "__dict__", "vars", "exec", "eval"})
 """names by which test code replaces what it does not write as an assignment"""
 _HOOKS = frozenset({
-    "json.encoder.JSONEncoder.default", "json.JSONEncoder.default", "logging._loggerClass", "logging.lastResort",
+    "json.encoder.JSONEncoder.default", "json.JSONEncoder.default", "logging.lastResort",
     "threading.excepthook", "warnings.filters", "warnings.formatwarning", "warnings.showwarning",
     "warnings._showwarnmsg_impl",
 })  # fmt: skip
@@ -66,6 +67,7 @@ class Tools:
         self.before = dict(self._found())
         """full name -> what it meant before anything of the candidate had run"""
         self._bound: dict[str, set[str]] = {}
+        self._settable: dict[str, set[str]] = {}
         self._own: list[tuple[str, Any, dict[str, Any]]] = []
 
     def marked(self, tree: ast.Module) -> ast.Module:
@@ -100,6 +102,14 @@ class Tools:
             self._bound[owner] = _stored(self._functions_of(owner, self.modules[owner]))
         return self._bound[owner]
 
+    def _offered_by(self, owner: str) -> set[str]:
+        """The global names of a module that a public function of its own binds to what it is given: the library offers
+        to replace them (`logging.setLogRecordFactory`)."""
+        if owner not in self._settable:
+            functions = (code for code in self._functions_of(owner, self.modules[owner]) if code.co_name[:1] != "_")
+            self._settable[owner] = {name for code in functions for name in _given(code)}
+        return self._settable[owner]
+
     def replaced(self) -> str:
         """The name of something that is another than before; empty where nothing is."""
         if self.replaces_anything:
@@ -118,14 +128,17 @@ class Tools:
                 return name
         now = dict(self._found())
         for name, value in self.before.items():
-            if name not in now or (now[name] is not value and not self._is_librarys_doing(name, value, now[name])):
+            if now.get(name, _ABSENT) is not value and not self._is_librarys_doing(name, value, now.get(name, _ABSENT)):
                 return name
         return ""
 
     def _is_librarys_doing(self, name: str, before: Any, now: Any) -> bool:
-        """A function of the module binds this name anew (`mimetypes.init`, tables that are filled at first use), and
-        what it holds is of the same kind. It is nothing that could not be changed where it lies: a table, or an object
-        of a library's with attributes; functions in them are looked at beside it."""
+        """A function of the module binds this name to what it is given, or binds it anew (`mimetypes.init`, tables that
+        are filled at first use), and what it holds is of the same kind. It is nothing that could not be changed where
+        it lies: a table, or an object of a library's with attributes; functions in them are looked at beside it."""
+        owners = (owner for owner in self.modules if name.startswith(owner + "."))
+        if any(name[len(owner) + 1 :].partition(".")[0] in self._offered_by(owner) for owner in owners):
+            return True
         kind = type(before)
         has_state = kind in _TABLES or (_can_change(kind) and type(getattr(before, "__dict__", None)) is dict)
         if type(now) is not kind or not has_state or isinstance(before, (type, FunctionType, ModuleType)):
@@ -229,6 +242,18 @@ def _stored(codes: Iterator[CodeType]) -> set[str]:
             if operation == _STORE:
                 found.add(code.co_names[operand])
     return found
+
+
+def _given(code: CodeType) -> Iterator[str]:
+    """The global names that a function binds to its arguments as they are."""
+    lines = dis.get_instructions(code)
+    before = None
+    arguments = code.co_varnames[: code.co_argcount]
+    for line in lines:
+        is_given = before is not None and before.opname.startswith("LOAD_FAST") and before.argval in arguments
+        if line.opname == "STORE_GLOBAL" and is_given:
+            yield line.argval
+        before = line
 
 
 def _can_change(cls: type) -> bool:
