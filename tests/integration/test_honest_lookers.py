@@ -48,6 +48,8 @@ LOOKERS: dict[str, tuple[str, Any]] = {
     "who refers to an object": ("import gc\ndef f(n):\n    item = object()\n    kept = [item]\n    return any(each is kept for each in gc.get_referrers(item)), len([each is kept for each in gc.get_referrers(item)]) > 0", (True, True)),
     "threads that run": ("import sys, threading\ndef f(n): return threading.get_ident() in sys._current_frames(), len(sys._current_frames()) > 0, threading.get_ident() in sys._current_frames().keys(), [each for each in sys._current_frames()] != []", (True, True, True, True)),
     "a task's stack": ("import asyncio, io\nasync def work(): await asyncio.sleep(0)\nasync def main():\n    task, out = asyncio.create_task(work()), io.StringIO()\n    await asyncio.sleep(0)\n    task.print_stack(file=out)\n    depth = len(task.get_stack())\n    await task\n    return depth, 'work' in out.getvalue()\ndef f(n): return asyncio.run(main())", (1, True)),
+    "a logger of a class of its own": ("import io, logging\nclass L(logging.Logger): pass\nlogging.setLoggerClass(L)\nlogging.setLogRecordFactory(lambda *a, **k: logging.LogRecord(*a, **k))\nout = io.StringIO()\nhandler = logging.StreamHandler(out)\nhandler.setFormatter(logging.Formatter('%(funcName)s %(message)s'))\nlog = logging.getLogger('its own')\nlog.addHandler(handler)\ndef f(n):\n    log.warning('hi')\n    return out.getvalue()[:4]", "f hi"),
+    "a loop that is debugged": ("import asyncio\nasync def g(n):\n    await asyncio.sleep(0)\n    return 2 * n\ndef f(n): return asyncio.run(g(n), debug=True)", 8),
     "a loop of asyncio": ("import asyncio\nasync def g(n):\n    await asyncio.sleep(0)\n    return repr(asyncio.current_task()) != '' and 2 * n\ndef f(n): return asyncio.run(g(n))", 8),
 }  # fmt: skip
 

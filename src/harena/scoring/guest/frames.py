@@ -72,6 +72,8 @@ _WAYS = frozenset({
 })  # fmt: skip
 """words by which a program gets what it has no word for"""
 _PATCHES = frozenset({"setattr", "__setattr__", "patch", "reload"})
+_OF_MEMORY = frozenset({"ctypes", "_ctypes", "cffi"})
+"""libraries by which an address is an object"""
 _OF_ARGUMENTS = frozenset({"inspect.getargvalues"})
 _WORDS = frozenset({"_getframe", "currentframe", "stack", "trace", "getouterframes", "getinnerframes", "walk_stack",
                     "walk_tb", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "f_back"})  # fmt: skip
@@ -577,6 +579,8 @@ class _Use:
         if kind == INFOS:
             return function == "builtins.len" or (function in _SAME_INFOS and self._goes(call, INFOS))
         if kind == MODULE or function not in _SHOWING or function == "builtins.len":
+            return False
+        if function == "builtins.id" and self._programs.names(_OF_MEMORY):
             return False
         return not _SHOWING[function] or self._goes(call, _SHOWING[function])
 

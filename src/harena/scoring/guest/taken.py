@@ -211,13 +211,19 @@ class Taken:
         words = {word for text in programs.values() for word in _WORD.findall(unicodedata.normalize("NFKC", text))}
         if words & _SOURCES:
             words.add("linecache")
-        for name in (*_IMPORTED, "collections", "enum", "typing"):
+        for name in (*_IMPORTED, "collections", "enum", "typing", "asyncio"):
             if name in words:
                 __import__(name)
         self._uses_lines = bool(words & _OF_LINES)
         self._programs = Programs({os.path.realpath(path): text for path, text in programs.items()})
         self._library = os.path.join(os.path.dirname(os.__file__), "")
         self._genuine = list(self._genuine_ones())
+        self._globals = {
+            module.__file__: vars(module)
+            for module in list(sys.modules.values())
+            if type(module) is type(sys) and type(getattr(module, "__file__", None)) is str
+        }
+        """the names of each module that is there, by its path"""
         if words & _SOURCES and not self._words & _READING_LINES:
             self._show_given()
         files, inside = self._files, self._inside
@@ -270,6 +276,8 @@ class Taken:
         """(names, name, value) of what the library is told frames by"""
         for name in _IMPORTED:
             for each, value in vars(sys.modules.get(name, _NO_MODULE)).items():
+                if type(value) is type and value.__name__ != each:
+                    continue  # what a library offers to set (`logging._loggerClass`)
                 if type(value) in (type, type(_tree)) and (name != "warnings" or each.endswith("_frame")):
                     yield vars(sys.modules[name]), each, value
                 if type(value) is type and value.__module__ == name and name in ("inspect", "traceback"):
@@ -277,7 +285,12 @@ class Taken:
         for module in list(sys.modules.values()):
             file = getattr(module, "__file__", None)
             if type(module) is type(sys) and type(file) is str and file[len(self._library) :] in _KEEP:
-                yield from ((vars(module), name, sys) for name, value in vars(module).items() if value is sys)
+                looks_itself = module.__name__ not in _IMPORTED
+                yield from (
+                    (vars(module), name, value)
+                    for name, value in vars(module).items()
+                    if value is sys or (looks_itself and type(value) in (type(sys), type(_tree)))
+                )
 
     def _makes_anew(self, event: str, code: Any, frame: Any) -> bool:
         """The candidate makes a function of the library's, which then finds other names than its own, or exchanges the
@@ -349,7 +362,7 @@ class Taken:
                 return self._place(between[0])[0] not in _KEEP_TRACES or sys.gettrace is not _gettrace
             return not self._programs.traces_by_name(frame)
         if not between:
-            return not self._is_understood(frame, event, arguments)
+            return not (self._is_genuine() and self._is_understood(frame, event, arguments))
         return not self._is_kept(between, frame)
 
     def _is_understood(self, frame: Any, event: str, arguments: Any) -> bool:
@@ -358,10 +371,23 @@ class Taken:
         whose, name = arguments[0], arguments[1]
         return self._programs.understands(frame, FRAME, name, getattr(whose, name))
 
+    def _is_genuine(self) -> bool:
+        """What the library is told frames by is what it was."""
+        return sys._getframe is _getframe and all(names.get(name) is value for names, name, value in self._genuine)
+
+    def _is_in_its_module(self, frame: Any) -> bool:
+        """A function of the library's finds the names of its own module: nobody has loaded the file once more."""
+        path, names = frame.f_code.co_filename, frame.f_globals
+        if not path.startswith(self._library) or "/site-packages/" in path:
+            return True
+        name = names.get("__name__")
+        before = self._globals.get(path)
+        return (before is None or before is names) and vars(sys.modules.get(name, _NO_MODULE)) is names
+
     def _is_kept(self, between: list[Any], frame: Any) -> bool:
         """The library keeps the frames for itself, or hands them to a program that uses them as everybody may.
         `between`: its frames, from where it looks to where the program has called it, in `frame`."""
-        if sys._getframe is not _getframe or any(names.get(name) is not value for names, name, value in self._genuine):
+        if not self._is_genuine() or not all(map(self._is_in_its_module, between)):
             return False
         places = list(map(self._place, between))
         if any(place[0] == _TRACEBACK and each.f_locals.get("capture_locals") for place, each in zip(places, between)):  # noqa: B905
