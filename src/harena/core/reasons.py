@@ -122,6 +122,9 @@ ERROR_REASONS = (
     ),
     ErrorReason("IO_FAILED", "Reading or writing in the sandbox failed.", "See the message."),
     ErrorReason("IS_DIRECTORY", "The path is a directory.", "Name a file, or use the verbs for directories."),
+    ErrorReason(
+        "JOB_MEMORY", "Scenarios of the workspace's jobs that have not ended take as much memory as they may.", _LIMIT
+    ),
     ErrorReason("LEASES", "The workspace has as many leases open as it may have.", _LIMIT),
     ErrorReason(
         "LEASE_LOST",
@@ -150,9 +153,6 @@ ERROR_REASONS = (
     ),
     ErrorReason("OPEN_JOBS", "The workspace has as many jobs that have not ended as it may have.", _LIMIT),
     ErrorReason("OPEN_RUNS", "The workspace's jobs have as many runs that have not ended as they may have.", _LIMIT),
-    ErrorReason(
-        "JOB_MEMORY", "Scenarios of the workspace's jobs that have not ended take as much memory as they may.", _LIMIT
-    ),
     ErrorReason(
         "OUTPUTS",
         "Commands of the workspace printed more than the server holds in memory for it; this one was ended.",

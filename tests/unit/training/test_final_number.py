@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harena.training.rewards.final_number import last_number
@@ -53,6 +53,7 @@ def test_a_final_number_is_read_in_each_of_its_forms(
 @given(st.integers(5, 999), st.sampled_from(_BEFORE), st.sampled_from(_SPOILING), st.sampled_from(_SPOILED))
 def test_what_makes_another_number_of_it_is_refused(number: int, before: str, behind: str, form: str) -> None:
     """Behind it, before it, or around it; no other number is read instead."""
+    assume(number != 41)  # `41 or 41` is 41
     if (before, behind) != ("#### ", "#"):  # a heading of Markdown may end with such signs
         assert last_number(f"{before}{number}{behind}") is None
     assert last_number(form.format(number)) is None
