@@ -113,6 +113,11 @@ _FROZEN, _OF_RUNNER = "<frozen ", "<harena"
 """how the files of Python's own frozen code begin, and those of a runner's, which does what the tests want"""
 
 
+def _profile_hook() -> Any:
+    """What `threading` sets as the profiler of a thread that begins; None = nothing."""
+    return vars(threading).get("_profile_hook")
+
+
 class Taken:
     """Notes what the candidate takes."""
 
@@ -218,6 +223,7 @@ class Taken:
         self._programs = Programs({os.path.realpath(path): text for path, text in programs.items()})
         self._library = os.path.join(os.path.dirname(os.__file__), "")
         self._genuine = list(self._genuine_ones())
+        self._own_profile = _profile_hook() or self
         self._globals = {
             module.__file__: vars(module)
             for module in list(sys.modules.values())
@@ -342,6 +348,8 @@ class Taken:
             between.append(frame)
             frame = frame.f_back
         if frame is None:
+            if event == "sys.setprofile" and _profile_hook() is self._own_profile:
+                return False  # a thread begins, and the tests' runner watches all that do
             return (event in _OF_THREADS or event in _TRACES) and _thread() != _main_thread
         if self._whose(frame.f_code.co_filename) != "candidate":
             return False
