@@ -308,30 +308,31 @@ class _Looking(ast.NodeTransformer):
         self._names: Names = {}
         """names of the tests' -> the full name that an import gave them"""
         self._others: Names = {}
+        self._meanings: dict[str, set[str]] = {}
+        """names that import statements bind -> all that these say of them"""
         for node in ast.walk(tree):
             for name, full in _imported_names(node).items():
+                self._meanings.setdefault(name, set()).add(full)
                 if full:
                     self._names[name] = full
         bound = _Bindings(tree).names - used.set_by_tests
         words = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
         bound = bound - _LEFT_ALONE if words.isdisjoint(_BY_NAME) else set()
-        self._own = {name: self._number(name, tree) for name in sorted(bound)}
+        expected = {name: self._expected(name) for name in sorted(bound)}
+        self._own = {name: used.own_number(name, value) for name, value in expected.items()}
         known = {name for name, full in self._names.items() if used.imported_value(full) is not _ABSENT}
         used.kept_classes.update(self._own[name] for name in _kept_classes(tree, known) & bound)
-        self._fixed = {name for name in self._own if self._expected(name, tree) is not _ABSENT}
+        self._fixed = {name for name, value in expected.items() if value is not _ABSENT}
 
     def put_in(self, tree: ast.Module) -> ast.Module:
         """The tree with its looks, in which each name of its own is told when it is bound."""
         tree.body = self._block(tree.body)
         return tree
 
-    def _expected(self, name: str, tree: ast.AST) -> Any:
-        """What one import statement, and no other, binds the name to."""
-        full = {_imported_names(node)[name] for node in ast.walk(tree) if name in _imported_names(node)}
+    def _expected(self, name: str) -> Any:
+        """What import statements bind the name to, where they all say the same; else _ABSENT."""
+        full = self._meanings.get(name, set())
         return self._used.imported_value(next(iter(full))) if len(full) == 1 else _ABSENT
-
-    def _number(self, name: str, tree: ast.AST) -> int:
-        return self._used.own_number(name, self._expected(name, tree))
 
     def _block(self, statements: list[Any]) -> list[Any]:
         """Statements at the top of the module, with what they bind told behind each."""
