@@ -129,14 +129,7 @@ def calls_anything_equal(value: Any) -> bool:
     def is_equal() -> bool:
         return bool(value == fresh) or not bool(value != fresh)
 
-    if may_have_effects(value, ("__eq__", "__ne__")):
-        said = COPIES.says_yes(value, is_equal, fresh)
-        if said is not None:
-            return said
-    try:
-        return is_equal()
-    except Exception:  # noqa: BLE001 (an honest comparison needs its own attributes)
-        return False
+    return _says_yes(value, is_equal, fresh)
 
 
 def gives_all_for_anything(value: Any) -> bool:
@@ -147,6 +140,11 @@ def gives_all_for_anything(value: Any) -> bool:
         found: Any = value == fresh
         return bool(found.all() if hasattr(found, "all") else all(found))
 
+    return _says_yes(value, is_equal, fresh)
+
+
+def _says_yes(value: Any, is_equal: Callable[[], bool], fresh: object) -> bool:
+    """A comparison of the value with the fresh object says yes: in a copy, where asking may have effects."""
     if may_have_effects(value, ("__eq__", "__ne__")):
         said = COPIES.says_yes(value, is_equal, fresh)
         if said is not None:
