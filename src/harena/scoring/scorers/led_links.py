@@ -1,4 +1,4 @@
-"""Whose doing it is that something has changed behind a link of a candidate's while a verifier ran.
+"""Tells whose doing a change is that was made behind a link of a candidate's while a verifier ran.
 
 What a verifier puts behind such a link speaks for nobody: it would read its own data as the candidate's. What the
 candidate's programs write there (a log under two names, a release that is deployed, files of a branch that is checked
@@ -174,7 +174,8 @@ class Led:
 
 
 def led_by(reals: Mapping[bytes, bytes], changed: Iterable[bytes], gone: Iterable[bytes], texts: Texts) -> Led:
-    """Whose doing it is. `reals`: a link -> where it leads to; `changed`, `gone`: see `parsed_changed`."""
+    """Tell whose doing the changes are. `reals`: a link -> where it leads to; `changed` and `gone`: files, as
+    `parsed_changed` gives them."""
     links: dict[bytes, list[bytes]] = {}
     for link, real in reals.items():
         links.setdefault(real.rstrip(b"/"), []).append(link)

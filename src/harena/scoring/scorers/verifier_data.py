@@ -1,4 +1,4 @@
-"""Which files of a verifier it gives to the programs of a candidate, that may then be what these are to change.
+"""Finds the files that a verifier gives to the programs of a candidate, which may be what these are to change.
 
 Any other file that it has, be it a script, a module, a table of cases or what a check expects, is its own: what such a
 program writes there would speak for the candidate.
