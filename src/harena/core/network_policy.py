@@ -233,6 +233,11 @@ class NetworkPolicy:
                 )
         return None
 
+    def check_served(self, permitted: Sequence[Network] | None) -> None:
+        """Raises SandboxValidationError where `why_refused` says why."""
+        if (why := self.why_refused(permitted)) is not None:
+            raise SandboxValidationError(f"network: {why}")
+
     def _told(self) -> str:
         told = ", ".join(self.allow[:_SHOWN_ENTRIES]) or "nothing"
         return told + (f" and {len(self.allow) - _SHOWN_ENTRIES} more" if len(self.allow) > _SHOWN_ENTRIES else "")

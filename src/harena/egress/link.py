@@ -46,6 +46,7 @@ class EgressLink(ProcessLink[_Admitted]):
             "permitted": None if permitted is None else [*map(str, permitted)],
         }
         super().__init__(begin, answer_seconds)
+        self._permitted = permitted
 
     async def admit(
         self, sandbox_id: str, workspace: str, policy: NetworkPolicy, listeners: Sequence[int], ports: Sequence[int]
@@ -65,7 +66,9 @@ class EgressLink(ProcessLink[_Admitted]):
         return [(message, known.listeners)]
 
     async def change(self, sandbox_id: str, policy: NetworkPolicy) -> None:
-        """Another policy; connections that it does not allow end. Raises NotFoundError, PlatformError."""
+        """Another policy; connections that it does not allow end. Raises SandboxValidationError for an entry that
+        leads nowhere here, and then leaves the policy as it was; NotFoundError, PlatformError."""
+        policy.check_served(self._permitted)
         self._admitted[sandbox_id] = replace(self._known(sandbox_id), policy=policy)
         await self._ask({"do": "change", "id": sandbox_id, "policy": policy.to_json()})
 

@@ -7,7 +7,7 @@ import logging
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from harena.core.errors import SandboxUnavailableError, SandboxValidationError
+from harena.core.errors import SandboxUnavailableError
 from harena.core.garbage import collection_paused
 from harena.core.threads import NODE, node_task
 from harena.node.database import NodeDatabase
@@ -78,8 +78,7 @@ class NodeParts:
 
     def check_network(self, policy: NetworkPolicy) -> None:
         """Raises SandboxValidationError for a policy with an entry that this node connects no sandbox to."""
-        if (why := policy.why_refused(self._config.sandbox_networks)) is not None:
-            raise SandboxValidationError(f"network: {why}")
+        policy.check_served(self._config.sandbox_networks)
 
     def deleted(self, workspace: str) -> None:
         """Something that this workspace had stored is gone."""

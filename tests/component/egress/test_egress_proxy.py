@@ -19,7 +19,7 @@ import pytest
 import pytest_asyncio
 from egress_world import Inside, authority, connected, inside, request, said, upstream
 
-from harena.core.errors import NotFoundError, PlatformError
+from harena.core.errors import NotFoundError, PlatformError, SandboxValidationError
 from harena.core.network_policy import read_policy
 from harena.egress.link import EgressLink
 
@@ -336,6 +336,20 @@ async def test_another_policy_ends_what_it_does_not_allow(link: EgressLink) -> N
             await link.change(sandbox.name, read_policy("none"))
             assert status(await ask(sandbox.proxy, get("http://pypi.org/", "pypi.org"))) == 403
             assert (await link.log(sandbox.name)).policy == "none"
+
+
+async def test_a_policy_that_leads_nowhere_here_does_not_take_the_place_of_another() -> None:
+    link = EgressLink(permitted=[ipaddress.ip_network("127.0.0.0/8")], table=NAMES)
+    try:
+        with upstream() as server:
+            where = f"a.test:{server.port}"
+            async with inside(link, {"allow": [where, "127.0.0.1"]}, [80]) as sandbox:
+                with pytest.raises(SandboxValidationError, match=r"10\.0\.0\.0/8 in allow has no public address"):
+                    await link.change(sandbox.name, read_policy({"allow": ["10.0.0.0/8"]}))
+                assert status(await ask(sandbox.proxy, get(f"http://{where}/", where))) == 200
+                await link.change(sandbox.name, read_policy({"allow": ["127.0.0.0/16"]}))
+    finally:
+        await link.close()
 
 
 async def test_a_process_that_was_killed_is_started_anew_with_all_listeners(link: EgressLink) -> None:

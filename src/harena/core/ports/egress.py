@@ -24,7 +24,8 @@ class Egress(Protocol):
         PlatformError."""
 
     async def change(self, sandbox_id: str, policy: NetworkPolicy) -> None:
-        """Another policy; connections that it does not allow end. Raises NotFoundError, PlatformError."""
+        """Another policy; connections that it does not allow end. Raises SandboxValidationError for an entry that
+        leads nowhere here, and then leaves the policy as it was; NotFoundError, PlatformError."""
 
     async def log(self, sandbox_id: str, *, after: int = 0, limit: int = 100) -> NetworkLog:
         """What it has done, from the entry behind number `after` on. Raises NotFoundError, PlatformError."""
