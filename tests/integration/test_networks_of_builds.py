@@ -22,15 +22,21 @@ import harena
 
 place, port = Path(sys.argv[1]), sys.argv[2]
 harena.images.import_archive("localhost/base:1", place / "root.tar")
-told = []
+told, said = [], []
+
+
+def hear(event):
+    said.append(event.text)
+
+
 for network in ("none", f"localhost:{port},127.0.0.1:{port}", "127.0.0.1"):
     try:
-        made = harena.images.build(place, network=network, use_cache=False)
+        made = harena.images.build(place, network=network, use_cache=False, on_event=hear)
         with harena.Sandbox.run(container_image=made.image) as sandbox:
             told.append(sandbox.read_file("/page").result().decode())
     except harena.ImageBuildError as error:
         told.append(f"error: {error}")
-print(json.dumps(told))
+print(json.dumps([told, [line for line in "\\n".join(said).splitlines() if line.startswith("harena: refused")]]))
 """
 PROGRAM = """
 import http.client, sys
@@ -80,7 +86,9 @@ def test_run_reaches_what_the_build_says(tmp_path: Path, port: int) -> None:
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    none, named, other = json.loads(ended.stdout)
+    (none, named, other), refusals = json.loads(ended.stdout)
     assert "exit code 1" in none
     assert named == "page"
     assert "exit code 1" in other
+    assert len(refusals) == 1
+    assert refusals[0].startswith(f"harena: refused: localhost:{port}: ")

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFileError
 from harena.core.image_configs import BuiltImage
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
-from harena.core.network_policy import NetworkPolicy
+from harena.core.network_policy import MOST_PAGE, NetworkPolicy
 from harena.core.output import OutputBuffer
 from harena.core.ports import HasUpperLayer, SandboxHandle, SandboxPort
 from harena.core.ports.image_builds import BuildCommand, BuildOutcome
@@ -27,6 +27,8 @@ _MOST_PIDS, _MOST_FILES, _MOST_OPEN = 4096, 1_000_000, 65_536
 _OUTPUT_BYTES = 16 * 1024 * 1024
 _MOST_CACHE_BYTES = 4 << 30
 _PIECE_BYTES = 1024 * 1024
+_SHOWN_REFUSALS = 20
+"""hosts that a command was refused and that the log of its build names"""
 
 
 class SandboxRunner:
@@ -68,6 +70,8 @@ class SandboxRunner:
             sandbox = handle.port
             await _prepare(sandbox, command)
             why = await _run(sandbox, command, said)
+            if command.network.is_on:
+                await _tell_refusals(sandbox, said)
             if why:
                 yield BuildOutcome(why=why)
                 return
@@ -141,6 +145,21 @@ async def _run(sandbox: SandboxPort, command: BuildCommand, said: Callable[[byte
         for task in following:
             task.cancel()
     return _why(result)
+
+
+async def _tell_refusals(sandbox: SandboxPort, said: Callable[[bytes], None]) -> None:
+    """Name the hosts that the command was refused: apt ends with 0 where it reaches none of its mirrors."""
+    told: dict[str, str] = {}
+    log = await sandbox.network_log(limit=MOST_PAGE)
+    while log.entries:
+        for entry in log.entries:
+            if not entry.allowed:
+                told.setdefault(f"{entry.host}:{entry.port}" if entry.port else entry.host, entry.reason)
+        log = await sandbox.network_log(after=log.next_after, limit=MOST_PAGE)
+    for host, reason in [*told.items()][:_SHOWN_REFUSALS]:
+        said(f"harena: refused: {host}: {reason}\n".encode(errors="replace"))
+    if len(told) > _SHOWN_REFUSALS:
+        said(f"harena: refused: {len(told) - _SHOWN_REFUSALS} more hosts\n".encode())
 
 
 async def _follow(output: OutputBuffer, said: Callable[[bytes], None]) -> None:
