@@ -59,3 +59,32 @@ def test_a_template_that_writes_earlier_answers_otherwise(tokenizer: LocalTokeni
     tokenizer.inner.chat_template = template
     with pytest.raises(ValidationError, match=says):
         turn_form(ChatTemplate(tokenizer))
+
+
+_LEAVES_REASONING_OUT = (
+    "{% for m in messages %}{% if m['role'] == 'assistant' %}<|im_start|>assistant\n"
+    "{% if loop.last %}<think>\n\n</think>\n\n{% endif %}{{ m['content'].split('</think>')[-1] }}<|im_end|>\n"
+    "{% else %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+_OPENS_REASONING = (
+    "{% for m in messages %}{% if m['role'] == 'user' %}[U]{{ m['content'] }}"
+    "{% else %}[A]{{ m['content'].split('</think>')[-1] }}<|im_end|>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}[A]<think>\n{% endif %}"
+)
+
+
+@pytest.mark.parametrize(
+    ("template", "form"),
+    [
+        (
+            _LEAVES_REASONING_OUT,
+            TurnForm(before="\n<|im_start|>user\n", after="<|im_end|>\n<|im_start|>assistant\n"),
+        ),
+        (_OPENS_REASONING, TurnForm(before="[U]", after="[A]<think>\n")),
+    ],
+)
+def test_templates_of_models_that_think_have_a_form(tokenizer: LocalTokenizer, template: str, form: TurnForm) -> None:
+    """They leave out the reasoning of earlier answers, and what stands behind an answer is the same with it."""
+    tokenizer.inner.chat_template = template
+    assert turn_form(ChatTemplate(tokenizer)) == form

@@ -99,6 +99,10 @@ class ChatTemplate:
         tokens it has said itself. Raises ValueError."""
         return self._render(self._prepared(conversation, said), conversation.tools, answer_follows=True)
 
+    def text(self, conversation: Conversation) -> str:
+        """A whole conversation, with nothing that announces another answer. Raises ValueError."""
+        return self._render(self._prepared(conversation), conversation.tools, answer_follows=False)
+
     def rows(self, conversation: Conversation) -> list[TrainingRow]:
         """One row, in which every answer is learnt; or one for each answer (see above). Raises ValueError."""
         return [self._row(pieces) for pieces in self.pieces(conversation)]
