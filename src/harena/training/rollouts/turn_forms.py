@@ -42,7 +42,7 @@ def turn_form(template: ChatTemplate, *, role: str = "user") -> TurnForm:
     """The form of a turn that a chat template writes: what follows the token that ended the answer, the observation as
     a message of this role, and what announces the next answer. A template that leaves out the reasoning of earlier
     answers, or announces them otherwise than the one to come, has one, too: nothing that was said is written anew.
-    Raises ValidationError for a template in which an earlier answer is not there, or that writes later turns otherwise."""
+    Raises ValidationError for a template that has not all earlier answers, or that writes later turns otherwise."""
     asked = {"role": "user", "content": "a"}
     answers = [{"role": "assistant", "content": text} for text in _SAID]
     observed = [{"role": role, "content": text} for text in _TOLD]
