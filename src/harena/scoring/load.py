@@ -96,11 +96,13 @@ def load_document(
     *,
     contracts: ContractLookup | None = None,
     compact: bool = False,
+    other_names: Mapping[str, str] = OTHER_NAMES,
 ) -> ScenarioBatch:
     """Scenarios from a document that has been read; with `problems`, a document whose problems they may name.
 
-    `compact`, for rows that are JSON: as `CompactScenarios`. Raises ScenarioFileError."""
-    loader = _Loader(document, contracts)
+    `compact`, for rows that are JSON: as `CompactScenarios`. `other_names` of rows' fields are taken, too. Raises
+    ScenarioFileError."""
+    loader = _Loader(document, contracts, other_names)
     mistakes: list[Mistake] = []
     if problems is not None:
         mistakes = loader.take_problems(problems)
@@ -112,8 +114,11 @@ def load_document(
 
 
 class _Loader:
-    def __init__(self, document: Document, contracts: ContractLookup | None) -> None:
+    def __init__(
+        self, document: Document, contracts: ContractLookup | None, other_names: Mapping[str, str] = OTHER_NAMES
+    ) -> None:
         self.document = document
+        self._other_names = other_names
         self.mistakes: list[Mistake] = []
         self._told_of_many = False
         self.problems: dict[str, Problem] = {}
@@ -226,11 +231,11 @@ class _Loader:
                 self._problem_places[problem.id] = place
 
     def _renamed(self, row: Any, place: Place) -> Any:
-        if not isinstance(row, Mapping) or not (row.keys() & OTHER_NAMES.keys()):
+        if not isinstance(row, Mapping) or not (row.keys() & self._other_names.keys()):
             return row
         renamed: dict[str, Any] = {}
         for name, value in row.items():
-            target: Any = OTHER_NAMES.get(name, name)
+            target: Any = self._other_names.get(name, name)
             if target in renamed:
                 self._note((*place, name), f"is another name of `{target}`, which is there too; keep one of them")
             renamed[target] = value

@@ -54,6 +54,23 @@ def test_problems_and_candidates_in_two_files(tmp_path: Path) -> None:
     assert "there are no problems" in message
 
 
+@pytest.mark.parametrize("field", ["candidate", "completion", "response", "output"])
+def test_answers_to_problems_of_ones_own_are_read_like_those_to_rows(field: str) -> None:
+    """A chat model's program stands in a block, with words around it; a text that nobody runs stays as it is."""
+    text = {"type": "string_check", "input": "{{ sample.output_text }}", "reference": "x", "operation": "like"}
+    problems = {"problems": [{"id": "p", "scoring": TESTS}, {"id": "t", "scoring": text}]}
+    said = "<think>hm</think>\nHere:\n```python\ndef f(x):\n    return x\n```\nIt returns x."
+    plain = 'def f(x):\n    """```no block```"""\n    return x\n'
+    answers = [{"id": "a", "problem": "p", field: said}, {"id": "b", "problem": "t", field: said}]
+    files = {"files": {"solution.py": "import m", "m.py": said}}
+    answers += [{"id": "c", "problem": "p", field: plain}, {"id": "d", "problem": "p", "candidate": files}]
+    made = import_scenarios(problems, candidates=answers).scenarios
+    assert [one.candidate.source for one in made] == ["def f(x):\n    return x\n", said, plain, "import m"]
+    assert made[3].candidate.files["m.py"] == said
+    assert [one.answer for one in made] == [said, None, None, None]
+    assert import_scenarios([{**OWN, "candidate": said}]).scenarios[0].candidate.source == said
+
+
 def test_a_shape_that_no_format_has_is_described(tmp_path: Path) -> None:
     """With what it has, and what each format needs."""
     ((line, _, message),) = mistakes_of(written(tmp_path / "rows.jsonl", [{"question": "?", "answer": "!"}]))

@@ -17,18 +17,20 @@ from harena.core.outside_json import lines_in, read_outside
 from harena.core.results import Trust
 from harena.core.rows import RowsFile
 from harena.core.task_archives import task_folders
-from harena.scoring.contracts.contract import TestsContract
+from harena.scoring.contracts.contract import PythonContract, TestsContract, WeightedContract
+from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.contracts.stored import ContractLookup
+from harena.scoring.contracts.text import TextContract
 from harena.scoring.formats.answers import program_in
 from harena.scoring.formats.asked_names import FIELDS, asked_names
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
 from harena.scoring.formats.rows import FieldError, Row, Rows, refusal
-from harena.scoring.formats.samples import Answer, Samples
+from harena.scoring.formats.samples import ONE_ANSWER, Answer, Samples
 from harena.scoring.formats.task import Family, Task
-from harena.scoring.load import load_document, load_problems
+from harena.scoring.load import OTHER_NAMES, load_document, load_problems
 from harena.scoring.reading import (
     LINE_ENDINGS,
     MOST_MISTAKES,
@@ -37,10 +39,11 @@ from harena.scoring.reading import (
     read_document,
     too_many_mistakes,
 )
-from harena.scoring.scenario import Candidate, Expected, Scenario, ScenarioBatch
+from harena.scoring.scenario import DEFAULT_ENTRY, Candidate, Expected, Scenario, ScenarioBatch
 
 Source = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | RowsFile
 
+_NAMES_OF_ANSWERS = {**OTHER_NAMES, **{name: "candidate" for name in ONE_ANSWER if name != "candidate"}}
 ORACLE, NOP = "oracle", "nop"
 """in place of answers: the rows' own solutions, which must pass, and answers that do nothing, which must not"""
 
@@ -157,7 +160,31 @@ def _own(
         raise refusal(
             "candidates", None, f"{candidates!r} is for data sets that hold solutions; name a file of candidates"
         )
-    return load_document(read_document(candidates), problems=read_document(source), contracts=contracts)
+    batch = load_document(
+        read_document(candidates), problems=read_document(source), contracts=contracts, other_names=_NAMES_OF_ANSWERS
+    )
+    return replace(batch, scenarios=tuple(map(_of_an_answer, batch.scenarios)))
+
+
+def _of_an_answer(scenario: Scenario) -> Scenario:
+    """What a model said to a problem is an answer, and its program what a data set's is: see `_program`. A candidate of
+    several files, or of one with a name, is one already; so is a text that no contract runs."""
+    written = scenario.candidate
+    if written.files.keys() != {DEFAULT_ENTRY} or not _runs(scenario.scoring):
+        return scenario
+    program = program_in(written.source, _names_asked_by(scenario.scoring))
+    if program == written.source:
+        return scenario
+    return replace(scenario, candidate=Candidate(files={DEFAULT_ENTRY: program}), answer=written.source)
+
+
+def _runs(contract: Contract) -> bool:
+    """Whether the contract, or a part of it, runs what it judges; the others judge a text."""
+    if isinstance(contract, WeightedContract):
+        return any(_runs(part.scoring) for part in contract.parts.values())
+    if isinstance(contract, PythonContract):
+        return contract.run_candidate
+    return not isinstance(contract, TextContract | JudgeContract)
 
 
 def _imported(rows: Rows, candidates: Source | None, family: Family | None, *, skip_bad_rows: bool) -> ScenarioBatch:
@@ -318,7 +345,11 @@ def _program(task: Task, answer: Answer) -> str:
 def _asked_for(task: Task) -> set[str]:
     """Names of which a program must define one, where the contract calls some."""
     contracts = [contract for contract in (task.contract, task.class_contract) if contract is not None]
-    return {name for contract in contracts for name in asked_names(contract.model_dump(include=set(FIELDS)))}
+    return {name for contract in contracts for name in _names_asked_by(contract)}
+
+
+def _names_asked_by(contract: Contract) -> list[str]:
+    return asked_names(contract.model_dump(include=set(FIELDS)))
 
 
 __all__ = ["FORMATS", "NOP", "ORACLE", "SCENARIOS", "ProblemSet", "import_problems", "import_scenarios"]

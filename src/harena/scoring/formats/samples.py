@@ -31,9 +31,14 @@ PROBLEM_FIELDS = (
     "index",
     "item_id",
 )
+ONE_ANSWER = (
+    "completion", "solution", "code", "candidate", "candidate_solution", "program", "output_text", "output", "response",
+    "generation",
+)  # fmt: skip
+"""fields of one answer"""
 COMPLETIONS = ("completion", "completions")
 PROGRAMS = (
-    "solution", "code", "candidate", "candidate_solution", "program", "output_text", "output", "response", "generation",
+    *ONE_ANSWER[1:],
     "solutions", "code_list", "candidates", "programs", "outputs", "responses", "generations",
 )  # fmt: skip
 
