@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -66,6 +68,23 @@ ROW = PromptRow(id="r", prompt="?", expected_output=" 42 ", scoring={"type": "te
 )
 async def test_rules(name: str, params: dict[str, Any], text: str, value: float) -> None:
     assert (await reward_recipe(name, params).reward(ROW, text)).value == value
+
+
+async def test_an_answer_holds_up_no_rule() -> None:
+    """Forty letters would take this expression a day, on the thread of all rollouts. A rule that is as slow for an
+    empty answer is a broken one."""
+    rule = Rule(lambda row, text: float(bool(re.fullmatch(r"(\w+\s?)*", text))), minimum=-1.0, seconds=0.05)
+    assert (await rule.reward(ROW, "a few words")).value == 1.0
+    reward = await rule.reward(ROW, "a" * 40 + "!")
+    assert (reward.value, reward.reason) == (-1.0, "overdue")
+
+    def swallows(row: PromptRow, text: str) -> float:
+        while True:
+            with suppress(ValueError):
+                re.fullmatch(r"(\w+\s?)*", "a" * 40 + "!")
+
+    with pytest.raises(HarenaError, match=r"broken takes more than 0\.05 s of a processor for row r, for an empty"):
+        await rewarded(Rule(swallows, name="broken", seconds=0.05), ROW, "42")
 
 
 @pytest.mark.parametrize(

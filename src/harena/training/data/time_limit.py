@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -36,6 +38,42 @@ def time_limit(seconds: float) -> Iterator[None]:
         timer.cancel()
         if fired:
             _await_exception(thread)
+
+
+_WALL_SHARE = 10
+"""seconds of the clock for one of a processor, where only the clock is at hand: a host may be busy"""
+_AGAIN = 0.1
+"""seconds after which it is broken off once more, where it has caught what broke it off"""
+
+
+@contextmanager
+def processor_limit(seconds: float) -> Iterator[None]:
+    """Raises OverdueError inside the block where that takes more of this thread's processor time. On the main thread,
+    where nobody else uses its alarm, also inside of machine code that looks for signals, as regular expressions do;
+    elsewhere between two steps of the interpreter, by a clock that goes slower."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGVTALRM) is not (
+        signal.SIG_DFL
+    ):
+        with time_limit(seconds * _WALL_SHARE):
+            yield
+        return
+    ends, over = time.thread_time() + seconds, False
+
+    def fire(number: int, frame: object) -> None:
+        # the timer counts the time of all threads
+        left = ends - time.thread_time()
+        signal.setitimer(signal.ITIMER_VIRTUAL, left if left > 0 else _AGAIN)
+        if left <= 0 and not over:
+            raise OverdueError
+
+    signal.signal(signal.SIGVTALRM, fire)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+        yield
+    finally:
+        over = True
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
 
 
 def _await_exception(thread: int) -> None:

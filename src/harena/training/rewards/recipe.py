@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.core.records.training_plans import OverlongPolicy
 from harena.scoring.slices import aside
 from harena.training.data.prompts import PromptRow, digest
+from harena.training.data.time_limit import OverdueError, processor_limit
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward, RewardValidity, is_learnable
 
 MOST_TOLD = 20
@@ -45,7 +47,8 @@ class RewardRecipe(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A recipe that is a function of row and text."""
+    """A recipe that is a function of row and text. It runs beside all rollouts, on their thread, so it has a time: a
+    policy writes the text, and a regular expression can take hours for forty letters."""
 
     decide: Callable[[PromptRow, str], float]
     deterministic: bool = True
@@ -53,12 +56,34 @@ class Rule:
     minimum: float = MINIMUM
     mistakes: Callable[[PromptRow], list[str]] = lambda row: []
     same_for_all: Callable[[PromptRow], float | None] = lambda row: None
+    seconds: float | None = 5.0
+    """processor time of one answer: one that takes more, where an empty one does not, earns the minimum. None = the
+    time grows with the text and no faster; long ones are judged on a thread"""
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
-        """Decide the reward at once. Raises ValidationError for a candidate of files."""
+        """Decide the reward at once. Raises ValidationError for a candidate of files, and HarenaError where also an
+        empty answer takes too long."""
         if not isinstance(text, str):
             raise ValidationError(f"{self.name} judges a text, and the environment's answer for row {row.id} is files")
-        return Reward(value=await aside(len(text), self.decide, row, text))
+        if self.seconds is None:
+            return Reward(value=await aside(len(text), self.decide, row, text))
+        try:
+            return Reward(value=self._decided(row, text, self.seconds))
+        except OverdueError:
+            pass
+        try:
+            with suppress(ValueError, LookupError, TypeError, ArithmeticError):  # in time it has been all the same
+                self._decided(row, "", self.seconds)
+        except OverdueError:
+            raise HarenaError(
+                f"reward recipe {self.name} takes more than {self.seconds:g} s of a processor for row {row.id}, for an "
+                "empty answer, too: give it more time (`seconds`)"
+            ) from None
+        return Reward(value=self.minimum, reason="overdue", detail=f"{self.name} took more than {self.seconds:g} s")
+
+    def _decided(self, row: PromptRow, text: str, seconds: float) -> float:
+        with processor_limit(seconds):
+            return self.decide(row, text)
 
     def check(self, row: PromptRow) -> list[str]:
         """List what the row lacks for this rule."""

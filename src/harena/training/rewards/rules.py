@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from functools import partial
 
 from harena.scoring.formats.answers import final_answer, names_reasoning
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards.boxed import last_box, same_answer, wanted_answer
 from harena.training.rewards.final_number import last_number
 from harena.training.rewards.recipe import Rule
+
+_rule = partial(Rule, seconds=None)
+"""rules of this module take a time that grows with the text and no faster"""
 
 
 def exact_match(*, expected: str | None = None) -> Rule:
@@ -21,14 +25,14 @@ def exact_match(*, expected: str | None = None) -> Rule:
         said = text if names_reasoning(wanted) else final_answer(text)
         return float(said.strip() == wanted.strip())
 
-    return Rule(decide, name="exact_match_v1", mistakes=_nothing if expected is not None else _lacks_answer)
+    return _rule(decide, name="exact_match_v1", mistakes=_nothing if expected is not None else _lacks_answer)
 
 
 def contains(*, needle: str, reward_if_true: float = 1.0, reward_if_false: float = 0.0) -> Rule:
     """contains_v1"""
     # a needle of the reasoning's own marks is about the form of the whole
     said = (lambda text: text) if names_reasoning(needle) else final_answer
-    return Rule(
+    return _rule(
         lambda row, text: reward_if_true if needle in said(text) else reward_if_false,
         name="contains_v1",
         minimum=min(reward_if_true, reward_if_false),
@@ -42,7 +46,7 @@ def row_reward(*, default: float = 0.0) -> Rule:
     def of_row(row: PromptRow) -> float:
         return default if row.reward is None else row.reward
 
-    return Rule(lambda row, text: of_row(row), name="row_reward_v1", same_for_all=of_row)
+    return _rule(lambda row, text: of_row(row), name="row_reward_v1", same_for_all=of_row)
 
 
 def trajectory_imitation(*, reward_if_true: float = 1.0, reward_if_false: float = 0.0) -> Rule:
@@ -54,7 +58,7 @@ def trajectory_imitation(*, reward_if_true: float = 1.0, reward_if_false: float 
     def right(row: PromptRow) -> float:
         return reward_if_true if row.reward is None else row.reward
 
-    return Rule(
+    return _rule(
         decide,
         name="trajectory_imitation_v1",
         minimum=min(reward_if_true, reward_if_false),
@@ -77,7 +81,7 @@ def gsm8k() -> Rule:
             return ["its expected_output holds no number"]
         return _lacks_expected(row)
 
-    return Rule(decide, name="gsm8k_v1", mistakes=mistakes)
+    return _rule(decide, name="gsm8k_v1", mistakes=mistakes)
 
 
 def boxed_answer() -> Rule:
@@ -92,7 +96,7 @@ def boxed_answer() -> Rule:
             return ["its expected_output is empty"]
         return _lacks_expected(row)
 
-    return Rule(decide, name="math_v1", mistakes=mistakes)
+    return _rule(decide, name="math_v1", mistakes=mistakes)
 
 
 def _nothing(row: PromptRow) -> list[str]:
