@@ -6,7 +6,8 @@ so the trust is `shared`. Where a contract has `keep_processes`, the verifier ru
 beside what goes on there, and nothing but the tests and the place of the reward is its own.
 
 A verifier that leaves no reward that can be read says nothing about the candidate, unless it leaves one without the
-candidate: then the candidate has broken it, and scores 0.
+candidate, or is cut off by a signal or its time limit, and without the candidate is not: then the candidate has broken
+it, and scores 0.
 """
 
 from __future__ import annotations
@@ -190,6 +191,9 @@ echo open
 _MAKES = re.compile(r"(?<![\w.-])make(?![\w.-])(?![^\n;&|]{0,300}[ \t](?:-[a-z]{0,20}[qn]|--question|--dry-run))")
 _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 """a repository of the candidate's names no program that is run where its state is asked for"""
+_KILLED = frozenset(128 + number for number in signal.valid_signals() if number != signal.SIGPIPE)
+"""exit codes by which a shell says that a signal has ended what it waited for; who writes to nobody any more gets one
+that nobody has sent"""
 _ELF = b"\x7fELF"
 _ROOT = "0"
 """who makes the places of a task; what a candidate has left is looked through and removed as whom it ran"""
@@ -301,6 +305,8 @@ class Reward:
     """None = nothing that can be read as a number from 0 to 1"""
     detail: str = ""
     """why there is no value"""
+    is_cut_off: bool = False
+    """a signal, or its time, has ended `test.sh` or what it has stopped for"""
     disagrees: bool = False
     """reward.txt and reward.json say two things"""
     rewritten: bool = False
@@ -346,7 +352,7 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
             _, control = await _run(bench, contract, idle)
             if control.fault is not None:
                 raise control.fault
-            if control.value is None:
+            if control.value is None and (control.is_cut_off or not reward.is_cut_off):
                 return broken_contract(f"the verifier leaves no reward, without the candidate too: {control.detail}")
     except EnvironmentFailedError as error:
         return broken_contract(str(error))
@@ -1158,11 +1164,13 @@ def _bash(contract: HarborContract, argv: tuple[str, ...], env: dict[str, str], 
 
 async def _reward(sandbox: SandboxPort, verified: ExecResult) -> Reward:
     if verified.outcome is not ExecOutcome.EXITED:
-        return Reward(None, f"test.sh ended with {verified.outcome} after {verified.duration_seconds:.0f} s")
+        detail = f"test.sh ended with {verified.outcome} after {verified.duration_seconds:.0f} s"
+        return Reward(None, detail, is_cut_off=True)
     texts = [await _text(sandbox, path) for path in REWARD_FILES]
     values = [_number(text) for text in texts if text is not None]
     if not values:
-        return Reward(None, f"test.sh ended with exit code {verified.returncode} and left no reward file")
+        detail = f"test.sh ended with exit code {verified.returncode} and left no reward file"
+        return Reward(None, detail, is_cut_off=verified.returncode in _KILLED)
     if any(value is None for value in values):
         return Reward(None, "the reward file holds no number from 0 to 1, and no mapping with such a `reward`")
     if len(set(values)) > 1:
