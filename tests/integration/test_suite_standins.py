@@ -771,6 +771,17 @@ class T(unittest.TestCase):
         thread.join()
         self.assertEqual(got, [5])
 """
+OF_TIMED_JOINS = """
+import threading, unittest
+from solution import Queue
+class T(unittest.TestCase):
+    def test(self):
+        queue, got = Queue(), []
+        threads = [threading.Thread(target=lambda: got.append(queue.get())), threading.Thread(target=queue.put, args=(5,))]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join(1)
+        self.assertEqual(got, [5])
+"""
 OF_GATES = """
 import asyncio, unittest
 from solution import Gate
@@ -791,12 +802,17 @@ class T(unittest.IsolatedAsyncioTestCase):
 """
 WRONG = {
     OF_QUEUES: ("items.put(item)", "items"),
+    OF_TIMED_JOINS: ("items.put(item)", "items"),
     OF_GATES: ("return 1", "return 2"),
     OF_RETRIES: ("await function()", "5"),
 }
 
 
-@pytest.mark.parametrize("suite", [OF_QUEUES, OF_GATES, OF_RETRIES], ids=["threads", "gathered", "awaited"])
+@pytest.mark.parametrize(
+    "suite",
+    [OF_QUEUES, OF_TIMED_JOINS, OF_GATES, OF_RETRIES],
+    ids=["threads", "joined for a while", "gathered", "awaited"],
+)
 async def test_what_waits_for_the_suite_is_no_failure(suite: str) -> None:
     """There is no score for who passes in the suite's process, 0 for who does not, and less isolation with a gold."""
     right = await scored(WAITING, suite, timeout_seconds=1.0, scorer_timeout_seconds=3.0)

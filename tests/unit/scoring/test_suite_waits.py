@@ -17,7 +17,9 @@ class Process:
         self.asked: list[float | None] = []
         self.listened = 0
         self.told: list[str] = []
-        self.waits = Waits(lambda: self.may_listen, self.listen, lambda: None, self.told.append)
+        self.waits = Waits(
+            lambda: self.may_listen, self.listen, lambda: None, self.told.append, lambda _: self.told.append("")
+        )
 
     def listen(self) -> None:
         self.listened += 1

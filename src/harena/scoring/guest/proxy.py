@@ -130,6 +130,8 @@ _MOST_WRITTEN_BYTES = 4 * 1024 * 1024
 _NESTING = tuple(encode(kind) for kind in "tzvwE")
 _MOST_OBJECTS = 2**31
 _LONG_WAIT_SECONDS = 0.25
+_TWO_THREADS = "two of its threads call the candidate at the same time"
+_SEVERAL_COROUTINES = "it runs several coroutines at the same time"
 _MOST_DEEP_LISTENING = 16
 """calls within calls, of which each waits and lets threads of the candidate's make the next"""
 _TASKS_AT_ONCE = 2
@@ -188,6 +190,8 @@ class Candidate(Border):
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.RLock()
         self._writing = threading.Lock()
+        self._waited_for: list[str] = []
+        """why threads of the suite's wait now, once for each of them"""
         self.tell_wait: Callable[[str], None] = lambda what: None
         self.waited = ""
         """why the candidate could not do for the test under way what it would do beside it; an excuse if that fails"""
@@ -263,7 +267,8 @@ class Candidate(Border):
         self._follow_classes()
         self.pythons: dict[Any, tuple[str, str]] = {}
         """function that stands in the suite's code for one of Python's own -> module and name of that"""
-        self._sleep = Waits(self._may_listen, self._listen, self.looks.forget, self._stands).follow()
+        waits = Waits(self._may_listen, self._listen, self.looks.forget, self._stands, self._waits_no_more)
+        self._sleep = waits.follow()
         self.pythons[self._sleep] = ("time", "sleep")
 
     @property
@@ -354,10 +359,9 @@ class Candidate(Border):
             self._lock.release()
 
     def _stands(self, what: str) -> None:
-        """Whoever waits for the suite shall know why it may never go on."""
-        if self._given or not what:
-            with self._writing:
-                self.tell_wait(what)
+        """The suite's main thread waits. Whoever waits for the suite shall know why it may never go on."""
+        if self._given:
+            self._waits(what)
 
     def stands_still(self) -> bool:
         """A task of the candidate's was waiting for the suite to ask for something."""
@@ -375,9 +379,10 @@ class Candidate(Border):
         if threading.current_thread() is not threading.main_thread():
             self.waited = self.waited or "its threads call the candidate, where they are one"
         if not self._lock.acquire(timeout=_LONG_WAIT_SECONDS):
-            self._waits("two of its threads call the candidate at the same time")
+            self.waited = _TWO_THREADS
+            self._waits(_TWO_THREADS)
             self._lock.acquire()
-            self._waits("")
+            self._waits_no_more(_TWO_THREADS)
         self._asking += 1
         began = _monotonic()
         try:
@@ -419,9 +424,16 @@ class Candidate(Border):
 
     def _waits(self, what: str) -> None:
         """Whoever waits for the candidate shall know why it may never answer."""
-        self.waited = what or self.waited
         with self._writing:
+            self._waited_for.append(what)
             self.tell_wait(what)
+
+    def _waits_no_more(self, what: str) -> None:
+        """One thread goes on; others may still wait, for the same reason or for another one."""
+        with self._writing:
+            if what in self._waited_for:
+                self._waited_for.remove(what)
+                self.tell_wait(self._waited_for[-1] if self._waited_for else "")
 
     def close(self, generator: Any) -> None:
         """End a generator of the candidate's, as `close()` does, or the end of a loop over it. While the candidate is
@@ -442,10 +454,12 @@ class Candidate(Border):
             is_alone = True
         if is_alone:
             return self.ask("run", coroutine)
-        self._waits("it runs several coroutines at the same time")
-        found = self.ask("run", coroutine)
-        self._waits("")
-        return found
+        self.waited = _SEVERAL_COROUTINES
+        self._waits(_SEVERAL_COROUTINES)
+        try:
+            return self.ask("run", coroutine)
+        finally:
+            self._waits_no_more(_SEVERAL_COROUTINES)
 
     def _keep(self, key: Any, found: Any, error: Exception | None = None) -> None:
         if not self.looks.has_any:

@@ -34,13 +34,15 @@ class Waits:
     """The waits of the suite's process."""
 
     def __init__(self, may_listen: Callable[[], bool], listen: Callable[[], None], forget: Callable[[], None],
-                 stands: Callable[[str], None]) -> None:  # fmt: skip
+                 stands: Callable[[str], None], goes_on: Callable[[str], None]) -> None:  # fmt: skip
         """`may_listen`: this thread may let the candidate's talk, and `listen` does so. `forget` what was seen of it,
-        which a wait may change. `stands` tells who waits for the suite why it may stand still for good, or no more."""
+        which a wait may change. `stands` tells who waits for the suite why it may stand still for good, and `goes_on`
+        that it does so no more."""
         self._may_listen = may_listen
         self._listen = listen
         self._forget = forget
         self._stands = stands
+        self._goes_on = goes_on
         self._standing = 0
 
     def until(self, attempt: Callable[[float | None], bool], seconds: float | None) -> bool:
@@ -73,7 +75,7 @@ class Waits:
             if is_told:
                 self._standing -= 1
                 if not self._standing:
-                    self._stands("")
+                    self._goes_on(_STANDS)
 
     def follow(self) -> Callable[[Any], None]:
         """Make the waits of this process such waits, and give what stands for `time.sleep`."""
