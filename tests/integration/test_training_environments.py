@@ -215,6 +215,25 @@ async def test_a_program_is_run_in_the_tasks_environment_before_it_is_verified(s
     assert (await rewarded(recipe, ROW, said)).value == value
 
 
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("echo 42 > out.txt", 1.0),
+        ("echo $INPUT_EXPECTED > out.txt", 0.0),
+        ("cat /proc/[0-9]*/environ | tr '\\0' '\\n' | sed -n 's/INPUT_EXPECTED=//p' > out.txt", 0.0),
+        ("echo $INPUT_QUESTION | sed 's/6 x 7/42/' > out.txt", 1.0),
+    ],
+)
+async def test_what_a_row_tells_its_verification_the_policy_does_not_read(said: str, value: float) -> None:
+    """Its question is for both: the instruction names it."""
+    verification = {"method": "script", "script": {"source": 'test "$(cat out.txt)" = "$INPUT_EXPECTED"\n'}}
+    provision = {"source": "nohup sleep 60 >/dev/null 2>&1 &\n"}
+    asked = "Write the value of {{question}} to out.txt."
+    task = task_of({**GREET, "instruction": asked, "verification": verification, "provision": provision})
+    row = PromptRow(id="r", prompt="?", metadata={"inputs": {"question": "6 x 7", "expected": "42"}})
+    assert (await rewarded(reward_recipe("task_env_verifier_v1", {}, task=task), row, said)).value == value
+
+
 async def test_the_flag_of_an_environment() -> None:
     verification = {"method": "env_flag", "flag_path": "/tmp/flag", "expected": "sand"}
     recipe = reward_recipe(
@@ -277,8 +296,8 @@ async def test_a_tasks_own_solution_is_tried_and_it_is_torn_down() -> None:
     seen: list[str] = []
 
     class Watched(TaskEnvironment):
-        async def _script(self, text: str, seconds: float) -> Any:
-            done = await super()._script(text, seconds)
+        async def _script(self, text: str, seconds: float, env: Any) -> Any:
+            done = await super()._script(text, seconds, env)
             seen.append(done.stdout)
             return done
 

@@ -44,6 +44,21 @@ verification: {method: script, script: verify.sh, expected_exit_code: 3, timeout
     assert task.environment({}) == {"INPUT_WORD": "hello"}
 
 
+def test_inputs_that_the_policy_is_not_told_of_are_for_who_verifies() -> None:
+    task = task_of(
+        {
+            **FLAG,
+            "instruction": "Answer {{ question }} with the tools in $INPUT_FOLDER.",
+            "files": {"run.sh": "echo ${INPUT_PORT}"},
+        }
+    )
+    inputs = {"question": "6*7", "folder": "/a", "port": "80", "expected": "42", "expect": "1", "seed": "3"}
+    shown = {"INPUT_QUESTION": "6*7", "INPUT_FOLDER": "/a", "INPUT_PORT": "80"}
+    assert task.shown_environment(inputs) == shown
+    assert task.shown_environment(inputs, "head -c $INPUT_SEED", "INPUT_EXPECTEDLY") == {**shown, "INPUT_SEED": "3"}
+    assert task.environment(inputs).keys() > shown.keys()
+
+
 def test_every_mistake_of_a_task_is_told_at_once(tmp_path: Path) -> None:
     yaml = """
 name: ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Protocol, Self
 
@@ -72,16 +72,24 @@ class JudgedPlace(Protocol):
 
 
 async def judged_place(
-    sandbox: SandboxPort, script: str, *, workdir: str, files: Mapping[str, str] | None = None
+    sandbox: SandboxPort,
+    script: str,
+    *,
+    workdir: str,
+    files: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> JudgedPlace:
-    """Look at the sandbox before anybody acts in it. `files`: what the environment has, by absolute path. Raises
-    EnvironmentFailedError."""
+    """Look at the sandbox before anybody acts in it. `files`: what the environment has, by absolute path;
+    `environment`: variables that the script alone has. Raises EnvironmentFailedError."""
+    variables = dict(environment or {})
     request = ExecRequest(argv=("sh", "-c", _CAN_LOOK), timeout_seconds=_SECONDS, warm=False)
     done = await (await sandbox.exec(request)).wait()
     home, *is_open = done.stdout.decode("utf-8", "replace").splitlines() or ("",)
     if done.outcome is ExecOutcome.EXITED and done.returncode == 0 and workdir.startswith("/"):
-        return await _SearchedPlace.of(sandbox, script, workdir=workdir, files=files or {}, is_open=bool(is_open))
-    return await _PlainPlace.of(sandbox, script, workdir=workdir, home=home.rstrip("/"))
+        place = await _SearchedPlace.of(sandbox, script, workdir=workdir, files=files or {}, is_open=bool(is_open))
+        return replace(place, variables=variables)
+    plain = await _PlainPlace.of(sandbox, script, workdir=workdir, home=home.rstrip("/"))
+    return replace(plain, variables=variables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +100,7 @@ class _SearchedPlace:
     ground: Ground
     argv: tuple[str, ...]
     """the command line of the script"""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     async def of(
@@ -135,7 +144,7 @@ class _SearchedPlace:
         ready = await made_ready(sandbox, self.contract, self.ground, None, keeps_links=keeps_links)
         watching = await Watching.begin(sandbox, self.contract, self.ground, ready, None, keeps_links=keeps_links)
         try:
-            done = await (await sandbox.exec(replace(request, env=ready.environment))).wait()
+            done = await (await sandbox.exec(replace(request, env={**self.variables, **ready.environment}))).wait()
             if done.outcome is not ExecOutcome.EXITED or done.returncode != code:
                 return Judged(done), False
             changes = await watching.changed(sandbox, self.contract)
@@ -159,6 +168,7 @@ class _PlainPlace:
     script: str
     workdir: str
     start_up: StartUpFiles
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     async def of(cls, sandbox: SandboxPort, script: str, *, workdir: str, home: str) -> Self:
@@ -184,7 +194,7 @@ class _PlainPlace:
         request = ExecRequest(
             argv=(*argv, f"{folder}/{name}"),
             cwd=self.workdir,
-            env=environment,
+            env={**self.variables, **environment},
             timeout_seconds=seconds,
             stdin=stdin,
             warm=False,

@@ -72,10 +72,22 @@ class Workplace:
         """What a shell command did; it has ended, with everything that it started, after `command_seconds`."""
         return await self.exec(["sh", "-c", command], self.command_seconds)
 
-    async def exec(self, argv: Sequence[str], seconds: float, *, stdin: bytes | None = None) -> ProcessResult:
-        """What a command did; a time-out too is something that it did."""
+    async def exec(
+        self,
+        argv: Sequence[str],
+        seconds: float,
+        *,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> ProcessResult:
+        """What a command did; a time-out too is something that it did. `env`: more variables."""
         asked = self.sandbox.exec(
-            argv, cwd=self.directory, timeout_seconds=seconds, stdin=False if stdin is None else stdin, warm=False
+            argv,
+            cwd=self.directory,
+            env=env,
+            timeout_seconds=seconds,
+            stdin=False if stdin is None else stdin,
+            warm=False,
         )
         try:
             return await asked

@@ -63,10 +63,11 @@ class TaskEnvironment(SandboxEnvironment):
         seconds: float,
         reward_if_true: float = 1.0,
         reward_if_false: float = 0.0,
+        is_authors: bool = False,
         **environment: Any,
     ) -> None:
-        """`seconds`: wall time of the whole episode; what is left of it bounds each command. `environment`: see
-        SandboxEnvironment."""
+        """`seconds`: wall time of the whole episode; what is left of it bounds each command. `is_authors`: who acts is
+        the task's author, and is given all inputs. `environment`: see SandboxEnvironment."""
         options = {"blueprint": task.blueprint} if task.blueprint else {}
         super().__init__(files=task.files, **{**options, **environment})
         self._task = task
@@ -75,6 +76,8 @@ class TaskEnvironment(SandboxEnvironment):
         self._ends_at = 0.0
         self._rewards = (reward_if_false, reward_if_true)
         self._told: list[str] = []
+        self._is_authors = is_authors
+        self._inputs: dict[str, str] = {}
         self._begun = False
         self._image_script = ""
         self._place: JudgedPlace | None = None
@@ -87,16 +90,23 @@ class TaskEnvironment(SandboxEnvironment):
         return forks
 
     def options_for(self, row: PromptRow) -> Mapping[str, Any]:
-        """The task's inputs are variables of every command."""
-        return {"environment_variables": self._task.environment(inputs_of(row))}
+        """Inputs that the policy is told of are variables of every command."""
+        inputs = inputs_of(row)
+        if self._is_authors:
+            return {"environment_variables": self._task.environment(inputs)}
+        said = (row.prompt, json.dumps(row.messages, default=str, ensure_ascii=False))
+        return {"environment_variables": self._task.shown_environment(inputs, *said)}
 
     async def reset(self, row: PromptRow) -> str:
         """Make the environment; a provision script that fails is a fault."""
         self._ends_at = time.monotonic() + self._ends_after
+        self._inputs = inputs_of(row)
         await super().reset(row)
         self._begun = True
-        if self._task.provision is not None:
-            done = await self._script(self._task.provision, self._task.provision_seconds)
+        if (provision := self._task.provision) is not None:
+            # what it starts goes on beside the policy, which can read what that was given
+            env = self._task.shown_environment(self._inputs, provision)
+            done = await self._script(provision, self._task.provision_seconds, env)
             if done.returncode != 0:
                 raise PlatformError(
                     f"task {self._task.name}: its provision script ended with {done.returncode}: {done.stderr[-300:]}"
@@ -110,7 +120,9 @@ class TaskEnvironment(SandboxEnvironment):
             return ""
         files = {self.at.path(path): text for path, text in self._task.files.items()}
         try:
-            self._place = await current_portal().submit(_place_of, self.at, self._verifier(), files)
+            self._place = await current_portal().submit(
+                _place_of, self.at, self._verifier(), files, self._task.environment(self._inputs)
+            )
         except EnvironmentFailedError as error:
             raise PlatformError(f"task {self._task.name}: {error}") from None
         return ""
@@ -201,7 +213,9 @@ class TaskEnvironment(SandboxEnvironment):
         """Tear down, where the task says how, and end the sandbox; it is ended whatever the script does."""
         try:
             if self._task.teardown is not None and self._begun:
-                await self._script(self._task.teardown, self._task.teardown_seconds)
+                await self._script(
+                    self._task.teardown, self._task.teardown_seconds, self._task.environment(self._inputs)
+                )
         finally:
             await super().close()
 
@@ -224,12 +238,12 @@ class TaskEnvironment(SandboxEnvironment):
         await self.at.sandbox.remove(folder, recursive=True, missing_ok=True)
         return f"{done.stdout}{done.stderr}"[:_SHOWN]
 
-    async def _script(self, text: str, seconds: float) -> ProcessResult:
+    async def _script(self, text: str, seconds: float, env: Mapping[str, str]) -> ProcessResult:
         """Run a script of the task's, in a folder that nobody could have known: modules beside it would be its own."""
         folder = f"/tmp/{secrets.token_hex(16)}"
         await self.at.sandbox.write_file(f"{folder}/script", text, mode=0o700)
         argv = _interpreter(text) or ["sh"]
-        done = await self.at.exec([*argv, f"{folder}/script"], seconds, stdin=b"")
+        done = await self.at.exec([*argv, f"{folder}/script"], seconds, stdin=b"", env=env)
         await self.at.sandbox.remove(folder, recursive=True, missing_ok=True)
         return done
 
@@ -267,9 +281,12 @@ def _interpreter(program: str) -> list[str]:
         return []
 
 
-async def _place_of(at: Workplace, script: str, files: Mapping[str, str]) -> JudgedPlace:
+async def _place_of(
+    at: Workplace, script: str, files: Mapping[str, str], environment: Mapping[str, str]
+) -> JudgedPlace:
     """On the sdk's loop."""
-    return await judged_place(await at.sandbox.running_port(), script, workdir=at.directory, files=files)
+    sandbox = await at.sandbox.running_port()
+    return await judged_place(sandbox, script, workdir=at.directory, files=files, environment=environment)
 
 
 async def _judged_in(place: JudgedPlace, at: Workplace, how: Verification, stdin: bytes) -> Judged:
@@ -283,7 +300,7 @@ async def solved(task: Task, row: PromptRow, *, seconds: float = 300.0) -> Rewar
     ValidationError for a task without one, and what the environment raises."""
     if task.solution is None:
         raise ValidationError(f"task {task.name} has no solution to be tried")
-    environment = TaskEnvironment(task, acting="shell", seconds=seconds)
+    environment = TaskEnvironment(task, acting="shell", seconds=seconds, is_authors=True)
     try:
         await environment.reset(row)
         await environment.step(task.solution)

@@ -14,8 +14,10 @@ A task is a directory with `task.yaml`:
     solution: solve.sh                       a shell script that does what is asked for; see `solved`
 
 or the same as a mapping, whose `files` are {path: text} and whose scripts are given as `{source: ...}`. Inputs are also
-environment variables of every command (`folder` is INPUT_FOLDER). An instruction reaches the policy where a prompt says
-`{{instruction}}`. How a task is verified:
+environment variables (`folder` is INPUT_FOLDER): all, of the scripts that verify and tear down; of the policy's
+commands those that the instruction, the prompt or a file names, as `{{folder}}` or INPUT_FOLDER; and of the provision
+script what it names itself, too. So a row can tell its verification what the policy must not read. An instruction
+reaches the policy where a prompt says `{{instruction}}`. How a task is verified:
 
     flag        {hash} or {expected}: what the policy says is the flag. `hash` is the sha256 of the flag, in
                 hexadecimal digits, with "sha256:" before it or not
@@ -60,6 +62,7 @@ _FIELDS = frozenset(
     | {"solution", "description"}
 )
 _SHA256 = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
+_VARIABLE = re.compile(r"\bINPUT_\w+")
 _TEMPLATE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -108,8 +111,16 @@ class Task:
         return _TEMPLATE.sub(lambda found: given[found[1]], self.instruction)
 
     def environment(self, inputs: Mapping[str, str]) -> dict[str, str]:
-        """The environment variables of its commands."""
+        """The environment variables of scripts that the policy never sees: all inputs."""
         return {f"INPUT_{name.upper()}": value for name, value in {**self.inputs, **inputs}.items()}
+
+    def shown_environment(self, inputs: Mapping[str, str], *texts: str) -> dict[str, str]:
+        """The environment variables of what runs where the policy is: inputs that the instruction, a file or one of
+        these texts names. The others are for who verifies."""
+        named = {f"INPUT_{name.upper()}" for name in _TEMPLATE.findall(self.instruction)}
+        for text in (self.instruction, *self.files.values(), *texts):
+            named.update(_VARIABLE.findall(text))
+        return {name: value for name, value in self.environment(inputs).items() if name in named}
 
 
 def read_task(folder: Path) -> Task:
