@@ -37,6 +37,28 @@ def test_only_what_a_verifier_writes_is_its_own(text: str, paths: list[str]) -> 
     assert written_paths({"test.sh": text, "notes.md": "> /tmp/notes"}, "/app") == paths
 
 
+LOOKS = {
+    "ls -l out.txt want.txt 2>/dev/null": True,
+    "ls want.txt > /dev/null 2>&1 || exit 1": True,
+    "if ls want.txt &> /dev/null; then true; fi": True,
+    "cd /app && stat want.txt": True,
+    '[ "$(stat -c %a want.txt)" = 444 ] && r=1': False,
+    "ls -l want.txt | grep -q r--r": False,
+    "ls -l want.txt 2>&1 | grep -q r--r": False,
+    "ls -l want.txt > /tmp/modes": False,
+    "tac want.txt": False,
+}
+
+
+@pytest.mark.parametrize("line", LOOKS)
+def test_a_look_that_reads_nothing_makes_no_file_the_candidates(line: str) -> None:
+    """Such a file is opened, so that what the verifier writes there is written; none is removed for that."""
+    text = f"{line}\npython3 gen.py > want.txt; {line.replace('want.txt', '/tmp/want')}\npython3 gen.py > /tmp/want"
+    opened = written_paths({"test.sh": text}, "/app", places=("/",))
+    assert {"/app/want.txt", "/tmp/want"} & {*opened} == ({"/app/want.txt", "/tmp/want"} if LOOKS[line] else set())
+    assert "/tmp/want" not in written_paths({"test.sh": text}, "/app")
+
+
 @pytest.mark.parametrize(
     ("text", "paths"),
     [

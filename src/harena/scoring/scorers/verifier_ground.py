@@ -31,6 +31,11 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _MAKES = re.compile(r"\b(?:rm|mkdir|touch|trap|chmod)\b")
 _REMOVES = re.compile(r"\brm\b")
 _ENDS_A_PIECE = re.compile(r"[;&|\n]")
+_LOOKS = re.compile(
+    r"[ \t]*(?:(?:if|then|do|else|!|\{)[ \t]+)*(?:ls|stat|du|file)[ \t]"
+    r"(?:[^\n;&|<>]|>[ \t]{0,8}/dev/null|>&\d|&>[ \t]{0,8}/dev/null){1,300}(?:[;&\n]|\|\||\Z)"
+)
+"""says to whoever watches what is there, and reads nothing of it"""
 _FUNCTION = re.compile(r"\w[ \t]*\(\)|\bfunction\b")
 _GIVES_OPTIONS = re.compile(r"[ \t\"',](?:-c|--config-file|--rootdir|--inifile)[ \t\"',=]")
 _NAMES_MAKE = re.compile(r"(?<![\w.-])g?make(?![\w.-])")
@@ -244,7 +249,7 @@ def written_paths(texts: Mapping[str, str], workdir: str, *, places: tuple[str, 
     folders, values = _folders(workdir, shell), _values(shell)
     found: dict[str, None] = {}
     for script in scripts:
-        before = _Before(script)
+        before = _Before(script, looks_read=places == _SCRATCH)  # what is only looked at stays there
         done: set[str] = set()
         for match in _first_targets(script):
             target = match["to"]
@@ -474,9 +479,10 @@ class _Before:
     """What stands before a place of a script. Each file is looked for once, however many places are asked about: where
     each place has the text before it searched anew, 1,500 characters of redirections take a minute."""
 
-    def __init__(self, script: str) -> None:
+    def __init__(self, script: str, *, looks_read: bool = True) -> None:
         function = _FUNCTION.search(script)
         self._script = script
+        self._looks_read = looks_read
         self._function = len(script) + 1 if function is None else function.end()
         self._ends = [match.start() for match in _ENDS_A_PIECE.finditer(script)]
         self._verbs: dict[tuple[re.Pattern[str], int], int | None] = {}
@@ -501,10 +507,17 @@ class _Before:
         return first is not None and first <= end
 
     def _is_read(self, at: int) -> bool:
-        return not (self._is_made(at) or self._has_verb(_MAKES, at))
+        return not (
+            self._is_made(at) or self._has_verb(_MAKES, at) or (not self._looks_read and self._is_looked_at(at))
+        )
 
     def _is_removed(self, at: int) -> bool:
         return self._has_verb(_REMOVES, at)
+
+    def _is_looked_at(self, at: int) -> bool:
+        """A line says what is there, and nobody takes it for more."""
+        piece = bisect_left(self._ends, at)
+        return _LOOKS.match(self._script, self._ends[piece - 1] + 1 if piece else 0) is not None
 
     def _has_verb(self, verbs: re.Pattern[str], at: int) -> bool:
         """One of them stands before, in the same piece of a line."""
