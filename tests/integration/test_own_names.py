@@ -97,3 +97,57 @@ async def test_a_module_in_a_folder_of_the_candidates_is_its_own_by_its_own_impo
     tests = "import sys\nsys.path.insert(0, 'src')\nfrom solution import f\ndef test_a(): assert f(3) == 9\n"
     found = await scored({"files": files, "entry": "src/solution.py"}, tests, "pytest", isolate=False)
     assert found.score == 1.0, found.detail
+
+
+ADDS = "from solution import f\ndef test_a():\n    assert f(2) == 3\n"
+ADDS_BY_METHOD = "import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_a(self): self.assertEqual(f(2), 3)\n"
+NAMES = ("org", "java", "docutils", "argcomplete", "exceptiongroup", "setup", "noxfile", "harena")
+
+
+@pytest.mark.parametrize("isolate", ["auto", True, False])
+async def test_a_module_that_only_libraries_look_for_is_the_candidates(isolate: object) -> None:
+    """The library imports it if it is there, or a tool that no suite starts reads it."""
+    files = {f"{name}.py": f"def g(x):\n    return x + {number}\n" for number, name in enumerate(NAMES)}
+    sums = " + ".join(f"{name}.g(x) - x" for name in NAMES)
+    files["solution.py"] = f"import {', '.join(NAMES)}\ndef f(x): return {sums} - 25\n"
+    for runner, tests in (("pytest", ADDS), ("unittest", ADDS_BY_METHOD)):
+        found = await scored({"files": files, "entry": "solution.py"}, tests, runner, isolate=isolate)
+        assert (found.score, found.detail) == (1.0, ""), (runner, found.detail)
+
+
+@pytest.mark.parametrize("name", ["org", "setup", "harena"])
+async def test_an_entry_may_have_a_name_that_only_libraries_look_for(name: str) -> None:
+    """The suite itself imports it; a wrong one has a 0."""
+    tests = ADDS.replace("solution", name)
+    for isolate in ("auto", False):
+        for text, score in (("def f(x): return x + 1\n", 1.0), ("def f(x): return x\n", 0.0)):
+            candidate = {"files": {f"{name}.py": text}, "entry": f"{name}.py"}
+            found = await scored(candidate, tests, "pytest", isolate=isolate)
+            assert (found.score, str(found.validity)) == (score, "valid"), (isolate, found.detail)
+
+
+LOOKS = "import platform\nfrom solution import f\ndef test_a():\n    platform.java_ver()\n    assert f(2) == 3\n"
+
+
+@pytest.mark.parametrize("isolate", ["auto", True, False])
+async def test_what_a_library_looks_for_is_never_found_with_the_candidate(isolate: object) -> None:
+    """Neither in its process nor by a stand-in: `platform` imports `java.lang`, and does without it."""
+    forged = {"java/__init__.py": "import os\nos._exit(0)\n", "java/lang.py": ""}
+    files = {"solution.py": "def f(x): return x + 1\n", **forged}
+    found = await scored({"files": files, "entry": "solution.py"}, LOOKS, "pytest", isolate=isolate)
+    assert found.score == 1.0, found.detail
+
+
+HIDDEN = {"solution.py": "def f(x): return x + int(open('.step').read())\n", ".step": "1"}
+STARTS = f"import subprocess\n{ADDS}"
+
+
+async def test_a_hidden_file_is_there_unless_the_suite_starts_programs() -> None:
+    """Programs of any kind may be steered by it, and a lowest score tells what was left out."""
+    candidate = {"files": HIDDEN, "entry": "solution.py"}
+    for isolate in ("auto", True, False):
+        found = await scored(candidate, ADDS, "pytest", isolate=isolate)
+        assert found.score == 1.0, (isolate, found.detail)
+    found = await scored(candidate, STARTS, "pytest", isolate=False)
+    assert found.score == 0.0
+    assert found.detail.endswith("left out of the candidate's files, because their names are taken: .step")

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.parts import folders_of
 from harena.scoring.scorers.program import overlaid
-from harena.scoring.scorers.trusted_names import Hiding, steers
+from harena.scoring.scorers.trusted_names import ANY_TOOL, NOBODY, Hiding, reader_of, steers
 from harena.scoring.scorers.trusted_suite import kept_files
 from harena.scoring.scorers.watched_files import folders_above
 
@@ -207,3 +207,29 @@ def test_folders_that_a_contract_has_searched_are_searched(fields: dict[str, Any
     files = {"src/json.py": "x", "src/numpy/__init__.py": "x", "src/solution.py": "x", "other/json.py": "x"}
     kept = kept_files(contract(**fields), files, {"numpy"})
     assert kept.keys() == {"src/solution.py", "other/json.py"}
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        (".env", "pytest unittest apart"),
+        ("org.py", "pytest unittest apart"),
+        ("setup.py", "pytest unittest apart"),
+        ("package.json", "pytest unittest apart"),
+        ("conftest.py", "unittest apart"),
+        ("packaging/__init__.py", "unittest apart"),
+        ("sitecustomize.py", "apart"),
+        ("x.dist-info/entry_points.txt", "apart"),
+        ("json.py", ""),
+        ("numpy.py", ""),
+    ],
+)
+def test_a_file_steers_what_reads_it(path: str, kept: str) -> None:
+    """The runner of a suite is steered by few, and a suite that starts programs by all of them."""
+    suites = {each: contract(command=None, files={"t.py": ""}, **{each: ["t.py"]}) for each in ("pytest", "unittest")}
+    readers = {each: reader_of(suite, suite.files) for each, suite in suites.items()}
+    suites["apart"], readers["apart"] = suites["pytest"], NOBODY
+    found = [each for each in suites if kept_files(suites[each], {path: "x"}, {"numpy"}, reader=readers[each])]
+    assert found == kept.split()
+    for text in ("import subprocess", "os.system('make')", "asyncio.create_subprocess_exec", "pexpect.spawn(x)"):
+        assert reader_of(suites["pytest"], {"t.py": text}) is ANY_TOOL

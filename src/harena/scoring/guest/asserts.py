@@ -23,6 +23,7 @@ from harena.scoring.guest.imports import import_for
 from harena.scoring.guest.judged import Judged
 from harena.scoring.guest.kin import EQUALS_ALL, Kin
 from harena.scoring.guest.loops import LOOPS
+from harena.scoring.guest.own_names import leave_no_names
 from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.rebound import GlobalStatements
 from harena.scoring.guest.taken import CALLED_BY, HAS_TAKEN, TAKES, Taken
@@ -160,6 +161,7 @@ def main() -> None:
     failures = Failures()
     judged = judging(Judged(Plain(lambda kind: whose.is_named(vars(module), kind))))
     sys.argv[:] = [path]
+    leave_no_names()
     sys.meta_path.insert(0, LibraryFirst(here))
     sys.path.insert(0, here)
     module.__file__ = path

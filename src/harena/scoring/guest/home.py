@@ -56,6 +56,7 @@ from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late, plain_of
 from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.libraries import FUNCTIONS, is_of_library, place_of
+from harena.scoring.guest.own_names import leave_no_names
 from harena.scoring.guest.raised import builtin_fields, class_here, remade
 from harena.scoring.guest.snapshots import COPIES
 from harena.scoring.guest.written import Written
@@ -976,5 +977,7 @@ def serve() -> None:
     os.dup2(null, 0)
     _FOLDER[0] = os.getcwd()
     sys.path.insert(0, _FOLDER[0])
-    _give_up_names(os.listdir("."))
+    files = os.listdir(".")
+    _give_up_names(files)
+    leave_no_names(files)
     Home(requests, replies, set(filter(None, sys.argv[1].split(",") if len(sys.argv) > 1 else []))).serve()

@@ -45,6 +45,7 @@ from harena.scoring.guest.kin import EQUALS_ALL, Kin
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
+from harena.scoring.guest.own_names import leave_no_names
 from harena.scoring.guest.proxy import Candidate, Finder, StandInModule
 from harena.scoring.guest.runner_parts import Parts
 from harena.scoring.guest.standins import (
@@ -79,6 +80,7 @@ EVERY_SKIPPED = "every test is skipped"
 ONLY_GOLD = ", and only a gold solution can tell that a right one does"
 _getpid = os.getpid
 _ENVIRONMENT = type(os.environ)
+_OF_HARENA = re.compile(r"\bharena\.")
 _RUNNERS_OWN = frozenset({"PYTEST_CURRENT_TEST", "PYTEST_VERSION"})
 
 
@@ -131,11 +133,11 @@ class Run:
     def __init__(self) -> None:
         self.here = os.path.realpath(os.getcwd())
         sys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != self.here]
-        sys.meta_path.insert(0, LibraryFirst(self.here))
         self._word = _line(0)
         self._out = os.dup(1)
         self._process = _getpid()
         given = json.loads(sys.argv[1])
+        sys.meta_path.insert(0, LibraryFirst(self.here, given["theirs"]))
         self._ours, self._home, self._stance = given["ours"], given["home"], given["stance"]
         self._answers = given["answers"]
         self._skips, self._conditions = given["skips"], given["conditions"]
@@ -161,6 +163,8 @@ class Run:
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
         texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
         self.first = TrustedFirst(self._named_modules("", *self._folders()))
+        if not any(map(_OF_HARENA.search, texts.values())):
+            leave_no_names(given["theirs"])
         self._surroundings = _seen_around() if self._conditions else {}
         if self._home == BESIDE:
             self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
@@ -186,7 +190,7 @@ class Run:
         self._uses = Uses(self.here, self.trusted) if self._home == BESIDE and given["notes_uses"] else None
         if self._home == BESIDE:
             self._builtins = dict(vars(builtins))
-            _leave_no_names()
+            leave_no_names()
         if self._taken is not None:
             self._taken.listen(_sources(given["theirs"]))
 
@@ -525,7 +529,8 @@ class Run:
             free = {name: path for name, path in named.items() if name not in taken and not _is_taken(name, self.here)}
             return free, own
 
-        sys.meta_path.insert(0, Finder(self.candidate, below("")[0], trusted, _exports(texts), below))
+        # behind that for what libraries ask for
+        sys.meta_path.insert(1, Finder(self.candidate, below("")[0], trusted, _exports(texts), below))
 
     def _named_modules(self, *folders: str) -> dict[str, str]:
         """The names of the trusted modules where these folders are searched, the first one first, and their paths."""
@@ -555,12 +560,6 @@ class Run:
             with really_open(path, "wb"):
                 pass
         builtins.open = io.open = opened
-
-
-def _leave_no_names() -> None:
-    """Nothing of what judges beside a candidate is found by name: each part has what it needs from here on."""
-    for name in [name for name in sys.modules if name == "harena" or name.startswith("harena.")]:
-        del sys.modules[name]
 
 
 def judge_by_values(case: Any) -> None:

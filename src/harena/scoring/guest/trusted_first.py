@@ -1,4 +1,4 @@
-"""Trusted modules of a suite, and those that Python's library loads late, are found before others of their names.
+"""Trusted modules of a suite, and those that libraries import themselves, are found before others of their names.
 
 A suite may put a folder of the candidate's before its own on the path, as those of packages in `src` do. Standard
 library only.
@@ -24,23 +24,39 @@ _find = importlib.machinery.PathFinder.find_spec
 
 
 class LibraryFirst:
-    """A finder for what the standard library imports itself: by a statement of its own, or in C (`strptime` loads
+    """A finder for what libraries import themselves: by a statement of their own, or in C (`strptime` loads
     `_strptime`). A module of the candidate's with such a name is found by those who name it, unless the name is one of
-    the library's inner parts."""
+    the standard library's inner parts. What a library imports and does without where it is missing (`org` of `copy`)
+    is missing."""
 
-    def __init__(self, here: str) -> None:
-        """`here`: the folder of the suite and the candidate."""
+    def __init__(self, here: str, theirs: Iterable[str] = ()) -> None:
+        """`here`: the folder of the suite and the candidate; `theirs`: paths of the candidate's files, which may be
+        elsewhere."""
         self._here = os.path.join(here, "")
         self._folders = [path for path in sys.path if path and not os.path.join(path, "").startswith(self._here)]
         self._names = frozenset(getattr(sys, "stdlib_module_names", ()))
+        self._theirs = frozenset([path.partition("/")[0].partition(".")[0] for path in theirs])
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
-        """The library's module of this name where the library asks for it; None for whatever else."""
-        if path is not None or name not in self._names:
+        """The library's module of this name where the library asks for it; None for whatever else. Raises
+        ModuleNotFoundError where only the candidate has what a library asks for."""
+        if path is not None:
             return None
-        if name[:1] != "_" and not self._asks_itself(_getframe(1)):
+        is_inner = name[:1] == "_" and name in self._names
+        if not is_inner and not self._asks_itself(_getframe(1)):
             return None
-        return _find(name, self._folders)
+        if name in self._names:
+            return _find(name, self._folders)
+        if name not in self._theirs and not self._is_here(_find(name)):
+            return None
+        found = _find(name, self._folders)
+        if found is None:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return found
+
+    def _is_here(self, found: Any) -> bool:
+        places = [found.origin, *(found.submodule_search_locations or ())] if found is not None else []
+        return any(os.path.realpath(place).startswith(self._here) for place in places if place)
 
     def _asks_itself(self, frame: Any) -> bool:
         while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):

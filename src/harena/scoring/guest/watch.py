@@ -15,6 +15,7 @@ import sys
 import types
 
 from harena.scoring.guest.clocks import Clocks
+from harena.scoring.guest.proxy import ErrorClass
 from harena.scoring.guest.standins import Method, StandInClass, refused
 
 TYPE_CHECKING = False
@@ -357,8 +358,6 @@ def ask_for_kinds(candidate: Any, known: frozenset[str]) -> None:
     """`isinstance` and `issubclass` of the trusted files and of unittest's assertions: what a stand-in does not derive
     from here (a mapping, a number, an abstract class, a property, a metaclass) the candidate's object may, there."""
     import unittest.case
-
-    from harena.scoring.guest.proxy import ErrorClass
 
     def asking(verb: str, really: Any) -> Any:
         @functools.wraps(really)

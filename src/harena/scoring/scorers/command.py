@@ -45,6 +45,7 @@ from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import kin as guest_kin
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import matched as guest_matched
+from harena.scoring.guest import own_names as guest_own_names
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import rebound as guest_rebound
@@ -82,6 +83,7 @@ from harena.scoring.scorers.trusted_suite import (
     idle_bench,
     missing_modules,
     taking_part,
+    without_its_folder,
 )
 from harena.scoring.scorers.watched_files import content_of, folders_above
 from harena.scoring.slices import SLICE, aside, last_line, size_of
@@ -92,7 +94,7 @@ _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
-    *(guest_matched, guest_loops, guest_handed),
+    *(guest_matched, guest_loops, guest_handed, guest_own_names),
     *(guest_executed, guest_hollow, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
     *(guest_frames, guest_taken, guest_arrays, guest_kin, guest_watched_beside, guest_used, guest_trusted_first),
     guest_asserts,
@@ -147,7 +149,7 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.suite:
         hidden = HiddenRun(_run_suite_once)
-        verdict = await score_suite(bench, contract, hidden)
+        verdict = await _told(bench, contract, await score_suite(bench, contract, hidden))
         if verdict.passed and (verdict.trust or contract.trust) is Trust.SHARED:
             return await _unless_repeated(bench, contract, verdict, hidden)
         return verdict
@@ -159,6 +161,15 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
             return await _unless_repeated(bench, contract, verdict, hidden)
         return verdict
     return await _scored(bench, contract)
+
+
+async def _told(bench: Bench, contract: CommandContract, verdict: Verdict) -> Verdict:
+    """A lowest score says which of the candidate's files took no part."""
+    if verdict.score != 0.0:
+        return verdict
+    kept = await taking_part(bench, contract, is_apart=verdict.trust is Trust.SEPARATE)
+    left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
+    return replace(verdict, detail=verdict.detail + told(left_out))
 
 
 async def _run_asserts_once(bench: Bench, contract: CommandContract) -> None:
@@ -509,9 +520,9 @@ def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tu
     if contract.command is not None:
         return contract.command
     if _is_apart(contract):
-        return guest_argv((guest_imports, guest_executed, guest_calls), "main")
+        return without_its_folder(guest_argv((guest_imports, guest_executed, guest_calls), "main"))
     assert contract.asserts is not None
-    return (*guest_argv(_IN_ONE_PROCESS, "main"), entry)
+    return (*without_its_folder(guest_argv(_IN_ONE_PROCESS, "main")), entry)
 
 
 def _is_apart(contract: CommandContract) -> bool:

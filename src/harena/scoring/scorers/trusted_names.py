@@ -4,7 +4,9 @@ A trusted part finds a module by its name, in folders that also hold the candida
 are computed: those of the standard library, of its own modules, of what the contract requires, and of everything that
 is loaded with the modules that its programs import, asked of the image where no candidate can answer. A candidate's
 file or folder of such a name is left out, whatever kind of module it would be. So are the files that start-up, tests
-and builds are steered by. What is left out is told beside a verdict that does not pass.
+and builds are steered by, as far as anything reads them (`Reader`): the runner of a suite is steered by few of them,
+and in a sandbox of the candidate's own nothing trusted looks for any. What is left out is told beside a verdict that
+does not pass.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -54,38 +57,73 @@ _LOOKED_FOR = frozenset({
 })  # fmt: skip
 """modules of other systems that the standard library, pip and pytest try to import: nobody has them, so that a
 candidate's would be found"""
-ALWAYS_TAKEN = (
-    sys.stdlib_module_names
-    | _LOOKED_FOR
-    | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "unittest"}
-)  # fmt: skip
+_OF_PYTEST = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py"})
+ALWAYS_TAKEN = sys.stdlib_module_names | _LOOKED_FOR | _OF_PYTEST
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What may find a candidate's files by their names alone, where it is judged."""
+
+    files: frozenset[str]
+    """names of files that it reads, in small letters"""
+    modules: frozenset[str]
+    """names of modules that it loads wherever they lie"""
+    taken: frozenset[str]
+    """names of modules that it has found elsewhere, or looks for, in the working directory"""
+    hidden: bool = False
+    """files whose names begin with a dot steer it"""
+    compiled: bool = True
+    """compiled modules, archives and what is installed may come to be loaded"""
+
+
+ANY_TOOL = Reader(_STEERING_NAMES, _STEERING_MODULES, ALWAYS_TAKEN, hidden=True)
+"""a trusted command, and a suite that starts programs"""
+RUNS_PYTEST = Reader(frozenset(), _STEERING_MODULES, sys.stdlib_module_names | _OF_PYTEST)
+"""it reads no settings (`-c /dev/null`); the library's own imports find nothing of the candidate's, see
+`guest_trusted_first`"""
+RUNS_PYTHON = Reader(frozenset(), _STEERING_MODULES - {"conftest"}, sys.stdlib_module_names)
+"""unittest, and code of tests alone"""
+NOBODY = Reader(frozenset(), frozenset(), sys.stdlib_module_names, compiled=False)
+"""the candidate has a sandbox of its own, where nothing trusted looks for modules"""
 _SHELL_IMPORT = re.compile(r"(?m)^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)")
 _PATH_ENTRY = re.compile(r"(?:^|[\s;&|(\"'])(?:cd|pushd)\s+[\"']?([\w./-]+)|PYTHONPATH=[\"']?([^\s;&|\"']+)")
 _MODULE_OPTION = re.compile(r"(?:^|\s)-m\s*([A-Za-z_]\w*)")
 _HERE_DOCUMENT = re.compile(r"<<-?[ \t]*[\"']?(\w+)")
 _QUOTED_PROGRAM = re.compile(r"-c[ \t]*(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\")")
+_STARTS = re.compile(
+    r"(?i)\b(?:\w*subprocess\w*|system|popen\w*|p?spawn\w*|exec[lv]\w*|startfile|pexpect|pty|sh|bash|plumbum|invoke|fabric|"
+    r"delegator|nox|tox|runpy|pytester|testdir|console_scripts)\b"
+)
+"""words of texts that start programs"""
 _ASK_SECONDS = 60.0
 _MOST_TOLD = 5
 _ASK = """\
 import importlib.util, json, sys
+from opcode import opmap
 sys.path[:] = [path for path in sys.path if path]
 found = set()
 wanted = set()
+said = set()
 
 class Seen:
     def find_spec(name, path=None, target=None):
-        wanted.add(name.partition(".")[0])
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+            frame = frame.f_back
+        is_said = frame is not None and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_NAME"]
+        (said if is_said else wanted).add(name.partition(".")[0])
 
 sys.meta_path.append(Seen)
 for name in sys.argv[2:]:
-    before = set(wanted)
+    before = set(wanted), set(said)
     try:
         if importlib.util.find_spec(name):
             found.add(name)
             if sys.argv[1] == "load":
                 __import__(name)
         else:
-            wanted = before
+            wanted, said = before
     except BaseException:
         pass
 loaded = found | wanted | {name.partition(".")[0] for name in sys.modules}
@@ -102,9 +140,9 @@ try:
             loaded.add(name)
 except Exception:
     pass
-sys.stdout.write("\\n" + json.dumps(sorted(loaded)))
+sys.stdout.write("\\n" + json.dumps([sorted(loaded), sorted(said - loaded)]))
 """
-_known: WeakKeyDictionary[Any, Kept[frozenset[str]]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Any, Kept[tuple[frozenset[str], frozenset[str]]]] = WeakKeyDictionary()
 _MOST_KNOWN = 256
 
 
@@ -125,24 +163,29 @@ def asks_for_a_candidates_module(contract: CommandContract, trusted: Mapping[str
     return not imported <= optional | theirs | required | ALWAYS_TAKEN | PUBLIC_PACKAGES
 
 
-def steers(path: str, own: Collection[str] = ()) -> bool:
-    """A candidate's file of this name could change how a trusted command runs, without being imported by its tests.
+def reader_of(contract: CommandContract, trusted: Mapping[str, str]) -> Reader:
+    """What may find a candidate's files beside the trusted part. A suite whose texts start programs may start any."""
+    if contract.command is not None or any(map(_STARTS.search, (*trusted.values(), contract.asserts or ""))):
+        return ANY_TOOL
+    return RUNS_PYTEST if contract.pytest else RUNS_PYTHON
+
+
+def steers(path: str, own: Collection[str] = (), reader: Reader = ANY_TOOL) -> bool:
+    """A candidate's file of this name could change how the trusted part runs, without being imported by its tests.
     `own`: see `own_names`."""
     parts = [unicodedata.normalize("NFKC", part) for part in PurePosixPath(path).parts]
     return (
-        parts[-1].lower() in _STEERING_NAMES
-        or PurePosixPath(parts[-1]).suffix.lower() in _STEERING_SUFFIXES
-        or any(_steers(part) for part in parts)
-        or _stem(parts[0]) in ALWAYS_TAKEN.difference(own)
+        parts[-1].lower() in reader.files
+        or (reader.compiled and PurePosixPath(parts[-1]).suffix.lower() in _STEERING_SUFFIXES)
+        or any(_steers(part, reader) for part in parts)
+        or _stem(parts[0]) in reader.taken.difference(own)
     )
 
 
-def _steers(part: str) -> bool:
+def _steers(part: str, reader: Reader) -> bool:
+    is_compiled = part in _STEERING_FOLDERS or PurePosixPath(part).suffix in _STEERING_FOLDER_SUFFIXES
     return (
-        part.startswith(".")
-        or part in _STEERING_FOLDERS
-        or PurePosixPath(part).suffix in _STEERING_FOLDER_SUFFIXES
-        or _stem(part) in _STEERING_MODULES
+        (reader.hidden and part.startswith(".")) or (reader.compiled and is_compiled) or _stem(part) in reader.modules
     )
 
 
@@ -155,10 +198,13 @@ class Hiding:
         taken: Collection[str] = (),
         searched: Collection[str] = (),
         own: Collection[str] = (),
+        reader: Reader = ANY_TOOL,
     ) -> None:
         """`trusted`: the paths of trusted files; `taken`: names of modules that are found elsewhere; `searched`:
-        folders that the contract itself has searched, see `search_path`; `own`: see `own_names`."""
+        folders that the contract itself has searched, see `search_path`; `own`: see `own_names`; `reader`: who looks
+        in the working directory."""
         self._taken, self._own = frozenset(taken), frozenset(own)
+        self._reader = reader
         self._folders = folders_of(trusted)
         self._modules: dict[str, set[str]] = {folder: set() for folder in (*_searched(trusted), *searched)}
         """folders that are searched, with an ending "/" -> names of trusted modules and packages in them"""
@@ -174,7 +220,8 @@ class Hiding:
                 continue
             first = path[len(folder) :].partition("/")[0]
             name = _stem(first)
-            is_taken = (name in ALWAYS_TAKEN or name in self._taken) and name not in self._own
+            always = ALWAYS_TAKEN if folder and self._reader is not NOBODY else self._reader.taken
+            is_taken = (name in always or name in self._taken) and name not in self._own
             is_taken = is_taken or name in self._modules[folder]
             if is_taken and folder + first not in self._folders:
                 return True
@@ -238,21 +285,24 @@ async def taken_names(bench: Bench, contract: CommandContract, trusted: Mapping[
     except TypeError:  # a source that cannot be weakly referred to
         known = Kept(_MOST_KNOWN)
     key = (bench.base_spec.image, str(bench.base_spec.blueprint), *asked)
-    if (loaded := known.get(key)) is None:
-        loaded = await _loaded(bench, asked)
-        known.keep(key, loaded)
-    return required | loaded
+    if (found := known.get(key)) is None:
+        found = await _loaded(bench, asked)
+        known.keep(key, found)
+    loaded, sought = found
+    return required | loaded | sought if contract.command is not None else required | loaded
 
 
-async def _loaded(bench: Bench, names: tuple[str, ...]) -> frozenset[str]:
-    """What is there and is loaded with these modules; those that are not in the image may be the candidate's. Raises
-    PlatformError."""
+async def _loaded(bench: Bench, names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """What is there and is loaded with these modules, or looked for by their code; and what statements of theirs import
+    in vain, for which no candidate's is found where it is beside a suite (`guest_trusted_first`). Those of these names
+    that are not in the image may be the candidate's. Raises PlatformError."""
     for how in ("load", "find"):  # a module may end the process that loads it
         async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
             request = ExecRequest(argv=("python", "-c", _ASK, how, *names), cwd="/", timeout_seconds=_ASK_SECONDS)
             result = await (await sandbox.exec(request)).wait()
         if result.outcome is ExecOutcome.EXITED and result.returncode == 0:
-            return frozenset(json.loads(result.stdout.rpartition(b"\n")[2]))
+            loaded, sought = json.loads(result.stdout.rpartition(b"\n")[2])
+            return frozenset(loaded), frozenset(sought)
     last = one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
     raise PlatformError(f"the image cannot say which modules it has: {result.outcome} {last}", step="ask for modules")
 

@@ -51,6 +51,7 @@ from harena.scoring.guest import looks as guest_looks
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import matched as guest_matched
 from harena.scoring.guest import nobody as guest_nobody
+from harena.scoring.guest import own_names as guest_own_names
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import proxy as guest_proxy
 from harena.scoring.guest import pytest as guest_pytest
@@ -84,7 +85,18 @@ from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.shadowing import taking_no_part
 from harena.scoring.scorers.suite_settings import python_paths
-from harena.scoring.scorers.trusted_names import ALWAYS_TAKEN, Hiding, own_names, search_path, steers, taken_names
+from harena.scoring.scorers.trusted_names import (
+    ALWAYS_TAKEN,
+    ANY_TOOL,
+    NOBODY,
+    Hiding,
+    Reader,
+    own_names,
+    reader_of,
+    search_path,
+    steers,
+    taken_names,
+)
 from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import one_line
 
@@ -119,10 +131,12 @@ class TestOfNobody(unittest.TestCase):
     def test_that_fails(self):
         self.assertEqual(1, 2)
 """
-_WITHOUT_ITS_FOLDER = "import sys\nsys.path[:] = [path for path in sys.path if path]\n"
+_WITHOUT_ITS_FOLDER = (
+    "import os, sys\nsys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != os.getcwd()]\n"
+)
 _HOME = (
     *(guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries, guest_raised),
-    *(guest_effects, guest_snapshots, guest_alarms, guest_written, guest_home),
+    *(guest_effects, guest_snapshots, guest_alarms, guest_written, guest_own_names, guest_home),
 )
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
@@ -134,30 +148,31 @@ def kept_files(
     problems: Collection[str] = (),
     own: Collection[str] = (),
     searched: Collection[str] = (),
+    reader: Reader = ANY_TOOL,
 ) -> dict[str, str]:
     """The candidate's files that take part: not those that steer or hide a module (unless allowed), none that a trusted
     one hides. `taken`: see `trusted_names.taken_names`; `problems`: paths of the problem's files; `own`: see
-    `trusted_names.own_names`; `searched`: see `python_paths`."""
+    `trusted_names.own_names`; `searched`: see `python_paths`; `reader`: what may find them."""
     allowed = NamePatterns(contract.allow)
-    hiding = Hiding(
-        {*contract.files, *problems}, taken, search_path(contract).union(f"{each}/" for each in searched), own
-    )
+    folders = search_path(contract).union(f"{each}/" for each in searched)
+    hiding = Hiding({*contract.files, *problems}, taken, folders, own, reader)
     return {
         path: text
         for path, text in overlaid(files, contract.files).items()
-        if path not in contract.files and (not (steers(path, own) or hiding.hides(path)) or allowed.matches(path))
+        if path not in contract.files
+        and (not (steers(path, own, reader) or hiding.hides(path)) or allowed.matches(path))
     }
 
 
 async def taking_part(bench: Bench, contract: CommandContract, *, is_apart: bool = False) -> dict[str, str]:
     """The files of the bench's candidate that take part. `is_apart`: in a sandbox of its own no trusted program looks
-    for modules, so that one that the task names may have the name of one of the standard library's."""
+    for modules or settings, and a module that the task names may have the name of one of the standard library's."""
     trusted = {**bench.scenario.files, **contract.files}
     taken = await taken_names(bench, contract, trusted)
     candidate = bench.scenario.candidate
     own = await aside(size_of(trusted), own_names, contract, candidate.entry, trusted) if is_apart else ()
     size = _SEARCHES * (size_of(trusted) + sum(map(len, (*candidate.files, *trusted, *contract.allow))))
-    return await aside(size, _taking_part, contract, candidate.files, taken, bench.scenario.files, own)
+    return await aside(size, _taking_part, contract, candidate.files, taken, bench.scenario.files, own, is_apart)
 
 
 def _taking_part(
@@ -166,9 +181,12 @@ def _taking_part(
     taken: Collection[str],
     problems: Mapping[str, str],
     own: Collection[str],
+    is_apart: bool,
 ) -> dict[str, str]:
-    kept = kept_files(contract, files, taken, problems, own, python_paths(contract, problems))
-    shadowing = taking_no_part(kept, {**problems, **contract.files})
+    trusted = {**problems, **contract.files}
+    reader = NOBODY if is_apart else reader_of(contract, trusted)
+    kept = kept_files(contract, files, taken, problems, own, python_paths(contract, problems), reader)
+    shadowing = taking_no_part(kept, trusted)
     allowed = NamePatterns(contract.allow)
     return {path: text for path, text in kept.items() if path not in shadowing or allowed.matches(path)}
 
@@ -239,11 +257,16 @@ def candidate_program() -> str:
     return _WITHOUT_ITS_FOLDER + guest_program(_HOME, "serve")
 
 
+def without_its_folder(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The command line of a program, of `guest_argv`, that imports nothing from the working directory as it starts."""
+    python, option, start, *words = argv
+    return (python, option, _WITHOUT_ITS_FOLDER + start, *words)
+
+
 def candidate_argv(on_both_sides: Sequence[str], open_files: int) -> tuple[str, ...]:
     """The command line of `candidate_program`, where nobody else is in its sandbox; with the names of the modules that
     are on both sides, and its limit of descriptors."""
-    python, option, start, *words = guest_argv(_HOME, "serve")
-    return (python, option, _WITHOUT_ITS_FOLDER + start, *words, ",".join(on_both_sides), str(open_files))
+    return (*without_its_folder(guest_argv(_HOME, "serve")), ",".join(on_both_sides), str(open_files))
 
 
 def suite_argv(
@@ -276,9 +299,8 @@ def suite_argv(
                  guest_runner_parts, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
     asserted = (guest_rebound, guest_asserted)
-    program = guest_argv(
-        (*border, guest_evaluated, guest_clocks, guest_watch, *beside, *asserted, guest_suite, runner), "main"
-    )
+    modules = (*border, guest_evaluated, guest_clocks, guest_watch, *beside, *asserted, guest_suite, runner)
+    program = without_its_folder(guest_argv(modules, "main"))
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "answers": dict(answers or {}), "may_catch": caught,
