@@ -36,6 +36,14 @@ SHAPES: dict[str, tuple[str, dict[str, str]]] = {
     "parts of it": (f"{BEGUN}r=0\npython3 main.py > out.txt\nfor want in 42 42; do grep -qx $want out.txt; r=$(echo \"$r\" | awk '{{print $1 + 0.5}}'); echo $r > $R; done\n", {}),
     "by a script of its own": (f"{BEGUN}python3 main.py > out.txt\nbash /tests/say.sh\n", {"say.sh": f"set -e\ngrep -qx 42 /app/out.txt\necho 1 > {REWARD}\n"}),
     "a copy of its script": (f"{BEGUN}python3 main.py > out.txt\ncp /tests/grade.py . && python3 grade.py\n", GRADE),
+    "in a subshell": (f"echo 0 > {REWARD}\n(set -e; cd /app; python3 main.py > out.txt; python3 /tests/check.py; echo 1 > {REWARD})\nexit 0\n", CHECK),
+    "in subshells of subshells": (f"set -e\n(cd /app; (python3 main.py > out.txt); (python3 /tests/check.py; (echo 1 > {REWARD})))\n", CHECK),
+    "by a function in a subshell, where a variable names the place": (f"say() {{ printf '%s\\n' \"$2\" > \"$1\"; }}\nF={REWARD}\necho 0 > $F\n(cd /app; python3 main.py > out.txt; python3 /tests/check.py && say $F 1)\nexit 0\n", CHECK),
+    "in a part of a pipeline": (f"set -euo pipefail\nmain() {{ echo 0 > {REWARD}; cd /app; python3 main.py > out.txt; python3 /tests/check.py; echo 1 > {REWARD}; }}\nmain 2>&1 | tee /logs/verifier/log.txt\n", CHECK),
+    "by a group whose words go on": (f"cd /app; python3 main.py > out.txt; {{ python3 /tests/check.py && echo 1 > {REWARD}; }} 2>&1 | tee log.txt\n", CHECK),
+    "in a loop behind a pipe": (f"cd /app; python3 main.py > out.txt; cat out.txt | while read -r got; do [ $got = 42 ] && echo 1 > {REWARD}; done\n", {}),
+    "by the last program of a pipeline": (f"cd /app; python3 main.py > out.txt; python3 /tests/check.py && echo 1 | tee {REWARD}\n", CHECK),
+    "in a subshell with a trap, and a server that is waited for": (f"set -e\n(trap 'rm -f x' EXIT; cd /app; python3 main.py > out.txt; sleep 60 & server=$!; python3 /tests/check.py && echo 1 > {REWARD}; kill $server; wait $server)\n", CHECK),
     "beside a server": (f"{BEGUN}python3 main.py > out.txt &\nserver=$!\nsleep 1\nkill $server 2>/dev/null || true\npython3 /tests/check.py\necho 1 > $R\n", CHECK),
 }  # fmt: skip
 FORGES = {
@@ -66,6 +74,18 @@ async def test_a_reward_of_its_program_speaks_for_nobody(source: Source, name: s
     assert (result.score, result.passed) == (0.0, False), result.detail
 
 
+KILLED = ("in a subshell", "in subshells of subshells", "in a part of a pipeline", "by the verifier's Python")
+KILLS = f"{FORGES['at its end']}\nimport os; os.kill(os.getppid(), 9)"
+
+
+@pytest.mark.parametrize("name", KILLED)
+async def test_what_was_killed_has_written_no_reward(source: Source, name: str) -> None:
+    """The program has written one, and ends the shell that would have seen it."""
+    script, files = SHAPES[name]
+    result = await verified(source, main_py(KILLS, 41), {"test.sh": script, **files})
+    assert (result.score, result.passed) == (0.0, False), result.detail
+
+
 @pytest.mark.parametrize("name", FORGES)
 async def test_it_is_found_wherever_and_whenever_it_is_written(source: Source, name: str) -> None:
     script, files = SHAPES["only where it is right"]
@@ -80,9 +100,14 @@ LOOKED_AT = {
     f"./check && r=1\necho $r > {REWARD}\n": False,
     f"./check && echo 1 > {REWARD}\n": True,
     f"set -e\n./check\necho 1 > {REWARD}\n": True,
-    f"set -e\n(./check && echo 1 > {REWARD})\n": False,
+    f"set -e\n(./check && echo 1 > {REWARD})\n": True,
+    f"set -e\n(./check && echo 1 > {REWARD}) &\nwait\n": False,
+    f"set -e\n(./server > log 2>&1) &\n./check\necho 1 > {REWARD}\n": True,
+    f"set -e\nsay() {{ echo 1 > {REWARD}; }}\nsay &\nwait\n": False,
+    f"set -e\nsay() {{ echo 1 > {REWARD}; }}\nsay 2>&1 | tee log\n": True,
     f"set -e\n{{ ./check; echo 1; }} > {REWARD}\n": False,
-    f"set -e\nsay() {{ echo 1 > {REWARD}; }}\n./check | say\n": False,
+    f"set -e\nsay() {{ echo 1 > {REWARD}; }}\n./check | say\n": True,
+    f'set -e\nsay() {{ echo 1 > {REWARD}; }}\nbash -c "$(declare -f say); say"\n': False,
     f"set -e\nexec 3> {REWARD}\n./check\necho 1 >&3\n": False,
     "set -e\n./check\n": False,
 }

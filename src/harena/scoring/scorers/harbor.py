@@ -67,7 +67,7 @@ from harena.scoring.scorers.left_links import (
 )
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.result_files import unwritten, written_by_python
-from harena.scoring.scorers.reward_writers import NOTE, may_end_without, tracing
+from harena.scoring.scorers.reward_writers import NOTE, TOLD, may_end_without, tracing
 from harena.scoring.scorers.sealed_verifier import (
     PLACES_OF_DEFAULT,
     WORKING_PLACES,
@@ -844,9 +844,11 @@ async def made_ready(
     shell: dict[str, bytes] = {}
     if "BASH_ENV" not in environment and await _looked(contract, may_end_without, contract.tests):
         note = f"{place}{NOTED}/{NOTE}"
-        lines = await _looked(contract, tracing, contract.tests, REWARD_FILES, note, contract.workdir)
+        told = f"{place}{TOLD}"
+        lines = await _looked(contract, tracing, contract.tests, REWARD_FILES, note, told, contract.workdir)
         environment["BASH_ENV"] = f"{place}/rewards.bash"
         shell = {environment["BASH_ENV"]: lines.encode()}
+        await _write_bytes(sandbox, told, b"", mode=0o666)
     # a file, where a Python that has lost the variables would keep what it has compiled
     no_folder = f"{place}/__pycache__"
     copies = original_copies(place, originals)
