@@ -234,6 +234,31 @@ async def test_what_a_row_tells_its_verification_the_policy_does_not_read(said: 
     assert (await rewarded(reward_recipe("task_env_verifier_v1", {}, task=task), row, said)).value == value
 
 
+SERVED = """\
+import socket
+with socket.create_connection(("127.0.0.1", 8000), timeout=10) as served:
+    assert served.recv(9) == b"here"
+"""
+SERVES = """\
+cat > serve.py <<'END'
+import os, socket
+listening = socket.create_server(("127.0.0.1", 8000))
+if os.fork():
+    os._exit(0)
+while True:
+    listening.accept()[0].sendall(b"here")
+END
+python3 serve.py > /dev/null 2>&1
+"""
+
+
+@pytest.mark.parametrize(("keeps", "said", "value"), [(True, SERVES, 1.0), (False, SERVES, 0.0), (True, "true", 0.0)])
+async def test_what_is_asked_to_run_may_go_on_while_it_is_verified(keeps: bool, said: str, value: float) -> None:
+    verification = {"method": "script", "script": {"source": f"#!/usr/bin/env python3\n{SERVED}"}}
+    task = task_of({**GREET, "verification": {**verification, "keep_processes": keeps}})
+    assert (await rewarded(reward_recipe("task_env_verifier_v1", {}, task=task), ROW, said)).value == value
+
+
 async def test_the_flag_of_an_environment() -> None:
     verification = {"method": "env_flag", "flag_path": "/tmp/flag", "expected": "sand"}
     recipe = reward_recipe(

@@ -65,11 +65,20 @@ name: ""
 instruction: 3
 colour: red
 files: ../outside
-verification: {method: script, script: gone.sh, timeout: 0, hash: x}
+verification: {method: script, script: gone.sh, timeout: 0, hash: x, keep_processes: 1}
 """
     with pytest.raises(ValidationError) as told:
         read_task(folder(tmp_path, yaml))
-    for part in ("colour", "name", "instruction", "outside of", "gone.sh", "timeout", "verification.hash"):
+    for part in (
+        "colour",
+        "name",
+        "instruction",
+        "outside of",
+        "gone.sh",
+        "timeout",
+        "verification.hash",
+        "keep_processes",
+    ):
         assert part in str(told.value)
 
 

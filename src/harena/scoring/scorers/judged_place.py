@@ -66,8 +66,11 @@ class LeftError(Exception):
 class JudgedPlace(Protocol):
     """One sandbox in which somebody acts, and a script judges afterwards."""
 
-    async def judged(self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int) -> Judged:
-        """Run the script, whose exit code is `code` where what was left is right. Raises LeftError."""
+    async def judged(
+        self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int, keeps_processes: bool = False
+    ) -> Judged:
+        """Run the script, whose exit code is `code` where what was left is right. `keeps_processes`: what was started
+        may go on beside it. Raises LeftError."""
         ...
 
 
@@ -118,7 +121,9 @@ class _SearchedPlace:
         ground = await ground_of(sandbox, contract, looked, is_own=False, own=places)
         return cls(contract, ground, (*argv, f"{folder}/{name}"))
 
-    async def judged(self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int) -> Judged:
+    async def judged(
+        self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int, keeps_processes: bool = False
+    ) -> Judged:
         """What the script does, whose exit code is `code` where what was left is right. Where something has changed
         behind a link while it ran, it is run once more, with a copy in the link's place. Raises LeftError."""
         request = ExecRequest(
@@ -127,7 +132,8 @@ class _SearchedPlace:
         try:
             judged, has_led = await self._judged(sandbox, request, code, keeps_links=True)
             if has_led:
-                await end_processes(sandbox)
+                if not keeps_processes:
+                    await end_processes(sandbox)
                 judged, _ = await self._judged(sandbox, request, code, keeps_links=False)
         except EnvironmentFailedError as error:  # before anybody acted the same could be done
             raise LeftError(str(error)) from None
@@ -178,7 +184,9 @@ class _PlainPlace:
         except StartUpFilesError as error:
             raise EnvironmentFailedError(str(error)) from None
 
-    async def judged(self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int) -> Judged:
+    async def judged(
+        self, sandbox: SandboxPort, *, seconds: float, stdin: bytes, code: int, keeps_processes: bool = False
+    ) -> Judged:
         """Run it behind `guard`, when the start-up files are as they were. Raises LeftError."""
         try:
             await self.start_up.restore(sandbox, sandbox.list_dir, [self.script])

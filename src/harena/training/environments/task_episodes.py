@@ -157,7 +157,8 @@ class TaskEnvironment(SandboxEnvironment):
             return self._reward(bool(verdict.value), verdict.reason, verdict.detail)
         if how.method == "flag":
             return self._reward(flag_digest(final_answer(self._said)) == how.flag_hash)
-        await self._end_processes()
+        if not how.keep_processes:
+            await self._end_processes()
         if how.method == "env_flag":
             return await self._flag()
         script = self._verifier()
@@ -292,7 +293,9 @@ async def _place_of(
 async def _judged_in(place: JudgedPlace, at: Workplace, how: Verification, stdin: bytes) -> Judged:
     """On the sdk's loop."""
     sandbox, code = await at.sandbox.running_port(), how.expected_exit_code
-    return await place.judged(sandbox, seconds=how.timeout_seconds, stdin=stdin, code=code)
+    return await place.judged(
+        sandbox, seconds=how.timeout_seconds, stdin=stdin, code=code, keeps_processes=how.keep_processes
+    )
 
 
 async def solved(task: Task, row: PromptRow, *, seconds: float = 300.0) -> Reward:

@@ -2,7 +2,7 @@
 
 A task is a directory with `task.yaml`:
 
-    name: start-the-server
+    name: mend-the-tests
     version: 1.0.0
     instruction: Make the tests in {{folder}} pass.
     inputs: {folder: /workspace}             what {{...}} stands for; a row's metadata (`inputs`) comes before it
@@ -30,8 +30,9 @@ reaches the policy where a prompt says `{{instruction}}`. How a task is verified
                 the program in it
     llm_judge   {model, rubric, passing_threshold (0.5), system_prompt}: a model judges the conversation
 
-Scripts run in the sandbox that the policy has worked in, after every process that it started was ended. They are put
-there only then, so the policy never sees them; but what it left is what they run in. It is put in order before, as for
+Scripts run in the sandbox that the policy has worked in, after every process that it started was ended; with
+`keep_processes: true` they go on beside `script` and `env_script`, for tasks that ask for a server. They are put there
+only then, so the policy never sees them; but what it left is what they run in. It is put in order before, as for
 the verifier of a Harbor task (`harena.scoring.scorers.judged_place`). Where that is not enough, let `scoring` judge
 files in fresh sandboxes.
 """
@@ -51,9 +52,9 @@ from harena.training.reading import apart
 Method = Literal["flag", "script", "env_flag", "env_script", "scoring", "llm_judge"]
 _ALLOWED: Mapping[str, frozenset[str]] = {
     "flag": frozenset({"hash", "flag_hash", "expected"}),
-    "script": frozenset({"script", "where", "timeout", "expected_exit_code"}),
+    "script": frozenset({"script", "where", "timeout", "expected_exit_code", "keep_processes"}),
     "env_flag": frozenset({"flag_path", "hash", "flag_hash", "expected", "timeout", "timeout_sec"}),
-    "env_script": frozenset({"script_path", "timeout", "timeout_sec", "expected_exit_code"}),
+    "env_script": frozenset({"script_path", "timeout", "timeout_sec", "expected_exit_code", "keep_processes"}),
     "scoring": frozenset({"scoring"}),
     "llm_judge": frozenset({"model", "rubric", "passing_threshold", "system_prompt"}),
 }
@@ -79,6 +80,8 @@ class Verification:
     script_path: str = ""
     """path of the script in the image, where there is no text"""
     expected_exit_code: int = 0
+    keep_processes: bool = False
+    """what the policy has started goes on beside the script"""
     timeout_seconds: float = 30.0
     scoring: Mapping[str, Any] = field(default_factory=dict)
 
@@ -299,6 +302,10 @@ class _Reader:
         if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code <= 255:
             self.mistakes.append("verification.expected_exit_code: must be from 0 to 255")
         yield "expected_exit_code", code
+        keeps = value.get("keep_processes", False)
+        if not isinstance(keeps, bool):
+            self.mistakes.append("verification.keep_processes: must be true or false")
+        yield "keep_processes", keeps is True
         if value.get("where", "environment") not in ("environment", "agent"):
             self.mistakes.append("verification.where: must be environment or agent (harena has one sandbox for both)")
         if method == "script":
