@@ -13,6 +13,7 @@ import typer
 from typer.models import CommandInfo
 
 from harena.cli import face
+from harena.nouns import COMMANDS
 
 _GROUPS = {
     "benchmark": ("harena.cli.benchmark", "app"),
@@ -22,7 +23,7 @@ _GROUPS = {
     "contract": ("harena.cli.catalog", "contracts"),
     "blueprint": ("harena.cli.blueprint", "app"),
     "image": ("harena.cli.image", "app"),
-    "secrets": ("harena.cli.secrets", "app"),
+    **{name: (f"harena.cli.{name}", "app") for name in COMMANDS},
     "snapshot": ("harena.cli.snapshot", "app"),
     "keys": ("harena.cli.keys", "app"),
     "workspaces": ("harena.cli.workspaces", "app"),

@@ -17,12 +17,15 @@ class Bounds:
 
     ge: int | None = None
     le: int | None = None
+    min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None
     one_of: Any = None
     """an enumeration; the parameter itself is the text of a member"""
     pairs: bool = False
     """a mapping, which travels as NAME=VALUE, given repeatedly"""
+    hidden: bool = False
+    """nothing that is said about a mistake shows it"""
 
 
 Id = Annotated[str, Bounds(max_length=MOST_WORD)]

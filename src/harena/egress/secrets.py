@@ -30,7 +30,7 @@ class Secrets:
         self._clock = clock
         self._check_room = check_room
 
-    async def set(self, workspace: str, name: str, value: str, hosts: Sequence[str]) -> Secret:
+    async def set(self, workspace: str, name: str, value: str, *, hosts: Sequence[str]) -> Secret:
         """Check a secret and store it, in place of one of the same name. Raises ValidationError."""
         new = NewSecret(
             workspace=workspace,
@@ -56,7 +56,7 @@ class Secrets:
             raise _unknown(name)
         return _shown(found)
 
-    async def page(self, workspace: str, *, limit: int, cursor: str | None) -> SecretsPage:
+    async def list(self, workspace: str, *, limit: int = 100, cursor: str | None = None) -> SecretsPage:
         """Read one page of the workspace's secrets, by name and without their values."""
         found = await (await self._store()).page(workspace, after=cursor or "", limit=limit)
         page = found[:limit]

@@ -163,7 +163,7 @@ class Builds:
         """workspace -> bytes of contexts that have come, of builds that have not ended"""
         self._turns = Turns(_AT_ONCE, _AT_ONCE_OF_ONE)
 
-    async def begin(self, workspace: str, tree: AsyncIterable[bytes]) -> ImageBuild:
+    async def build_image(self, workspace: str, tree: AsyncIterable[bytes]) -> ImageBuild:
         """Receive a build's archive, read its recipe, and start the build. Raises ValidationError,
         LimitExceededError."""
         self._check_room(workspace)
@@ -207,7 +207,7 @@ class Builds:
                 await self._change(found)
         return found.record()
 
-    async def events(self, workspace: str, build: str, after: int) -> AsyncIterator[ImageBuildEvent]:
+    async def events(self, workspace: str, build: str, *, after: int = 0) -> AsyncIterator[ImageBuildEvent]:
         """Follow a build from the first event after `after` to its end. Raises NotFoundError."""
         found = self._found(workspace, build)
         while True:

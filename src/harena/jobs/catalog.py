@@ -121,10 +121,10 @@ class Catalog:
         entry, _ = await store.add(new, made.content)
         return entry_answer(entry)
 
-    async def get(self, workspace: str, kind: CatalogKind, reference: str, *, content: bool = False) -> CatalogEntry:
+    async def get(self, workspace: str, kind: CatalogKind, ref: str, *, content: bool = False) -> CatalogEntry:
         """The version that NAME@2 names, or the newest that is not archived of NAME; of scenarios with `content` what
         was stored: {scenarios, format, grader}. Raises NotFoundError."""
-        entry = await self.find(workspace, kind, reference)
+        entry = await self.find(workspace, kind, ref)
         if not content and kind != "scoring_contracts":
             return entry_answer(entry)
         held = await SCENARIOS.run(unpack, await self._content(entry))
@@ -158,9 +158,9 @@ class Catalog:
         )
         return CatalogPage(entries=[*map(entry_answer, page)], next_cursor=page[-1].sequence if page.more else None)
 
-    async def archive(self, workspace: str, kind: CatalogKind, reference: str) -> ArchivedVersions:
+    async def archive(self, workspace: str, kind: CatalogKind, ref: str) -> ArchivedVersions:
         """Archive the version that NAME@2 names, or every version of NAME. Raises NotFoundError."""
-        name, version = parse_reference(reference)
+        name, version = parse_reference(ref)
         store = await self._store()
         archived = await store.archive(workspace, kind, name, version, self._clock.utcnow().isoformat())
         if not archived:
@@ -171,22 +171,22 @@ class Catalog:
                 else await store.page(workspace, kind, name=name, metadata={}, archived=True, limit=1)
             )
             if not there:
-                raise _not_found(kind, reference)
+                raise _not_found(kind, ref)
         return ArchivedVersions(name=name, archived=archived)
 
-    async def delete(self, workspace: str, kind: CatalogKind, reference: str) -> None:
+    async def delete(self, workspace: str, kind: CatalogKind, ref: str) -> None:
         """Delete the version that NAME@2 names. Raises NotFoundError, and ValidationError (no version is named; with
         the reason IN_USE, jobs that have not ended refer to it)."""
-        name, version = parse_reference(reference)
+        name, version = parse_reference(ref)
         if version is None:
-            raise ValidationError(f"{reference!r} names no version: write {name}@VERSION")
+            raise ValidationError(f"{ref!r} names no version: write {name}@VERSION")
         users = await (await self._store()).remove(workspace, kind, name, version, while_in=OPEN_STATES)
         if users is None:
-            raise _not_found(kind, reference)
+            raise _not_found(kind, ref)
         if users:
             told = ", ".join(users[:MOST_USERS_TOLD]) + (", ..." if len(users) > MOST_USERS_TOLD else "")
             raise ValidationError(
-                f"{NOUNS[kind]} {reference} is used by {len(users)} benchmark jobs that have not ended ({told}): "
+                f"{NOUNS[kind]} {ref} is used by {len(users)} benchmark jobs that have not ended ({told}): "
                 "cancel them first",
                 reason=IN_USE,
             )

@@ -55,7 +55,7 @@ class FolderBuilds:
                 )
                 spend = ignoring_budget().spend
                 packed = packed_context(build.context, request, build.dockerfile, spend=spend)
-                begun = await builds.begin(workspace, _pieces(packed))
+                begun = await builds.build_image(workspace, _pieces(packed))
             except OSError as error:
                 raise PlatformError(  # without the place, which is a server's own
                     f"the files that {build.context.parent.name} is built of cannot be read: {error.strerror or error}",
@@ -83,7 +83,7 @@ def _text_of(dockerfile: Path) -> str:
 
 async def _failed(builds: Builds, workspace: str, ended: ImageBuild) -> Exception:
     said: deque[str] = deque(maxlen=100)
-    async for event in builds.events(workspace, ended.id, 0):
+    async for event in builds.events(workspace, ended.id, after=0):
         if event.kind == "output":
             said.append(event.text)
     told = " ".join("".join(said).split())[-_TOLD:]

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import TYPE_CHECKING
 
+from harena.node.answered import InWorkspace
+
 if TYPE_CHECKING:
     from harena.core.images import ArchiveFormat
-    from harena.core.records.image_builds import ImageBuild, ImageBuildEvent
     from harena.core.records.images import CollectedImages, Image, ImagePull, ImagePullEvent, ImagesPage
     from harena.image_store.images import Images
-    from harena.node.parts import NodeParts
 
 
-class ImageOperations:
+class ImageOperations(InWorkspace):
     """Images. Used from one event loop."""
-
-    workspace: str
-    _parts: NodeParts
 
     @property
     def _images(self) -> Images:
@@ -62,26 +59,6 @@ class ImageOperations:
     async def import_image(self, reference: str, tree: AsyncIterable[bytes]) -> Image:
         """Receive an archive as the workspace's image `reference`."""
         return await self._images.import_(self.workspace, reference, tree)
-
-    async def build_image(self, tree: AsyncIterable[bytes]) -> ImageBuild:
-        """Receive a build's archive, and start the build in the workspace."""
-        return await self._parts.image_builds().begin(self.workspace, tree)
-
-    async def get_image_build(self, build: str) -> ImageBuild:
-        """Look a build up by its id."""
-        return await self._parts.image_builds().get(self.workspace, build)
-
-    async def wait_image_build(self, build: str) -> ImageBuild:
-        """Wait until a build is over."""
-        return await self._parts.image_builds().wait(self.workspace, build)
-
-    async def cancel_image_build(self, build: str) -> ImageBuild:
-        """Cancel a build."""
-        return await self._parts.image_builds().cancel(self.workspace, build)
-
-    def image_build_events(self, build: str, *, after: int = 0) -> AsyncIterator[ImageBuildEvent]:
-        """Follow a build to its end."""
-        return self._parts.image_builds().events(self.workspace, build, after)
 
     def export_image(self, image: str, *, form: ArchiveFormat = "oci") -> AsyncIterator[bytes]:
         """Write an image as an archive, piece by piece."""

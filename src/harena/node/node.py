@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harena.core.models import (
@@ -17,15 +17,13 @@ from harena.core.models import (
 )
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
-from harena.node.catalog_operations import CatalogOperations
+from harena.node.from_table import FromTable
 from harena.node.image_operations import ImageOperations
 from harena.node.parts import NodeParts
-from harena.node.registry_operations import RegistryOperations
-from harena.node.secret_operations import SecretOperations
 from harena.node.snapshot_operations import SnapshotOperations
-from harena.node.training_operations import TrainingOperations
 
 if TYPE_CHECKING:
+    from harena.core.catalog import CatalogKind
     from harena.core.clock import Clock
     from harena.core.daemons import Daemon
     from harena.core.gateways import Gateway
@@ -33,14 +31,8 @@ if TYPE_CHECKING:
     from harena.core.node_config import NodeConfig
     from harena.core.ports import Runtime, SandboxHandle
     from harena.core.profiles import Profile
-    from harena.core.records.benchmark_jobs import (
-        BenchmarkEvent,
-        BenchmarkJob,
-        BenchmarkJobsPage,
-        BenchmarkResults,
-        JobSummary,
-        ResultsPage,
-    )
+    from harena.core.records.benchmark_jobs import BenchmarkJob
+    from harena.core.records.catalog import CatalogEntry
     from harena.core.requests import BenchmarkJobFields, ScoreFields
     from harena.core.results import RunResult
     from harena.core.secrets import OpenSecret
@@ -48,14 +40,7 @@ if TYPE_CHECKING:
     from harena.runtime.host.blueprints import Blueprints
 
 
-class NodeInWorkspace(
-    CatalogOperations,
-    ImageOperations,
-    RegistryOperations,
-    SecretOperations,
-    SnapshotOperations,
-    TrainingOperations,
-):
+class NodeInWorkspace(ImageOperations, SnapshotOperations, FromTable):
     """Implements `Operations` for one workspace of a node: it shares everything with the node, but makes and sees only
     this workspace's blueprints and jobs. Used from one event loop."""
 
@@ -150,44 +135,17 @@ class NodeInWorkspace(
         jobs = await self._parts.first_jobs(self.workspace, _expected_blueprint(request))
         return await jobs.create(self.workspace, request, key=key)
 
-    async def get_benchmark_job(self, job: str) -> BenchmarkJob:
-        """Find a benchmark job by its id or name."""
-        return await self._parts.benchmark_jobs().get(self.workspace, job)
+    async def get_catalog_entry(self, kind: CatalogKind, ref: str, *, content: bool = False) -> CatalogEntry:
+        """Look an entry up; scenarios come with the calibrations of their tests."""
+        from harena.core.records.catalog import StoredScenarios
+        from harena.jobs.benchmark.calibrations import with_calibrations
 
-    async def list_benchmark_jobs(
-        self, *, name: str | None = None, limit: int = 100, cursor: int | None = None
-    ) -> BenchmarkJobsPage:
-        """Read one page of this workspace's benchmark jobs."""
-        return await self._parts.benchmark_jobs().list(self.workspace, name=name, before=cursor, limit=limit)
-
-    async def wait_benchmark_job(self, job: str) -> BenchmarkResults:
-        """Wait until a benchmark job has ended, and give its results."""
-        return await self._parts.benchmark_jobs().wait(self.workspace, job)
-
-    async def benchmark_job_results(self, job: str) -> BenchmarkResults:
-        """Read a benchmark job's results so far."""
-        return await self._parts.benchmark_jobs().results(self.workspace, job)
-
-    async def benchmark_job_results_page(self, job: str, *, after: int = 0, limit: int = 1000) -> ResultsPage:
-        """Read one page of a benchmark job's results, in the order in which its runs ended."""
-        return await self._parts.benchmark_jobs().results_page(self.workspace, job, after=after, limit=limit)
-
-    async def benchmark_job_summary(self, job: str) -> JobSummary:
-        """Read a benchmark job's results so far without the runs."""
-        return await self._parts.benchmark_jobs().summary(self.workspace, job)
-
-    async def delete_benchmark_job(self, job: str) -> None:
-        """Delete a benchmark job, and count the workspace's stored bytes anew."""
-        await self._parts.benchmark_jobs().delete(self.workspace, job)
-        self._parts.deleted(self.workspace)
-
-    async def cancel_benchmark_job(self, job: str) -> BenchmarkJob:
-        """Cancel a benchmark job."""
-        return await self._parts.benchmark_jobs().cancel(self.workspace, job)
-
-    def benchmark_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
-        """Follow a benchmark job to its end."""
-        return self._parts.benchmark_jobs().events(self.workspace, job, after=after)
+        jobs = self._parts.benchmark_jobs()
+        entry = await jobs.catalog.get(self.workspace, kind, ref, content=content)
+        if not isinstance(entry, StoredScenarios):
+            return entry
+        found = await jobs.calibrations.of_version(self.workspace, entry.name, entry.version)
+        return with_calibrations(entry, found)
 
     async def close(self) -> None:
         """Ends nothing: what a workspace has is ended by the node."""

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from harena.image_build.builds import Builds
     from harena.image_store.images import Images
     from harena.jobs.benchmark.benchmark_jobs import BenchmarkJobs
+    from harena.jobs.benchmark.calibrations import Calibrations
+    from harena.jobs.catalog import Catalog
     from harena.jobs.training.training_jobs import TrainingJobs
     from harena.runtime.host.blueprints import Blueprints
+    from harena.store.database import Database
     from harena.training.objects.registry import Registry
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
@@ -60,7 +63,7 @@ class NodeParts:
         )
         self.blueprints = blueprints
         self._runtime = runtime
-        self._clock = clock
+        self.clock = clock
         self._database = NodeDatabase(config.store_place)
         self._jobs: BenchmarkJobs | None = None
         self._images = images or NodeImages(config.images_place, clock, for_server=config.durable_jobs)
@@ -70,6 +73,11 @@ class NodeParts:
         self._secrets: Secrets | None = None
         self._closed = False
         self._removing: asyncio.Task[None] | None = None
+
+    async def database(self) -> Database:
+        """The node's database, for the store of a noun that has no other part. Raises PlatformError,
+        SandboxUnavailableError."""
+        return await self._database.opened()
 
     async def limits_of(self, workspace: str) -> WorkspaceLimits | None:
         """What a workspace may use; None = everything."""
@@ -96,7 +104,7 @@ class NodeParts:
 
     def utcnow(self) -> datetime:
         """The time of day, as this node has it."""
-        return self._clock.utcnow()
+        return self.clock.utcnow()
 
     def forget_held(self, workspace: str, identity: str) -> bool:
         """Whether files of a sandbox were held under this id, for others to begin with; they are not any more."""
@@ -125,7 +133,7 @@ class NodeParts:
                 self._database,
                 self.sandboxes,
                 self.blueprints,
-                self._clock,
+                self.clock,
                 isolates=self._runtime.isolates,
                 hides_warm_starts=mechanisms.hides_warm_starts,
                 images=FolderBuilds(self.image_builds),
@@ -150,7 +158,7 @@ class NodeParts:
             self._image_builds = Builds(
                 lambda workspace: self._images.store(workspace).building(workspace),
                 SandboxRunner(self.sandboxes),
-                self._clock,
+                self.clock,
                 platform=this_platform(),
                 check_network=self.check_network,
             )
@@ -165,7 +173,7 @@ class NodeParts:
             self._registry = Registry(
                 self._database.registry,
                 self._config.home / "objects",
-                self._clock,
+                self.clock,
                 limits_of=self._config.limits_of,
                 check_room=jobs.stored_room.check,
             )
@@ -177,8 +185,16 @@ class NodeParts:
         if self._secrets is None:
             from harena.egress.secrets import Secrets
 
-            self._secrets = Secrets(self._database.secrets, self._clock, jobs.stored_room.check)
+            self._secrets = Secrets(self._database.secrets, self.clock, jobs.stored_room.check)
         return self._secrets
+
+    def catalog(self) -> Catalog:
+        """Raises SandboxUnavailableError once the node has been closed."""
+        return self.benchmark_jobs().catalog
+
+    def calibrations(self) -> Calibrations:
+        """Raises SandboxUnavailableError once the node has been closed."""
+        return self.benchmark_jobs().calibrations
 
     def training_jobs(self) -> TrainingJobs:
         """Raises SandboxUnavailableError once the node has been closed."""
@@ -190,7 +206,7 @@ class NodeParts:
                 return await self.registry().resolve(workspace, request, jobs.catalog.reader(workspace))
 
             self._training = training_jobs(
-                self._config, self._database, resolve, self.blueprints.find, self._clock, jobs.stored_room.check
+                self._config, self._database, resolve, self.blueprints.find, self.clock, jobs.stored_room.check
             )
         return self._training
 

@@ -11,23 +11,20 @@ from harena.core.errors import SandboxValidationError, ValidationError
 from harena.core.ports import HasUpperLayer, HoldsFiles
 from harena.core.records.snapshots import Snapshot, SnapshotsPage
 from harena.core.snapshots import new_id
+from harena.node.answered import InWorkspace
 
 if TYPE_CHECKING:
     from harena.core.images import ArchiveFormat
     from harena.core.models import SandboxInfo
     from harena.image_store.images import Images
-    from harena.node.parts import NodeParts
 
 
 _IN_MEMORY_SECONDS = 600
 """for which files that are held in memory wait for sandboxes that begin with them"""
 
 
-class SnapshotOperations:
+class SnapshotOperations(InWorkspace):
     """Snapshots. Used from one event loop."""
-
-    workspace: str
-    _parts: NodeParts
 
     @property
     def _snapshots(self) -> Images:

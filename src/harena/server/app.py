@@ -35,7 +35,6 @@ from harena.server.routes import (
     keys,
     leases,
     sandboxes,
-    secrets,
     training_jobs,
 )
 from harena.server.state import ServerState
@@ -62,7 +61,6 @@ _WITH_MORE = (
     keys,
     health,
     images,
-    secrets,
     image_builds,
 )
 """nouns of which the table alone does not say all: they check bodies, or answer by hand"""

@@ -26,7 +26,6 @@ from harena.core.models import MOST_LOG_CHARACTERS, MOST_RECIPE_CHARACTERS, Exec
 from harena.core.network_policy import MOST_ENTRIES as MOST_NETWORK_ENTRIES
 from harena.core.problems import PROBLEMS
 from harena.core.profiles import Profile
-from harena.core.secrets import MOST_HOST, MOST_HOSTS, MOST_NAME, MOST_VALUE_BYTES, NAME_PATTERN
 from harena.jobs.models import JobConfig, JobWebhook
 from harena.scoring.bounds import AtMost, StrictShape
 from harena.server.bounds import (
@@ -333,17 +332,6 @@ class BlueprintBody(RequestBody):
     """what its file said, kept for people"""
     log: Annotated[str, Field(max_length=MOST_LOG_CHARACTERS)] = ""
     """the end of what the build of its image has said, likewise"""
-
-
-class SecretBody(RequestBody):
-    """A secret to keep. Nothing that is told about a mistake shows the value."""
-
-    name: Annotated[str, Field(pattern=NAME_PATTERN, max_length=MOST_NAME)]
-    """a name that an environment variable can have"""
-    value: Annotated[str, Field(min_length=1, max_length=MOST_VALUE_BYTES, repr=False)]
-    """text of at most 65,536 bytes"""
-    hosts: Annotated[list[Annotated[str, Field(max_length=MOST_HOST)]], Field(min_length=1, max_length=MOST_HOSTS)]
-    """the hosts that a gateway may send it to, as api.github.com, *.example.com or example.com:8443"""
 
 
 class PackageAnswer(Answer):

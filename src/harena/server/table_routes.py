@@ -1,7 +1,8 @@
 """Routes that are made from the table of operations.
 
-An operation whose port answers a record, or nothing, needs no more than its row. One that takes a body names what
-checks and reads it (`JsonBody`). What streams, or takes bytes, is written by hand, below its row's method and path.
+An operation whose port answers a record, nothing or pieces of bytes needs no more than its row, also where its
+parameters are the fields of a JSON body. One whose port takes a `request` names what checks and reads it (`JsonBody`).
+Streams of events are written by hand, below their row's method and path.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi import Path as InPath
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field, create_model
 
 from harena.core.errors import ValidationError
 from harena.core.frames import MEDIA_TYPE as FRAMES
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations.operation import Operation, Parameter
 from harena.core.operations.sandboxes import TAR
+from harena.core.parameters import Bounds
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, begun
 from harena.server.bodies import OCTETS, JsonRoute, arriving
@@ -71,7 +74,8 @@ class TableRoutes:
         known: Mapping[AnyOperation, Callable[[Any], Refindable[Any]]] | None = None,
     ) -> None:
         """`bodies`: how JSON is taken. `answers`: how what a port gives becomes an answer, where it is none itself.
-        `known`: how a port finds again what an operation has created, where it does not keep the idempotency key."""
+        `known`: how a port finds again what an operation has created, where it does not keep the idempotency key, and
+        it is not found by the id of its record."""
         self.operations = operations
         self._bodies = bodies or {}
         self._known = known or {}
@@ -115,9 +119,13 @@ class TableRoutes:
         body = self._bodies.get(operation)
         extra = None if body is None else {"openapi_extra": body.documented}
         to_answer = self._answers.get(operation, lambda found: found)
+        known = None
+        if operation.creates and not operation.has_key:
+            known = self._known.get(operation) or _found_by_id(operation, self.operations)
         if body is not None:
-            known = self._known[operation] if operation.creates and not operation.has_key else None
             endpoint = _asked_by_json(operation, body, to_answer, known)
+        elif operation.has_fields:
+            endpoint = _asked_by_fields(operation, to_answer, known)
         elif operation.media_type in _STREAMS:
             endpoint = _streaming(operation)
         elif operation.body == OCTETS:
@@ -198,6 +206,87 @@ def _asked_by_json(
     return _signed(take, operation, [_parameter("asked", body.shape), *once])
 
 
+def _asked_by_fields(
+    operation: AnyOperation, to_answer: Callable[[Any], Any], known: Callable[[Any], Refindable[Any]] | None
+) -> Callable[..., Any]:
+    """An endpoint that asks the port with its address and the fields of a JSON body; for a creation once for each
+    idempotency key."""
+
+    async def take(
+        _asked: Any, _caller: Caller, _state: ServerState, _key: IdempotencyKey | None = None, **given: Any
+    ) -> Response:
+        if operation.starts_work:
+            _state.check_not_draining()
+        port = _state.operations.in_workspace(_caller.workspace)
+        fields = {one.name: getattr(_asked, one.name) for one in operation.fields()}
+        key = {"key": _key} if operation.has_key else {}
+
+        async def made() -> Any:
+            return await operation.of(port, {**given, **fields, **key})
+
+        if operation.creates:
+            route, found = operation.path.removeprefix("/v1/"), known and known(port)
+            answer = await _state.idempotency.once(_caller.workspace, route, _key, made, found)
+        else:
+            answer = await made()
+        if operation.answer is None:
+            return Response(status_code=204)
+        return JsonAnswer(to_answer(answer), operation.status)
+
+    once = [_parameter("_key", Once)] if operation.creates else []
+    body = _parameter("_asked", Annotated[_shape_of(operation), Body()])
+    return _signed(take, operation, [*map(_from_address, operation.parameters()), body, *once])
+
+
+def _found_by_id(operation: AnyOperation, operations: Sequence[AnyOperation]) -> Callable[[Any], Refindable[Any]]:
+    """How a port finds again what was created: by its id, with the operation that gets one."""
+    (get,) = (
+        one
+        for one in operations
+        if one.method == "GET" and one.answer is operation.answer and one.path.startswith(f"{operation.path}/{{")
+    )
+    (named,) = (one.name for one in get.parameters() if one.in_path)
+
+    def known(port: Any) -> Refindable[Any]:
+        return Refindable(lambda record: record.id, lambda its_id: get.of(port, {named: its_id}))
+
+    return known
+
+
+def _shape_of(operation: AnyOperation) -> type[BaseModel]:
+    """What the fields of the body are checked against."""
+    fields: dict[str, Any] = {}
+    for one in operation.fields():
+        default = ... if one.required else one.default
+        fields[one.name] = (_bounded(one.kind, one.bounds), Field(default, repr=not one.bounds.hidden))
+    assert operation.body is not None
+    return create_model(
+        operation.body, __base__=shapes.RequestBody, __doc__=f"What `{operation.id}` is asked with.", **fields
+    )
+
+
+def _bounded(kind: Any, bounds: Bounds) -> Any:
+    """The type of a field, with the bounds of its items."""
+    if get_origin(kind) is Annotated:
+        kind, *more = get_args(kind)
+        bounds = next((one for one in more if isinstance(one, Bounds)), bounds)
+    if get_origin(kind) is Sequence:
+        kind = list[tuple(_bounded(item, Bounds()) for item in get_args(kind))]  # type: ignore[misc]
+    return Annotated[kind, Field(**_limits(bounds))]
+
+
+def _limits(bounds: Bounds) -> dict[str, Any]:
+    """The bounds that are set, by the names that FastAPI and pydantic know."""
+    held: dict[str, Any] = {
+        "ge": bounds.ge,
+        "le": bounds.le,
+        "min_length": bounds.min_length,
+        "max_length": bounds.max_length,
+        "pattern": bounds.pattern,
+    }
+    return {name: bound for name, bound in held.items() if bound is not None}
+
+
 def _receiving(operation: AnyOperation) -> Callable[..., Any]:
     """An endpoint that asks the port with bytes, while they arrive."""
 
@@ -236,17 +325,10 @@ def _signed(
 
 def _from_address(parameter: Parameter) -> inspect.Parameter:
     bounds = parameter.bounds
-    held: dict[str, Any] = {
-        "ge": bounds.ge,
-        "le": bounds.le,
-        "max_length": bounds.max_length,
-        "pattern": bounds.pattern,
-    }
-    known = {name: bound for name, bound in held.items() if bound is not None}
     kind = parameter.kind if bounds.one_of is None else bounds.one_of | None
     if bounds.pairs:
         return _parameter(parameter.name, Pairs, [])
-    place = InPath(**known) if parameter.in_path else Query(**known)
+    place = InPath(**_limits(bounds)) if parameter.in_path else Query(**_limits(bounds))
     return _parameter(parameter.name, Annotated[kind, place], parameter.default)
 
 

@@ -5,6 +5,7 @@ A database at the newest version is recognised without loading alembic: opening 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
@@ -15,8 +16,9 @@ from harena.store.tables import metadata
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-NEWEST = "0015"
-KNOWN = tuple(f"{number:04}" for number in range(1, int(NEWEST) + 1))
+STEPS = "migrations/versions"
+KNOWN = tuple(sorted(step.name[len("step_") :][:4] for step in (Path(__file__).parent / STEPS).glob("step_*.py")))
+NEWEST = KNOWN[-1]
 BEFORE_MIGRATIONS = "0001"
 """the version of a database that has tables and no record of its version: what harena 0.1 made"""
 

@@ -37,8 +37,10 @@ class FakeJobs:
     async def create(self, workspace: str, request: Mapping[str, Any], *, key: None) -> dict[str, Any]:
         return {"created": dict(request)}
 
-    async def list(self, workspace: str, **asked: Any) -> dict[str, Any]:
-        return {"of": workspace, **asked}
+    async def list(
+        self, workspace: str, *, name: str | None = None, cursor: int | None = None, limit: int = 100
+    ) -> dict[str, Any]:
+        return {"of": workspace, "name": name, "before": cursor, "limit": limit}
 
     async def events(self, workspace: str, job: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
         yield {"job": job, "cursor": after + 1}

@@ -25,7 +25,7 @@ class EndlessBuilds:
         self.begun: Counter[str] = Counter()
         self.news = asyncio.Event()
 
-    async def begin(self, workspace: str, tree: AsyncIterable[bytes]) -> ImageBuild:
+    async def build_image(self, workspace: str, tree: AsyncIterable[bytes]) -> ImageBuild:
         async for _ in tree:
             pass
         self.begun[workspace] += 1

@@ -20,17 +20,10 @@ from harena.server.identity import OpenAccess
 from harena.server.state import ServerState
 
 DOCUMENTED = document.openapi()["paths"]
-PORTS = (
-    ports.SandboxOperations,
-    ports.BlueprintOperations,
-    ports.BenchmarkOperations,
-    ports.CatalogOperations,
-    ports.ImageBuildOperations,
-    ports.ImageOperations,
-    ports.RegistryOperations,
-    ports.SecretOperations,
-    ports.SnapshotOperations,
-    ports.TrainingOperations,
+PORTS = tuple(
+    kind
+    for kind in ports.Operations.__mro__
+    if kind.__module__.startswith("harena.core.ports.") and kind is not ports.Operations
 )
 HANDLES = {"create_sandbox", "get_sandbox", "list_sandboxes"}
 """their answers are handles, which stay connected: their rows have no port"""

@@ -1,4 +1,4 @@
-"""The table of operations: what the API can do, one module for each noun."""
+"""The table of operations: what the API can do, one module for each noun. Made by `python scripts/nouns.py`."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from harena.core.operations.operation import Operation
 __all__ = ["OPERATIONS", "Operation"]
 
 OPERATIONS: tuple[Operation[..., Any], ...] = (
+    *benchmark_jobs.OPERATIONS,
+    *blueprints.OPERATIONS,
+    *catalog.OPERATIONS,
+    *image_builds.OPERATIONS,
+    *images.OPERATIONS,
+    *registry.OPERATIONS,
     *sandboxes.OPERATIONS,
     *sandboxes.ON_COMMANDS,
     *sandboxes.ON_FILES,
-    *blueprints.OPERATIONS,
-    *catalog.OPERATIONS,
-    *benchmark_jobs.OPERATIONS,
-    *images.OPERATIONS,
-    *snapshots.OPERATIONS,
-    *image_builds.OPERATIONS,
-    *registry.OPERATIONS,
     *secrets.OPERATIONS,
-    *training_jobs.OPERATIONS,
     *server.ON_LEASES,
     *server.ON_KEYS,
     *server.ON_HEALTH,
+    *snapshots.OPERATIONS,
+    *training_jobs.OPERATIONS,
 )

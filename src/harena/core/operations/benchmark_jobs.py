@@ -45,7 +45,7 @@ PAGE = Operation(
     NOUN, "results_page", "GET", f"{_JOB}/results/page", READ, Port.benchmark_job_results_page, ResultsPage
 )
 SUMMARY = Operation(NOUN, "summary", "GET", f"{_JOB}/summary", READ, Port.benchmark_job_summary, JobSummary)
-DELETE = Operation(NOUN, "delete", "DELETE", _JOB, WRITE, Port.delete_benchmark_job)
+DELETE = Operation(NOUN, "delete", "DELETE", _JOB, WRITE, Port.delete_benchmark_job, frees=True)
 CANCEL = Operation(NOUN, "cancel", "POST", f"{_JOB}/cancel", WRITE, Port.cancel_benchmark_job, BenchmarkJob)
 EVENTS = Operation(NOUN, "events", "GET", f"{_JOB}/events", READ, Port.benchmark_job_events, "text/event-stream")
 SCORE = Operation(

@@ -66,7 +66,16 @@ class EntryOperations:
             told=told[3],
         )
         self.delete = Operation(
-            noun, delete, "DELETE", one, WRITE, Port.delete_catalog_entry, fixed=of, told=told[4], errors=_IN_USE
+            noun,
+            delete,
+            "DELETE",
+            one,
+            WRITE,
+            Port.delete_catalog_entry,
+            fixed=of,
+            told=told[4],
+            errors=_IN_USE,
+            frees=True,
         )
         self.operations = (self.create, self.list, self.get, self.archive, self.delete)
 

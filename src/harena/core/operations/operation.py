@@ -46,7 +46,7 @@ class Parameter:
     default: Any
     """`inspect.Parameter.empty` = it must be given"""
     in_path: bool
-    """else it is in the query"""
+    """else it is in the query, or a field of the body"""
 
     @property
     def required(self) -> bool:
@@ -80,6 +80,8 @@ class Operation(Generic[P, R]):
     """a server that is about to stop refuses it"""
     waits: Callable[[Any, str], Awaitable[Any]] | None = None
     """returns at the end of the thing of this name, for a port: with `wait_seconds` the answer comes then"""
+    frees: bool = False
+    """the workspace stores less afterwards, and is counted anew"""
     told: str | None = None
     """what it does, for the document; None = the docstring of the port's method, before what it raises"""
     errors: frozenset[int] = frozenset()
@@ -110,8 +112,22 @@ class Operation(Generic[P, R]):
         """The port's method keeps the creation with its idempotency key."""
         return self.port is not None and "key" in inspect.signature(self.port).parameters
 
+    @property
+    def has_fields(self) -> bool:
+        """The fields of its JSON body are parameters of the port's method, and not one that is named `request`."""
+        if self.port is None or self.body is None or "/" in self.body:
+            return False
+        return "request" not in inspect.signature(self.port).parameters
+
     def parameters(self) -> Sequence[Parameter]:
         """The parameters of its address, in the order of the port's signature."""
+        return [one for one in self._travelling() if one.in_path or not self.has_fields]
+
+    def fields(self) -> Sequence[Parameter]:
+        """The fields of its JSON body, in that order, where they are parameters of the port's method."""
+        return [one for one in self._travelling() if self.has_fields and not one.in_path]
+
+    def _travelling(self) -> Sequence[Parameter]:
         return () if self.port is None else _parameters(self)
 
     def arguments(self, *args: P.args, **kwargs: P.kwargs) -> Mapping[str, Any]:

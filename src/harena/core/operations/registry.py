@@ -24,6 +24,6 @@ PUSH = Operation(
     errors=_CONFLICT,
 )
 GET = Operation(NOUN, "get_object", "GET", _OBJECT, READ, Port.get_object, StoredObject)
-DELETE = Operation(NOUN, "delete_object", "DELETE", _OBJECT, WRITE, Port.delete_object, errors=_CONFLICT)
+DELETE = Operation(NOUN, "delete_object", "DELETE", _OBJECT, WRITE, Port.delete_object, errors=_CONFLICT, frees=True)
 PULL = Operation(NOUN, "pull_object", "GET", f"{_OBJECT}/tree", READ, Port.pull_object, "application/x-tar")
 OPERATIONS = (LIST, PUSH, GET, DELETE, PULL)

@@ -41,7 +41,7 @@ GET = Operation(
     TrainingJob,
     waits=lambda port, job: port.wait_training_job(job),
 )
-DELETE = Operation(NOUN, "delete", "DELETE", _JOB, WRITE, Port.delete_training_job)
+DELETE = Operation(NOUN, "delete", "DELETE", _JOB, WRITE, Port.delete_training_job, frees=True)
 CANCEL = Operation(NOUN, "cancel", "POST", f"{_JOB}/cancel", WRITE, Port.cancel_training_job, TrainingJob)
 RETRY = Operation(
     NOUN,

@@ -17,6 +17,7 @@ from harena.core.ports.catalog import CatalogOperations
 from harena.core.ports.egress import Egress, Gateways, GatewaySet
 from harena.core.ports.image_builds import ImageBuildOperations
 from harena.core.ports.images import ImageOperations, ImageSource
+from harena.core.ports.operations import Operations
 from harena.core.ports.registry import RegistryOperations
 from harena.core.ports.runtime import (
     Death,
@@ -69,25 +70,6 @@ __all__ = [
     "WatchesFiles",
     "WholeNode",
 ]
-
-
-class Operations(
-    SandboxOperations,
-    BlueprintOperations,
-    BenchmarkOperations,
-    CatalogOperations,
-    ImageBuildOperations,
-    ImageOperations,
-    RegistryOperations,
-    SecretOperations,
-    SnapshotOperations,
-    TrainingOperations,
-    Protocol,
-):
-    """What a node can do for one workspace, and what a transport carries. One path for embedded and server."""
-
-    async def close(self) -> None:
-        """End everything that this node owns."""
 
 
 class WholeNode(Operations, Protocol):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
-from harena.core.parameters import Id, Limit, OptionalWord
+from harena.core.parameters import Bounds, Id, Limit, OptionalWord
+from harena.core.secrets import MOST_HOST, MOST_HOSTS, MOST_NAME, MOST_VALUE_BYTES, NAME_PATTERN
 
 if TYPE_CHECKING:
     from harena.core.records.secrets import Secret, SecretsPage
@@ -14,7 +15,15 @@ if TYPE_CHECKING:
 class SecretOperations(Protocol):
     """Secrets of one workspace. No operation gives a value back."""
 
-    async def set_secret(self, name: str, value: str, *, hosts: Sequence[str]) -> Secret:
+    async def set_secret(
+        self,
+        name: Annotated[str, Bounds(pattern=NAME_PATTERN, max_length=MOST_NAME)],
+        value: Annotated[str, Bounds(min_length=1, max_length=MOST_VALUE_BYTES, hidden=True)],
+        *,
+        hosts: Annotated[
+            Sequence[Annotated[str, Bounds(max_length=MOST_HOST)]], Bounds(min_length=1, max_length=MOST_HOSTS)
+        ],
+    ) -> Secret:
         """Keep a secret, sealed, in place of the one of its name. A gateway may send it to these hosts, and to no
         others. For admins: it stands for somebody outside of the workspace.
 

@@ -193,22 +193,22 @@ class BenchmarkJobs:
         with another request."""
         return await (await self._store()).find_answer(workspace, key)
 
-    async def get(self, workspace: str, job_id_or_name: str) -> BenchmarkJob:
+    async def get(self, workspace: str, job: str) -> BenchmarkJob:
         """A job, or the newest of that name. Raises NotFoundError."""
-        return await self._describe(workspace, job_id_or_name)
+        return await self._describe(workspace, job)
 
     async def list(
-        self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 100
+        self, workspace: str, *, name: str | None = None, cursor: int | None = None, limit: int = 100
     ) -> BenchmarkJobsPage:
         """Up to `limit` (1 to 500) jobs, of this name where one is given, newest first;
-        `next_cursor` as `before` asks for what follows, None = nothing does. One query, however many jobs there are.
+        `next_cursor` as `cursor` asks for what follows, None = nothing does. One query, however many jobs there are.
         Raises ValidationError."""
-        if not 1 <= limit <= MAX_JOBS_PAGE or (before is not None and before < 0):
+        if not 1 <= limit <= MAX_JOBS_PAGE or (cursor is not None and cursor < 0):
             raise ValidationError(
-                f"limit must be 1 to {MAX_JOBS_PAGE} and before at least 0 (got {limit} and {before})"
+                f"limit must be 1 to {MAX_JOBS_PAGE} and cursor at least 0 (got {limit} and {cursor})"
             )
         store = await self._store()
-        page = await store.list_jobs(workspace, name=name, before=before, limit=limit)
+        page = await store.list_jobs(workspace, name=name, before=cursor, limit=limit)
         more, jobs = page.more, [await self._settled(found) for found in page]
         webhooks = await self._webhooks_of(jobs)
         now = self._clock.utcnow()
@@ -217,13 +217,13 @@ class BenchmarkJobs:
             next_cursor=jobs[-1].sequence if more else None,
         )
 
-    async def wait(self, workspace: str, job_id_or_name: str) -> BenchmarkResults:
+    async def wait(self, workspace: str, job: str) -> BenchmarkResults:
         """The results, when the job has ended. Raises NotFoundError; PlatformError if they could not be recorded."""
-        return await self.results(workspace, await self.wait_for_end(workspace, job_id_or_name))
+        return await self.results(workspace, await self.wait_for_end(workspace, job))
 
-    async def wait_for_end(self, workspace: str, job_id_or_name: str) -> str:
+    async def wait_for_end(self, workspace: str, job: str) -> str:
         """The id of the job, when it has ended; no result is read. Raises as `wait`."""
-        found = await self._find(workspace, job_id_or_name)
+        found = await self._find(workspace, job)
         while not JobState(found.state).is_terminal:
             if (owned := self._owned.get(found.id)) is None:
                 await self._pause_before_next_look()
@@ -234,42 +234,40 @@ class BenchmarkJobs:
             found = await self._find(workspace, found.id)
         return found.id
 
-    async def results(self, workspace: str, job_id_or_name: str) -> BenchmarkResults:
+    async def results(self, workspace: str, job: str) -> BenchmarkResults:
         """The results so far. Raises NotFoundError."""
-        found = await self._find(workspace, job_id_or_name)
+        found = await self._find(workspace, job)
         runs = await (await self._store()).list_runs(found.id)
         return results_answer(found, runs, now=self._clock.utcnow())
 
-    async def outcomes(self, workspace: str, job_id_or_name: str) -> builtins.list[dict[str, Any]]:
+    async def outcomes(self, workspace: str, job: str) -> builtins.list[dict[str, Any]]:
         """{scenario_id, score, passed, validity, reason, detail} of the runs that have a result, in order of
         acceptance; read a page at a time and without metadata, so that a run takes some hundred bytes. Raises
         NotFoundError."""
-        found = await self._find(workspace, job_id_or_name)
+        found = await self._find(workspace, job)
         return await outcomes(await self._store(), found)
 
-    async def results_page(
-        self, workspace: str, job_id_or_name: str, *, after: int = 0, limit: int = 1000
-    ) -> ResultsPage:
+    async def results_page(self, workspace: str, job: str, *, after: int = 0, limit: int = 1000) -> ResultsPage:
         """Up to `limit` (1 to 5000) results that follow cursor `after`, in the order in which the runs ended; `cursor`
         asks for what follows. A page without runs of a job that has ended is the last one. A page costs the same
         wherever it is. Raises NotFoundError, ValidationError."""
         if not 1 <= limit <= MAX_PAGE or after < 0:
             raise ValidationError(f"limit must be 1 to {MAX_PAGE} and after at least 0 (got {limit} and {after})")
         # the state first: of a job that had ended by then, what is read is all there is
-        found = await self._find(workspace, job_id_or_name)
+        found = await self._find(workspace, job)
         runs = await (await self._store()).page_runs(found.id, after=after, limit=limit)
         return page_answer(found, runs, after=after)
 
-    async def summary(self, workspace: str, job_id_or_name: str) -> JobSummary:
+    async def summary(self, workspace: str, job: str) -> JobSummary:
         """The results so far without the runs themselves: read a page at a time, so that a large job takes no more
         memory than a small one. Raises NotFoundError."""
-        found = await self._find(workspace, job_id_or_name)
+        found = await self._find(workspace, job)
         return await job_summary(await self._store(), found, now=self._clock.utcnow())
 
-    async def cancel(self, workspace: str, job_id_or_name: str) -> BenchmarkJob:
+    async def cancel(self, workspace: str, job: str) -> BenchmarkJob:
         """Stop the job's running sandboxes, end it and keep its results; no effect on a job that has ended. A job of
         another process is ended by that process. Raises NotFoundError."""
-        found = await self._find(workspace, job_id_or_name)
+        found = await self._find(workspace, job)
         store = await self._store()
         if not JobState(found.state).is_terminal and found.id not in self._owned:
             await store.update_job(found.id, JobChanges(cancel_requested=True), while_in=OPEN_STATES)
@@ -288,15 +286,15 @@ class BenchmarkJobs:
             await owned.wait()  # until it has given back what it holds here
         return await self._describe(workspace, found.id)
 
-    async def delete(self, workspace: str, job_id_or_name: str) -> None:
+    async def delete(self, workspace: str, job: str) -> None:
         """Delete a job that has ended, with its results and events. Raises NotFoundError, ValidationError (it runs)."""
-        found = await self._find(workspace, job_id_or_name)
+        found = await self._find(workspace, job)
         if not await (await self._store()).delete_job(found.id, while_in=ENDED_STATES):
             raise ValidationError(f"benchmark job {found.id} has not ended: cancel it first")
 
-    async def events(self, workspace: str, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
+    async def events(self, workspace: str, job: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         """What happened and happens, from the first event after cursor `after` to the job's end."""
-        job_id, cursor = (await self._find(workspace, job_id_or_name)).id, after
+        job_id, cursor = (await self._find(workspace, job)).id, after
         store = await self._store()
         while True:
             owned = self._owned.get(job_id)
@@ -482,11 +480,11 @@ class BenchmarkJobs:
         one_machine = await self._stores.is_one_machine()
         return found.id not in self._owned and self._leases.has_ended(found, one_machine=one_machine)
 
-    async def _find(self, workspace: str, job_id_or_name: str) -> StoredBenchmarkJob:
-        found = await (await self._store()).find_job(workspace, job_id_or_name)
+    async def _find(self, workspace: str, job: str) -> StoredBenchmarkJob:
+        found = await (await self._store()).find_job(workspace, job)
         if found is None:
             raise NotFoundError(
-                f"no benchmark job has the id or name {job_id_or_name!r}; `harena benchmark ls` shows what there is"
+                f"no benchmark job has the id or name {job!r}; `harena benchmark ls` shows what there is"
             )
         return await self._settled(found)
 
@@ -499,8 +497,8 @@ class BenchmarkJobs:
             self._webhooks.wake()
         return interrupted
 
-    async def _describe(self, workspace: str, job_id_or_name: str) -> BenchmarkJob:
-        found = await self._find(workspace, job_id_or_name)
+    async def _describe(self, workspace: str, job: str) -> BenchmarkJob:
+        found = await self._find(workspace, job)
         webhooks = await self._webhooks_of([found])
         return job_answer(found, now=self._clock.utcnow(), webhook=webhooks.get(found.id))
 

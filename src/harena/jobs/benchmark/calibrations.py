@@ -140,19 +140,19 @@ class Calibrations:
                 step="calibrate",
             )
 
-    async def get(self, workspace: str, calibration_id: str) -> CalibrationJob:
+    async def get(self, workspace: str, calibration: str) -> CalibrationJob:
         """How far it is. Raises NotFoundError."""
-        calibration = await (await self._store()).find_calibration(workspace, calibration_id)
-        if calibration is None:
-            raise NotFoundError(f"no calibration has the id {calibration_id!r}")
-        return await self._settled(calibration)
+        found = await (await self._store()).find_calibration(workspace, calibration)
+        if found is None:
+            raise NotFoundError(f"no calibration has the id {calibration!r}")
+        return await self._settled(found)
 
-    async def wait(self, workspace: str, calibration_id: str) -> CalibrationJob:
+    async def wait(self, workspace: str, calibration: str) -> CalibrationJob:
         """The calibration, when it has ended. Raises NotFoundError; PlatformError as the job's own wait."""
-        found = await self.get(workspace, calibration_id)
+        found = await self.get(workspace, calibration)
         if not found.ended:
-            await self._jobs.wait_for_end(workspace, calibration_id)
-        return await self.get(workspace, calibration_id)
+            await self._jobs.wait_for_end(workspace, calibration)
+        return await self.get(workspace, calibration)
 
     async def of_version(self, workspace: str, name: str, version: int) -> list[CalibrationJob]:
         """Calibrations of a version of stored scenarios, newest first."""

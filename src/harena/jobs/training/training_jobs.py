@@ -124,20 +124,20 @@ class TrainingJobs:
         name: str | None = None,
         state: str | None = None,
         trainer_type: str | None = None,
-        before: int | None = None,
+        cursor: int | None = None,
         limit: int = 100,
     ) -> TrainingJobsPage:
         """Up to `limit` (1 to 500) jobs (with this name, state and trainer type), newest first; `next_cursor` as
-        `before` asks for what follows. Raises ValidationError."""
-        if not 1 <= limit <= MAX_JOBS_PAGE or (before is not None and before < 0):
+        `cursor` asks for what follows. Raises ValidationError."""
+        if not 1 <= limit <= MAX_JOBS_PAGE or (cursor is not None and cursor < 0):
             raise ValidationError(
-                f"limit must be 1 to {MAX_JOBS_PAGE} and before at least 0 (got {limit} and {before})"
+                f"limit must be 1 to {MAX_JOBS_PAGE} and cursor at least 0 (got {limit} and {cursor})"
             )
         if state is not None and state not in tuple(TrainingState):
             raise ValidationError(f"state: {shown(state)} is none of {', '.join(TrainingState)}")
         store = await self._queue.store()
         page = await store.list_jobs(
-            workspace, name=name, state=state, trainer_type=trainer_type, before=before, limit=limit
+            workspace, name=name, state=state, trainer_type=trainer_type, before=cursor, limit=limit
         )
         return TrainingJobsPage(
             training_jobs=[training_answer(await self._queue.settled(found)) for found in page],

@@ -15,23 +15,16 @@ from harena.core.operations import benchmark_jobs as table
 from harena.core.operations.catalog import RUN
 from harena.core.records.benchmark_jobs import BenchmarkEvent, BenchmarkJob, BenchmarkResults
 from harena.core.results import RunResult
-from harena.sdk.http.calls import Calls, over_http
 from harena.sdk.http.events import followed
+from harena.sdk.http.from_table import FromTable
 from harena.sdk.http.uploads import JobUpload
 
 if TYPE_CHECKING:
     from harena.core.requests import BenchmarkJobFields, ScoreFields
 
 
-class HttpBenchmarks(Calls):
+class HttpBenchmarks(FromTable):
     """Used from one event loop."""
-
-    get_benchmark_job = over_http(table.GET)
-    list_benchmark_jobs = over_http(table.LIST)
-    benchmark_job_results_page = over_http(table.PAGE)
-    benchmark_job_summary = over_http(table.SUMMARY)
-    delete_benchmark_job = over_http(table.DELETE)
-    cancel_benchmark_job = over_http(table.CANCEL)
 
     async def score(self, request: ScoreFields) -> RunResult:
         """Send one candidate to the server to be scored, and read the envelope that it answers."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, SandboxUnavailableError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations.operation import Operation
+from harena.core.operations.sandboxes import OCTETS
 from harena.core.reconnecting import Pauses
-from harena.sdk.http.connection import CLOSED, Connection, address
+from harena.core.records.record import Record
+from harena.sdk.http.connection import CLOSED, Connection, Query, address
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -114,12 +116,39 @@ class Calls:
     async def ask(
         self, operation: Operation[Any, Coroutine[Any, Any, T]], given: Mapping[str, Any], **more: float
     ) -> T:
-        """What the operation answers; `given` has every parameter of its address."""
+        """What the operation answers; `given` has every parameter of its address, and every field of its body."""
+        path, query = await self.addressed(operation, given, **more)
+        if not operation.has_fields:
+            return await self._read(operation, self._connection.json(operation.method, path, query=query))
+        content = {one.name: _as_json(given[one.name]) for one in operation.fields()}
+        if operation.creates:
+            return await self.created(operation, content, given.get("key"))
+        return await self._read(operation, self._connection.json(operation.method, path, content=content))
+
+    async def addressed(
+        self, operation: Operation[Any, Any], given: Mapping[str, Any], **more: float
+    ) -> tuple[str, Query]:
+        """Path and query of an operation; `given` has every parameter of its address."""
         parameters = operation.parameters()
         path = await self.place(operation, **{one.name: given[one.name] for one in parameters if one.in_path})
         asked = {one.name: given[one.name] for one in parameters if not one.in_path}
-        query = {name: _written(value) for name, value in {**asked, **more}.items() if value is not None}
-        return await self._read(operation, self._connection.json(operation.method, path, query=query))
+        return path, {name: _written(value) for name, value in {**asked, **more}.items() if value is not None}
+
+    async def sent(self, operation: Operation[Any, Coroutine[Any, Any, T]], given: Mapping[str, Any]) -> T:
+        """What the operation answers to a body of bytes, which are sent as they come."""
+        path, query = await self.addressed(operation, given)
+        async with self._connection.request(
+            operation.method, path, query=query, body=given["tree"], headers={"content-type": OCTETS}
+        ) as response:
+            answer = self._connection.parsed(await response.read())
+        return cast("T", self._connection.read(cast("type[Record]", operation.answer), answer))
+
+    async def received(self, operation: Operation[Any, Any], given: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
+        """The bytes that the operation answers, piece by piece."""
+        path, query = await self.addressed(operation, given)
+        async with self._connection.request(operation.method, path, query=query) as response:
+            async for piece in response.content.iter_any():
+                yield piece
 
     async def _read(self, operation: Operation[Any, Coroutine[Any, Any, T]], asked: Awaitable[Any]) -> T:
         answer, kind = await asked, operation.answer
@@ -131,6 +160,11 @@ def _written(value: Any) -> Any:
     return [f"{name}={one}" for name, one in value.items()] if isinstance(value, Mapping) else value
 
 
+def _as_json(value: Any) -> Any:
+    """A sequence is written as a list."""
+    return [*value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
 def over_http(
     operation: Operation[P, Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
@@ -138,5 +172,27 @@ def over_http(
 
     async def asked(self: Calls, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.call(operation, *args, **kwargs)
+
+    return asked
+
+
+def uploaded(
+    operation: Operation[P, Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """The method of a client that sends bytes with this operation, as they come."""
+
+    async def asked(self: Calls, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.sent(operation, operation.arguments(*args, **kwargs))
+
+    return asked
+
+
+def downloaded(
+    operation: Operation[P, AsyncIterator[bytes]],
+) -> Callable[Concatenate[Any, P], AsyncGenerator[bytes, None]]:
+    """The method of a client that gives the bytes that this operation answers."""
+
+    def asked(self: Calls, /, *args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[bytes, None]:
+        return self.received(operation, operation.arguments(*args, **kwargs))
 
     return asked

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core.errors import NotFoundError
 from harena.core.operations import catalog as table
 from harena.core.records.catalog import ArchivedVersions, CalibrationJob, CatalogEntry, CatalogPage
-from harena.sdk.http.calls import Calls, over_http
+from harena.sdk.http.from_table import FromTable
 from harena.sdk.http.given_files import with_contents
 
 if TYPE_CHECKING:
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from harena.core.requests import CalibrationFields, EntryFields
 
 
-class HttpCatalog(Calls):
+class HttpCatalog(FromTable):
     """Stored scenarios, scoring contracts and calibrations. Used from one event loop."""
-
-    get_calibration = over_http(table.GET_CALIBRATION)
 
     async def create_catalog_entry(self, kind: CatalogKind, request: EntryFields) -> CatalogEntry:
         """Store an entry on the server; files that the request names are this machine's, and their content is sent."""

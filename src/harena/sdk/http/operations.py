@@ -41,8 +41,6 @@ from harena.sdk.http.images import HttpImages
 from harena.sdk.http.lease import LEASE_SECONDS, ClientLease
 from harena.sdk.http.registry import HttpRegistry
 from harena.sdk.http.sandbox import KnownRecords, RemoteHandle
-from harena.sdk.http.secrets import HttpSecrets
-from harena.sdk.http.snapshots import HttpSnapshots
 from harena.sdk.http.training import HttpTraining
 from harena.sdk.http.training_sources import with_sent_sources
 
@@ -55,8 +53,6 @@ class HttpOperations(
     HttpImageBuilds,
     HttpImages,
     HttpRegistry,
-    HttpSecrets,
-    HttpSnapshots,
     HttpTraining,
 ):
     """Implements `Operations`. Used from one event loop."""

@@ -11,23 +11,15 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.operations import training_jobs as table
 from harena.core.records.training_jobs import TrainingEvent, TrainingJob
 from harena.core.training_jobs import RetryFrom
-from harena.sdk.http.calls import Calls, over_http
 from harena.sdk.http.events import followed
+from harena.sdk.http.from_table import FromTable
 
 if TYPE_CHECKING:
     from harena.core.requests import TrainingJobFields
 
 
-class HttpTraining(Calls):
+class HttpTraining(FromTable):
     """Used from one event loop."""
-
-    get_training_job = over_http(table.GET)
-    list_training_jobs = over_http(table.LIST)
-    cancel_training_job = over_http(table.CANCEL)
-    delete_training_job = over_http(table.DELETE)
-    training_job_logs = over_http(table.LOGS)
-    training_job_metrics = over_http(table.METRICS)
-    training_job_artifacts = over_http(table.ARTIFACTS)
 
     async def _with_sent_sources(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """The request without paths of this machine."""
@@ -53,13 +45,6 @@ class HttpTraining(Calls):
     def training_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
         """Follow the server's event stream from the first event after `after` to the job's end."""
         return followed(self._connection, TrainingEvent, partial(self.place, table.EVENTS, job=job), after)
-
-    async def training_job_file(self, job: str, path: str) -> AsyncIterator[bytes]:
-        """Download one file of the job's folder, piece by piece."""
-        where = await self.place(table.FILE, job=job)
-        async with self._connection.request(table.FILE.method, where, query={"path": path}) as response:
-            async for piece in response.content.iter_any():
-                yield piece
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """A job's name with a slash cannot be in a path: its newest job is looked for."""
