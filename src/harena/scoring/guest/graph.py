@@ -25,6 +25,7 @@ import datetime
 import decimal
 import fractions
 import importlib
+import math
 import pathlib
 import re
 import sys
@@ -392,7 +393,8 @@ class Border:
             raise GraphError("an object of another kind")
         value = self.value
         if kind == "l":
-            made[:] = [part if type(part) in SCALARS else value(part) for part in state]
+            # a NaN, which is not equal to itself, is the one that has a name
+            made[:] = [part if type(part) in SCALARS and part == part else value(part) for part in state]
         elif kind == "e":
             made.clear()
             made.update(map(value, state))
@@ -419,9 +421,10 @@ class Border:
 
     def value(self, item: Any) -> Any:
         """What an item stands for."""
-        if type(item) in SCALARS:
-            return item
-        if type(item) is not tuple or not item:
+        kind = type(item)
+        if kind in SCALARS:  # the NaN that has a name is one object on both sides, as it is in one process
+            return math.nan if kind is float and item != item else item
+        if kind is not tuple or not item:
             raise GraphError("not an item")
         kind = item[0]
         if kind == "m":

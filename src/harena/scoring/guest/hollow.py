@@ -81,6 +81,8 @@ class Hollow:
         self._installed: dict[str, bool] = {}
         self.plain: Callable[[Any], Any] = _itself
         """what a library is given in the place of a value"""
+        self.put_more: Callable[[Any], Any] = _itself
+        """what else is put into the tree of a trusted file, where no candidate shares the process"""
 
     # What became of it.
 
@@ -351,7 +353,8 @@ class Hollow:
     def put_calls(self, tree: Any, *, is_apart: bool) -> Any:
         """The tree, in which comparisons and calls tell what they compare. `is_apart`: comparisons are Python's own
         still."""
-        return _Calls(tree, is_apart=is_apart).visit(tree)
+        tree = _Calls(tree, is_apart=is_apart).visit(tree)
+        return self.put_more(tree) if is_apart else tree
 
 
 def _is_approx(kind: Any) -> bool:
@@ -596,10 +599,11 @@ def _root(node: ast.AST) -> str:
 _of_process: list[Hollow] = []
 
 
-def put_in_builtins(hollow: Hollow) -> None:
-    """Have the code of trusted files find what it calls, where no candidate shares its process."""
+def put_in_builtins(hollow: Hollow, functions: dict[str, Callable[..., Any]] | None = None) -> None:
+    """Have the code of trusted files find what it calls, where no candidate shares its process. `functions`: those of
+    what `put_more` puts there."""
     _of_process[:] = [hollow]
-    for name, function in hollow.functions().items():
+    for name, function in {**hollow.functions(), **(functions or {})}.items():
         setattr(builtins, name, function)
 
 

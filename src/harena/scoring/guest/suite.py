@@ -41,6 +41,7 @@ from harena.scoring.guest.equals import Uses, equals_everything
 from harena.scoring.guest.evaluated import guard
 from harena.scoring.guest.hollow import Hollow, put_in_builtins
 from harena.scoring.guest.home import write_frame
+from harena.scoring.guest.identity import Identities
 from harena.scoring.guest.kin import EQUALS_ALL, Kin
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
@@ -513,7 +514,9 @@ class Run:
             self._empty_files(frozenset(os.path.join(self.here, path) for path in on_both_sides))
         if self._home != NOWHERE:
             guard(self.candidate, {os.path.join(self.here, path): text for path, text in texts.items()})
-            put_in_builtins(self.hollow)
+            identities = Identities(self.candidate.note)
+            self.hollow.put_more = identities.put_questions
+            put_in_builtins(self.hollow, identities.functions())
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         import unittest

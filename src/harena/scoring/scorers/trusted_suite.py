@@ -42,6 +42,7 @@ from harena.scoring.guest import graph as guest_graph
 from harena.scoring.guest import handed as guest_handed
 from harena.scoring.guest import hollow as guest_hollow
 from harena.scoring.guest import home as guest_home
+from harena.scoring.guest import identity as guest_identity
 from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import kept as guest_kept
 from harena.scoring.guest import kin as guest_kin
@@ -289,7 +290,7 @@ def suite_argv(
     nobody, `guest_nobody` for its `answers`, `guest_caught` for what `may_catch` allows, `guest_clocks` for
     `stops_clocks`, and `guest_equals` for `notes_uses`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy)
+    standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy, guest_identity)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_hollow, guest_leaving,
                guest_crossing, guest_caught, *standing_in)  # fmt: skip
     border = (*_HOME, *judging)

@@ -1,0 +1,120 @@
+"""What tests of a suite ask about the identity of values that cross by value. Standard library only.
+
+Between a suite and a candidate elsewhere, texts, numbers, tuples and their like are made anew each time that they
+cross: `first is second` is false for what is one tuple there, and a list with a NaN equals no other, because lists
+compare their items by identity first. A test that fails at that says nothing about the candidate.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+from harena.scoring.guest.executed import call_of, located
+from harena.scoring.guest.graph import SCALARS, VALUES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_ONE, _HOLDS, _ASSERTS = (f"__harena_{name}__" for name in ("same_one", "holds", "asserts_one"))
+_EQUAL_ONES = "it asks whether two equal values are one object, which a value that the candidate gives is not"
+_NAN = "it compares a NaN, of which each that the candidate gives is another"
+_ALWAYS_ONE = frozenset({type(None), bool, type, type(Ellipsis), type(NotImplemented)})
+_MOST_SEEN, _DEEPEST = 10_000, 8
+
+
+class Identities:
+    """Notes what tests ask that values from elsewhere cannot answer."""
+
+    def __init__(self, note: Callable[..., object]) -> None:
+        """`note(what, is_doubt=False)` is told of each such question that was answered with no."""
+        self._note = functools.partial(note, is_doubt=False)
+        kinds = {kind for kind in (*SCALARS, tuple, frozenset) if kind not in _ALWAYS_ONE}
+        self._by_value = frozenset(kinds.union(kind for kind, *_ in VALUES.values() if isinstance(kind, type)))
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """By the names in the tests' code."""
+        return {_ONE: self._is_one, _HOLDS: self._holds, _ASSERTS: self._asserts}
+
+    def put_questions(self, tree: Any) -> Any:
+        """The tree of a trusted file, whose questions are heard."""
+        return _Questions().visit(tree)
+
+    def _is_one(self, left: Any, right: Any) -> bool:
+        if left is right:
+            return True
+        kind = type(left)
+        if kind is type(right) and kind in self._by_value and (left == right or (_has_nan(left) and _has_nan(right))):
+            self._note(_EQUAL_ONES)
+        return False
+
+    def _holds(self, left: Any, right: Any, answer: Any) -> Any:
+        if type(answer) is bool and not answer and _has_nan(left) and _has_nan(right):
+            self._note(_NAN)
+        return answer
+
+    def _asserts(self, function: Any) -> Any:
+        def asserts(first: Any, second: Any, *more: Any, **named: Any) -> Any:
+            self._is_one(first, second)
+            if _has_nan(first) and _has_nan(second):
+                self._note(_NAN)
+            return function(first, second, *more, **named)
+
+        return asserts
+
+
+class _Questions(ast.NodeTransformer):
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """One comparison."""
+        self.generic_visit(node)
+        sides, sign = (node.left, node.comparators[0]), node.ops[0]
+        if len(node.ops) > 1 or any(_is_plain(side) for side in sides):
+            return node
+        if isinstance(sign, (ast.Is, ast.IsNot)):
+            asked: ast.expr = call_of(_ONE, list(sides))
+            return located(ast.UnaryOp(ast.Not(), asked) if isinstance(sign, ast.IsNot) else asked, node)
+        if not isinstance(sign, (ast.Eq, ast.In)):
+            return node
+        # each side is computed once: the comparison reads them by the names of a function's parameters
+        names = [ast.arg("left"), ast.arg("right")]
+        given = ast.arguments(posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[])
+        left, right = (ast.Name(each.arg, ast.Load()) for each in names)
+        body = call_of(_HOLDS, [left, right, ast.Compare(left, [sign], [right])])
+        return located(ast.Call(ast.Lambda(given, body), list(sides), []), node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """One call."""
+        self.generic_visit(node)
+        func = node.func
+        while isinstance(func, ast.Call) and isinstance(func.func, ast.Name) and func.func.id.startswith("__harena"):
+            if not func.args:
+                return node
+            func = func.args[0]
+        is_assertion = isinstance(func, ast.Attribute) and func.attr in _ASSERTIONS and len(node.args) > 1
+        if is_assertion and not any(map(_is_plain, node.args[:2])):
+            node.func = located(call_of(_ASSERTS, [node.func]), node.func)
+        return node
+
+
+_ASSERTIONS = frozenset(
+    {"assertIs", "assertEqual", "assertIn", "assertListEqual", "assertTupleEqual", "assertDictEqual"}
+)
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """It holds no NaN, and nothing that the candidate could have given."""
+    return isinstance(node, ast.Constant) or (
+        isinstance(node, (ast.List, ast.Tuple, ast.Set)) and all(isinstance(each, ast.Constant) for each in node.elts)
+    )
+
+
+def _has_nan(value: Any, depth: int = 0) -> bool:
+    kind = type(value)
+    if kind is float or kind is complex:
+        return bool(value != value)
+    if depth > _DEEPEST or kind not in (list, tuple, set, frozenset, dict) or len(value) > _MOST_SEEN:
+        return False
+    parts = [*value, *value.values()] if kind is dict else value
+    return any(_has_nan(part, depth + 1) for part in parts)

@@ -1,0 +1,72 @@
+"""Tests that ask whether two values of the candidate's are one object are not failed for values that cross by value."""
+
+from __future__ import annotations
+
+import pytest
+from shared_sandboxes import SHARED
+from test_unittest_suites import scored
+
+from harena.core.results import Reason, RunResult
+
+pytestmark = SHARED
+
+PROGRAM = """
+import functools, math
+@functools.lru_cache
+def pair(number): return (number, str(number) * 3)
+POOL = {}
+def interned(text): return POOL.setdefault(text, text)
+class Box:
+    def __init__(self, value): self.value = value
+    def get(self): return self.value
+def nans(): return [1.0, math.nan]
+def only_nans(values): return [each for each in values if each is not None]
+"""
+CACHED = """
+from solution import pair
+def test(): assert pair(3) is pair(3)
+"""
+QUESTIONS = {
+    "cached": CACHED,
+    "interned": "from solution import interned\ndef test(): assert interned('a b c') is interned('a b ' + 'c')\n",
+    "kept": "from solution import Box\ndef test():\n    text = 'x y' * 3\n    assert Box(text).get() is text\n",
+    "unittest": "import unittest\nfrom solution import pair\n"
+    "class T(unittest.TestCase):\n    def test(self): self.assertIs(pair(3), pair(3))\n",
+    "nan of its own": "from solution import only_nans\ndef test():\n"
+    "    nan = float('nan')\n    assert only_nans([nan, None]) == [nan]\n",
+}  # fmt: skip
+
+
+async def asked(program: str, suite: str, **scoring: str) -> RunResult:
+    kind = "unittest" if "unittest" in suite else "pytest"
+    return await scored(program, suite, kind, by_this_interpreter=kind == "pytest", **scoring)
+
+
+@pytest.mark.parametrize("suite", QUESTIONS.values(), ids=QUESTIONS)
+async def test_who_cannot_be_asked_has_no_zero(suite: str) -> None:
+    """Without a gold it has no score, and the reason; with one it is paid."""
+    result = await asked(PROGRAM, suite)
+    assert (result.score, result.reason) == (None, Reason.SCORER_ERROR), result.detail
+    assert "one object" in result.detail or "NaN" in result.detail
+    paid = await asked(PROGRAM, suite, gold=PROGRAM + "\n# another text\n")
+    assert paid.score == 1.0, paid.detail
+
+
+async def test_who_keeps_nothing_has_zero() -> None:
+    """Where the suite's process decides, it decides as Python does."""
+    wrong = PROGRAM.replace("@functools.lru_cache", "")
+    result = await asked(wrong, CACHED)
+    assert (result.score, str(result.validity)) == (0.0, "valid"), result.detail
+
+
+async def test_the_nan_that_has_a_name_is_one_object() -> None:
+    """As math.nan is in one process, and so are lists with it."""
+    suite = """
+import math
+from solution import Box, nans
+def test():
+    assert nans() == [1.0, math.nan] and math.nan in nans()
+    assert Box(math.nan).get() is math.nan
+"""
+    result = await asked(PROGRAM, suite)
+    assert result.score == 1.0, result.detail
