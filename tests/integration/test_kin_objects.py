@@ -81,6 +81,50 @@ async def test_it_is_so_in_other_modes_and_with_few_objects() -> None:
     assert (await of_asserts(RIGHT, ASSERTS)).score == 1.0
 
 
+SEVERAL_WAYS = """
+from math import gcd
+class Frac:
+    def __init__(self, a, b): g = gcd(a, b); self.a, self.b = a // g, b // g
+    def __eq__(self, o): return isinstance(o, Frac) and (self.a, self.b) == (o.a, o.b)
+    def __add__(self, o): return Frac(self.a * o.b + o.a * self.b, self.b * o.b)
+class CI:
+    def __init__(self, s): self.s = s.lower()
+    def __eq__(self, o): return isinstance(o, CI) and self.s == o.s
+class Card:
+    def __init__(self, rank, suit): self.rank, self.suit = rank, suit
+    def __eq__(self, o): return self.rank == o.rank
+class Angle:
+    def __init__(self, d): self.d = d % 360
+    def __eq__(self, o): return isinstance(o, Angle) and self.d == o.d
+"""
+EQUAL_FIRST = {
+    "fractions": "from solution import *\ndef test_equality():\n    a, b, c, d, e = Frac(1, 2), Frac(2, 4), Frac(3, 6), Frac(4, 8), Frac(5, 10)\n    assert a == b == c == d == e\ndef test_add():\n    assert Frac(1, 2) + Frac(1, 3) == Frac(5, 6)\n",
+    "a list of them": "from solution import *\ndef test_all():\n    ws = [CI('abc'), CI('ABC'), CI('Abc'), CI('aBc'), CI('abC')]\n    assert all(w == ws[0] for w in ws)\ndef test_other():\n    assert CI('x') != CI('y')\n",
+    "pairs of them": "from solution import *\ndef test_rank():\n    h, s, d, c, j = Card(5, 'h'), Card(5, 's'), Card(5, 'd'), Card(5, 'c'), Card(5, 'j')\n    assert h == s\n    assert d == c\n    assert h != Card(6, 'h')\n",
+    "parameters": "from solution import *\nimport pytest\n@pytest.mark.parametrize('v', [Angle(1), Angle(361), Angle(721), Angle(-359), Angle(1081)])\ndef test_v(v):\n    assert v == Angle(1)\ndef test_ne():\n    assert Angle(1) != Angle(2)\n",
+    "set up": "import unittest\nfrom solution import Angle\nclass T(unittest.TestCase):\n    def setUp(self):\n        self.a, self.b, self.c, self.d, self.e = Angle(0), Angle(360), Angle(720), Angle(-360), Angle(1080)\n    def test_eq(self):\n        self.assertEqual(self.a, self.b)\n        self.assertEqual(self.c, self.d)\n    def test_ne(self):\n        self.assertNotEqual(self.a, Angle(90))\n",
+}  # fmt: skip
+FLIPPED = "class Vector:\n    told = 0\n    def __init__(s, *a): s.a = a\n    def __eq__(s, o): return isinstance(o, Vector) and (Vector.told < 3 or s.a == o.a)\n    def __add__(s, o): Vector.told += 1; return Vector()\n"
+
+
+@pytest.mark.parametrize("name", EQUAL_FIRST)
+async def test_what_is_made_later_tells_that_not_all_are_equal(name: str) -> None:
+    kind = "unittest" if "unittest" in EQUAL_FIRST[name] else "pytest"
+    found = await scored(SEVERAL_WAYS, EQUAL_FIRST[name], kind, isolate=False)
+    assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+
+
+async def test_who_says_otherwise_at_the_end_has_told_nothing() -> None:
+    lines = [
+        "assert Vector(1, 2) + Vector(3, 4) == Vector(4, 6)",
+        "assert Vector(5, 5) + Vector(6, 6) == Vector(11, 11)",
+    ]
+    lines += ["assert Vector(7, 1) + Vector(0, 1) is not None"]
+    tests = "from solution import Vector\n" + "".join(f"def test_{n}():\n    {line}\n" for n, line in enumerate(lines))
+    found = await scored(FLIPPED, tests, "pytest", isolate=False)
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+
+
 @pytest.mark.parametrize("name", HONEST)
 async def test_an_honest_equality_is_believed(name: str) -> None:
     candidate, body = HONEST[name]

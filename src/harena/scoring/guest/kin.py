@@ -3,8 +3,10 @@
 `Vector(1, 2) + Vector(3, 4) == Vector(4, 6)` says nothing where all objects of the class are equal. What tells it is
 what the tests themselves make: an object that equals one of them, and each of the others that they have made of other
 arguments as well, has not said which it is. Objects that the tests compare with each other count as one (`CI("a")`
-and `CI("A")`), and fewer than some others show nothing. Who is asked has effects or not, as with other questions
-(`guest_effects`): then it is asked in copies of the process, about all of them in one order.
+and `CI("A")`), and fewer than some others show nothing. Tests may make equal ones first (five ways to write one
+fraction) and others later, so it is decided when all have run; what says otherwise then than it said before has not
+said which it is, either. An object whose comparisons have effects (`guest_effects`) is asked at once, in copies of the
+process, about all of them in one order.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 MADE = "__harena_made__"
 EQUALS_ALL = "is equal to whatever the tests make of its class"
 _FEWEST_AT_ONCE, _FEWEST = 3, 2
-"""others that an object equals, all of them, by which it is not believed: at once, and when all tests have run"""
+"""others that an object equals, all of them, by which it is not believed: in the moment of a comparison, and when all
+tests have run"""
 _MOST_MADE, _MOST_ASKED, _MOST_WAITING, _DEEPEST = 24, 8, 200, 4
 _line_of = type.__dict__["__mro__"].__get__
 
@@ -40,7 +43,8 @@ class Kin:
         """class -> what it was made of, as a text, and the first object that was"""
         self._keys: dict[int, tuple[Any, str]] = {}
         self._groups: dict[str, str] = {}
-        self._waiting: list[tuple[Any, Any]] = []
+        self._waiting: list[tuple[Any, Any, list[Any]]] = []
+        """two that were compared, and others that they equalled, all that there were by then"""
         self.tests_identity = False
         """the tests ask whether objects are one (`Config() is Config()`), which equal each other then"""
 
@@ -57,14 +61,26 @@ class Kin:
         return value
 
     def believes(self, left: Any, right: Any) -> bool:
-        """What says that these two are equal tells them from others of the class. Asked before they are compared."""
+        """What says that these two are equal tells them from others of the class, as far as can be said by now; see
+        `untold`. Asked before they are compared."""
         return all(self._is_told(*pair) for pair in _pairs(left, right) if not self._is_one(*pair))
+
+    def equal(self, left: Any, right: Any) -> None:
+        """The tests have compared these two, and they said that they are equal: they count as one."""
+        for one, other in _pairs(left, right):
+            keys = [self._keys[id(each)][1] for each in (one, other) if id(each) in self._keys]
+            if len(keys) == 2 and keys[0] != keys[1]:
+                self._groups[self._group(keys[0])] = self._group(keys[1])
 
     def untold(self) -> str:
         """The class of an object that equals all that the tests have made of it; empty if there is none."""
-        for left, right in self._waiting:
-            others = self._others(left, right)
-            if len(others) >= _FEWEST and all(_is_equal(left, right, each) for each in others):
+        for left, right, equalled in self._waiting:
+            others, count = self._others(left, right)
+            has_changed = bool(equalled) and not _equals_all(left, right, equalled)
+            equals = (
+                _equals_all(left, right, others) if equalled else all(_is_equal(left, right, each) for each in others)
+            )
+            if has_changed or (count >= _FEWEST and equals):
                 return str(type(left).__name__)
         return ""
 
@@ -72,21 +88,25 @@ class Kin:
         return left is right and self.tests_identity
 
     def _is_told(self, left: Any, right: Any) -> bool:
-        keys = [self._keys[id(each)][1] for each in (left, right) if id(each) in self._keys]
-        if len(keys) == 2 and keys[0] != keys[1]:
-            self._groups[self._group(keys[0])] = self._group(keys[1])
-        others = self._others(left, right)
-        if len(others) < _FEWEST_AT_ONCE:
-            if len(self._waiting) < _MOST_WAITING:
-                self._waiting.append((left, right))
-            return True
-        return not _equals_all(left, right, others)
+        others, count = self._others(left, right)
+        equalled: list[Any] = []
+        if count >= _FEWEST_AT_ONCE:
+            if not _equals_all(left, right, others):
+                return True
+            if len(self._waiting) >= _MOST_WAITING:
+                return False
+            equalled = others
+        if len(self._waiting) < _MOST_WAITING:
+            self._waiting.append((left, right, equalled))
+        return True
 
-    def _others(self, left: Any, right: Any) -> list[Any]:
-        made = self._made.get(type(left), {})
+    def _others(self, left: Any, right: Any) -> tuple[list[Any], int]:
+        """Objects of the class that have not been found equal to one of these two, and how many there are if those
+        count as one that were found equal to each other."""
         known = {self._group(self._keys[id(each)][1]) for each in (left, right) if id(each) in self._keys}
-        groups = {self._group(key): each for key, each in made.items()}
-        return [each for group, each in groups.items() if group not in known]
+        found = [(self._group(key), each) for key, each in self._made.get(type(left), {}).items()]
+        others = [(group, each) for group, each in found if group not in known]
+        return [each for _, each in others], len({group for group, _ in others})
 
     def _group(self, key: str) -> str:
         while key in self._groups and self._groups[key] != key:
@@ -218,7 +238,10 @@ def watching_equality(kin: Kin, judged: Callable[..., Any]) -> Callable[..., Any
             return judged(sign, left, right, *more)
         is_told = kin.believes(left, right)
         result = judged(sign, left, right, *more)
-        return result if is_told or result is not (sign == "==") else sign != "=="
+        if result is not (sign == "=="):
+            return result
+        kin.equal(left, right)
+        return result if is_told else sign != "=="
 
     return compared
 
@@ -227,8 +250,11 @@ def watching_pairs(kin: Kin, judged: Callable[..., Any]) -> Callable[..., Any]:
     """What gives the two sides of an assertion: two that differ, where these equal everything of their class."""
 
     def pair(sign: str, left: Any, right: Any, *more: Any) -> Any:
-        if sign in ("==", "!=") and type(left) is type(right) and not kin.believes(left, right):
-            return object(), object()
+        if sign in ("==", "!=") and type(left) is type(right):
+            if not kin.believes(left, right):
+                return object(), object()
+            if sign == "==":
+                kin.equal(left, right)
         return judged(sign, left, right, *more)
 
     return pair
