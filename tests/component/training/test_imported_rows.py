@@ -216,3 +216,24 @@ def test_an_instruction_and_its_input_are_one_prompt(tmp_path: Path) -> None:
     assert [row.prompt for row in made] == ["Translate.\n\nSand", "Say hello.", "1 + 1"]
     assert [text_pair_of(row)[0] for row in rows] == [row.prompt for row in made]
     assert made[0].metadata == {}
+
+
+async def test_rows_of_math_are_prompts_that_math_v1_rewards(tmp_path: Path) -> None:
+    """As the data set has them, as MATH-500 has, and with the answer alone; the solution is never part of a prompt."""
+    worked = "We add: $\\boxed{3}$ no. So it is $\\boxed{\\frac{1}{2}}$."
+    row = {"problem": "What is $1/4+1/4$?", "level": "Level 1", "type": "Algebra", "solution": worked}
+    for given in (row, {**row, "answer": "\\frac12", "unique_id": "a/1.json"}, {**row, "answer": " "}):
+        made = prompt_row_of(given, id="1")
+        assert (made.prompt, made.metadata.get("level")) == ("What is $1/4+1/4$?", "Level 1")
+        rewards = [(await boxed_answer().reward(made, f"\\boxed{{{said}}}")).value for said in ("1/2", "3", "2")]
+        assert rewards == [1.0, 0.0, 0.0]
+        assert read_part(written(tmp_path, given), split=None)["reward_recipe"] == "math_v1"
+        assert text_pair_of(given) == (made.prompt, worked)
+    alone = prompt_row_of({"problem": "1+1?", "answer": "2"}, id="1")
+    assert (alone.prompt, alone.expected_output) == ("1+1?", "2")
+
+
+@pytest.mark.parametrize("row", [{"problem": "p", "solution": "def f(): ..."}, {"problem": " ", "answer": "2"}])
+def test_rows_that_only_look_like_those_of_math_are_left_as_they_are(row: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="it has no prompt"):
+        prompt_row_of(row, id="1")

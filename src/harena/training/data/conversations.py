@@ -8,6 +8,7 @@ ValueError, whose text says what is wrong with it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ PROMPT_FIELDS = ("prompt", "input", "question", "task_prompt")
 ANSWER_FIELDS = ("completion", "expected_output", "target", "answer", "output")
 ROLES = ("system", "developer", "user", "assistant", "tool")
 _OF_SOURCE = {"agent": "assistant", "user": "user", "system": "system"}
+_BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])")
 _KEPT = ("reasoning_content", "tool_call_id", "name")
 
 
@@ -57,6 +59,24 @@ def asked_in(values: Mapping[str, Any]) -> tuple[str, Any] | None:
     ):
         return "instruction", "\n\n".join(filter(None, (instruction, beside)))
     return given(values, PROMPT_FIELDS)
+
+
+def of_mathematics(values: Mapping[str, Any], *, to_learn: bool = False) -> Mapping[str, Any]:
+    r"""A row as MATH has them, with usual names: `problem`, and a worked `solution` whose last box is the right answer
+    unless `answer` is; or `problem` and `answer`. `to_learn`: it is answered by the solution. Others as they are."""
+    problem, solution, answer = (values.get(name) for name in ("problem", "solution", "answer"))
+    is_solved = isinstance(solution, str) and _BOX.search(solution) is not None
+    is_answered = isinstance(answer, str) and bool(answer.strip())
+    is_asked = any(values.get(name) is not None for name in ("messages", "steps", "instruction", *PROMPT_FIELDS))
+    if not isinstance(problem, str) or not problem.strip() or is_asked or not (is_solved or is_answered):
+        return values
+    rest = {name: value for name, value in values.items() if name not in ("problem", "solution", "answer")}
+    if not is_solved:
+        return {**rest, "prompt": problem, "answer": answer}
+    if to_learn:
+        return {**rest, "prompt": problem, "completion": solution}
+    boxed = f"\\boxed{{{answer}}}" if is_answered else solution
+    return {**rest, "prompt": problem, "expected_output": boxed, "own_solution": solution}
 
 
 def conversation_of(values: Mapping[str, Any]) -> Conversation:
@@ -104,6 +124,7 @@ def prompt_conversation_of(values: Mapping[str, Any]) -> Conversation:
 
 
 def _prompt_and_answer(values: Mapping[str, Any]) -> tuple[tuple[str, Any], tuple[str, Any]]:
+    values = of_mathematics(values, to_learn=True)
     prompt, answer = asked_in(values), given(values, ANSWER_FIELDS)
     if prompt is None:
         there_are = f"; its fields are {', '.join([*map(str, values)][:8])}" if values else ""

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harena.training.data.conversations import ANSWER_FIELDS, asked_in, given
+from harena.training.data.conversations import ANSWER_FIELDS, asked_in, given, of_mathematics
 
 OWN_SOLUTION = "own_solution"
 """field of a prompt row: the data set's right answer; it says how long answers are, and is never part of a prompt"""
@@ -89,7 +89,7 @@ def imported(values: Mapping[str, Any], *, form: str | None = None) -> Mapping[s
     else:
         fitting = [one for one in FAMILIES if one.name == form]
     if not fitting:
-        return values
+        return of_mathematics(values)
     if len(fitting) > 1:
         names = " and ".join(one.name for one in fitting)
         raise ValueError(f"it has the shape of the formats {names}: store it with its format (`harena scenario push`)")
