@@ -15,6 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from harena.training.rewards.answer_forms import (
+    interval_of,
+    last_side,
+    other_units,
+    same_curve,
+    usual_form,
+    without_preface,
+)
 from harena.training.rewards.final_number import NO_UNITS
 from harena.training.rewards.maths import (
     FormulaError,
@@ -30,7 +38,9 @@ from harena.training.rewards.maths import (
 
 _SAID = "\x01"
 """before words of a text, which are no variables"""
-_BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])[ ]*")
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox|bbox(?:\[[^\[\]]{0,40}\])?)(?![A-Za-z])[ ]*\n?")
+_DENIED = re.compile(r"\b(?:not|never|isn't|isn\u2019t)[ \t]*(?:\$|\\[(\[])?[ \t]*$", re.IGNORECASE)
+_BEFORE_A_BOX = 40
 _SENTENCE = re.compile(r"[.!?;:](?:\s|\$)|\n")
 _MOST_READ = 200_000
 """characters of an answer, from its end"""
@@ -38,6 +48,7 @@ _MOST_BOXES = 64
 _LONGEST_ANSWER = 1_000
 _MOST_PARTS = 64
 _DEEPEST = 8
+_FRACTION_SIGNS = (("\u00bd", 1, 2), ("\u2153", 1, 3), ("\u2154", 2, 3), ("\u00bc", 1, 4), ("\u00be", 3, 4))
 _SIGNS = str.maketrans(
     {
         **dict.fromkeys("\u2212\u2013\u2010\u2011\uff0d", "-"),
@@ -58,6 +69,7 @@ _SIGNS = str.maketrans(
         "\u00b2": "^2",
         "\u00b3": "^3",
         "\u03b8": "\\theta ",
+        **{sign: f"\\frac{{{above}}}{{{below}}}" for sign, above, below in _FRACTION_SIGNS},
         "\uff0c": ",",
         "\uff08": "(",
         "\uff09": ")",
@@ -102,14 +114,25 @@ _UNIT = re.compile(
 )
 """a word that is a unit where it stands behind a number without saying that it is a text"""
 _LONGEST_UNIT = 60
+_UNITS_RAISED = re.compile(r"(\x01[ ]*[A-Za-z\u00b5\u03a9/ .]{1,30})\^[ ]*\{?[ ]*-?[1-4][ ]*\}?")
+_UNIT_IN_BRACKETS = re.compile(r"(\x01[^\x01()\d]{0,30})\(([A-Za-z ]{1,30})\)[ ]*$")
 _RAISED = re.compile(r"[ ]*\^[ ]*\{?[ ]*[23][ ]*\}?$")
+_WORD = re.compile(r"[A-Z]?[a-z]{2,30}")
+_INDEX = r"(?:_\{?\w+\}?)?"
 _NAMED = re.compile(
-    r"^(?:[A-Za-z]{1,2}|\\[a-z]+)(?:_\{?\w+\}?)?(?:\([a-z](?:,[a-z])*\))?'?[ ]*(?:=|\\in(?![A-Za-z]))[ ]*"
+    rf"^[ \x01]*(?:\((?:[A-Za-z]{_INDEX}[ ]*,[ ]*){{1,9}}[A-Za-z]{_INDEX}\)"
+    rf"|(?:[A-Za-z]{{1,2}}|\\[a-z]+){_INDEX}(?:[ ]*\^[ ]*\{{-1\}}[ ]*)?(?:\([a-z](?:,[a-z])*\))?'?)"
+    r"[ ]*(?:=|\\in(?![A-Za-z]))[ ]*"
 )
-_BASE = re.compile(r"^(-?\w+)_\{?(\d{1,2}|\\text\{[a-z]+\})\}?$")
-_MATRIX = re.compile(r"^\\begin\{([pbBvV]?matrix|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{\1\}$", re.DOTALL)
+_BASE_NAMES = dict(
+    zip(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), map(str, range(2, 11)), strict=True)
+)
+_BASE = re.compile(rf"^\(?(-?\w+?)\)?[ ]*_[ ]*\{{?[ \x01]*(\d{{1,2}}|{'|'.join(_BASE_NAMES)})[ ]*\}}?$")
+_MATRIX = re.compile(r"^\\begin\{([pbBvV]?(?:small)?matrix|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{\1\}$", re.DOTALL)
 _AND = re.compile(r"[ \x01]*(?:,[ \x01]*)?(?<![A-Za-z\\])(?:and|or)(?![A-Za-z])[ ]*|[ ]*;[ ]*")
-_CHOICE = re.compile(r"^\(?([A-Z])\)?\.?$")
+_CHOICE = re.compile(r"^[ \x01]*\(?([A-Z])\)?\.?$")
+_CHOSEN = re.compile(r"^[ \x01]*\(?([A-Z])\)")
+_OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?<![A-Za-z])(?:[A-Z]\)|or|and|not)(?![A-Za-z])")
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -118,7 +141,11 @@ def last_box(text: str) -> str | None:
     else: none of them is the answer alone. None where there is no box that says something."""
     text = text[-_MOST_READ:]
     found = [(box, *_braced(text, box.end())) for box in list(_BOX.finditer(text))[-_MOST_BOXES:]]
-    boxes = [(box.start(), end, said) for box, said, end in found if said]
+    boxes = [
+        (box.start(), end, said)
+        for box, said, end in found
+        if said and not _DENIED.search(text[max(0, box.start() - _BEFORE_A_BOX) : box.start()])
+    ]
     if not boxes:
         return None
     begin, _, last = boxes[-1]
@@ -163,8 +190,10 @@ def same_answer(wanted: str, said: str, depth: int = 0) -> bool:
     one, other = _plain(wanted), _plain(said)
     if not one or not other:
         return wanted.strip() == said.strip() and bool(wanted.strip())
-    if _squeezed(one) == _squeezed(other):
+    if _squeezed(one) == _squeezed(other) or _is_one_word(one, other):
         return True
+    if not depth and other_units(wanted, said):
+        return False
     return any(
         _same(first, second, depth)
         for first in dict.fromkeys((one, _without_commas(one)))
@@ -174,15 +203,16 @@ def same_answer(wanted: str, said: str, depth: int = 0) -> bool:
 
 def _plain(text: str) -> str:
     """Without all that only says how it looks."""
-    text = _LOOKS.sub(" ", _THOUSANDS_OF_LATEX.sub(",", _CURRENCY.sub("", text.translate(_SIGNS))))
+    text = usual_form(text.translate(_SIGNS))
+    text = _LOOKS.sub(" ", _THOUSANDS_OF_LATEX.sub(",", _CURRENCY.sub("", text)))
     text = _FRACTIONS.sub(r"\\frac", text)
     for pattern, name in _NAMES:
         text = pattern.sub(name, text)
     text = _DEGREES.sub("", text)
     for _ in range(3):
         text = _WORDS.sub(f" {_SAID}\\1 ", text)
-    text = re.sub(r"[ \t\n]+", " ", text).strip()
-    while text.endswith((".", ",", ":")) and len(text) > 1:
+    text = without_preface(re.sub(r"[ \t\n]+", " ", text).strip())
+    while text.endswith((".", ",", ":", "\\")) and len(text) > 1:
         text = text[:-1].rstrip()
     return _outer_braces(text)
 
@@ -205,18 +235,39 @@ def _without_commas(text: str) -> str:
     return _SPACED_THOUSANDS.sub(lambda found: found[0].replace(" ", ""), text)
 
 
+def _is_one_word(one: str, other: str) -> bool:
+    words = [text.strip(f" {_SAID}") for text in (one, other)]
+    return words[0].casefold() == words[1].casefold() and any(map(_WORD.fullmatch, words))
+
+
 def _same(one: str, other: str, depth: int) -> bool:
+    if ("=" in other and "=" not in one) or ("\\approx" in other and "\\approx" not in one):
+        last = last_side(other)
+        if last is not None:
+            return same_answer(one, last, depth + 1)
     names = [_NAMED.match(text) for text in (one, other)]
     if all(names) and _squeezed(names[0][0]) != _squeezed(names[1][0]):  # type: ignore[index]
         return False
-    one, other = (_outer_braces(_NAMED.sub("", text)) for text in (one, other))
+    one, other = (_outer_braces(_without_name(text)) for text in (one, other))
     if "=" in one and "=" in other:
-        return _same_equation(one, other)
-    for read in (_lists, _unions, _tuples, _matrices):
+        return _same_equation(one, other) or same_curve(one, other)
+    intervals = [interval_of(text) for text in (one, other)]
+    if len({found[0] for found in intervals if found is not None}) == 1:
+        one, other = (text if found is None else found[1] for text, found in zip((one, other), intervals, strict=True))
+    for read in (_lists, _unions, _matrices, _tuples):
         found = read(one, other, depth)
         if found is not None:
             return found
     return _same_number(one, other)
+
+
+def _without_name(text: str) -> str:
+    """The text without the name of what it is: `x =`, `(x, y) =`. Not one of several, nor names in an order of their own."""
+    found = _NAMED.match(text)
+    if found is None or text.count("=") > 1:
+        return text
+    named = re.findall("[A-Za-z]+", found[0]) if found[0].lstrip(" \x01").startswith("(") else []
+    return text[found.end() :] if named == sorted(named) else text
 
 
 def _same_equation(one: str, other: str) -> bool:
@@ -276,7 +327,10 @@ def _lists(one: str, other: str, depth: int) -> bool | None:
 
 
 def _bare_tuple(text: str, parts: Sequence[str], depth: int) -> bool:
-    """`(1,2)` and `1, 2`."""
+    """`(1,2)`, `1, 2` and `x = 1, y = 2`."""
+    named = [_NAMED.match(part) for part in parts]
+    if all(named) and len({found[0] for found in named if found}) == len(parts):
+        parts = sorted(parts)
     if not (text.startswith("(") and text.endswith(")")):
         return False
     return _same_row(_split(text[1:-1], ","), parts, depth)
@@ -317,6 +371,10 @@ def _tuples(one: str, other: str, depth: int) -> bool | None:
 
 
 def _matrices(one: str, other: str, depth: int) -> bool | None:
+    one, other = (
+        text[1:-1].strip() if text[:1] in ("(", "[") and text[1:].lstrip().startswith("\\begin{") else text
+        for text in (one, other)
+    )
     found = [_MATRIX.match(text) for text in (one, other)]
     if not any(found):
         return None
@@ -341,10 +399,13 @@ def _same_number(one: str, other: str) -> bool:
     choices = [_CHOICE.match(text) for text in (one, other)]
     if all(choices):
         return choices[0][1] == choices[1][1]  # type: ignore[index]
+    if choices[0] is not None and (chosen := _CHOSEN.match(other)) is not None:
+        return chosen[1] == choices[0][1] and not _OTHER_CHOICE.search(other, chosen.end())
     bases = [_BASE.match(text) for text in (one, other)]
     if any(bases):
         digits = [base[1] if base else text for base, text in zip(bases, (one, other), strict=True)]
-        return digits[0] == digits[1] and (not all(bases) or bases[0][2] == bases[1][2])  # type: ignore[index]
+        said_bases = {_BASE_NAMES.get(base[2], base[2]) for base in bases if base}
+        return digits[0].strip("() ") == digits[1].strip("() ") and len(said_bases) == 1
     percents = [_PERCENT.search(text) is not None for text in (one, other)]
     wanted, said = (_formulas(_PERCENT.sub("", text).strip()) for text in (one, other))
     if not wanted or not said:
@@ -378,8 +439,9 @@ def _formulas(text: str) -> list[Node]:
 
 def _without_unit(text: str) -> str:
     """It without the unit behind its last number: words of a text, or known ones. What multiplies is no unit."""
+    text = _UNITS_RAISED.sub(r"\1", _UNIT_IN_BRACKETS.sub(r"\1\2", text))
     bare = _RAISED.sub("", text) if text[-12:].strip().endswith(("2", "3", "}")) else text
-    end = max(map(bare.rfind, "0123456789})!")) + 1
+    end = max(*(bare.rfind(sign) + 1 for sign in "0123456789})!"), (bare.rfind("\\pi") + 1 or -2) + 2)
     unit = bare[end:]
     words = re.findall(r"[^\W\d_]+", unit)
     is_said = unit.lstrip().startswith(_SAID) and "\\" not in unit
@@ -409,10 +471,15 @@ def _worked_out(wanted: Node, said: Node) -> bool:
 
 
 def _same_words(one: str, other: str) -> bool:
-    said = [re.sub(r"[\W_]+", " ", text).strip().casefold() for text in (one, other)]
+    said = [_without_endings(re.sub(r"[\W_]+", " ", text).strip().casefold()) for text in (one, other)]
     has_words = all(re.search(r"[^\W\d_]{2}", text) for text in said)
     has_signs = any(re.search(r"[\\^=+*/<>|{}]", text) for text in (one, other))
     return said[0] == said[1] and has_words and not has_signs
+
+
+def _without_endings(words: str) -> str:
+    """The words without an article, and without what makes many of one."""
+    return re.sub(r"(?<=[a-z]{3})s\b", "", re.sub(r"^(?:an?|the) ", "", words))
 
 
 __all__ = ["last_box", "same_answer", "wanted_answer"]

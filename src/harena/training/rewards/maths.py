@@ -191,6 +191,8 @@ class _Parser:
         name = sign.removeprefix("\\")
         if sign.startswith("\\") and name == "frac":
             return Node("/", (self._argument(depth), self._argument(depth)))
+        if sign.startswith("\\") and name == "binom":
+            return Node("binom", (self._argument(depth), self._argument(depth)))
         if sign.startswith("\\") and name == "sqrt":
             index = Node("number", text="2")
             if self._next() == "[":
@@ -298,10 +300,20 @@ def _value(node: Node, at: Mapping[str, complex]) -> Value:
         if isinstance(parts[0], Fraction) and parts[0].denominator == 1 and 0 <= parts[0] <= 500:
             return Fraction(math.factorial(int(parts[0])))
         raise FormulaError("no factorial")
+    if kind == "binom":
+        return _chosen(parts[0], parts[1])
     if kind == "log":
         base = _complex(parts[1]) if len(parts) > 1 else 10.0
         return cmath.log(_complex(parts[0])) / cmath.log(base)
     return complex(_FUNCTIONS[kind](_complex(parts[0])))
+
+
+def _chosen(many: Value, few: Value) -> Value:
+    if not isinstance(many, Fraction) or not isinstance(few, Fraction) or not 0 <= few <= many <= 1000:
+        raise FormulaError("no binomial coefficient")
+    if many.denominator != 1 or few.denominator != 1:
+        raise FormulaError("no binomial coefficient")
+    return Fraction(math.comb(int(many), int(few)))
 
 
 def _added(parts: list[Value]) -> Value:
@@ -326,8 +338,28 @@ def _check_size(value: Value) -> None:
         raise FormulaError("it is too large")
 
 
+def value_of(node: Node) -> float | None:
+    """What a formula without variables comes to; None where that is no real number."""
+    try:
+        value = _complex(_value(node, {}))
+    except (FormulaError, ArithmeticError, ValueError, KeyError):
+        return None
+    return value.real if abs(value.imag) < 1e-9 * max(1.0, abs(value.real)) else None
+
+
+def _halved(node: Node) -> Node | None:
+    """The sum in `\\frac12 (a+b)`, which is `\\frac{a+b}{2}` written otherwise."""
+    if node.kind != "*" or len(node.parts) != 2 or node.parts[1].kind != "+":
+        return None
+    share = node.parts[0]
+    is_part = share.kind == "/" and share.parts[0].text == "1" and share.parts[1].kind == "number"
+    return node.parts[1] if is_part else None
+
+
 def terms(node: Node) -> int:
     """How many a sum has; a sum that is divided by a number, or has a sign, has as many."""
+    if (halved := _halved(node)) is not None:
+        return terms(halved)
     if node.kind == "neg" or (node.kind == "/" and not names(node.parts[1]) and node.parts[0].kind in ("+", "neg")):
         return terms(node.parts[0])
     return len(node.parts) if node.kind == "+" else 1
@@ -335,6 +367,8 @@ def terms(node: Node) -> int:
 
 def factors(node: Node) -> int:
     """How many sums with a variable it is a product of, each counted as often as its power says; 0 for a sum."""
+    if _halved(node) is not None:
+        return 0
     if node.kind == "neg":
         return factors(node.parts[0])
     if node.kind == "*":
@@ -344,6 +378,12 @@ def factors(node: Node) -> int:
     if node.kind == "^" and node.parts[0].kind == "+" and names(node.parts[0]) and node.parts[1].text.isdigit():
         return int(node.parts[1].text[:3])
     return 0
+
+
+def products(node: Node) -> int:
+    """How many sums with a variable are factors, or have a power, anywhere in it."""
+    own = node.kind in ("*", "^") and any(part.kind == "+" and names(part) for part in node.parts)
+    return own + sum(map(products, node.parts))
 
 
 def size(node: Node) -> int:
@@ -359,6 +399,8 @@ def to_compute(node: Node) -> int:
         own = not names(node)
     elif node.kind in ("!", "abs"):
         own = is_plain(node.parts[0])
+    elif node.kind == "binom":
+        own = all(map(is_plain, node.parts))
     elif node.kind in ("+", "*"):
         own = max(0, sum(map(is_plain, node.parts)) - 1)
     elif node.kind == "root" or (node.kind == "^" and node.parts[1].kind == "/"):
@@ -392,7 +434,9 @@ __all__ = [
     "is_plain",
     "names",
     "parsed",
+    "products",
     "size",
     "terms",
     "to_compute",
+    "value_of",
 ]
