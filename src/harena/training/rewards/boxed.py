@@ -262,7 +262,7 @@ def _same(one: str, other: str, depth: int) -> bool:
 
 
 def _without_name(text: str) -> str:
-    """The text without the name of what it is: `x =`, `(x, y) =`. Not one of several, nor names in an order of their own."""
+    """The text without the name of what it is: `x =`, `(x, y) =`; not one of several, nor names in another order."""
     found = _NAMED.match(text)
     if found is None or text.count("=") > 1:
         return text
