@@ -155,6 +155,7 @@ OTHER = [
     ("5", r"\phantom{1}5=6"), ("5", r"\underline{\ }5=x6"), ("11_2", "11_3"), ("11_{2}", r"11_{\text{three}}"), ("12", r"3 \times 4 = 12 = 13"), ("13", "12=13"), ("(2,3)", "(3,2)=(y,x)"),
     ("(2,3)", "(y,x)=(2,3)"), ("(2,3)", r"\langle3,2\rangle"), ("3", r"\begin{pmatrix}3\end{pmatrix},4"), (r"1\frac12", "11/2"), (r"\frac{11}{2}", "1 1/2"), (r"\frac32", "11/2"),
     (r"90^\circ", r"90\text{ rad}"), (r"\frac{x-1}{2}", r"\frac{1}{2}x-1"), ("x-1", r"\frac{1}{2}(x-1)"), ("5", r"\text{maybe }5"), ("5", r"\text{except }5"),
+    ("ABC", "abc"), ("5", r"\text{if }x=5"), ("5", r"\text{Let }x=5"), ("5", r"\text{half}=5"),
 ]  # fmt: skip
 
 

@@ -54,6 +54,8 @@ _NAME = re.compile(
     r"|\\(?:angle|triangle|overline|operatorname|sin|cos|tan|det|arg|gcd|lcm|max|min|theta|alpha|beta|gamma|phi|cdot)"
     r"(?![A-Za-z])|[{}])+"
 )
+_NO_NAMES = frozenset({"not", "negative", "if", "let", "suppose", "half", "twice", "double", "maybe", "except"})
+"""words that change what a name says, or only suppose it"""
 _LONGEST_NAME = 60
 _NEAR = 0.02
 _UNITS = (
@@ -117,7 +119,7 @@ def _is_name(side: str) -> bool:
         and len(side) <= _LONGEST_NAME
         and not side.startswith("-")
         and _NAME.fullmatch(bare or "a") is not None
-        and not any(NO_UNITS.fullmatch(word) or word.lower() in ("not", "negative") for word in words if len(word) > 1)
+        and not any(NO_UNITS.fullmatch(word) or word.lower() in _NO_NAMES for word in words if len(word) > 1)
     )
 
 

@@ -237,7 +237,7 @@ def _without_commas(text: str) -> str:
 
 def _is_one_word(one: str, other: str) -> bool:
     words = [text.strip(f" {_SAID}") for text in (one, other)]
-    return words[0].casefold() == words[1].casefold() and any(map(_WORD.fullmatch, words))
+    return words[0].casefold() == words[1].casefold() and all(map(_WORD.fullmatch, words))
 
 
 def _same(one: str, other: str, depth: int) -> bool:
