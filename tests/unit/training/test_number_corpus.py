@@ -503,6 +503,23 @@ ATTACKS = {
     "18:30": None,
     "at 18 h": 18,
     "18h30": None,
+    "It can't be 18.": None,
+    "The answer cannot be 18.": None,
+    "anything but 18": None,
+    "not equal to $18$": None,
+    "neither 17 nor 18": None,
+    "**18**? No.": None,
+    "I cannot answer question 18.": None,
+    "I am unable to solve problem #18": None,
+    "Sorry, we can\u2019t help with exercise 18": None,
+    "It cannot be more than 18": 18,
+    "nothing but 18": 18,
+    "neither more nor less than 18": 18,
+    "She could not solve problem 18": 18,
+    "I cannot say it shorter: 18": 18,
+    "The answer to the question: 18": 18,
+    "No, it is 18": 18,
+    "Is it 17? No, 18": 18,
 }
 CORPUS = {**PLAIN, **UNITS, **LATEX, **SCRIPTS, **MARKS, **HEADINGS, **OTHERS, **ATTACKS}
 

@@ -231,6 +231,18 @@ class _Claim(NamedTuple):
     is_followed: bool
 
 
+_DENIED = re.compile(
+    r"""\bneither\b[^.!?]{1,40}\bnor[ \t]+$ | \b(?:any|every)thing[ \t]+(?:but|except|other[ \t]+than)[ \t]+$
+    | \bnot[ \t]+equal[ \t]+to[ \t]+$ | \b(?:can|could)(?:n['\u2019]t|['\u2019]t|[ \t]?not)[ \t]+(?:be|equal)[ \t]+$
+    | \b(?:I|we)\b[^.!?\d]{0,12}(?:n['\u2019]t|['\u2019]t|\b(?:can)?not|\bunable|\brefuse)\b[^.!?\d]{0,36}
+      \b(?:question|problem|exercise|task|puzzle)[ \t]*(?:number|no\.|\#)?[ \t]*$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""before a number that is said not to be the answer, or to be that of a question which is not answered"""
+_DENIED_BEHIND = re.compile(r"""[)\]}$*_"' ]{0,8}\?[ \t"'*]{0,8}No\b[.!* ]*$""")
+
+
 def last_number(text: str) -> Decimal | None:
     r"""The number after `####`; or else that of the last place that is marked as the answer (`\\boxed{}`, a line that
     begins with `Answer:`, `<answer>`); or else the last one. None where there is none, where it is a part of something
@@ -366,6 +378,8 @@ def _is_part(before: str, written: str, after: str) -> bool:
     is_group = len(written.partition(".")[0]) == 3 and _GROUP.search(near) is not None
     if _BRACE.search(near) and not _TWO_BRACES.search(near):
         return True
+    if _DENIED.search(near.rstrip("([{*_`\"'$#")):
+        return True
     return is_group or bool(_FACTOR.search(near) or _OPERATOR.search(near) or _PART.search(near))
 
 
@@ -400,6 +414,8 @@ def _value(written: str) -> Decimal:
 def _may_follow(text: str, start: int, end: int) -> bool:
     """Whether what stands behind a number on its line leaves it what it is."""
     line = text[end : end + _LOOKED_AT].partition("\n")[0]
+    if _DENIED_BEHIND.match(line):
+        return False
     at = 0
     while at < len(line):
         if _ENDING.match(line, at) or _STANDS.match(line, at):
