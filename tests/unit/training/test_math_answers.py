@@ -110,6 +110,7 @@ SAME = [
     (r"\begin{pmatrix} 2 & 1 \\ 0 & 3 \end{pmatrix}", r"\mathbf{A} = \begin{pmatrix} 2 & 1 \\ 0 & 3 \end{pmatrix}"),
     (r"\begin{pmatrix} 2 \\ 3 \end{pmatrix}", r"\left\langle 2, 3 \right\rangle"), ("(2,3)", r"\langle 2,3\rangle"), (r"60^\circ", "60"),
     (r"\frac{\pi}{3}", r"\frac{\pi}{3}\text{ radians}"), (r"\frac{\pi}{3}", r"\frac{\pi}{3} \text{ rad}"),
+    (r"5\text{ m}", r"5\text{ meters}"), (r"5\text{ cm}", "m=5"), (r"3\text{ ft}", r"3\text{ feet}"),
 ]  # fmt: skip
 OTHER = [
     ("5", "6"), ("5", "-5"), ("5", "55"), (r"\frac12", r"\frac13"), (r"\frac12", r"\frac21"), ("0.5", "0.51"), (r"\frac13", "0.33"), ("0.33", r"\frac13"), ("1000", "1,00"), ("1000", "1001"),
@@ -155,7 +156,7 @@ OTHER = [
     ("5", r"\phantom{1}5=6"), ("5", r"\underline{\ }5=x6"), ("11_2", "11_3"), ("11_{2}", r"11_{\text{three}}"), ("12", r"3 \times 4 = 12 = 13"), ("13", "12=13"), ("(2,3)", "(3,2)=(y,x)"),
     ("(2,3)", "(y,x)=(2,3)"), ("(2,3)", r"\langle3,2\rangle"), ("3", r"\begin{pmatrix}3\end{pmatrix},4"), (r"1\frac12", "11/2"), (r"\frac{11}{2}", "1 1/2"), (r"\frac32", "11/2"),
     (r"90^\circ", r"90\text{ rad}"), (r"\frac{x-1}{2}", r"\frac{1}{2}x-1"), ("x-1", r"\frac{1}{2}(x-1)"), ("5", r"\text{maybe }5"), ("5", r"\text{except }5"),
-    ("ABC", "abc"), ("5", r"\text{if }x=5"), ("5", r"\text{Let }x=5"), ("5", r"\text{half}=5"),
+    ("ABC", "abc"), ("5 m", "5 cm"), (r"5\text{ m}", r"5\text{ km}"), ("5", r"\text{if }x=5"), ("5", r"\text{Let }x=5"), ("5", r"\text{half}=5"),
 ]  # fmt: skip
 
 

@@ -61,7 +61,8 @@ _NEAR = 0.02
 _UNITS = (
     (r"sec(?:ond)?s?", r"min(?:ute)?s?", r"h(?:ou)?rs?", "days?", "weeks?", "months?", "years?"),
     (
-        "mm|millimet(?:er|re)s?", "cm|centimet(?:er|re)s?", "km|kilomet(?:er|re)s?", "met(?:er|re)s?", "inch(?:es)?",
+        "mm|millimet(?:er|re)s?", "cm|centimet(?:er|re)s?", "km|kilomet(?:er|re)s?",
+        r"met(?:er|re)s?|(?<=[\d{])[ ]?m(?=[ }^/.]|$)", "inch(?:es)?",
         "f(?:oo|ee)?t", "y(?:ar)?ds?", "miles?",
     ),
     ("cents?", r"dollars?|\\\$"),
