@@ -892,7 +892,8 @@ class Watching:
         keeps_links: bool,
     ) -> Watching:
         """Begin it; `scripts.close` ends it."""
-        makes_at_home = not await _looked(contract, lists_home, ground.texts.values())
+        is_listed = await _looked(contract, lists_home, ground.texts.values())
+        makes_at_home = None if is_listed else ground.reals.get(contract.workdir, contract.workdir)
         folders = await folder_states(
             sandbox, ready.guard_path, _on_path(ground), user=verifier, makes=True, makes_at_home=makes_at_home
         )

@@ -29,19 +29,32 @@ NOTED = "/noted"
 """the folder of notes, below that of the guard"""
 _OF_GUARD = "/.start-"
 """what the path of the guard has in it, and no other"""
+_START = "import sys; 'sitecustomize' in sys.modules or {0!r} in sys.path or sys.path.insert(0, {0!r})"
+"""a line for Python's packages of a user: which guard there is, where no variable says it"""
 _STATES = """\
 command -v find >/dev/null || exit 0
 guard=$1
 shift
 home=${HOME%/}
+[ -z "$STARTS" ] || case $home/ in "$WORKS"/*) STARTS= ;; *) STARTS=$PATH ;; esac
 if [ -n "$MAKES" ]; then
     mkdir -m 1777 -- "$guard/noted"
     for name in $MAKES; do mkdir -p -- "$home/.local/$name"; done
+    IFS=:
+    for folder in $STARTS; do
+        for program in "$folder"/python3.[0-9] "$folder"/python3.[0-9][0-9]; do
+            packages=$home/.local/lib/${program##*/}/site-packages
+            [ -x "$program" ] && mkdir -p -- "$packages" && rm -f -- "$packages/harena.pth" \\
+                && printf '%s\\n' "$LINE" > "$packages/harena.pth"
+        done
+    done
+    unset IFS
 fi 2>/dev/null
 states() {
     for folder do
         [ -d "$folder" ] && find "$folder/" -maxdepth 0 -printf '%p\\0%i %C@\\0'
     done
+    find "$home"/.local/lib/*/site-packages/harena.pth -maxdepth 0 -printf '%p\\0%i %C@\\0' 2>/dev/null
     printf '//\\0'
     for folder do
         [ -d "$folder" ] && find "$folder/" -mindepth 1 -maxdepth 1 -printf '%p\\0'
@@ -150,13 +163,17 @@ async def folder_states(
     *,
     user: str | None,
     makes: bool,
-    makes_at_home: bool = False,
+    makes_at_home: str | None = None,
 ) -> FolderStates:
     """Look at the folder of the guard, at those that each Python of `user` loads modules from, and at `folders`.
-    `makes`: make the folder of notes, and with `makes_at_home` those of the home folder that are missing. An image
-    without GNU's find tells nothing."""
+    `makes`: make the folder of notes, and unless `makes_at_home` is None those of the home folder that are missing. It
+    says where the verifier works: outside of it, each Python on PATH has a line there by which it finds the guard where
+    programs have dropped its variables. An image without GNU's find tells nothing."""
     argv = ("sh", "-c", _STATES, "sh", posixpath.dirname(guard_path), *folders)
-    env = {"MAKES": "bin lib share state" if makes_at_home else " "} if makes else {}
+    env = {"MAKES": " "} if makes else {}
+    if makes and makes_at_home is not None:
+        line = _START.format(posixpath.dirname(guard_path))
+        env = {"MAKES": "bin lib share state", "STARTS": "y", "LINE": line, "WORKS": makes_at_home.rstrip("/")}
     request = ExecRequest(argv=argv, cwd="/", env=env, user=user, timeout_seconds=_SECONDS, warm=False)
     done = await (await sandbox.exec(request)).wait()
     if done.outcome is not ExecOutcome.EXITED:
