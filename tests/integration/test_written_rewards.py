@@ -46,6 +46,26 @@ SHAPES: dict[str, tuple[str, dict[str, str]]] = {
     "in a subshell with a trap, and a server that is waited for": (f"set -e\n(trap 'rm -f x' EXIT; cd /app; python3 main.py > out.txt; sleep 60 & server=$!; python3 /tests/check.py && echo 1 > {REWARD}; kill $server; wait $server)\n", CHECK),
     "beside a server": (f"{BEGUN}python3 main.py > out.txt &\nserver=$!\nsleep 1\nkill $server 2>/dev/null || true\npython3 /tests/check.py\necho 1 > $R\n", CHECK),
 }  # fmt: skip
+RUNS = """import os, subprocess, sys
+out = subprocess.run([sys.executable, '/app/main.py'], capture_output=True, text=True).stdout
+assert out.strip() == '42'
+"""
+WRITES = f"open('{REWARD}', 'w').write('1')\n"
+STARTED: dict[str, tuple[str, dict[str, str]]] = {
+    "a program that runs it": ("cd /app; python3 /tests/grade.py\n", {"grade.py": RUNS + WRITES}),
+    "behind a zero": (f"echo 0 > {REWARD}; cd /app; python3 /tests/grade.py || exit 1\n", {"grade.py": RUNS + WRITES}),
+    "behind a zero of its own": ("cd /app; python3 /tests/grade.py\n", {"grade.py": f"open('{REWARD}', 'w').write('0')\n{RUNS}{WRITES}"}),
+    "a report that is renamed": ("cd /app; python3 /tests/grade.py\n", {"grade.py": f"{RUNS}open('/logs/verifier/r', 'w').write('1')\nos.rename('/logs/verifier/r', '{REWARD}')\n"}),
+    "a test": ("cd /app; python3 -m unittest discover -s /tests\n", {"test_g.py": f"import unittest\nclass T(unittest.TestCase):\n    def test(self):\n{''.join(f'        {line}' + chr(10) for line in (RUNS + WRITES).splitlines())}"}),
+    "by another program of its own": ("cd /app; python3 /tests/grade.py\n", {"grade.py": f"{RUNS}subprocess.run([sys.executable, '/tests/say.py'], check=True)\n", "say.py": WRITES}),
+    "by a line of shell": ("cd /app; python3 /tests/grade.py\n", {"grade.py": f"{RUNS}os.system('echo 1 > {REWARD}')\n"}),
+    "by another process of it": ("cd /app; python3 /tests/grade.py\n", {"grade.py": f"{RUNS}if os.fork() == 0:\n    {WRITES}    os._exit(0)\nos.wait()\n"}),
+    "what its output goes to": (f"cd /app; python3 /tests/grade.py > {REWARD}\n", {"grade.py": f"# the reward\n{RUNS}print(1)\n"}),
+    "what its output goes on to": (f"cd /app; python3 /tests/grade.py | tee {REWARD}\n", {"grade.py": f"# the reward\n{RUNS}print(1)\n"}),
+}  # fmt: skip
+"""programs of the verifier's that start the candidate's"""
+UNSEEN = ("a test", "what its output goes to", "what its output goes on to")
+"""a test that unittest finds is in no line, and what a program of the verifier's says is written for it"""
 FORGES = {
     "at its end": "open('/logs/verifier/reward.txt', 'w').write('1')",
     "in the other file": "open('/logs/verifier/reward.json', 'w').write('1')",
@@ -72,6 +92,22 @@ async def test_a_reward_of_its_program_speaks_for_nobody(source: Source, name: s
     script, files = SHAPES[name]
     result = await verified(source, main_py(FORGES["at its end"], 41), {"test.sh": script, **files})
     assert (result.score, result.passed) == (0.0, False), result.detail
+
+
+@pytest.mark.parametrize("name", STARTED)
+async def test_programs_of_the_verifiers_that_start_the_candidates_pay_it(source: Source, name: str) -> None:
+    script, files = STARTED[name]
+    right = await verified(source, main_py("", 42), {"test.sh": script, **files})
+    assert (right.score, right.validity) == (1.0, Validity.VALID), right.detail
+
+
+@pytest.mark.parametrize("name", [name for name in STARTED if name not in UNSEEN])
+async def test_what_the_program_that_they_start_writes_is_no_reward(source: Source, name: str) -> None:
+    """Each was paid."""
+    script, files = STARTED[name]
+    for acts in (FORGES["at its end"], KILLS):
+        result = await verified(source, main_py(acts, 41), {"test.sh": script, **files})
+        assert (result.score, result.passed) == (0.0, False), result.detail
 
 
 KILLED = ("in a subshell", "in subshells of subshells", "in a part of a pipeline", "by the verifier's Python")

@@ -12,7 +12,7 @@ from harena.scoring.scorers.harbor import words_behind_make
 from harena.scoring.scorers.installed_places import installed_places
 from harena.scoring.scorers.left_links import names_brought
 from harena.scoring.scorers.result_files import written_by_python
-from harena.scoring.scorers.reward_writers import may_end_without
+from harena.scoring.scorers.reward_writers import may_end_without, python_writers
 from harena.scoring.scorers.sealed_verifier import looks_through_home, looks_through_scratch, named_paths
 from harena.scoring.scorers.shadowing import made_files, phony_targets
 from harena.scoring.scorers.shell_code import code_mask, is_data
@@ -49,6 +49,7 @@ LOOKS: dict[str, Callable[[str], object]] = {
     "brought": lambda text: names_brought({"test.sh": text}, []),
     "judging": lambda text: judging_files({"test.sh": text, "a.py": text}, "/tests", "/app"),
     "rewards": lambda text: may_end_without({"test.sh": f"reward\n{text}"}),
+    "writers": lambda text: python_writers({"test.sh": text, "a.py": f"reward {text}", "b.py": text}),
     "results": lambda text: written_by_python({"test.sh": text, "a.py": text}, "/app"),
     "installed": lambda text: installed_places({"test.sh": text}, "/app"),
     "given": lambda text: given_files({"test.sh": text, "a.py": text, "b/c.txt": ""}, "/tests", "/app"),
@@ -72,7 +73,8 @@ REPEATED = (
     "open(a, 'w')\n", "a.write_text(", "'/a.b'", "open('/a.b', 'w')\n", "--a /b.c ", "A=/b ", "load(", "a=b\n",
     " install ", "npm install -a ", "npm i a;", " -p a", "conda", "eval $(cat ", ". /a",
     "\nif a", "\nelse", "\nfi", "fi > ", "if [ a; then echo a;", "| while", "a() ", "a a() ", "exec ", "echo >",
-    "a: $(a)\n", "$(a)=", "python -", "open('", "test -",
+    "a: $(a)\n", "$(a)=", "python -", "|a", "(a) & ", "a() { a; }; ", "if ls ", "ls > /dev/null ", "ls 2>&1 ",
+    "open('", "test -",
 )  # fmt: skip
 
 

@@ -94,6 +94,10 @@ IMPORTED = ()
 SUITES = ()
 """(True,): the verifier, or the environment, has test files: without any the candidate's, and its hooks and options,
 are its work"""
+REWARDS = ()
+"""paths of rewards, where nothing else of the verifier's writes them while its Python runs"""
+WRITERS = ()
+"""names of its programs that write them"""
 WRITES = ()
 """(True,): lines of the verifier's write test files of its own (`cat > test_it.py <<EOF`)"""
 MOST_LOOKED_AT = 20000
@@ -225,7 +229,14 @@ def note_made(path: str) -> None:
     try:
         if not BEGAN or os.stat(path).st_ctime < os.stat(__file__).st_ctime:
             return
-        name = os.path.basename(path).encode("utf-8", "backslashreplace").decode()[:100]
+    except OSError:
+        return
+    note(os.path.basename(path).encode("utf-8", "backslashreplace").decode()[:100])
+
+
+def note(name: str) -> None:
+    """Make the note of this name."""
+    try:  # noqa: SIM105 (contextlib is the program's to import)
         os.mkdir(os.path.join(os.path.dirname(os.path.realpath(__file__)), "noted", name))
     except OSError:  # it is noted already, or the image lets nobody write
         pass
@@ -668,8 +679,98 @@ def install() -> None:
         finders: list[Any] = sys.meta_path
         finders[:] = [Elsewhere if finder is PathFinder else finder for finder in finders]
         guard_starts()
+        watch_rewards()
     elif HIDDEN and not any(map(may_hold_proof, getattr(sys, "orig_argv", [""]))):
         show()
+
+
+class RewardWatch:
+    """Whether a reward was written while one of the verifier's programs that writes it ran, and not by it: a program of
+    the candidate's, which it has started, may do that. A program that writes something of its own has the last word."""
+
+    STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn")
+    MOVES = ("os.rename", "os.link", "os.symlink", "shutil.move", "shutil.copyfile")
+
+    def __init__(self) -> None:
+        self.before = self.states()
+        self.has_written = False
+
+    @staticmethod
+    def states() -> "list[str]":
+        """What the rewards say that are more than nothing."""
+        found = []
+        rewards: Any = REWARDS
+        for path in rewards:
+            try:
+                with open(path, "rb") as file:
+                    text = file.read(4096).decode("latin-1")
+            except OSError:
+                continue
+            if any(digit in text for digit in "123456789"):
+                found.append(path + text)
+        return found
+
+    @staticmethod
+    def names_reward(values: "Any") -> bool:
+        """One of them speaks of rewards, or of a program that writes them."""
+        said = repr(values).lower()
+        writers: Any = WRITERS
+        return "reward" in said or any(name.lower() in said for name in writers)
+
+    @staticmethod
+    def holds_reward() -> bool:
+        """It has a reward open, as what its output goes to for instance."""
+        kept = set()
+        rewards: Any = REWARDS
+        for path in rewards:
+            try:
+                about = os.stat(path)
+            except OSError:
+                continue
+            kept.add((about.st_dev, about.st_ino))
+        try:
+            numbers = [int(name) for name in os.listdir("/proc/self/fd")]
+        except OSError:
+            return True
+        for number in numbers:
+            try:
+                about = os.fstat(number)
+            except OSError:
+                continue
+            if (about.st_dev, about.st_ino) in kept:
+                return True
+        return False
+
+    def hears(self, event: str, values: "Any") -> None:
+        """Something begins that the interpreter tells of."""
+        if event == "open":
+            path, _, flags = values
+            if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR) and self.names_reward(path):
+                self.has_written = True
+        elif event in self.MOVES or event in ("os.fork", "os.forkpty"):
+            self.has_written = self.has_written or event.startswith("os.fork") or self.names_reward(values)
+        elif event in self.STARTS:
+            if self.names_reward(values[:2]):
+                self.has_written = True
+            elif self.has_written and not self.holds_reward():
+                self.before, self.has_written = self.states(), False
+
+    def ends(self) -> None:
+        """The program has ended: note a reward that is nobody's of the verifier."""
+        is_known = self.has_written or "multiprocessing" in sys.modules or self.holds_reward()
+        if not is_known and [state for state in self.states() if state not in self.before]:
+            note("reward")
+
+
+def watch_rewards() -> None:
+    """Begin it in a program that a verifier's line names, and that writes rewards."""
+    words = {os.path.basename(word) for word in getattr(sys, "orig_argv", ())}
+    if REWARDS and not words.isdisjoint(WRITERS):
+        import atexit
+
+        watch = RewardWatch()
+        sys.addaudithook(watch.hears)
+        atexit.register(watch.ends)
 
 
 def compile_what_can_be_changed() -> None:

@@ -67,7 +67,7 @@ from harena.scoring.scorers.left_links import (
 )
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.result_files import unwritten, written_by_python
-from harena.scoring.scorers.reward_writers import NOTE, TOLD, may_end_without, tracing
+from harena.scoring.scorers.reward_writers import NOTE, TOLD, may_end_without, python_writers, tracing
 from harena.scoring.scorers.sealed_verifier import (
     PLACES_OF_DEFAULT,
     WORKING_PLACES,
@@ -814,6 +814,7 @@ async def made_ready(
     rules = [*left, *options]
     originals = [path for path in rules if path in ground.originals]
     tests = ground.tests
+    writers = await _looked(contract, python_writers, contract.tests)
     own = [f"{place}/{path}" for place in {tests, ground.tests_real} for path in contract.tests if path.endswith(".py")]
     path, guarding, environment = await _looked(
         contract,
@@ -829,6 +830,8 @@ async def made_ready(
         originals=originals,
         began=ground.began,
         copied=contract.tests,
+        rewards=REWARD_FILES if writers else (),
+        writers=writers,
         writes_tests=any(COLLECTED.fullmatch(PurePosixPath(path).name) for path in everywhere),
     )
     place = str(PurePosixPath(path).parent)

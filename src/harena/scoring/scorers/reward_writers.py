@@ -27,13 +27,17 @@ TOLD = "/told"
 """the file in which subshells say what they do, below the folder of the guard"""
 _REWARD = re.compile(r"(?i)reward|/logs/verifier")
 _MOST_TEXT = 64 * 1024
-_MOST_FUNCTIONS, _LONGEST = 100, 4096
+_MOST_FUNCTIONS, _LONGEST, _MOST_STEPS = 100, 4096, 2
 _LOOKS_AT_COMMANDS = re.compile(
     r"\b(?:DEBUG|RETURN|BASH_ENV|extdebug|functrace|coproc|posix)\b|\bset[ \t]+-\w*T"
     r"|\b(?:declare|typeset|export)[ \t]+-\w*f"
     r"|\bexec\b[^\n;]{0,300}(?:(?i:reward)|\d>)"
 )
 """a script that does so itself, or writes through a descriptor"""
+_PIPES = re.compile(
+    r"(?<!\|)\|(?!\|)[^\n]{0,500}(?:(?i:reward|logs/verifier)|\$)|\|[ \t\n]*(?:while|until|for|if|\{|\()|[<>]\("
+)
+"""what a program says goes on to another one, which may write a reward meanwhile"""
 _COMPOUND = re.compile(r"(?:\bfi|\bdone|\besac|[)}])[ \t]*\d*>[>|]?[^\n;]{0,300}(?i:reward|verifier|\$)")
 """the output of several commands goes into the reward"""
 _IN_BACKGROUND = re.compile(r"(?:\bfi|\bdone|\besac|\})[ \t]*&(?![&>])")
@@ -82,7 +86,7 @@ _harena_looks() {{
             other) {{ : >| {note}; }} 2>/dev/null;;
             *)
                 if ! _harena_own "$_harena_was" "${{_harena_args[@]}}" \\
-                    || {{ [[ $_harena_ended == *' '*' '* ]] && _harena_was_killed; }}; then
+                    || {{ [[ $_harena_was != timeout* ]] && _harena_was_killed; }}; then
                     {{ : >| {note}; }} 2>/dev/null
                 fi;;
         esac
@@ -117,7 +121,7 @@ _harena_hears() {{
 }}
 _harena_was_killed() {{
     for one in $_harena_ended; do
-        ((one > 128 && one != 141)) && return 0
+        ((one > 128 && one != 134 && one != 139 && one != 141)) && return 0
     done
     return 1
 }}
@@ -169,7 +173,9 @@ def may_end_without(tests: Mapping[str, str]) -> bool:
     False
     """
     script = tests.get(TEST_SCRIPT, "")
-    if len(script) > _MOST_TEXT or _REWARD.search(script) is None or _LOOKS_AT_COMMANDS.search(script):
+    if len(script) > _MOST_TEXT or _LOOKS_AT_COMMANDS.search(script):
+        return False
+    if not any(_REWARD.search(text) for text in (script, *tests.values())):
         return False
     choices = len(_OF_A_CHOICE.findall(script))
     compounds = len(_COMPOUND.findall(script))
@@ -214,6 +220,27 @@ def _is_left_behind(script: str) -> bool:
             ):
                 return True
     return False
+
+
+def python_writers(tests: Mapping[str, str]) -> list[str]:
+    """Names of the verifier's programs that write rewards, or name one that does, where nothing else of the verifier's
+    does so while one runs; of Python's among others. Not for an event loop where the texts are long.
+
+    >>> python_writers({"test.sh": "python3 /tests/w.py", "w.py": "open('/logs/verifier/reward.txt', 'w').write('1')"})
+    ['w.py']
+    """
+    meanwhile = (_PIPES, _IN_BACKGROUND, _SUBSHELL_BEHIND)
+    shell = [text for path, text in tests.items() if not path.endswith(".py")]
+    if any(pattern.search(text) for text in shell for pattern in meanwhile):
+        return []
+    others = {path: text for path, text in tests.items() if path != TEST_SCRIPT}
+    writers = {path for path, text in others.items() if _REWARD.search(text)}
+    for _ in range(_MOST_STEPS):
+        names = "|".join(re.escape(PurePosixPath(path).stem) for path in sorted(writers)[:_MOST_FUNCTIONS]) or r"(?!)"
+        names_one = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
+        writers |= {path for path, text in others.items() if path not in writers and names_one.search(text)}
+    found = sorted(PurePosixPath(path).name for path in writers)
+    return found if any(name.endswith(".py") for name in found) else []
 
 
 def tracing(tests: Mapping[str, str], rewards: Iterable[str], note: str, told: str, workdir: str) -> str:

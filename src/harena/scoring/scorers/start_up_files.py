@@ -365,6 +365,8 @@ def guard(
     beside_candidate: bool = False,
     hides_processes: bool = False,
     writes_tests: bool = False,
+    rewards: Iterable[str] = (),
+    writers: Iterable[str] = (),
 ) -> tuple[str, bytes, dict[str, str]]:
     """(path, content) of a file, and the variables with which each Python loads it as it starts; see
     `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: the verifier's programs;
@@ -374,7 +376,8 @@ def guard(
     test files; `began`: when the candidate began, by the files' times; `copied`: the verifier's files, which it may
     copy; `beside_candidate`: the candidate runs at the same time, so that what the contract adds to the search path is
     in the file, and in no variable; `hides_processes`: the sandbox does (see `SandboxSpec`); `writes_tests`: the
-    verifier's lines of shell write files that test runners collect."""
+    verifier's lines of shell write files that test runners collect; `rewards`: what its programs of the names `writers`
+    write."""
     texts = list(texts)
     place = f"{folder}/.start-{secrets.token_hex(8)}"
     theirs = environment.get("PYTHONPATH", "")
@@ -392,6 +395,8 @@ def guard(
         "ORIGINALS": tuple(original_copies(place, originals)),
         "SUITES": (True,) if has_tests or writes_tests else (),
         "WRITES": (True,) if writes_tests else (),
+        "REWARDS": tuple(rewards),
+        "WRITERS": tuple(writers),
         "BEGAN": () if began is None else (began,),
         "NAMED": tuple(sorted({name for text in texts for name in _PROGRAM_NAME.findall(_COMMENT.sub("", text))})),
         "IMPORTED": tuple(
