@@ -24,6 +24,7 @@ def script(line: str, check: str) -> str:
 
 SHAPES: dict[str, tuple[str, str, dict[str, str]]] = {
     "a word in /tmp": ("echo PASS > /tmp/result", script("python3 /tests/w.py", "grep -q PASS /tmp/result"), {"w.py": f"if {OUT}: open('/tmp/result', 'w').write('PASS')\n"}),
+    "a word in /tmp, where another file is looked for": ("echo PASS > /tmp/result", script("python3 /tests/w.py", "grep -q PASS /tmp/result"), {"w.py": f"import os\nif os.path.exists('/app/out.txt') and {OUT}: open('/tmp/result', 'w').write('PASS')\n"}),
     "a report in the working directory": ("echo '{\"passed\": true}' > results.json", script("python3 /tests/w.py", "grep -q true /app/results.json"), {"w.py": f"import json\nassert {OUT}\njson.dump({{'passed': True}}, open('/app/results.json', 'w'))\n"}),
     "a name from the working directory": ("echo '{\"passed\": true}' > results.json; chmod 444 results.json", script("python3 /tests/w.py", "grep -q true results.json"), {"w.py": f"import json\nassert {OUT}\nwith open('results.json', 'w') as file: json.dump({{'passed': True}}, file)\n"}),
     "by an option": ("echo '{\"failed\": 0}' > /tmp/r.json", script("python3 /tests/w.py --json=/tmp/r.json", "grep -q 0 /tmp/r.json"), {"w.py": f"import argparse, json\nparser = argparse.ArgumentParser()\nparser.add_argument('--json')\nargs = parser.parse_args()\nassert {OUT}\nwith open(args.json, 'w') as file: json.dump({{'failed': 0}}, file)\n"}),

@@ -78,7 +78,8 @@ def written_by_python(tests: Mapping[str, str], workdir: str) -> list[str]:
 def _reads(lines: list[str], path: str) -> bool:
     """A line reads something of this name, wherever it lies."""
     name = PurePosixPath(path).name
-    reads = re.compile(_READS.format(rf"[^\n]{{0,200}}[\"'/]{re.escape(name)}[\"']\)?"))
+    # what stands between does not open it: `if exists("/app/a"): open("/tmp/b", "w")`
+    reads = re.compile(_READS.format(rf"(?:(?!\bopen\()[^\n]){{0,200}}[\"'/]{re.escape(name)}[\"']\)?"))
     return any(reads.search(line) for line in lines if name in line)
 
 
