@@ -69,7 +69,13 @@ from harena.scoring.scorers.gold_runs import known_by_gold
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
-from harena.scoring.scorers.start_up_files import first_module_of, guard, guarded_scripts, guarded_shell
+from harena.scoring.scorers.start_up_files import (
+    first_module_of,
+    guard,
+    guarded_scripts,
+    guarded_shell,
+    hiding_programs,
+)
 from harena.scoring.scorers.suite import score_suite
 from harena.scoring.scorers.suite_beside import run_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
@@ -122,6 +128,8 @@ class _Ran:
     `harena.core.ports.ReadWatch`"""
     settings: str | None = None
     """the settings of tools that the candidate has changed, in words (`tool_settings`); None = none"""
+    programs: frozenset[str] = frozenset()
+    """programs that hide the system's, in folders that the trusted texts put on PATH"""
     disk_is_full: bool = False
     """what the trusted part wrote may be missing, and two empty files are alike"""
 
@@ -201,6 +209,11 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
         return tampered(f"{ran.settings}, which steers a tool of the trusted command, was made while it ran")
     if verdict.passed and ran.disk_is_full:
         return tampered("the disk was full when the command ended, so that what it compared may have been missing")
+    if verdict.passed and ran.programs:
+        idle = idle_bench(bench)
+        alone = await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files}, compares=True)
+        if made := sorted(ran.programs - alone.programs):
+            return tampered(f"{one_line(made[0], 100)}, which hides a program of the system's, was made while it ran")
     if verdict.passed and not ran.changed:
         return await _with_words_in_sight(contract, verdict)
     if verdict.passed:
@@ -360,6 +373,7 @@ async def _run(
         events: Mapping[str, frozenset[str]] = {}
         left = frozenset() if reads is None else await reads.unread()  # before the files are looked at
         settings, disk_is_full = None, False
+        programs: frozenset[str] = frozenset()
         has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
         if guarded.path and (has_passed or compares):
             events = {} if watch is None else _of_contract(await watch.touched(), contract, guarded)
@@ -369,10 +383,23 @@ async def _run(
             environment = {**ENVIRONMENT, **contract.env}
             made = await steering_settings(sandbox, contract.files, argv, environment, guarded.path)
             settings = made[0] if made else None
+            programs = await _hiding_programs(sandbox, contract, environment)
         if has_passed and contract.command is not None:
             disk_is_full = await _is_full(sandbox)
     ours = frozenset(path for path in unread if f"{WORKSPACE}/{path}" in left)
-    return _Ran(result, proven, changed, events, ours, settings, disk_is_full)
+    return _Ran(result, proven, changed, events, ours, settings, programs, disk_is_full)
+
+
+async def _hiding_programs(
+    sandbox: SandboxPort, contract: CommandContract, environment: Mapping[str, str]
+) -> frozenset[str]:
+    texts = [*contract.files.values(), *(contract.command or ())]
+    if not any("PATH=" in text for text in texts):
+        return frozenset()
+    argv = ("sh", "-c", 'printf %s "${HOME%/}"')
+    request = ExecRequest(argv=argv, cwd="/", env=environment, timeout_seconds=REQUIRES_SECONDS, warm=False)
+    home = (await (await sandbox.exec(request)).wait()).stdout.decode("utf-8", "surrogateescape")
+    return await hiding_programs(sandbox.list_dir, home, texts, (WORKSPACE,))
 
 
 async def _is_full(sandbox: SandboxPort) -> bool:

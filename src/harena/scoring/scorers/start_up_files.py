@@ -255,6 +255,15 @@ async def programs_on_path(
     return {path: names for path, names in found.items() if path not in closed}
 
 
+async def hiding_programs(listed: Listed, home: str, texts: Collection[str], own: Collection[str]) -> frozenset[str]:
+    """Paths in such folders of programs that hide one of the system's."""
+    on_path = await programs_on_path(listed, home, texts, own)
+    hidden: set[str] = set()
+    for folder in _PROGRAMS_OF_SYSTEM if any(on_path.values()) else ():
+        hidden |= (await _entries(listed, folder, set())).keys()
+    return frozenset(f"{folder}/{name}" for folder, names in on_path.items() for name in names & hidden)
+
+
 async def remove_hiding_programs(
     sandbox: Files,
     listed: Listed,
