@@ -183,16 +183,49 @@ async def test_a_command_that_hangs_for_any_candidate_has_no_score() -> None:
 
 
 async def test_a_module_that_the_image_lacks_is_nobodys_zero() -> None:
-    """Where the contract says that it requires it. Else it is the candidate's to bring, which is told."""
+    """Where the contract says that it requires it, or no text asks the candidate for it beside its entry."""
     needy = "import no_such_module\n" + ADDED
     for isolate in (True, False, "sandbox"):
-        result = await scored(RIGHT, needy, requires=["no_such_module"], isolate=isolate)
-        assert (result.score, result.reason) == (None, Reason.SCORER_ERROR)
-        assert "no_such_module" in result.detail
-        result = await scored(RIGHT, needy, isolate=isolate)
-        assert (result.score, "`requires`" in result.detail) == (0.0, True), (isolate, result.detail)
+        for requires in (["no_such_module"], []):
+            result = await scored(RIGHT, needy, requires=requires, isolate=isolate)
+            assert (result.score, result.reason) == (None, Reason.SCORER_ERROR)
+            assert "no_such_module" in result.detail
     lying = "raise ImportError('no_such_module')\n"
     assert (await scored(lying, ADDED, requires=["json", "email.message"])).score == 0.0
+
+
+BANK = "import bank_account\n" + ADDED
+
+
+@pytest.mark.parametrize(
+    ("row", "tests"),
+    [
+        ({"problem": {"statement": "Write a module BankAccount, and add()."}}, BANK),
+        ({"problem": {"statement": "Write bank_account.py"}}, BANK),
+        ({"problem": {"files": {"tests/bank_account_test.txt": ""}}}, BANK),
+        ({}, BANK.replace("from solution", "from bank_account")),
+    ],
+)
+async def test_a_module_that_a_text_names_is_the_candidates_to_bring(row: dict[str, Any], tests: str) -> None:
+    """So is the only one that the tests import of a candidate's; the detail tells what else the author can do."""
+    contract = {"type": "command", "unittest": ["test_a.py"], "files": {"test_a.py": tests}}
+    made = load_scenarios([{"id": "one", "candidate": RIGHT, "scoring": contract, **row}]).scenarios[0]
+    result = await judged(made)
+    assert (result.score, "`requires`" in result.detail) == (0.0, True), result.detail
+
+
+@pytest.mark.parametrize("isolate", ["auto", False])
+async def test_asserts_that_import_what_nobody_knows_of_score_nobody(isolate: object) -> None:
+    """They use the candidate's names, too. A wrong one is not told from a right one: nothing was run."""
+    for asserts, score in (
+        ("import no_such_module\nassert add(1, 2) == 3", None),
+        ("from no_such_module import add\nassert add(1, 2) == 3", 0.0),
+        ("if add(1, 2) != 3:\n    import no_such_module\nassert add(1, 2) == 3", 1.0),
+    ):
+        contract = {"type": "command", "asserts": asserts, "isolate": isolate}
+        made = load_scenarios([{"id": "one", "candidate": RIGHT, "scoring": contract}]).scenarios[0]
+        result = await judged(made)
+        assert result.score == score, (asserts, result.detail)
 
 
 async def test_a_package_that_the_image_lacks_is_nobodys_zero() -> None:

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 
 def import_for(source: str, theirs: Iterable[str] = ()) -> None:
-    """Load the modules that the test code imports, while nothing of the candidate has run. Ends where one is missing:
-    that is not the candidate's doing. `theirs`: paths of the candidate's files, whose modules are not loaded here."""
+    """Load the modules that the test code imports, while nothing of the candidate has run. Ends where one is missing
+    without which no line of it runs: that is not the candidate's doing. What is imported further within may be missing,
+    and its own line tells it. `theirs`: paths of the candidate's files, whose modules are not loaded here."""
     candidates = {path[: -len(".py")] for path in theirs if path.endswith(".py")}
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [node.module]
@@ -29,6 +31,8 @@ def import_for(source: str, theirs: Iterable[str] = ()) -> None:
             try:
                 importlib.import_module(name)
             except ImportError:
+                if node not in tree.body:
+                    continue
                 sys.stderr.write("the tests import " + name + ", which is not there\n")
                 sys.stderr.flush()
                 os._exit(NO_MODULE)

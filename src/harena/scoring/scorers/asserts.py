@@ -29,6 +29,7 @@ from harena.scoring.scorers.suite_apart import Attempt
 from harena.scoring.scorers.suite_beside import with_room_for_suite
 from harena.scoring.scorers.suite_nobody import Norm, compared_nothing, norm_of_report, suite_key
 from harena.scoring.scorers.trusted_suite import idle_bench, missing_modules
+from harena.scoring.scorers.unnamed_modules import unnamed_modules
 from harena.scoring.slices import aside
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
 
@@ -164,6 +165,8 @@ async def _judged_without_gold(bench: Bench, code: _Code) -> Verdict:
         return broken_contract(f"{NOTHING}, whoever the candidate is")
     if way == "apart" and (missing := await missing_modules(bench, code.contract)) is not None:
         return broken_contract(missing)
+    if attempt.verdict.score == 0.0 and (unnamed := await unnamed_modules(bench, code.contract)):
+        return broken_contract(unnamed)
     return attempt.verdict
 
 

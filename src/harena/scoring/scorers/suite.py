@@ -62,6 +62,7 @@ from harena.scoring.scorers.trusted_suite import (
     with_failing_test,
     withheld_files,
 )
+from harena.scoring.scorers.unnamed_modules import unnamed_modules
 from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, tampered
 
@@ -314,6 +315,8 @@ async def _scored_with_skips(
             "",
             _NO_TESTS,
         )
+    if nobody.brings and (unnamed := await unnamed_modules(bench, contract)):
+        return broken_contract(unnamed), "", _NO_TESTS
     if nobody.brings:
         detail = one_line(f"{verdict.detail} (a module that is not there is the candidate's to bring; {LIST_IT})", 600)
         return replace(verdict, detail=detail), "", _NO_TESTS

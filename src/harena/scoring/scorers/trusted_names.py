@@ -155,6 +155,18 @@ def own_names(contract: CommandContract, entry: str, trusted: Mapping[str, str])
     return frozenset(named & sys.stdlib_module_names) - imported - required
 
 
+def imported_for_certain(contract: CommandContract, trusted: Mapping[str, str]) -> frozenset[str]:
+    """Modules that the trusted part imports and does not do without; of code of tests only what is imported before
+    anything else is decided. What the contract requires is not among them."""
+    required = {name.partition(".")[0] for name in contract.requires}
+    if contract.asserts is None:
+        imported, optional = _imported(contract, trusted)
+        return imported - optional - required
+    body = getattr(_tree(contract.asserts), "body", [])
+    imports = ast.Module([node for node in body if isinstance(node, ast.Import | ast.ImportFrom)], [])
+    return frozenset(_imports_below(imports)) - required
+
+
 def asks_for_a_candidates_module(contract: CommandContract, trusted: Mapping[str, str]) -> bool:
     """The trusted part imports a module that nobody but a candidate brings."""
     imported, optional = _imported(contract, trusted)
