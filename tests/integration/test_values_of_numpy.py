@@ -17,11 +17,15 @@ VALUES = {
     "np.datetime64('2020-01-01')": "f() == np.datetime64('2020-01-01') and f().dtype == '<M8[D]'", "np.float64(2)": "f().shape == () and f().ndim == 0 and f().round(1) == 2",
     "[np.int64(1), np.float32(2)]": "all(isinstance(x, np.generic) for x in f())", "{'a': np.float64(1)}": "isinstance(f()['a'], np.floating)",
     "np.array(5)": "isinstance(f(), np.ndarray) and f() == 5 and f().shape == ()", "np.array([1, 2])[0]": "f() == 1", "np.nan": "f() != f()",
+    "np.asfortranarray(np.ones((2, 3)))": "f().flags['F_CONTIGUOUS'] and f().tolist() == [[1, 1, 1]] * 2", "np.arange(6)[::2]": "f().base is not None and f().tolist() == [0, 2, 4]",
+    "np.broadcast_to(1, (2, 2))": "not f().flags.writeable and f().sum() == 4", "np.array([[1, 'a'], [None, 2]], dtype=object).T": "f().flags.f_contiguous and f()[1, 0] == 'a'",
     "(np.ones(2), np.float64(3))": "f()[0].sum() == 2 and isinstance(f()[1], np.floating)",
 }  # fmt: skip
 WRONG = {
     "np.float32(1.5)": "1.5", "np.float64(1.5)": "np.float32(1.5)", "np.int64(3)": "3", "np.bool_(True)": "True", "np.str_('a')": "'a'", "np.complex64(1+2j)": "1+2j",
     "np.uint8(250)": "np.uint8(251)", "np.datetime64('2020-01-01')": "np.datetime64('2020-01-02')", "np.float64(2)": "2.0", "[np.int64(1), np.float32(2)]": "[1, 2.0]",
+    "np.asfortranarray(np.ones((2, 3)))": "np.ones((2, 3))", "np.arange(6)[::2]": "np.array([0, 2, 4])", "np.broadcast_to(1, (2, 2))": "np.ones((2, 2))",
+    "np.array([[1, 'a'], [None, 2]], dtype=object).T": "np.array([[1, None], ['a', 2]], dtype=object)",
     "{'a': np.float64(1)}": "{'a': 1.0}", "np.array(5)": "5", "np.array([1, 2])[0]": "np.int64(2)", "np.nan": "np.float64(0)", "(np.ones(2), np.float64(3))": "(np.ones(2), 3.0)",
 }  # fmt: skip
 
@@ -34,6 +38,16 @@ async def test_a_number_keeps_its_type(value: str) -> None:
     wrong = f"import numpy as np\ndef f(): return {WRONG[value]}\n"
     found = await scored(wrong, suite, "pytest", by_this_interpreter=True)
     assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+
+
+CHANGES = "import numpy as np\nclass K:\n    def __init__(self): self.a = np.arange(6)[::1]\n    def freeze(self): self.a.flags.writeable = False\n    def add(self): self.a += 1\n    def fold(self): self.a.shape = (2, 3)\ndef twice(x): x *= 2\n"
+
+
+async def test_an_array_that_is_changed_in_place_is_changed_where_it_lies_too() -> None:
+    """A view, one that is frozen meanwhile, one by columns, and one that the suite gives."""
+    suite = "import numpy as np, pytest\nfrom solution import K, twice\ndef test_a():\n    k = K(); a = k.a; k.add(); k.fold(); assert a.tolist() == [[1, 2, 3], [4, 5, 6]]\n    k.freeze()\n    assert not k.a.flags.writeable\n    with pytest.raises(ValueError): k.a[0] = 1\n    with pytest.raises(ValueError): k.add()\n    given = np.asfortranarray(np.ones((2, 3))); twice(given); twice(given[0]); assert given.tolist() == [[4.0] * 3, [2.0] * 3]\n    frozen = np.broadcast_to(1.0, (2, 2))\n    with pytest.raises(ValueError): twice(frozen)\n    assert frozen.sum() == 4\n"
+    found = await scored(CHANGES, suite, "pytest", by_this_interpreter=True)
+    assert found.score == 1.0, found.detail
 
 
 OBJECTS = "import numpy as np\nclass P:\n    def __init__(s, x): s.x = np.asarray(x)\n    def __eq__(s, o): return (s.x == o.x).all()\n    def __lt__(s, o): return s.x.sum() < o.x.sum()\n    def __len__(s): return len(s.x)\n    def __contains__(s, v): return (s.x == v).any()\n    def __bool__(s): return bool(s.x.any())\n    def __hash__(s): return 3\n    def mean(s): return s.x.mean()\n    def equals(s, o): return np.bool_((s.x == o.x).all())\ndef given(v): return type(v).__name__, v\n"

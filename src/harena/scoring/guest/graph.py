@@ -21,6 +21,7 @@ optimisation, which a wrong count costs the identity of the object and nothing e
 from __future__ import annotations
 
 import collections
+import contextlib
 import datetime
 import decimal
 import fractions
@@ -182,19 +183,49 @@ def _scalar(kind: Any, data: Any) -> Any:
     return np.ndarray((), np.dtype(kind), data)[()]
 
 
+def _kind_of_array(value: Any) -> str:
+    """The type of its items and, behind a mark, how it lies in memory: F = by columns, R = read only, V = as a view."""
+    flags = value.flags
+    by_columns = "F" if flags.f_contiguous and not flags.c_contiguous else ""
+    layout = by_columns + ("" if flags.writeable else "R") + ("" if value.base is None else "V")
+    return f"{value.dtype.str}!{layout}" if layout else str(value.dtype.str)
+
+
 def _array(state: Any, parts: list[Any]) -> Any:
-    """One of this state: (type of its items, its shape, their bytes, or nothing and `parts`)."""
+    """One of this state: (`_kind_of_array`, its shape, its items' bytes, or nothing and `parts`)."""
     import numpy as np
 
-    kind, shape, data = state[0], tuple(state[1]), state[2]
-    if type(kind) is not str or not _ARRAY_KIND.fullmatch(kind):
+    if type(state[0]) is not str:
+        raise GraphError("no array")
+    kind, _, layout = state[0].partition("!")
+    shape, data = tuple(state[1]), state[2]
+    order: Any = "F" if "F" in layout else "C"
+    if not _ARRAY_KIND.fullmatch(kind):
         raise GraphError("no array")
     if kind[1] != "O":
-        return np.ndarray(shape, np.dtype(kind), bytearray(data)).copy()
-    made = np.empty(len(parts), dtype=object)
-    for index, part in enumerate(parts):
-        made[index] = part
-    return made.reshape(shape)
+        found: Any = np.ndarray(shape, np.dtype(kind), bytearray(data)).copy(order)
+    else:
+        made = np.empty(len(parts), dtype=object)
+        for index, part in enumerate(parts):
+            made[index] = part
+        found = made.reshape(shape).copy(order)
+    found = found.view() if "V" in layout else found
+    found.flags.writeable = "R" not in layout
+    return found
+
+
+def _fill_array(made: Any, found: Any) -> None:
+    """Give an array the shape and the items of another one."""
+    if made.shape != found.shape and made.base is None:
+        made.resize(found.shape, refcheck=False)
+    elif made.shape != found.shape:
+        made.shape = found.shape
+    if not made.flags.writeable:
+        with contextlib.suppress(ValueError):  # one of another's memory stays as it is
+            made.flags.writeable = True
+    if made.flags.writeable:
+        made[...] = found
+        made.flags.writeable = found.flags.writeable
 
 
 _ARRAY_KIND = re.compile(r"[<>|=][biufcSUmMO]\d{0,6}(\[\d*[a-zA-Z]{1,2}\])?")
@@ -332,7 +363,7 @@ class Border:
         if kind == "N":
             has_objects = value.dtype.kind == "O"
             objects = [item(part) for part in value.ravel().tolist()] if has_objects else []
-            return [value.dtype.str, list(value.shape), b"" if has_objects else value.tobytes(), *objects]
+            return [_kind_of_array(value), list(value.shape), b"" if has_objects else value.tobytes(), *objects]
         return self.state_of(kind, value)
 
     # From there to here.
@@ -409,10 +440,7 @@ class Border:
         elif kind == "a":
             made[:] = state
         elif kind == "N":
-            found = _array(state, list(map(value, state[3:])))
-            if made.shape != found.shape:
-                made.resize(found.shape, refcheck=False)
-            made[...] = found
+            _fill_array(made, _array(state, list(map(value, state[3:]))))
         elif kind == "q":
             made.clear()
             made.extend(map(value, state[1:]))
