@@ -31,6 +31,7 @@ from harena.cli.catalog import (
 from harena.cli.job_options import webhook_of
 from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.core.errors import ValidationError
+from harena.sdk.yaml_files import YamlError, read_yaml_file
 
 app = typer.Typer(no_args_is_help=True, help="Definitions of benchmark jobs: kept by name, run again and again.")
 
@@ -147,13 +148,11 @@ def run(
 
 def _fields(file: Path) -> dict[str, Any]:
     """What the file says, with the files that it names where they are."""
-    import yaml
-
     try:
-        fields = yaml.safe_load(file.read_text(encoding="utf-8"))
+        fields = read_yaml_file(file)
     except (OSError, UnicodeDecodeError) as error:
         raise ValidationError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    except (yaml.YAMLError, RecursionError) as error:
+    except YamlError as error:
         raise ValidationError(f"{file} is no YAML: {error}") from None
     if not isinstance(fields, dict) or not all(isinstance(field, str) for field in fields):
         raise ValidationError(f"{file} must be a mapping of a job's fields, as `scenarios: problems.yaml`")

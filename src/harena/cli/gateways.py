@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.sdk.yaml_files import YamlError, read_yaml_file
 
 HELP = (
     "NAME=URL,secret=SECRET, perhaps with mechanism=git|header|..., field=, prefix=, username=, requests_per_minute=; "
@@ -44,13 +45,11 @@ def _fields(name: str, rest: str) -> dict[str, Any]:
 
 
 def _file(name: str, path: Path) -> Mapping[str, Any]:
-    import yaml
-
     try:
-        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+        fields = read_yaml_file(path)
     except OSError as error:
         raise ValidationError(f"--gateway {name}: {path} cannot be read: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (YamlError, UnicodeDecodeError) as error:
         raise ValidationError(f"--gateway {name}: {path} is no YAML: {error}") from None
     if not isinstance(fields, Mapping):
         raise ValidationError(f"--gateway {name}: {path} must have url, secret and what else it takes, each on a line")

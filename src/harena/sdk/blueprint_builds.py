@@ -36,6 +36,7 @@ from harena.core.records.image_builds import BuildRequest, ImageBuildEvent
 from harena.core.snapshots import SCHEME
 from harena.sdk.images import built
 from harena.sdk.portal import current_portal
+from harena.sdk.yaml_files import YamlError, read_yaml_file
 
 REPOSITORY = "localhost/harena-blueprints"
 """the images of blueprints have tags of this repository, one for each build"""
@@ -287,13 +288,11 @@ def _beside_recipe(place: Path, source: str) -> bytes:
 
 
 def _read(path: Path) -> object:
-    import yaml
-
     try:
         if path.stat().st_size > MOST_RECIPE_BYTES:
             raise ValidationError(f"{path} has more than {MOST_RECIPE_BYTES} bytes; put large files beside it")
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return read_yaml_file(path)
     except OSError as error:
         raise ValidationError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (YamlError, UnicodeDecodeError) as error:
         raise ValidationError(f"{path} is no YAML: {error}") from None

@@ -20,6 +20,7 @@ from harena.core.registry import KINDS, SEMANTIC, ObjectKind, checked_kind, chec
 from harena.sdk.pages import listed
 from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.twins import Twin
+from harena.sdk.yaml_files import YamlError, read_yaml_file
 
 __all__ = ["KINDS", "StoredObject", "aio", "delete", "get", "list", "pull", "push"]
 
@@ -122,14 +123,12 @@ def _identity(kind: ObjectKind, place: Path, ref: str | None) -> tuple[str, str]
         return name, version
     if kind not in SEMANTIC:
         raise ValidationError(f"give the {kind} a name and a version, as NAME@VERSION")
-    import yaml
-
     path = place / f"{kind}.yaml"
     if not path.is_file():
         raise ValidationError(f"{place}: a {kind} is a directory with {kind}.yaml, and there is none")
     try:
-        written = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        written = read_yaml_file(path)
+    except (YamlError, UnicodeDecodeError) as error:
         raise ValidationError(f"{path} cannot be read: {str(error)[:500]}") from None
     fields = written if isinstance(written, Mapping) else {}
     return checked_version(kind, fields.get("name"), fields.get("version"))
