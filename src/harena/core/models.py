@@ -47,8 +47,10 @@ class SandboxStatus(StrEnum):
     PENDING = "pending"
     CREATING = "creating"
     PREPARING = "preparing"
+    """no sandbox of harena has it: programs that were written for cwsandbox name it (see `harena.aliases`)"""
     RUNNING = "running"
     PAUSED = "paused"
+    """no sandbox of harena has it, as with PREPARING"""
     TERMINATING = "terminating"
     COMPLETED = "completed"
     """stopped because somebody asked"""
@@ -57,6 +59,7 @@ class SandboxStatus(StrEnum):
     TERMINATED = "terminated"
     """ended by its lifetime limit"""
     UNSPECIFIED = "unspecified"
+    """a status that a later server has told, and this client does not know"""
 
     @property
     def is_terminal(self) -> bool:
