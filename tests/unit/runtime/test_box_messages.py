@@ -49,9 +49,9 @@ def test_a_flood_is_read_in_turns_and_up_to_the_first_fault(message: bytes, read
         sandbox._handle = lambda *given: (handled.append(1), handle(*given))[1]  # type: ignore[method-assign]
         for _ in range(150):
             theirs.send(message)
-        sandbox._receive()
+        sandbox._channel.receive()
         assert (len(handled), link.killed) == (read, killed)
-        sandbox._close_channel()
+        sandbox._channel.close()
         theirs.close()
 
     asyncio.run(run())
@@ -62,7 +62,7 @@ def test_a_long_request_travels_in_messages_and_in_no_file() -> None:
 
     async def run() -> None:
         sandbox, link, theirs = linked()
-        sandbox._send(("f", 1, "x" * 3_000_000), [0])
+        sandbox._channel.send(("f", 1, "x" * 3_000_000), [0])
         size, came, descriptors = 0, b"", 0
         while not size or len(came) < size:
             message, ancillary, flags, _ = theirs.recvmsg(wire.MAX_MESSAGE, socket.CMSG_SPACE(64))
@@ -77,10 +77,10 @@ def test_a_long_request_travels_in_messages_and_in_no_file() -> None:
                 kind, size = marshal.loads(message)
                 assert kind == "m"
             await asyncio.sleep(0)
-            sandbox._drain_outbox()
+            sandbox._channel.drain()
         assert marshal.loads(came) == ("f", 1, "x" * 3_000_000)
         assert (descriptors, link.killed) == (1, [])
-        sandbox._close_channel()
+        sandbox._channel.close()
         theirs.close()
 
     asyncio.run(run())

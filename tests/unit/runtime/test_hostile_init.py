@@ -71,7 +71,7 @@ class Box:
         packed = struct.pack(f"{len(descriptors)}i", *descriptors)
         with suppress(OSError):
             self.init.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, packed)] if descriptors else [])
-        self.sandbox._receive()
+        self.sandbox._channel.receive()
 
     async def order(self, drawn: random.Random) -> None:
         """A command or a file operation, where not too many are under way; what init is told is thrown away."""

@@ -12,15 +12,12 @@ import marshal
 import os
 import secrets
 import socket
-import struct
-from collections import deque
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
     Awaitable,
     Callable,
-    Iterable,
     Mapping,
     Sequence,
 )
@@ -40,7 +37,7 @@ from harena.core.errors import (
 )
 from harena.core.input_files import input_file_in_turns
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo, SandboxOrigin
-from harena.core.ports import Death, Egress, Gateways, GatewaySet
+from harena.core.ports import Death
 from harena.core.ports import FileWatch as FileWatchPort
 from harena.core.ports import ReadWatch as ReadWatchPort
 from harena.core.shared_future import SharedFuture
@@ -48,15 +45,16 @@ from harena.core.threads import CONTENT
 from harena.runtime.guest import wire
 from harena.runtime.guest.files import WRITES
 from harena.runtime.host import box_files, image
+from harena.runtime.host.box_network import BoxNetwork
 from harena.runtime.host.execs import LinuxExec
 from harena.runtime.host.file_watch import FileWatch
+from harena.runtime.host.init_channel import LAST_MESSAGES, InitChannel
 from harena.runtime.host.outside_bytes import MOST_AT_ONCE, OUTSIDE_BYTES
 from harena.runtime.host.patience import MOST_SECONDS, PATIENCE_SECONDS, Patience
 from harena.runtime.host.read_watch import ReadWatch
 from harena.runtime.host.terminals import LeftTerminals
 from harena.runtime.host.upper_layer import UpperLayer
 from harena.runtime.host.wide_pipes import WIDE_PIPES
-from harena.runtime.kernel import network
 
 if TYPE_CHECKING:
     from harena.core.network_policy import NetworkPolicy
@@ -69,15 +67,10 @@ T = TypeVar("T")
 Content = bytes | bytearray | memoryview
 
 _INPUT = "/dev/stdin"
-_MESSAGE_BYTES = 1 << 12
-_INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
 _MOVING = ("pack", "unpack", "pour", "replace_tree", "adopt_times")
 """operations that take as long as there is content"""
 _KILL_PATIENCE_SECONDS = 10.0
 _END_PATIENCE_SECONDS = 0.1
-_OUTBOX_MESSAGES = 10_000
-_MESSAGES_PER_TURN = 64
-_LAST_MESSAGES = 4096  # more than a channel holds, as the kernel limits it unless it was told otherwise
 _SLOW_BYTES_PER_SECOND = 16 << 20  # at which content is expected to be read or written even by a host under load
 _DEATH_NEWS_SECONDS = 0.5  # how long the spawner's word of a death may come after the end of a pipe
 
@@ -130,7 +123,6 @@ class LinuxSandbox:
         self.warm = warm
         self.number = number
         self._link = link
-        self._channel = channel
         self._execs: dict[int, LinuxExec] = {}
         self._opens: dict[int, asyncio.Future[box_files.OpenFile]] = {}
         self._dones: dict[int, asyncio.Future[None]] = {}
@@ -162,19 +154,28 @@ class LinuxSandbox:
         """A program of somebody's, which may hold up whatever is done with a file from here. Modules count as one: they
         decide what init does, and what it sends."""
         self._numbers = 0
-        self._outbox: deque[tuple[bytes, list[int]]] = deque()
         self._oom_kills = 0
         self._stopping = False
         self._failure = ""
-        self._ports = ports
-        self._awaited_listeners = len(network.listeners(ports, gateways))
-        self._listeners: list[int] = []
-        self._egress: Egress | None = None
-        self._gateways: Gateways | None = None
+        self.network = BoxNetwork(
+            self.id,
+            workspace,
+            ports,
+            gateways,
+            check_running=self._check_running,
+            is_dead=lambda: self._dead.done(),
+        )
         self.ready: asyncio.Future[None] = self.loop.create_future()
         self._dead: SharedFuture[Death] = SharedFuture(loop=self.loop)
         self._patience = Patience(self._waited)
-        self.loop.add_reader(channel.fileno(), self._receive)
+        self._channel = InitChannel(
+            channel,
+            self.loop,
+            handle=lambda message, descriptors: self._handle(message, descriptors),
+            fail=self._fail,
+            let_go=lambda descriptor: self._let_go(box_files.OpenFile(descriptor)),
+            most_descriptors=lambda: max(4, self.network.awaited),
+        )
 
     # -- commands ------------------------------------------------------------------------------------------------
 
@@ -231,7 +232,7 @@ class LinuxSandbox:
             order = self._order(number, request)
             self._execs[number] = running
             self._has_run = True
-            self._send(order, [*given, *theirs])
+            self._channel.send(order, [*given, *theirs])
         except BaseException as error:  # init knows nothing of it
             self._execs.pop(number, None)
             running.abandon()
@@ -287,7 +288,7 @@ class LinuxSandbox:
     def request_kill(self, number: int) -> None:
         """Have init kill an exec's tree; if it has not done so in time, the whole sandbox is ended from outside."""
         if number in self._execs and not self._dead.done():
-            self._send(("k", number))
+            self._channel.send(("k", number))
             self.loop.call_later(_KILL_PATIENCE_SECONDS, self._kill_overdue, number)
 
     def _kill_overdue(self, number: int) -> None:
@@ -489,7 +490,7 @@ class LinuxSandbox:
         number = self._next_number()
         answer: asyncio.Future[box_files.OpenFile] = self.loop.create_future()
         self._opens[number] = answer
-        self._send((kind, number, *asked))
+        self._channel.send((kind, number, *asked))
         try:
             file = await self._patience.wait(answer)
             self._given_files.add(file)
@@ -618,7 +619,7 @@ class LinuxSandbox:
         try:
             read_end, write_end = self._content_pipe(number)
         except PlatformError:
-            _close_all(into)
+            box_files.close_all(into)
             raise
         answer = asyncio.ensure_future(
             self._operate(path, operation, *arguments, extra=(read_end, *into), number=number)
@@ -702,7 +703,7 @@ class LinuxSandbox:
     def _end_operation(self, number: int) -> None:
         """Kill the process inside that does a file operation, if it has not ended."""
         if not self._dead.done():
-            self._send(("k", number))
+            self._channel.send(("k", number))
 
     async def processes(self) -> list[ProcessInfo]:
         """Ask init for the processes of the sandbox."""
@@ -737,18 +738,18 @@ class LinuxSandbox:
         try:
             read_end, write_end = box_files.new_pipe()
         except PlatformError:
-            _close_all(extra)
+            box_files.close_all(extra)
             raise
         number = number or self._next_number()
         try:
             self._check_running()
             first = () if path is None else (box_files.check_path(path, self.workdir),)
-            self._send(("f", number, operation, (*first, *arguments)), [write_end, *extra])
+            self._channel.send(("f", number, operation, (*first, *arguments)), [write_end, *extra])
         except BaseException:  # a refused or cancelled order too: its pipe is nobody's
             os.close(read_end)
             raise
         finally:
-            _close_all((write_end, *extra))
+            box_files.close_all((write_end, *extra))
         moves_content = operation in _MOVING  # watched by those who move it
         try:
             async with asyncio.timeout(None if moves_content else MOST_SECONDS):
@@ -819,14 +820,14 @@ class LinuxSandbox:
             finally:
                 self._goes_on.set()
                 if not self._dead.done() and not self._stopping:
-                    self._send(("c", self._next_number()))
+                    self._channel.send(("c", self._next_number()))
 
     async def hold_files(self, identity: str, seconds: float) -> int | None:
         """Hold the layer by going on as another sandbox, that has it for the uppermost of those below its own: so
         nothing may be going on in this one that would not notice. Gives the bytes that are held; None = it cannot be
         done here."""
         layer = self._named_layer()
-        if self._hold is None or self._ports is not None or self._gateways is not None:
+        if self._hold is None or self.network.has_listeners:
             return None  # its listeners are in a network namespace that is to go
         async with self._pausing:
             self._check_running()
@@ -846,7 +847,7 @@ class LinuxSandbox:
         number = self._next_number()
         answer: asyncio.Future[None] = self.loop.create_future()
         self._dones[number] = answer
-        self._send(("q", number))
+        self._channel.send(("q", number))
         try:
             await self._patience.wait(answer)
         except (TimeoutError, OSError):
@@ -860,9 +861,8 @@ class LinuxSandbox:
     def _is_busy(self) -> bool:
         has_open = any(not file.is_closed for file in self._given_files)
         is_read = any(not layer.is_closed for layer in self._given_layers)
-        return bool(
-            has_open or is_read or self._execs or self._opens or self._dones or self._outbox or self._is_watched
-        )
+        is_asked = bool(self._execs or self._opens or self._dones or self._channel.has_unsent)
+        return has_open or is_read or is_asked or self._is_watched
 
     async def become(self, other: LinuxSandbox, number: int) -> bool:
         """Go on as a sandbox that was just made, if nothing has been asked of this one since `quiet`; else that one
@@ -877,19 +877,17 @@ class LinuxSandbox:
         if not goes_on:
             return False
         former = self.number
-        self._close_channel()
-        self._channel, self.number, self.chain = other.hand_over_to(self), other.number, other.chain
+        self._channel.go_on_with(other.hand_over_to(self))
+        self.number, self.chain = other.number, other.chain
         self._used_before += float(used)
         self._oom_kills = 0
-        self.loop.add_reader(self._channel.fileno(), self._receive)
         self._link.kill(former)
         return True
 
     def hand_over_to(self, successor: LinuxSandbox) -> socket.socket:
         """Give the channel to the sandbox that goes on in this one's place, and to its owner the news of its end."""
-        self.loop.remove_reader(self._channel.fileno())
         self.successor_of = successor
-        return self._channel
+        return self._channel.hand_over()
 
     async def check_still(self) -> None:
         """Have init confirm that no program has run since `paused`. Raises PlatformError."""
@@ -900,7 +898,7 @@ class LinuxSandbox:
         number = self._next_number()
         answer: asyncio.Future[None] = self.loop.create_future()
         self._dones[number] = answer
-        self._send(("p", number))
+        self._channel.send(("p", number))
         try:
             await self._patience.wait(answer)
         except (TimeoutError, OSError) as error:
@@ -910,59 +908,17 @@ class LinuxSandbox:
 
     # -- the network ---------------------------------------------------------------------------------------------
 
-    async def begin_network(self, egress: Egress, policy: NetworkPolicy) -> None:
-        """Have its listeners served from now on."""
-        assert self._ports is not None
-        self._check_running()
-        listeners, self._listeners = self._listeners, []
-        self._egress = egress
-        await egress.admit(self.id, self.workspace, policy, listeners, self._ports)
-        if self._dead.done():  # meanwhile, so that nobody has forgotten it
-            egress.forget(self.id)
-        self._check_running()
-
-    async def begin_gateways(self, gateways: Gateways, bound: GatewaySet, count: int) -> None:
-        """Have its last `count` listeners served as gateways; before `begin_network`."""
-        self._check_running()
-        place = len(self._listeners) - count
-        listeners, self._listeners = self._listeners[place:], self._listeners[:place]
-        self._gateways = gateways
-        await gateways.serve(self.id, bound, listeners)
-        if self._dead.done():  # meanwhile, so that nobody has forgotten it
-            gateways.forget(self.id)
-        self._check_running()
-
     async def set_network(self, policy: NetworkPolicy) -> None:
         """Give the sandbox's listeners another policy. Raises SandboxValidationError where it has no network."""
-        await self._served().change(self.id, policy)
+        await self.network.change(policy)
 
     async def network_log(self, *, after: int = 0, limit: int = 100) -> NetworkLog:
         """Read what the sandbox's programs reached. Raises SandboxValidationError where it has no network."""
-        return await self._served().log(self.id, after=after, limit=limit)
+        return await self.network.log(after=after, limit=limit)
 
     async def gateway_log(self, *, after: int = 0, limit: int = 100) -> GatewayLog:
         """Read what was asked of the sandbox's gateways. Raises SandboxValidationError where it has none."""
-        self._check_running()
-        if self._gateways is None:
-            raise SandboxValidationError(f"sandbox {self.id} was made without gateways")
-        return await self._gateways.log(self.id, after=after, limit=limit)
-
-    def _served(self) -> Egress:
-        self._check_running()
-        if self._egress is None:
-            raise SandboxValidationError(
-                f"sandbox {self.id} was made without a network, and cannot be given one: make it with network=... "
-                '({"allow": []} is one that reaches nothing until set_network allows more)'
-            )
-        return self._egress
-
-    def _end_network(self) -> None:
-        _close_all(self._listeners)
-        self._listeners = []
-        if self._egress is not None:
-            self._egress.forget(self.id)
-        if self._gateways is not None:
-            self._gateways.forget(self.id)
+        return await self.network.gateway_log(after=after, limit=limit)
 
     # -- the end -------------------------------------------------------------------------------------------------
 
@@ -971,11 +927,11 @@ class LinuxSandbox:
         gone."""
         if not self._stopping and grace_seconds > 0 and not self._dead.done():
             self._stopping = True
-            self._send(("t",))
+            self._channel.send(("t",))
             await asyncio.wait([asyncio.ensure_future(self.wait_dead())], timeout=grace_seconds)
         self._stopping = True
         if not self._dead.done():
-            self._close_channel()  # init ends when its owner has gone: nobody else need be woken for it
+            self._channel.close()  # init ends when its owner has gone: nobody else need be woken for it
             self.loop.call_later(_END_PATIENCE_SECONDS, self._link.kill, self.number)
         await self._dead.wait()
 
@@ -989,9 +945,9 @@ class LinuxSandbox:
             return
         by_memory = oom_kills > self._oom_kills and not self._stopping
         detail = self._failure or ("out of memory" if by_memory else "" if self._stopping else "it ended by itself")
-        self._receive(_LAST_MESSAGES)  # what init said before its end
-        self._close_channel()
-        self._end_network()
+        self._channel.receive(LAST_MESSAGES)  # what init said before its end
+        self._channel.close()
+        self.network.end()
         OUTSIDE_BYTES.give_back(self.id)
         self._dead.set_result(Death(by_request=self._stopping, memory=by_memory, detail=detail))
         for running in list(self._execs.values()):
@@ -1018,8 +974,8 @@ class LinuxSandbox:
 
     def still_lives(self) -> bool:
         """Whether it is `alive` by what the kernel says now: the news of its death come later, through the spawner."""
-        self._receive(1)
-        return self.alive and self._channel.fileno() >= 0
+        self._channel.receive(1)
+        return self.alive and self._channel.is_open
 
     def expect_end(self) -> None:
         """The whole node is being closed: the end that comes was asked for."""
@@ -1032,33 +988,22 @@ class LinuxSandbox:
 
     def abandon(self) -> str:
         """Its start has failed: let go of it. Gives what its init said, if anything."""
-        self._receive()
+        self._channel.receive()
         self.discard()
-        self._close_channel()
-        self._end_network()
+        self._channel.close()
+        self.network.end()
         if not self.ready.done():
             self.ready.cancel()
         return self._failure
 
     def forget(self) -> None:
         """In a forked child: let go of the parent's descriptors."""
-        if self._channel.fileno() >= 0:
-            os.close(self._channel.detach())
-        _close_all(self._listeners)
-        self._listeners = []
+        self._channel.forget()
+        self.network.forget()
         OUTSIDE_BYTES.give_back(self.id)
         for running in self._execs.values():
             running.forget()
         self.left_terminals.forget()
-
-    def _close_channel(self) -> None:
-        if self._channel.fileno() >= 0:
-            self.loop.remove_reader(self._channel.fileno())
-            self.loop.remove_writer(self._channel.fileno())
-            self._channel.close()
-        while self._outbox:
-            for descriptor in self._outbox.popleft()[1]:
-                os.close(descriptor)
 
     def _end_error(self) -> Exception:
         if self._stopping:
@@ -1084,70 +1029,6 @@ class LinuxSandbox:
     def _next_number(self) -> int:
         self._numbers = self._numbers % 0xFFFFFFFF + 1
         return self._numbers
-
-    def _send(self, message: bytes | tuple[object, ...], descriptors: list[int] | None = None) -> None:
-        encoded = message if isinstance(message, bytes) else marshal.dumps(message, 2)  # type: ignore[arg-type]
-        descriptors = descriptors or []
-        if len(encoded) > _INLINE_BYTES:
-            self._send_parts(marshal.dumps(("m", len(encoded)), 2), descriptors)
-            for place in range(0, len(encoded), _INLINE_BYTES):
-                self._send_parts(encoded[place : place + _INLINE_BYTES], [])
-        else:
-            self._send_parts(encoded, descriptors)
-
-    def _send_parts(self, encoded: bytes, descriptors: list[int]) -> None:
-        """Send, or queue: descriptors are duplicated then, as the caller closes its own."""
-        if self._outbox or not self._sent(encoded, descriptors):
-            if len(self._outbox) >= _OUTBOX_MESSAGES:
-                self._fail("init no longer reads its requests")
-                return
-            self._outbox.append((encoded, box_files.duplicates(descriptors)))
-            self.loop.add_writer(self._channel.fileno(), self._drain_outbox)
-
-    def _sent(self, encoded: bytes, descriptors: list[int]) -> bool:
-        """False if the channel is full."""
-        packed = struct.pack(f"{len(descriptors)}i", *descriptors)
-        try:
-            self._channel.sendmsg([encoded], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, packed)] if descriptors else [])
-        except BlockingIOError:
-            return False
-        except OSError:
-            self._fail("init's channel is closed")
-        return True
-
-    def _drain_outbox(self) -> None:
-        while self._outbox and self._sent(*self._outbox[0]):
-            for descriptor in self._outbox.popleft()[1]:
-                os.close(descriptor)
-        if not self._outbox and self._channel.fileno() >= 0:
-            self.loop.remove_writer(self._channel.fileno())
-
-    def _receive(self, most: int = _MESSAGES_PER_TURN) -> None:
-        """Handle at most `most` messages: whoever floods the channel must not hold up the event loop."""
-        for _ in range(most):
-            if self._channel.fileno() < 0:
-                return
-            try:
-                message, ancillary, flags, _ = self._channel.recvmsg(
-                    _MESSAGE_BYTES, socket.CMSG_SPACE(4 * max(4, self._awaited_listeners)), socket.MSG_CMSG_CLOEXEC
-                )
-            except BlockingIOError:
-                return
-            except OSError:
-                message, ancillary, flags = b"", [], 0
-            descriptors: list[int] = []
-            for _level, _kind, packed in ancillary:
-                descriptors += struct.unpack(f"{len(packed) // 4}i", packed[: len(packed) // 4 * 4])
-            if not message:
-                self._close_channel()  # its death comes from the spawner
-                return
-            try:
-                if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC) or not self._handle(message, descriptors):
-                    self._fail("init sent something that it may not send")
-                    self._close_channel()  # nothing more is read, and the next turn of the loop sends the kill
-            finally:
-                for descriptor in descriptors:
-                    self._let_go(box_files.OpenFile(descriptor))
 
     def _handle(self, message: bytes, descriptors: list[int]) -> bool:
         kind = message[:1]
@@ -1181,13 +1062,11 @@ class LinuxSandbox:
             if running is not None:
                 running.started_really()
             return True
-        if message == wire.READY and not self.ready.done() and not self._awaited_listeners:
+        if message == wire.READY and not self.ready.done() and not self.network.awaited:
             self.ready.set_result(None)
             return True
-        if message == wire.LISTENERS and not self.ready.done() and 0 < self._awaited_listeners == len(descriptors):
-            self._listeners = [descriptors.pop(0) for _ in range(self._awaited_listeners)]
-            self._awaited_listeners = 0
-            return True
+        if message == wire.LISTENERS and not self.ready.done():
+            return self.network.take(descriptors)
         if kind == wire.FAILED:
             self._failure = message[1:1000].decode(errors="replace")
             self._link.kill(self.number)
@@ -1205,11 +1084,6 @@ async def _pieces(first: Content | AsyncIterable[Content], *rest: AsyncIterator[
     for pieces in rest:
         async for piece in pieces:
             yield piece
-
-
-def _close_all(descriptors: Iterable[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
 
 
 def _unwatched(error: OSError) -> PlatformError:

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import threading
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -217,6 +217,12 @@ def no_more_descriptors(error: OSError) -> PlatformError:
     return PlatformError(f"the node can open no more descriptors ({os.strerror(error.errno or 0)})", step="descriptors")
 
 
+def close_all(descriptors: Iterable[int]) -> None:
+    """Close descriptors that nobody needs any more."""
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
 def duplicates(descriptors: Sequence[int]) -> list[int]:
     """Further numbers for open files. Raises OSError where this process can open no more, and keeps none then."""
     made: list[int] = []
@@ -224,8 +230,7 @@ def duplicates(descriptors: Sequence[int]) -> list[int]:
         for descriptor in descriptors:
             made.append(os.dup(descriptor))
     except OSError:
-        for descriptor in made:
-            os.close(descriptor)
+        close_all(made)
         raise
     return made
 

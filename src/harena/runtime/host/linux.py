@@ -222,7 +222,7 @@ class LinuxRuntime:
     async def _serve_gateways(self, sandbox: LinuxSandbox, bound: GatewaySet, count: int) -> None:
         assert self._gateways is not None  # asked before it was made
         try:
-            await sandbox.begin_gateways(self._gateways, bound, count)
+            await sandbox.network.begin_gateways(self._gateways, bound, count)
         except BaseException:  # a cancellation, too, as below
             await sandbox.destroy()
             raise
@@ -230,7 +230,7 @@ class LinuxRuntime:
     async def _admit(self, sandbox: LinuxSandbox, policy: NetworkPolicy) -> None:
         assert self._egress is not None  # asked before it was made
         try:
-            await sandbox.begin_network(self._egress, policy)
+            await sandbox.network.begin(self._egress, policy)
         except BaseException:  # a cancellation, too: what has no network that it was promised is nobody's
             await sandbox.destroy()
             raise
