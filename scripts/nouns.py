@@ -179,7 +179,7 @@ class Package:
             *("}", '"""module -> its records and enums"""'),
             *("NOUNS = (", *(f'    "{name}",' for name in verbs), ")"),
             '"""modules of `harena.sdk`, each with the verbs of a noun"""',
-            f"COMMANDS = ({', '.join(map(repr, commands))},)".replace("'", '"'),
+            f"COMMANDS = {_tuple(commands)}",
             '"""nouns that have a group of commands, a module of their name in `harena.cli`"""',
         )
 
@@ -267,8 +267,13 @@ def _imported(module: str, names: Sequence[str]) -> list[str]:
     return [line] if len(line) <= WIDTH else [f"from {module} import (", *(f"    {name}," for name in names), ")"]
 
 
+def _tuple(names: Sequence[str]) -> str:
+    written = ", ".join(f'"{name}"' for name in names)
+    return f"({written},)" if len(names) == 1 else f"({written})"
+
+
 def _entry(home: str, names: Sequence[str]) -> list[str]:
-    line = f"""    "{home}": ({", ".join(f'"{name}"' for name in names)}{"," if len(names) == 1 else ""}),"""
+    line = f'    "{home}": {_tuple(names)},'
     return [line] if len(line) <= WIDTH else [f'    "{home}": (', *(f'        "{name}",' for name in names), "    ),"]
 
 
