@@ -42,7 +42,7 @@ async def build(images: Images, _: str) -> None:
     """Of files, each in a layer of its own."""
     builds, _runner = builds_over(images)
     files = [(f"f{number}", bytes([number + 1]) * 30_000) for number in range(3)]
-    begun = await builds.begin(WORKSPACE, archive(DOCKERFILE, *files, references=[NAME]))
+    begun = await builds.build_image(WORKSPACE, archive(DOCKERFILE, *files, references=[NAME]))
     ended = await builds.wait(WORKSPACE, begun.id)
     await builds.close()
     if ended.state is not BuildState.DONE:

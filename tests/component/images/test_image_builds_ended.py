@@ -41,7 +41,7 @@ async def images(tmp_path: Path) -> AsyncIterator[Images]:
 
 
 async def built(builds: Builds, dockerfile: str, *files: tuple[str, bytes], **asked: object) -> ImageBuild:
-    begun = await builds.begin(WORKSPACE, archive(dockerfile, *files, **asked))
+    begun = await builds.build_image(WORKSPACE, archive(dockerfile, *files, **asked))
     return await builds.wait(WORKSPACE, begun.id)
 
 
@@ -52,14 +52,14 @@ def left(images: Path) -> list[str]:
 async def test_a_build_that_is_cancelled_leaves_its_steps(images: Images, tmp_path: Path) -> None:
     builds, runner = builds_over(images)
     dockerfile = "FROM scratch\nCOPY a /a\nRUN wait"
-    begun = await builds.begin(WORKSPACE, archive(dockerfile, ("a", b"1")))
+    begun = await builds.build_image(WORKSPACE, archive(dockerfile, ("a", b"1")))
     await runner.begun.wait()
     told = await builds.cancel(WORKSPACE, begun.id)
     assert told.state is BuildState.CANCELLED
     assert left(tmp_path / "images") == []
     again = await built(builds, "FROM scratch\nCOPY a /a\n", ("a", b"1"))
     assert (again.state, again.steps_cached) == (BuildState.DONE, 1)
-    events = [event async for event in builds.events(WORKSPACE, begun.id, 0)]
+    events = [event async for event in builds.events(WORKSPACE, begun.id, after=0)]
     assert "begun\n" in [event.text for event in events if event.kind == "output"]
     assert [event.cursor for event in events] == list(range(1, len(events) + 1))
 
@@ -72,7 +72,7 @@ async def test_contexts_of_builds_that_have_not_ended_have_one_bound(
     builds, _ = builds_over(images)
 
     def sent(size: int, workspace: str = WORKSPACE) -> Awaitable[ImageBuild]:
-        return builds.begin(workspace, archive("FROM scratch\nCOPY a /a\nRUN wait", ("a", bytes(size))))
+        return builds.build_image(workspace, archive("FROM scratch\nCOPY a /a\nRUN wait", ("a", bytes(size))))
 
     begun = [await sent(80_000), await sent(80_000)]
     for _ in range(3):
@@ -135,7 +135,7 @@ async def test_what_add_unpacks_goes_with_its_step(
     monkeypatch.setenv("HARENA_IMAGE_BYTES", str(4 << 20))
     builds, runner = builds_over(images)
     steps = "".join(f"ADD b /{number}/\n" for number in range(4))
-    begun = await builds.begin(WORKSPACE, archive(f"FROM scratch\n{steps}RUN wait", ("b", bomb(3 << 20))))
+    begun = await builds.build_image(WORKSPACE, archive(f"FROM scratch\n{steps}RUN wait", ("b", bomb(3 << 20))))
     await runner.begun.wait()
     lies = sum(file.stat().st_size for file in (tmp_path / "images").rglob("*") if file.is_file())
     assert lies < 1 << 20
@@ -209,7 +209,7 @@ async def test_what_is_no_archive_is_refused(images: Images, tmp_path: Path, con
 
     builds, _ = builds_over(images)
     with pytest.raises(ValidationError) as refused:
-        await builds.begin(WORKSPACE, pieces())
+        await builds.build_image(WORKSPACE, pieces())
     assert refused.value.reason == reason
     assert left(tmp_path / "images") == []
 
@@ -222,19 +222,21 @@ async def test_bad_requests_are_refused_before_any_work(images: Images, tmp_path
         {"arguments": {"unknown": "1"}},
     ):  # fmt: skip
         with pytest.raises(ValidationError):
-            await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b""), **asked))
+            await builds.build_image(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b""), **asked))
     for name in ("../up", "/abs"):
         with pytest.raises(ValidationError, match="outside"):
-            await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /", (f"../{name}", b"")))
+            await builds.build_image(WORKSPACE, archive("FROM scratch\nCOPY a /", (f"../{name}", b"")))
     assert left(tmp_path / "images") == []
 
 
 async def test_builds_of_a_workspace_are_counted_and_its_own(images: Images, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builds_module, "_MOST_OPEN", 2)
     builds, _ = builds_over(images)
-    begun = [await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /\nRUN wait", ("a", b""))) for _ in range(2)]
+    begun = [
+        await builds.build_image(WORKSPACE, archive("FROM scratch\nCOPY a /\nRUN wait", ("a", b""))) for _ in range(2)
+    ]
     with pytest.raises(LimitExceededError):
-        await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b"")))
+        await builds.build_image(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b"")))
     with pytest.raises(NotFoundError):
         await builds.get("other", begun[0].id)
     await builds.close()
@@ -249,13 +251,13 @@ async def test_contexts_of_builds_that_wait_have_a_bound_of_memory(
     builds, _ = builds_over(images)
     files = [(f"{number}", b"") for number in range(90)]
     waits = "FROM scratch\nCOPY 0 /\nRUN wait"
-    begun = await builds.begin(WORKSPACE, archive(waits, *files))
-    await builds.begin("other", archive(waits, ("0", b"")))
+    begun = await builds.build_image(WORKSPACE, archive(waits, *files))
+    await builds.build_image("other", archive(waits, ("0", b"")))
     with pytest.raises(LimitExceededError, match="too many files"):
-        await builds.begin(WORKSPACE, archive(waits, *files))
-    await builds.begin("other", archive(waits, *files))
+        await builds.build_image(WORKSPACE, archive(waits, *files))
+    await builds.build_image("other", archive(waits, *files))
     await builds.cancel(WORKSPACE, begun.id)
-    await builds.begin(WORKSPACE, archive(waits, *files))
+    await builds.build_image(WORKSPACE, archive(waits, *files))
     await builds.close()
 
 
@@ -272,7 +274,7 @@ async def test_builds_of_one_workspace_hold_up_no_others(images: Images) -> None
     """Those that last a day, and those that wait for them."""
     builds, _ = builds_over(images)
     waiting = [archive("FROM scratch\nCOPY a /\nRUN wait", ("a", b"")) for _ in range(4)]
-    begun = [await builds.begin("attacker", one) for one in waiting]
+    begun = [await builds.build_image("attacker", one) for one in waiting]
     assert (await built(builds, "FROM scratch\nCOPY a /", ("a", b"1"))).state is BuildState.DONE
     assert not any([(await builds.get("attacker", one.id)).state.is_over for one in begun])
     await builds.close()
@@ -283,8 +285,10 @@ async def test_a_builds_time_stands_still_while_it_waits_for_its_turn(images: Im
     runner = NoSandboxes()
     builds = Builds(images.building, runner, clock, platform=this_platform())
     waits = "FROM scratch\nCOPY a /\nRUN wait"
-    first, _ = [await builds.begin(WORKSPACE, archive(waits, ("a", b""))) for _ in range(2)]
-    last = await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /\nRUN said", ("a", b"1"), timeout_seconds=600))
+    first, _ = [await builds.build_image(WORKSPACE, archive(waits, ("a", b""))) for _ in range(2)]
+    last = await builds.build_image(
+        WORKSPACE, archive("FROM scratch\nCOPY a /\nRUN said", ("a", b"1"), timeout_seconds=600)
+    )
     for _ in range(1_000_000):
         if builds._turns._waiting and len(runner.seconds) == 2:  # the other two are at their commands
             break
@@ -354,7 +358,7 @@ async def test_a_fault_of_its_own_is_no_cancellation(images: Images, monkeypatch
 
     monkeypatch.setattr(Builder, "build", faulty)
     builds, _ = builds_over(images)
-    begun = await builds.begin(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b"1")))
+    begun = await builds.build_image(WORKSPACE, archive("FROM scratch\nCOPY a /", ("a", b"1")))
     told = await builds.wait(WORKSPACE, begun.id)
     assert (told.state, told.error) == (BuildState.FAILED, builds_module._OWN_FAULT)
     kept = builds._builds.get(begun.id)
@@ -372,7 +376,7 @@ async def test_a_secret_lies_nowhere_while_a_build_runs(images: Images, tmp_path
     builds, runner = builds_over(images)
     mount = "--mount=type=secret,id=token,required=true"
     request = archive(f"FROM scratch\nCOPY a /\nRUN {mount} wait", ("a", b"1"), secrets={"token": sent.decode()})
-    begun = await builds.begin(WORKSPACE, request)
+    begun = await builds.build_image(WORKSPACE, request)
     await runner.begun.wait()
     files = [file.read_bytes() for file in (tmp_path / "images").rglob("*") if file.is_file()]
     assert any(b"context/a" in content for content in files)

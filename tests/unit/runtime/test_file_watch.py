@@ -113,5 +113,5 @@ async def test_a_file_that_cannot_be_watched_is_the_platforms_failure(
         await sandbox.watch_files(["/workspace/trusted"])
     await asyncio.sleep(0)
     assert len(os.listdir("/proc/self/fd")) <= before + 1  # the queue itself remains
-    sandbox._close_channel()
+    sandbox._channel.close()
     theirs.close()
