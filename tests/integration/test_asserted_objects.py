@@ -657,8 +657,22 @@ HONEST = {
 }
 
 
+ONLY_BESIDE = frozenset({
+    "an object that changes itself", "a class that a function makes", "tuples that add", "money", "versions",
+    "a cache that is a dict", "a tree", "a stream", "sets that are no set", "polynomials", "intervals",
+    "texts without case", "complex numbers of its own", "rational numbers of its own", "a matrix", "cards",
+    "an array of its own", "distances", "arrays", "bounds",
+})  # fmt: skip
+"""what stand-ins cannot serve, so that without a gold solution nobody is paid by default"""
+
+
 @pytest.mark.parametrize("name", HONEST)
 async def test_honest_programs_are_paid(name: str) -> None:
+    """In one process all of them; apart those whose objects say nothing there that only they can know. The others have
+    no score and the reason."""
     tests, candidate = HONEST[name]
     result = await scored(candidate, tests)
+    if name in ONLY_BESIDE:
+        assert (result.score, "`gold`" in result.detail) == (None, True), result.detail
+        result = await scored(candidate, tests, isolate=False)
     assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail

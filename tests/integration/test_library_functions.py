@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (programs are text, not code of ours)
-"""Functions of libraries that a candidate holds are the suite's own where they have a name, and else no valid 0."""
+"""Functions and classes of libraries that a candidate holds are the suite's own where they have a name, and else no valid 0."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ OWN = [
     ("random", "random.choice", "is"), ("random", "random.random", "is"), ("time", "time.time", "is"),
     ("time", "time.sleep", "is"), ("os", "dict.get", "is"), ("os", "os.environ.get", "=="), ("os.path", "os.path.join", "is"),
     ("sys", "sys.stdout.write", "=="), ("json", "json.dumps", "is"), ("datetime", "datetime.datetime.now", "=="),
-    ("hashlib", "hashlib.sha256", "is"),
-]  # fmt: skip
-OTHERS = [
-    ("logging", "logging.getLogger('x').info", "=="), ("logging", "logging.info", "is"), ("sys", "sys.exit", "is"),
+    ("hashlib", "hashlib.sha256", "is"), ("logging", "logging.info", "is"), ("sys", "sys.exit", "is"),
     ("os", "eval", "is"), ("pathlib", "pathlib.Path", "is"), ("os", "str.__len__", "is"),
 ]  # fmt: skip
+OTHERS = [("logging", "logging.getLogger('x').info", "==")]
 PLAIN = "{0}\nclass RR:\n    def __init__(self): self.choice = {1}\n"
 FORGED = {
     "a function": ("import json\nfrom solution import RR\ndef test(): assert RR().choice == json.dumps\n", "def dumps(x): return '1'\ndumps.__module__ = 'json'", "dumps"),
@@ -54,7 +52,7 @@ async def test_a_function_that_both_sides_have_is_the_suites_own(module: str, fu
 
 
 @pytest.mark.parametrize(("module", "function", "sign"), OTHERS)
-async def test_any_other_of_a_library_is_no_valid_nothing(module: str, function: str, sign: str) -> None:
+async def test_one_that_has_no_name_is_no_valid_nothing(module: str, function: str, sign: str) -> None:
     """The run in one process decides: a right program has no score, a wrong one its 0."""
     suite = ASKS.format(module, function, sign)
     result = await scored(HOLDS.format(module, function), suite, kind="pytest")

@@ -10,7 +10,9 @@ import heapq
 import json
 import logging
 import os
+import pathlib
 import random
+import re
 import subprocess
 import sys
 import time
@@ -19,7 +21,15 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest.libraries import function_at, has_state, is_lent, is_of_library, place_of
+from harena.scoring.guest.libraries import (
+    function_at,
+    has_state,
+    is_lent,
+    is_of_library,
+    name_of,
+    own_by_name,
+    place_of,
+)
 
 LENT: list[Any] = [
     random.choice, random.random, random.Random.uniform, time.time, heapq.heappush, hashlib.sha256, json.dumps,
@@ -89,3 +99,37 @@ def test_what_depends_on_the_process_is_told() -> None:
     assert has_state("os")
     assert not has_state("json")
     assert set(dir(builtins)) > {"eval"}
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (logging.info, ("logging", "info")),
+        (random.choice, ("random", "choice")),
+        (str.__len__, ("builtins", "str.__len__")),
+        (eval, ("builtins", "eval")),
+        (logging.getLogger("x").info, ("", "")),
+        ([].append, ("", "")),
+        (test_a_name_makes_no_function_of_a_librarys, None),
+        (lambda: 1, None),
+    ],
+    ids=str,
+)
+def test_what_a_library_has_is_found_by_its_name(value: Any, name: tuple[str, str] | None) -> None:
+    """In its own module, and as what is there."""
+    assert name_of(value) == name
+    if name is not None and name[0]:
+        assert own_by_name(*name) == value
+
+
+@pytest.mark.parametrize(
+    ("module", "path", "found"),
+    [
+        ("re", "", re), ("pathlib", "Path", pathlib.Path), ("math", "pi", None), ("logging", "root", None),
+        ("", "", None), ("no_such_module", "f", None), ("sys", "modules.get", None), (__name__, "re", None),
+        ("json", "dumps.__globals__", None),
+    ],
+)  # fmt: skip
+def test_only_functions_classes_and_modules_are_had_by_a_name(module: str, path: str, found: Any) -> None:
+    """Nothing else that a candidate could name, and nothing of a module that no library has."""
+    assert own_by_name(module, path) is found

@@ -267,7 +267,7 @@ def tar(*members: tuple[str, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
 
 
 REPORT = (
-    b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "timed": true, '
+    b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "believed": "", "timed": true, '
     b'"excused": ["t.py::b"], "skips": [["t.py::b", "t.py:7"]], "expected": ["t.py::c"], '
     b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
     b'"questions": [["is f there", true]], "unheard": "", "taken": "", "sought": false, "caught": {}, '

@@ -57,7 +57,8 @@ class NamesApart(dict):  # type: ignore[type-arg]
     def __setitem__(self, name: str, value: Any) -> None:
         if name not in self.state:
             dict.__setitem__(self, name, value)
-        if name in self.given or name in self.state or (name in self.lent and not hasattr(self.module, name)):
+        # what the candidate has by a name is not asked for: a library that it has lent is a module of its process
+        if name in self.given or name in self.state or (name in self.lent and name not in dir(self.module)):
             setattr(self.module, name, value)
 
 

@@ -55,7 +55,7 @@ from harena.scoring.guest.functions import (
 from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late, plain_of
 from harena.scoring.guest.kept import KeptErrors
-from harena.scoring.guest.libraries import FUNCTIONS, is_of_library, place_of
+from harena.scoring.guest.libraries import FUNCTIONS, has_state, name_of, place_of
 from harena.scoring.guest.own_names import leave_no_names
 from harena.scoring.guest.raised import builtin_fields, class_here, remade
 from harena.scoring.guest.snapshots import COPIES
@@ -598,14 +598,15 @@ class Home(Border):
             return ("B", self._export(value))
         if isinstance(value, types.CoroutineType):
             return ("A", self._export(value))
-        if isinstance(value, FUNCTIONS) and (place := place_of(value)) is not None:
+        place, named = (place_of(value), name_of(value)) if isinstance(value, FUNCTIONS) else (None, None)
+        if place is not None and not has_state(place[0]):
             self._handed[place] = value
             return ("s", *place)
-        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
+        if named is not None or isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
             signature = signature_in(value, "") if isinstance(value, types.MethodType) else signature_of(value)
             return ("F", self._export(value), str(getattr(value, "__name__", "function")),
                     str(getattr(value, "__qualname__", "function")), text_of_function(value), signature,
-                    isinstance(value, types.FunctionType), is_of_library(value))  # fmt: skip
+                    isinstance(value, types.FunctionType), named)  # fmt: skip
         return ("o", self._export(value), self._class_number(kind))
 
     def _export(self, value: Any) -> int:

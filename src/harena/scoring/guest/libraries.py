@@ -1,10 +1,11 @@
 """Functions of Python's library that both sides have, by module and path. Standard library only, Python 3.8 and up.
 
-A candidate may hold one (`choice=random.choice`) and hand it to a suite, which compares it with its own. It crosses by
-its name if its module is one of those listed here, and if what that module has under the name, where the candidate is,
-is this object: what an object says of itself names nothing. A function crosses so only if it does no more, in the
-suite's process, than with what the suite gives it, and runs no text: one that ends, seeds, imports or evaluates is
-never lent. Any other function of a library stays a stand-in, which is no equal of the suite's own.
+A candidate may hold one (`key=math.sqrt`) and hand it to a suite, which compares it with its own. It crosses by its
+name if its module is one of those listed here, and if what that module has under the name, where the candidate is, is
+this object: what an object says of itself names nothing. A function crosses so only if it depends on nothing but what
+the suite gives it, and runs no text: one that ends, seeds, imports or evaluates is never lent. Any other function of a
+library (`random.choice`, `logging.info`), and any class, stays a stand-in, which runs where the candidate is. It is the
+suite's own wherever the suite compares it with what its own module has under that name.
 """
 
 from __future__ import annotations
@@ -93,6 +94,38 @@ def function_at(module: str, path: str) -> Any:
     return found
 
 
+def name_of(value: Any) -> tuple[str, str] | None:
+    """(module, path) by which a function of a library's is found in its module, ("", "") for one that is not; None of
+    any other function."""
+    if not is_of_library(value):
+        return None
+    for module, path in _named(value):
+        if type(module) is str and type(path) is str:
+            found = own_by_name(module, path)
+            if found is value or (type(found) is type(value) and found == value):
+                return module, path
+    return "", ""
+
+
+def own_by_name(module: str, path: str) -> Any:
+    """The function or class of this process that a loaded module of a library's has under this name, or the module
+    itself where the name is empty; None where there is none."""
+    found: Any = sys.modules.get(module)
+    if type(found) is not types.ModuleType or not _is_installed(module):
+        return None
+    if path and is_lent(module, path):
+        found = _at(found, path)
+    elif path:
+        *owners, last = path.split(".")
+        for name in owners:
+            found = vars(found).get(name)
+            if type(found) is not type:
+                return None
+        # of a class, what it inherits, too, bound as it is for everybody
+        found = vars(found).get(last) if isinstance(found, types.ModuleType) else getattr(found, last, None)
+    return found if isinstance(found, (*FUNCTIONS, type, types.ModuleType)) else None
+
+
 def is_of_library(value: Any) -> bool:
     """A function that a module of Python's or of a package has, or a method of an object of such a class."""
     owner = getattr(value, "__self__", None)
@@ -104,6 +137,10 @@ def is_of_library(value: Any) -> bool:
         module = owner.__name__
     if type(module) is not str:
         return False
+    return _is_installed(module)
+
+
+def _is_installed(module: str) -> bool:
     if module in sys.builtin_module_names:
         return True
     file = getattr(sys.modules.get(module), "__file__", None)

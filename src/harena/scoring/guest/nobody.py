@@ -81,6 +81,7 @@ class Nobody:
         self.asked = 0
         self.notes: list[str] = []
         self.doubts: list[str] = []
+        self.believed: list[str] = []
         self.is_changed = False
         self.is_collected = False
         self.is_kept = True

@@ -79,7 +79,7 @@ from harena.scoring.guest.home import (
 )
 from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.leaving import sources, tree_of
-from harena.scoring.guest.libraries import FUNCTIONS, function_at, has_state, place_of
+from harena.scoring.guest.libraries import FUNCTIONS, function_at, own_by_name, place_of
 from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.loops import names_end
 from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
@@ -94,6 +94,7 @@ from harena.scoring.guest.standins import (
     carried,
     doubts,
     generator,
+    is_kept_by_name,
     made_of_value,
     make_class,
     make_member,
@@ -103,6 +104,7 @@ from harena.scoring.guest.standins import (
     own_names,
     signature_here,
     without_judges,
+    words,
 )
 from harena.scoring.guest.trust import Trust, named_by_suite
 from harena.scoring.guest.waits import Waits
@@ -138,7 +140,6 @@ _TASKS_AT_ONCE = 2
 _BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _PLAIN_KINDS = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None), type})
 """an object that is of one of these has a stand-in that is"""
-_OF_C = frozenset(cls.__name__ for cls in FUNCTIONS)
 _monotonic = time.monotonic
 _ENDS_ALL = (KeyboardInterrupt, GeneratorExit)
 """what ends a run of tests, or a generator of the suite's"""
@@ -243,7 +244,7 @@ class Candidate(Border):
         """names of classes of which a stand-in is not, for code in C, what its object is where the candidate is"""
         self.notes: list[str] = []
         """what the suite did that cannot be served, in its order"""
-        self.trust = Trust(doubts)
+        self.trust = Trust(words)
         self.is_confirmed = False
         """a pass that is in doubt is judged by a run in one process, too"""
         self.has_gold = False
@@ -274,7 +275,12 @@ class Candidate(Border):
     @property
     def doubts(self) -> list[str]:
         """Why a pass may say nothing, in their order."""
-        return [*doubts, *self.trust.waiting()]
+        return doubts
+
+    @property
+    def believed(self) -> list[str]:
+        """What a pass rests on that only the candidate's objects have said, where the tests are not."""
+        return [*words, *self.trust.waiting()]
 
     @property
     def is_serving(self) -> bool:
@@ -1095,7 +1101,6 @@ class Candidate(Border):
             return withheld_default(self._given[item[1]], item[1], item[2])
         if kind == "k":
             carried(self._classes[item[1]])
-            self._meets_class(self._classes[item[1]])
             return self._classes[item[1]]
         if kind == "s":  # of what both sides have, only what the suite has given, or what changes nothing there
             named = (item[1], item[2])
@@ -1111,12 +1116,6 @@ class Candidate(Border):
             found = self._member(*item[1:])
             carried(found)
             return found
-        if kind == "F" and item[7] is True:
-            self._notes_library(f"{item[3]}, a function of a library's")
-        if kind == "o" and _is_of_c(self._classes[item[2]]):
-            self._notes_library("a method of one of Python's own classes")
-        if kind == "o" and _is_kept_by_name(self._classes[item[2]]):
-            self._notes_library(f"a {self._classes[item[2]].__name__}, of which each side has its own")
         number = item[2] if kind == "w" else item[1]
         found = self._values.get(number) if kind == "w" else self._stand_ins.get(number)
         if found is None:
@@ -1138,20 +1137,41 @@ class Candidate(Border):
         ours = (function for function, named in self.pythons.items() if named == (module, path))
         found = next(ours, None) or function_at(module, path)
         self._handed.add((module, path))
-        if has_state(module):
-            self._notes_library(f"{module}.{path}, whose state each side has for itself")
         return found
 
-    def _notes_library(self, what: str) -> None:
-        """The candidate has handed out something that a library has. Where no test has begun, any may use it."""
-        self.note(f"the candidate hands it {what}", is_doubt=False)
-        self.is_changed = self.is_changed or not self._has_begun
+    def is_own(self, one: Any, other: Any) -> bool:
+        """One of both is something of a library's that the candidate holds, and the other one is the suite's own: what
+        the modules there and here have under one name. Where that cannot be told, it is noted."""
+        for stand_in, own in ((one, other), (other, one)):
+            place = self._place_of(stand_in) if _is_had_by_name(own) else None
+            if place is None:
+                continue
+            known = own_by_name(*place)
+            if known is None and getattr(own, "__name__", "") == getattr(stand_in, "__name__", ""):
+                self.note(f"it compares its own {own!r} with one that the candidate holds", is_doubt=False)
+            return known is own or (known is not None and isinstance(own, FUNCTIONS) and known == own)
+        return False
 
-    def _meets_class(self, cls: Any) -> None:
-        """A class of a library's, in whose place the suite has a stand-in, may be compared with the suite's own."""
-        if isinstance(cls, StandInClass) and "_harena_is_of_library" in own_names(cls):
-            what = f"the candidate hands it {cls.__module__}.{cls.__name__}, a class of a library's"
-            self.note(what, is_doubt=False)
+    def own_class(self, stand_in: Any) -> Any:
+        """The suite's own class that this one of the candidate's is; None where there is none."""
+        place = self._place_of(stand_in)
+        found = None if place is None else own_by_name(*place)
+        return found if isinstance(found, type) else None
+
+    def _place_of(self, stand_in: Any) -> tuple[str, str] | None:
+        """Module and path of something that a library has and the candidate holds, ("", "") where it has no such name;
+        None for anything else."""
+        if type(stand_in) is _Function:
+            place: tuple[str, str] | None = stand_in._harena_place
+            return place
+        if isinstance(stand_in, StandInClass):
+            if "_harena_is_of_library" not in own_names(stand_in):
+                return None
+            return stand_in.__module__, stand_in.__qualname__
+        if is_kept_by_name(stand_in):
+            name = self.ask("get", stand_in, "__name__") if type(stand_in).__name__ == "module" else ""
+            return (name, "") if type(name) is str else ("", "")
+        return None
 
     def value(self, item: Any) -> Any:
         """Read an item, and note what a module's names brought along."""
@@ -1315,14 +1335,15 @@ class _Function:
     ask by `isinstance`, and binds like one."""
 
     __slots__ = ("__weakref__", "_harena_binds", "_harena_candidate", "_harena_function", "_harena_is_attribute",
-                 "_harena_is_of_library", "_harena_item", "_harena_of_class")  # fmt: skip
+                 "_harena_item", "_harena_of_class", "_harena_place")  # fmt: skip
 
-    def __init__(self, candidate: Candidate, reference: Any, function: Any, binds: Any, is_of_library: Any) -> None:
+    def __init__(self, candidate: Candidate, reference: Any, function: Any, binds: Any, place: Any) -> None:
         """`binds`: it is a method of the objects of a class that has it, which a bound method and one of Python's own
-        in C are not."""
+        in C are not. `place`: see `libraries.name_of`."""
         parts = (
             ("candidate", candidate), ("function", function), ("item", reference.item), ("of_class", None),
-            ("is_attribute", False), ("binds", binds), ("is_of_library", is_of_library),
+            ("is_attribute", False), ("binds", binds),
+            ("place", place if type(place) is tuple and [*map(type, place)] == [str, str] else None),
         )  # fmt: skip
         for name, value in parts:
             object.__setattr__(self, "_harena_" + name, value)
@@ -1382,14 +1403,16 @@ class _Function:
         if self is other:
             return True
         kind = type(other)
-        is_elsewhere = kind is Method or (kind is _Function and self._harena_binds is not True)
-        if is_elsewhere or (self._harena_is_of_library is True and isinstance(other, FUNCTIONS)):
+        if self._harena_candidate.is_own(self, other):
+            return True
+        if kind is Method or (kind is _Function and self._harena_binds is not True):
             what = f"it compares {self.__qualname__} of the candidate's with another function"
             self._harena_candidate.note(what, is_doubt=False)
         return NotImplemented
 
     def __hash__(self) -> int:
-        return object.__hash__(self)
+        known = None if self._harena_place is None else own_by_name(*self._harena_place)
+        return object.__hash__(self) if known is None else hash(known)
 
     def __dir__(self) -> list[str]:
         return list(self._harena_candidate.ask("names", self, ""))
@@ -1480,15 +1503,11 @@ def _is_of_library(module: str) -> bool:
     return module in sys.modules and not isinstance(sys.modules[module], StandInModule) and _is_installed(module)
 
 
-def _is_of_c(cls: Any) -> bool:
-    """A class of functions that Python makes of what is written in C."""
-    return cls.__module__ == "builtins" and cls.__name__ in _OF_C
-
-
-def _is_kept_by_name(cls: Any) -> bool:
-    """Objects of this class are had by a name, and are the same for everybody in one process."""
-    place = (cls.__module__, cls.__name__)
-    return place in (("builtins", "module"), ("logging", "Logger"), ("logging", "RootLogger"))
+def _is_had_by_name(value: Any) -> bool:
+    """It is of a kind of objects that are had by a name, and this process's own."""
+    if isinstance(value, (StandInClass, StandInModule)):
+        return False
+    return isinstance(value, (*FUNCTIONS, type, types.ModuleType)) or is_kept_by_name(value)
 
 
 def _is_installed(module: str) -> bool:

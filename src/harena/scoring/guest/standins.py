@@ -90,7 +90,9 @@ _NUMBERS = frozenset({
     "__neg__", "__pos__", "__invert__", "__bytes__",
 })  # fmt: skip
 doubts: list[str] = []
-"""what this process did in the candidate's place, by which a test may have passed"""
+"""what this process did in the place of the candidate's, or that one unseen, by which a test may have passed"""
+words: list[str] = []
+"""what the tests asked of the candidate's objects, who were told an operand: a pass rests on what they have said"""
 class_names: set[str] = set()
 """what the suite's text uses as a class, beside names that begin with a capital letter"""
 
@@ -262,8 +264,27 @@ _TOLD_OF_CLASSES = frozenset({
 """such names of classes"""
 
 
+_KEPT_BY_NAME = frozenset({("builtins", "module"), ("logging", "Logger"), ("logging", "RootLogger")})
+
+
+def is_kept_by_name(value: Any) -> bool:
+    """It is of a class whose objects are had by a name, and are the same for everybody in one process."""
+    cls = type(value)
+    return (cls.__module__, cls.__name__) in _KEPT_BY_NAME
+
+
 def attribute(stand_in: Any, name: str) -> Any:
     """What the candidate's object has under a name."""
+    found = _attribute(stand_in, name)
+    if is_kept_by_name(stand_in):
+        candidate = object.__getattribute__(stand_in, "_harena_candidate")
+        candidate.note(
+            f"it uses a {type(stand_in).__name__} of the candidate's, and each side has its own", is_doubt=False
+        )
+    return found
+
+
+def _attribute(stand_in: Any, name: str) -> Any:
     if name == "__signature__" and "__call__" in type(stand_in)._harena_special:
         candidate = object.__getattribute__(stand_in, "_harena_candidate")
         return signature_here(candidate, type(stand_in), "__call__")
@@ -371,7 +392,7 @@ class Method:
             if not cls._harena_is_named:
                 return self._computed(operands)
             if _origin(owner) != "made":
-                doubts.append(f"an object that a call gave back says what {self.__name__} with a plain operand is")
+                words.append(f"an object that a call gave back says what {self.__name__} with a plain operand is")
         found = candidate.ask("call", owner, self.__name__, positional, tuple(keywords.items()))
         mark_kin(found, owner)
         return self._believed(found, positional) if is_told and not cls._harena_is_named else found
@@ -548,9 +569,18 @@ class StandInClass(type):
     def __bool__(cls) -> bool:
         return True
 
+    def __eq__(cls, other: object) -> bool:
+        return cls is other or bool(cls._harena_candidate.is_own(cls, other))
+
+    def __hash__(cls) -> int:
+        own = cls._harena_candidate.own_class(cls)
+        return type.__hash__(cls) if own is None else hash(own)
+
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance) or _derives(type(instance), cls):
             return True
+        if (own := cls._harena_candidate.own_class(cls)) is not None and not _is_theirs(instance):
+            return isinstance(instance, own)
         if "_harena_is_abstract" not in own_names(cls):
             return False
         if not _is_theirs(instance):
@@ -701,7 +731,7 @@ def _forwarded(name: str) -> Any:
                 f"what {name} with a set says does not follow from the items of a {type(self).__name__!r} object"
             )
         if is_told and _origin(self) == "given":
-            doubts.append(f"an object that a call gave back says what {name} with a plain operand is")
+            words.append(f"an object that a call gave back says what {name} with a plain operand is")
         is_object = origin == "computed" and _is_theirs(found) and type(found)._harena_is_named
         is_free = is_object or origin in ("made", "given")
         if (is_told and not is_free) or "seen" in map(_origin, (self, *operands)):
@@ -710,7 +740,7 @@ def _forwarded(name: str) -> Any:
                 return found
             kind = type(found)._harena_kind if _is_theirs(found) else None
             if found is self and name[:3] == "__i":  # a change by what it is given, which is no question
-                doubts.append(f"an object that a call gave back is changed by {name} with a plain operand")
+                words.append(f"an object that a call gave back is changed by {name} with a plain operand")
                 return found
             if kind not in ("", "list", "tuple", "dict", "set") or kind != type(self)._harena_kind:
                 return _unbelieved(self, name, operands)
@@ -741,7 +771,7 @@ def _is_for_operand(self: Any, name: str, operands: Any, found: Any) -> bool:
         return False
     if said_of_others(self, name, operands, in_copy=True) is not True:
         return False
-    doubts.append(f"an object that an operator gave says what {name} with a plain operand is")
+    words.append(f"an object that an operator gave says what {name} with a plain operand is")
     return True
 
 
@@ -786,9 +816,12 @@ def _equal(self: Any, other: Any) -> Any:
 
 
 def _notes_own(self: Any, other: Any) -> None:
-    """An object of the suite's own, or of the library's, cannot be compared with one that is elsewhere."""
+    """An object of the suite's own, or of the library's, cannot be compared with one that is elsewhere and has a say in
+    it, or could be the same one. Any other is for the suite's object to compare, which does so here."""
     candidate = self._harena_candidate
     if type(other) in _COMPARED_HERE or isinstance(other, type) or _is_theirs(other):
+        return
+    if not type(self)._harena_compares and type(other).__name__ != type(self).__name__:
         return
     what = f"it compares a {type(self).__name__!r} object with a {type(other).__name__!r} of its own"
     candidate.note(what, is_doubt=False)
@@ -834,7 +867,7 @@ def _said_of_plain(self: Any, name: str, other: Any) -> Any:
     if type(said) is not bool:
         return said if said is NotImplemented else not_believed(self, name, (other,))
     if said or name != "__eq__":
-        doubts.append(f"the candidate's {name} says {said} of a plain value")
+        words.append(f"the candidate's {name} says {said} of a plain value")
     is_no = name == "__eq__" and not said
     if _origin(self) == "computed" and (is_no or said_of_others(self, name, (other,)) is not False):
         return said and not (name == "__eq__" and _is_indifferent(self, name))
@@ -938,7 +971,7 @@ def _contains(self: Any, wanted: Any) -> bool:
     if type(said) is not bool:
         raise TypeError("the candidate's __contains__ gave no bool")
     if is_answer and not _is_theirs(wanted):
-        doubts.append("an object that a call gave back says what is in it")  # `return self`: an object, or an answer
+        words.append("an object that a call gave back says what is in it")  # `return self`: an object, or an answer
         if said and all(candidate.ask("probe", self, "__contains__", (other,)) is True for other in others(wanted)):
             raise AssertionError(_HOLDS_ALL)
     if said and _is_indifferent(self, "__contains__") and _origin(self) != "made":

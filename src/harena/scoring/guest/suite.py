@@ -406,7 +406,8 @@ class Run:
         return {
             "first": f"{first[0]}: {first[1]}"[:600] if first else "",
             "broken": broken[:600],
-            "doubted": self.candidate.doubts[0] if self.candidate is not None and self.candidate.doubts else "",
+            "doubted": next(iter(self.candidate.doubts), "") if self.candidate is not None else "",
+            "believed": next(iter(self.candidate.believed), "") if self.candidate is not None else "",
             "unserved": notes[0] if failures and notes and all(unserved for *_, unserved in failures) else "",
             "timed": bool(failures) and self._clocks is not None and self._clocks.is_timed,
             "excused": tally.excused[:_MOST_NAMES],
@@ -514,7 +515,7 @@ class Run:
             self._empty_files(frozenset(os.path.join(self.here, path) for path in on_both_sides))
         if self._home != NOWHERE:
             guard(self.candidate, {os.path.join(self.here, path): text for path, text in texts.items()})
-            identities = Identities(self.candidate.note)
+            identities = Identities(self.candidate.note, self.candidate.is_own)
             self.hollow.put_more = identities.put_questions
             put_in_builtins(self.hollow, identities.functions())
         null = os.open(os.devnull, os.O_RDONLY)
@@ -522,6 +523,8 @@ class Run:
         import unittest
 
         judge_by_values(unittest.TestCase)
+        if self._home != NOWHERE:
+            judge_by_names(unittest.TestCase, self.candidate.is_own)
 
         def below(folder: str) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
             prefix = f"{folder}/" if folder else ""
@@ -582,6 +585,20 @@ def judge_by_values(case: Any) -> None:
         sets(self, items_as_set(set1), items_as_set(set2), msg)
 
     case.assertAlmostEqual, case.assertSetEqual = judged, judged_sets
+
+
+def judge_by_names(case: Any, is_own: Callable[[Any, Any], bool]) -> None:
+    """Assertions of unittest that ask whether two things are one: what the candidate holds of a library is the suite's
+    own where both have it by one name."""
+    same, another = case.assertIs, case.assertIsNot
+
+    def judged(self: Any, expr1: Any, expr2: Any, msg: Any = None) -> None:
+        same(self, expr1, expr1 if is_own(expr1, expr2) else expr2, msg)
+
+    def judged_apart(self: Any, expr1: Any, expr2: Any, msg: Any = None) -> None:
+        another(self, expr1, expr1 if is_own(expr1, expr2) else expr2, msg)
+
+    case.assertIs, case.assertIsNot = judged, judged_apart
 
 
 def _functions(tests: list[str]) -> list[str]:

@@ -384,7 +384,7 @@ def _noting_metaclasses(candidate: Any) -> Any:
     def type_of(value: Any) -> type:
         if isinstance(value, StandInClass):
             candidate.note(f"it asks for the metaclass of the candidate's {value.__name__}")
-        return type(value)
+        return value.__class__ if id(value) in candidate._functions else type(value)
 
     return type_of
 

@@ -7,8 +7,10 @@ The code runs in one of three ways, the first of which is taken that pays the co
     beside    the candidate shares the tests' process; trust `shared`
 
 What the gold solution shows is believed, never what a candidate does; where it is paid in no way, the tests are wrong,
-and no candidate has a score. Without a gold solution the first way decides, but for what stand-ins cannot show of a
-candidate apart: then, and to confirm each pass apart, the code runs beside it, too.
+and no candidate has a score. Without a gold solution the first way decides, and each pass apart is confirmed by a run
+beside. Where stand-ins cannot show what the tests look at, the code runs beside, too, and who fails there has failed;
+but nobody is paid for passing there, unless the author has chosen that way (`isolate: false`): the candidate is why
+stand-ins do not serve, and in the tests' process it can forge a pass.
 """
 
 from __future__ import annotations
@@ -22,19 +24,21 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.executed import NOTHING
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
-from harena.scoring.scorers.changed_expectations import HiddenRun, tells_changes
+from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, tells_changes
 from harena.scoring.scorers.gold_runs import gold_bench, known_by_gold, known_of_gold, told_by_gold
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.suite_apart import Attempt
+from harena.scoring.scorers.suite_apart import Attempt, not_served
 from harena.scoring.scorers.suite_beside import with_room_for_suite
 from harena.scoring.scorers.suite_nobody import Norm, compared_nothing, norm_of_report, suite_key
 from harena.scoring.scorers.trusted_suite import idle_bench, missing_modules
 from harena.scoring.scorers.unnamed_modules import unnamed_modules
 from harena.scoring.slices import aside
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, tampered
 
 Run = Callable[[Bench, CommandContract], Awaitable[Verdict]]
 _Way = Literal["called", "apart", "beside"]
+_NO_MODULE = "the entry {} is no module that tests can have by a name which nothing else has"
+_PASSES_ALL = "in the tests' own process the candidate passes an assertion that nobody can pass"
 _ONLY_BESIDE = "the test code can be run only beside the candidate ({}), and this job demands trust `separate`"
 
 
@@ -151,23 +155,49 @@ async def _way(gold: Bench, code: _Code) -> str:
 async def _judged_without_gold(bench: Bench, code: _Code) -> Verdict:
     way = code.ways[0]
     if way == "beside":
+        if code.contract.isolate is not False:
+            return await _unserved_verdict(bench, code, _NO_MODULE.format(bench.scenario.candidate.entry))
         await code.knows(bench)
     attempt = await code.over(bench, way)
+    if attempt.unserved and not (attempt.verdict.passed and attempt.is_seen):
+        return await _unserved_verdict(bench, code, attempt.unserved)
     if attempt.verdict.passed:
         return await _confirmed(bench, code, way, attempt)
-    if attempt.unserved:
-        if bench.demands_separate:
-            return broken_contract(_ONLY_BESIDE.format(attempt.unserved))
-        await code.knows(bench)
-        bench, way = bench.again(), "beside"
-        attempt = await code.over(bench, way)
-    if NOTHING in attempt.verdict.detail and NOTHING in (await code.over(idle_bench(bench), way)).verdict.detail:
+    return await _failed(bench, code, way, attempt.verdict)
+
+
+async def _unserved_verdict(bench: Bench, code: _Code, unserved: str) -> Verdict:
+    """The verdict where no gold solution tells that the tests may be run beside the candidate, and apart from it they
+    look at what cannot be served. Who fails beside, too, has failed. Nobody is paid for passing there, and nobody
+    excused who passes whatever the tests say, or does not know the answers where the tests do not hold them."""
+    knows = await code.knows(bench)  # before it meets what they expect
+    roomy = with_room_for_suite(bench, code.contract)
+    beside = (await code.over(roomy, "beside")).verdict
+    if not beside.passed:
+        return await _failed(bench, code, "beside", beside)
+    if knows is False:
+        return replace(tampered(REPEATS), trust=Trust.SHARED)
+    control = replace(code, contract=_with_failing_assertion(code.contract))
+    if (await control.over(with_room_for_suite(bench, code.contract), "beside")).verdict.passed:
+        return replace(tampered(_PASSES_ALL), trust=Trust.SHARED)
+    if bench.demands_separate:
+        return broken_contract(_ONLY_BESIDE.format(unserved))
+    return broken_contract(not_served("the test code", unserved))
+
+
+def _with_failing_assertion(contract: CommandContract) -> CommandContract:
+    return contract.model_copy(update={"asserts": f"{contract.asserts}\nassert 1 == 2\n"})
+
+
+async def _failed(bench: Bench, code: _Code, way: _Way, verdict: Verdict) -> Verdict:
+    """The verdict on a failure, which may be that of the contract."""
+    if NOTHING in verdict.detail and NOTHING in (await code.over(idle_bench(bench), way)).verdict.detail:
         return broken_contract(f"{NOTHING}, whoever the candidate is")
     if way == "apart" and (missing := await missing_modules(bench, code.contract)) is not None:
         return broken_contract(missing)
-    if attempt.verdict.score == 0.0 and (unnamed := await unnamed_modules(bench, code.contract)):
+    if verdict.score == 0.0 and (unnamed := await unnamed_modules(bench, code.contract)):
         return broken_contract(unnamed)
-    return attempt.verdict
+    return verdict
 
 
 async def _confirmed(bench: Bench, code: _Code, way: _Way, attempt: Attempt) -> Verdict:

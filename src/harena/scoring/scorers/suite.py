@@ -2,8 +2,9 @@
 
 How the candidate is kept apart is the contract's to say. With `isolate: auto` it has a sandbox of its own, unless the
 contract's gold solution is not paid like that: then the strongest way in which it is paid is taken, and the result states
-the trust. Where there is no gold, a suite that cannot be served like that ends without a score. Who passes in a sandbox
-of its own must pass in the suite's own process, too, before it is paid (`_confirmed`).
+the trust. Where there is no gold, a suite that cannot be served like that, or not shown, ends without a score: a run in
+the suite's own process may then find that the candidate has failed, and pays nobody. Who passes in a sandbox of its own
+must pass in the suite's own process, too, before it is paid (`_confirmed`).
 
 A suite that does not pass may be broken for everybody. That is never believed of the run itself: the same suite is run
 once without any candidate (`guest_nobody`), and a test that fails there before it has asked for one fails for all.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import cast
 
@@ -31,7 +32,7 @@ from harena.scoring.scorers.changed_expectations import (
 from harena.scoring.scorers.defined_tests import Dependence
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.suite_apart import Attempt, score_apart
+from harena.scoring.scorers.suite_apart import Attempt, not_served, score_apart
 from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
 from harena.scoring.scorers.suite_caught import Mode
 from harena.scoring.scorers.suite_caught import attempt as attempt_of
@@ -67,13 +68,22 @@ from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, tampered
 
 _MODES: tuple[Mode, ...] = ("sandbox", True, False)
-_ADVICE = (
-    "give the contract a `gold` solution, by which a weaker isolation is chosen, or set `isolate: false`; see the "
-    "reference of `command`"
-)
 _NO_TESTS: frozenset[str] = frozenset()
 _CATCH_IT = "give the contract a `gold` solution, which tells by what it catches"
 _SHARE_IT = "put it into the problem's `files` if candidates shall import it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one way of running a suite says of a candidate."""
+
+    verdict: Verdict
+    unserved: str = ""
+    """what of the suite cannot be served, if that is why nothing is known of the candidate; why a pass is in doubt"""
+    skipped: frozenset[str] = _NO_TESTS
+    """the tests that the suite has skipped by itself"""
+    is_seen: bool = True
+    """what `Attempt` says by this name, and it is known which tests there are"""
 
 
 async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun) -> Verdict:
@@ -91,30 +101,31 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
         # the suite believed something that the candidate's own code decided
         return broken_contract(_unserved(doubt)) if bench.demands_separate else replace(verdict, trust=Trust.SHARED)
     if not contract.gold:
-        verdict, unserved, skipped = await _scored_with_skips(bench, contract, "sandbox", confirms=True)
-        if verdict.passed:
-            return await _confirmed(bench, contract, verdict, unserved, hidden, skipped)
-        if unserved:
-            return await _unserved_verdict(bench, contract, unserved, hidden)
-        return await _without_trusted_files(bench, contract, verdict)
+        found = await _scored_with_skips(bench, contract, "sandbox", confirms=True)
+        if found.unserved and not (found.verdict.passed and found.is_seen):
+            return await _unserved_verdict(bench, contract, found, hidden)
+        if found.verdict.passed:
+            return await _confirmed(bench, contract, found, hidden)
+        return await _without_trusted_files(bench, contract, found.verdict)
     key = await suite_key(bench, contract)
     if known_of_gold.known(key) is None:
-        verdict, doubt, skipped = await _scored_with_skips(bench, contract, "sandbox")
-        if verdict.passed:
-            return await _confirmed(bench, contract, verdict, doubt, hidden, skipped)
-    found = await known_of_gold.get(key, lambda: _strongest(bench, contract))
-    if isinstance(found, str) and found != "sandbox":
-        return broken_contract(f"the gold solution is not paid: {found}")
-    if found != "sandbox" and bench.demands_separate:
+        found = await _scored_with_skips(bench, contract, "sandbox")
+        if found.verdict.passed:
+            return await _confirmed(bench, contract, found, hidden)
+    mode = await known_of_gold.get(key, lambda: _strongest(bench, contract))
+    if isinstance(mode, str) and mode != "sandbox":
+        return broken_contract(f"the gold solution is not paid: {mode}")
+    if mode != "sandbox" and bench.demands_separate:
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
-    if found != "sandbox":
+    if mode != "sandbox":
         await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
-    verdict, doubt, skipped = await _scored_with_skips(bench, contract, cast(Mode, found), pays_gold=True)
-    if verdict.passed and found == "sandbox":
-        return await _confirmed(bench, contract, verdict, doubt, hidden, skipped)
-    if found == "sandbox" and doubt and verdict.score is not None and not bench.demands_separate:
+    found = await _scored_with_skips(bench, contract, cast(Mode, mode), pays_gold=True)
+    verdict = found.verdict
+    if verdict.passed and mode == "sandbox":
+        return await _confirmed(bench, contract, found, hidden)
+    if mode == "sandbox" and found.unserved and verdict.score is not None and not bench.demands_separate:
         return await _judged_beside(bench, contract, replace(verdict, trust=Trust.SEPARATE), hidden)
-    return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
+    return replace(verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
 
 
 async def _judges_another_module(bench: Bench, contract: CommandContract) -> bool:
@@ -156,14 +167,22 @@ async def _without_trusted_files(bench: Bench, contract: CommandContract, verdic
     return broken_contract(_unserved(lacking))
 
 
-async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: str, hidden: HiddenRun) -> Verdict:
-    """The verdict where stand-ins could not serve a suite. What a suite does may depend on what the candidate gave it
+async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _Found, hidden: HiddenRun) -> Verdict:
+    """The verdict where stand-ins could not serve a suite, or served it and saw nothing of what it looks at. What a
+    suite does may depend on what the candidate gave it
     (an object to pickle in the place of a number), so this excuses only who passes in the suite's own process: whoever
     fails there, too, is wrong. Nobody is paid for passing there, and nobody excused who passes there whatever the tests
     say, by the proof's word or an emptied result: the run is repeated with one more test, which nobody can pass. Nor is
     who passes there and does not know the answers where the expected values are hidden."""
     repeats = await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
-    beside, _ = await _scored(bench.again(), contract, False)
+    if found.verdict.passed:
+        roomy = with_room_for_suite(bench, contract)
+        again = await _scored_with_skips(roomy, contract, False, pays_gold=True, may_skip=found.skipped)
+        beside = again.verdict
+        if again.unserved and beside.score is None:
+            return beside  # it says what cannot be told, whoever the candidate is
+    else:
+        beside, _ = await _scored(bench.again(), contract, False)
     if beside.score is not None and not beside.passed:
         return beside
     if beside.passed and repeats:
@@ -172,30 +191,25 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: s
     if beside.passed and control is not None and (await score_beside(bench.again(), control, False)).verdict.passed:
         detail = "in the suite's own process the candidate passes a test that nobody can pass"
         return replace(tampered(detail), trust=Trust.SHARED)
-    return broken_contract(_unserved(unserved))
+    return broken_contract(_unserved(found.unserved))
 
 
-async def _confirmed(
-    bench: Bench,
-    contract: CommandContract,
-    verdict: Verdict,
-    doubt: str,
-    hidden: HiddenRun,
-    skipped: frozenset[str],
-) -> Verdict:
+async def _confirmed(bench: Bench, contract: CommandContract, found: _Found, hidden: HiddenRun) -> Verdict:
     """The verdict on a candidate that passes apart: it is paid if it passes in the suite's own process, too. What a
     stand-in has of its own, and who serves one question at a time, is not the candidate; so no pass is believed of
     stand-ins alone. The second run begins when the first has ended, and only for who has passed: in it a candidate can
     read the tests, and would tell one beside it.
 
-    It has the trust of the first run, which judged its values where the candidate was not; but with a `doubt`, of what
-    was not judged there at all (that nobody logged, say), that of the second. What the suite has `skipped` by itself in
+    It has the trust of the first run, which judged its values where the candidate was not; but with a doubt, of what
+    was not judged there at all (that nobody logged, say), that of the second. What the suite has skipped by itself in
     the first run, where the candidate could change nothing that it asks for, may be skipped in the second, too."""
+    verdict, doubt = found.verdict, found.unserved
     if doubt:
         await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
     roomy = with_room_for_suite(bench, contract)
-    beside, untold, _ = await _scored_with_skips(roomy, contract, False, pays_gold=True, may_skip=skipped)
-    if untold and beside.score is None:
+    again = await _scored_with_skips(roomy, contract, False, pays_gold=True, may_skip=found.skipped)
+    beside = again.verdict
+    if again.unserved and beside.score is None:
         return beside
     if beside.passed and doubt:
         return broken_contract(_unserved(doubt)) if bench.demands_separate else beside
@@ -235,7 +249,7 @@ def _unconfirmed(what: str) -> str:
 
 
 def _unserved(what: str) -> str:
-    return one_line(f"the suite cannot be run with the candidate in a sandbox of its own: {what}; {_ADVICE}", 600)
+    return not_served("the suite", what)
 
 
 def _touched(contract: CommandContract, theirs: Iterable[str]) -> str:
@@ -270,8 +284,8 @@ async def _scored(
     """(the verdict, what of the suite cannot be served if that is why nothing is known of the candidate). `pays_gold`:
     the gold solution is paid like this, so that the suite is not broken: a module that is missing is the candidate's to
     bring."""
-    verdict, unserved, _ = await _scored_with_skips(bench, contract, mode, pays_gold=pays_gold)
-    return verdict, unserved
+    found = await _scored_with_skips(bench, contract, mode, pays_gold=pays_gold)
+    return found.verdict, found.unserved
 
 
 async def _scored_with_skips(
@@ -282,45 +296,38 @@ async def _scored_with_skips(
     pays_gold: bool = False,
     confirms: bool = False,
     may_skip: frozenset[str] = frozenset(),
-) -> tuple[Verdict, str, frozenset[str]]:
+) -> _Found:
     """The verdict, and the tests that the suite has skipped by itself; see `_scored`. `confirms`: a pass is followed by
     a run in one process, which says which tests are missing. `may_skip`: tests that are known to be skipped whoever the
     candidate is."""
     attempt, caught = await attempt_of(bench, contract, mode)
     if caught:
         why = f"whether a candidate is to catch the assertion that fails at {caught} cannot be told"
-        return broken_contract(one_line(f"{why}; {_CATCH_IT}", 600)), why, _NO_TESTS
+        return _Found(broken_contract(one_line(f"{why}; {_CATCH_IT}", 600)), why)
     verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
     if verdict.passed:
         verdict, doubt, skipped = await _without_excuses(bench, contract, mode, attempt, verdict, confirms, may_skip)
         if doubt and not confirms:
-            return broken_contract(_undefined(doubt, contract)), doubt, skipped
-        return verdict, (attempt.unserved or doubt) if verdict.passed else "", skipped
+            return _Found(broken_contract(_undefined(doubt, contract)), doubt, skipped)
+        is_seen = attempt.is_seen and not doubt
+        return _Found(verdict, (attempt.unserved or doubt) if verdict.passed else "", skipped, is_seen)
     if verdict.score is None or pays_gold:
-        return verdict, attempt.unserved, _NO_TESTS
+        return _Found(verdict, attempt.unserved)
     if (missing := await missing_modules(bench, contract)) is not None:
-        return broken_contract(missing), "", _NO_TESTS
+        return _Found(broken_contract(missing))
     if attempt.told.broken == EVERY_SKIPPED and await _skips_all_by_itself(bench, contract, mode, attempt):
-        return broken_contract(f"the suite fails whoever the candidate is: {EVERY_SKIPPED}"), "", _NO_TESTS
+        return _Found(broken_contract(f"the suite fails whoever the candidate is: {EVERY_SKIPPED}"))
     nobody = await nobody_of(bench, contract)
     if nobody.broken and (touched := _touched(contract, await taking_part(bench, contract))):
-        return (
-            broken_contract(_unserved(f"it touches the candidate's file {touched} ({nobody.broken[:200]})")),
-            "",
-            _NO_TESTS,
-        )
+        return _Found(broken_contract(_unserved(f"it touches the candidate's file {touched} ({nobody.broken[:200]})")))
     if nobody.broken:
-        return (
-            broken_contract(one_line(f"the suite fails without any candidate, too: {nobody.broken}", 600)),
-            "",
-            _NO_TESTS,
-        )
+        return _Found(broken_contract(one_line(f"the suite fails without any candidate, too: {nobody.broken}", 600)))
     if nobody.brings and (unnamed := await unnamed_modules(bench, contract)):
-        return broken_contract(unnamed), "", _NO_TESTS
+        return _Found(broken_contract(unnamed))
     if nobody.brings:
         detail = one_line(f"{verdict.detail} (a module that is not there is the candidate's to bring; {LIST_IT})", 600)
-        return replace(verdict, detail=detail), "", _NO_TESTS
-    return verdict, attempt.unserved, _NO_TESTS
+        return _Found(replace(verdict, detail=detail))
+    return _Found(verdict, attempt.unserved)
 
 
 async def _skips_all_by_itself(bench: Bench, contract: CommandContract, mode: Mode, attempt: Attempt) -> bool:

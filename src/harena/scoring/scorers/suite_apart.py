@@ -57,6 +57,10 @@ from harena.scoring.verdict import (
 
 MOST_QUESTION_BYTES = 8 * MAX_BYTES
 """size limit of all questions of one suite together"""
+_ADVICE = (
+    "give the contract a `gold` solution, by which a weaker isolation is chosen, or set `isolate: false`; see the "
+    "reference of `command`"
+)
 _NOT_STARTED = (126, 127, NO_PYTEST, NO_MODULE)
 _MOST_TESTS = 10_000_000
 """number of tests of one suite, and of the runs of one of them"""
@@ -64,6 +68,12 @@ _T = TypeVar("_T")
 _MEANWHILE_SECONDS = 0.5
 _END_SECONDS = 5.0
 """time that a suite may take to end once it has given its proof, or has nobody to ask any more"""
+
+
+def not_served(tests: str, what: str) -> str:
+    """Why there is no score where stand-ins cannot show what these tests look at, and what their author can do."""
+    detail = f"{tests} cannot be run with the candidate in a sandbox of its own: {what}"
+    return one_line(f"{detail}; {_ADVICE}", 600)
 
 
 class _Time:
@@ -116,6 +126,8 @@ class Report:
     """what the suite asked for that stand-ins cannot give, if every test that failed did"""
     doubted: str = ""
     """why a pass may say nothing: the suite looked at what the candidate does in another process, or was refused"""
+    believed: str = ""
+    """what a pass rests on that the candidate's objects have said, which were told an operand of the suite's"""
     timed: bool = False
     """tests have failed, and the suite has looked at a clock around what it asked"""
     excused: tuple[str, ...] = ()
@@ -174,6 +186,7 @@ def _report(written: dict[str, Any]) -> Report:
         broken=_text(written["broken"], 600),
         unserved=_text(written["unserved"], 300),
         doubted=_text(written["doubted"], 300),
+        believed=_text(written["believed"], 300),
         timed=_of_kind(written["timed"], bool),
         excused=_names(written["excused"]),
         skips=tuple(_pair(each) for each in _of_kind(written["skips"], list)),
@@ -232,6 +245,9 @@ class Attempt:
     unserved: str = ""
     """what of the suite cannot be served: why a failure is excused, or a pass is in doubt"""
     told: Report = NOTHING_TOLD
+    is_seen: bool = True
+    """everything that a suite which has passed looks at was there to be seen, so that at most the word of the
+    candidate's own objects is in doubt"""
 
 
 @dataclass(slots=True)
@@ -278,7 +294,7 @@ async def score_apart(
     observation = f"{found.suite.outcome}:{found.suite.returncode}:{found.heard.proven}"
     if found.heard.proven and found.suite.outcome is ExecOutcome.EXITED and found.suite.returncode == 0:
         passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
-        return Attempt(passed, report.doubted, report)
+        return Attempt(passed, report.doubted or report.believed, report, not report.doubted)
     # a suite that was cut off makes no report: what it did in the test that it did not outlive counts
     unserved = report.unserved if found.heard.report is not None else found.heard.note
     if found.heard.is_of_border:
