@@ -103,13 +103,12 @@ async def test_nor_beside_a_gold_nor_excused_without_one(body: str) -> None:
 
 @pytest.mark.parametrize("body", [BY_GARBAGE, BY_FRAME, TAKING["variables of a stack"]])
 async def test_nor_in_asserts(body: str) -> None:
-    """Also where the candidate buys one process."""
+    """A candidate that would buy one process by what it hands out has failed apart."""
     buying = f"def g(n):\n    {body}\ndef f(n):\n    import logging\n    try: found = g(n)\n    except (LookupError, NameError): found = None\n    return logging.info if found is None else found\n"
-    for found in (
-        await of_asserts(program(body), FUNCTION + LOOP, isolate=False),
-        await of_asserts(buying, FUNCTION + LOOP),
-    ):
-        assert (found.score, str(found.validity)) == (0.0, "suspect"), found.detail
+    found = await of_asserts(program(body), FUNCTION + LOOP, isolate=False)
+    assert (found.score, str(found.validity)) == (0.0, "suspect"), found.detail
+    found = await of_asserts(buying, FUNCTION + LOOP)
+    assert (found.score, str(found.trust)) == (0.0, "separate"), found.detail
 
 
 HONEST: dict[str, tuple[str, str]] = {
