@@ -92,7 +92,8 @@ _NUMBERS = frozenset({
 doubts: list[str] = []
 """what this process did in the place of the candidate's, or that one unseen, by which a test may have passed"""
 words: list[str] = []
-"""what the tests asked of the candidate's objects, who were told an operand: a pass rests on what they have said"""
+"""what the candidate's objects have said where they were told an operand or an error: a pass rests on it, and it is
+what they would say beside the tests, too"""
 class_names: set[str] = set()
 """what the suite's text uses as a class, beside names that begin with a capital letter"""
 
@@ -1058,7 +1059,7 @@ def _is_swallowed(said: Any, error: Any, trace: Any) -> bool:
             f"the candidate swallows {error!r}, by which the test would have gone on unjudged"
         ) from error
     if may_skip_what_is_judged(trace):
-        doubts.append(f"the candidate swallows {type(error).__name__}, and what fills a value may be skipped")
+        words.append(f"the candidate swallows {type(error).__name__}, and what fills a value may be skipped")
     return True
 
 
