@@ -15,6 +15,7 @@ import sys
 
 from harena.scoring.guest import compared_beside
 from harena.scoring.guest.compared import hands_functions
+from harena.scoring.guest.entrusted import note_free
 from harena.scoring.guest.executed import DeepTrees
 from harena.scoring.guest.plain import base_of
 from harena.scoring.guest.swallowed import note_given, root_name
@@ -66,6 +67,7 @@ class Believed:
         asked.update(swallowed.functions())
         asked[CALLED_BY] = taken.called
         asked.update(self.used.functions())
+        asked.update(taken.entrusted.functions())
         self._marks = {name: f"{name}{os.urandom(16).hex()}" for name in asked}
         self._asked = {self._marks[name]: function for name, function in asked.items()}
 
@@ -86,7 +88,7 @@ class Believed:
             tree = ast.parse(self._texts[path], path)
             with DeepTrees():
                 self.put_names(tree)
-                code = compile(self.put_marks(tree), path, "exec", dont_inherit=True)
+                code = compile(self.put_marks(tree, path), path, "exec", dont_inherit=True)
             return os.path.realpath(path), self.with_asked(code)
         except (SyntaxError, ValueError, RecursionError):  # its import tells it
             return path, None
@@ -98,17 +100,20 @@ class Believed:
     def put_names(self, tree: Any) -> None:
         """Calls in the place of the comparisons, by names that nothing binds."""
         note_given(tree)
+        note_free(tree, self._swallowed.known_names(tree))
         others = self._own.others(tree, self._swallowed.installed)
         compared_beside.ComparisonsBeside(tree, others, hands=self._hands).visit(tree)
         self._watched.put_statements(tree)
 
-    def put_marks(self, tree: Any) -> Any:
+    def put_marks(self, tree: Any, path: Any) -> Any:
         """Marks in the place of these names, which are known in the code that the tree is compiled to; before it, what
         becomes of assertions is told, those that pytest has rewritten, too."""
+        known = self._swallowed.known_names(tree)
         self._swallowed.watch(tree)
-        self._taken.put_calls(tree)
+        if self._taken.is_test_file(path):
+            self._taken.put_all_calls(tree)
         self._watched.put_calls(tree)
-        return _Marking(self._marks).visit(self.used.put_looks(tree))
+        return _Marking(self._marks).visit(self._taken.entrusted.put_in(self.used.put_looks(tree), known))
 
     def with_asked(self, code: Any) -> Any:
         """The code, with what is asked in the place of its marks."""

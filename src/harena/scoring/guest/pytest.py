@@ -35,7 +35,7 @@ def _compare_as_believed(rewrite: Any, comparisons: Any) -> None:
             return
         comparisons.put_names(tree)
         rewrite_asserts(tree, source, path, *more)
-        comparisons.put_marks(tree)
+        comparisons.put_marks(tree, path)
 
     def compiled(path: Any, config: Any) -> Any:
         stat, code = rewrite_test(path, config)

@@ -183,9 +183,17 @@ class Swallowed:
             failed.append(self._failure("the candidate has kept the body of the test from being run"))
         return failed[0] if failed else None
 
+    def known_names(self, tree: ast.AST) -> set[str]:
+        """Names that a trusted file has of builtins, libraries and other trusted files."""
+        nodes = list(ast.walk(tree))
+        return {*vars(builtins), *_imported_of(nodes, self.installed | self._stems())}
+
+    def _stems(self) -> set[str]:
+        return {os.path.splitext(os.path.basename(path))[0] for path in self._trusted}
+
     def watch(self, tree: ast.Module) -> None:
         """Has the code of a trusted file tell what becomes of its assertions."""
-        trusted = {os.path.splitext(os.path.basename(path))[0] for path in self._trusted}
+        trusted = self._stems()
         nodes = list(ast.walk(tree))
         libraries = dict(_origins(nodes, self.installed))
         self._begun.watch(tree, set(_imported_of(nodes, self.installed | trusted)), libraries)

@@ -4,7 +4,8 @@ In one process the tests' own functions, their text and their frames are in reac
 that calls the function by which a test computes what it expects is right in every answer, and does nothing of the task.
 So three things are noted where the first frame that is no library's is the candidate's:
 
-    a call of a test file's function that its text only calls by its name, and hands to nobody
+    a call of a test file's function that nobody has given it (`guest_entrusted`), or that the text only calls by its
+    name; and a look at the code of such a function
     opening a test file, of whose path the tests do not speak
     a look for frames, by a program that uses of them more than is everybody's (`guest_frames`), and by one that has
         been written meanwhile
@@ -28,6 +29,7 @@ import sys
 import threading
 import unicodedata
 
+from harena.scoring.guest.entrusted import FREE, Entrusted
 from harena.scoring.guest.frames import FRAME, FRAMES, INFOS, PAIRS, Programs
 
 TYPE_CHECKING = False
@@ -42,6 +44,11 @@ HAS_TAKEN = 88
 TAKES = "the candidate takes "
 CALLED_BY = "__harena_called_by__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_SUSPENDED = 0x20 | 0x80 | 0x200
+"""flags of the code of a generator or coroutine"""
+_MAKING = frozenset({"__init__", "__hash__", "__repr__"})
+"""methods that libraries write for classes of the tests"""
+_NO_OPERATORS = frozenset({"__init__", "__new__", "__call__"})
 _BY_RUNNERS = re.compile(r"test|pytest_|setup|teardown|load_tests", re.IGNORECASE)
 _HANDING = frozenset({
     "globals", "locals", "vars", "modules", "eval", "exec", "compile", "timeit", "doctest", "getmembers", "__dict__",
@@ -94,6 +101,9 @@ _CODE = type((lambda: None).__code__)
 _NO_MODULE = type(sys)("none")
 _IMPORTED = ("inspect", "logging", "traceback", "linecache", "warnings")
 """what is there before a program that speaks of it could put something of its own in"""
+_CODE_OF_TESTS = "the code of a function of the tests"
+_WRITERS = ("dataclasses.py", "collections/__init__.py", "/_make.py", "enum.py", "typing.py", "functools.py")
+"""files of libraries that evaluate texts of their own to make classes"""
 _FRAMES = "frames, in which the tests' own variables are"
 _SHOWS_LINES = ("traceback.py", "warnings.py")
 """files of the library that read lines of a program to show where an error was"""
@@ -105,6 +115,7 @@ _OF_FRAME = "getframeinfo"
 """the function of `inspect` that does so for a frame"""
 _OF_LINES = frozenset({"code_context"})
 _WORD = re.compile(r"[^\W\d]\w*")
+_line_of = type.__dict__["__mro__"].__get__
 _getframe, _gettrace, _thread = sys._getframe, sys.gettrace, threading.get_ident
 _open = io.open
 _basename, _decoded, _realpath = os.path.basename, os.fsdecode, os.path.realpath
@@ -140,6 +151,13 @@ class Taken:
         }  # fmt: skip
         self._here = os.path.join(os.path.realpath(os.getcwd()), "")
         self._kept: frozenset[str] | None = None
+        stems = {os.path.splitext(os.path.basename(path))[0] for path in tests}
+        self.entrusted = Entrusted(self._whose, self.quietly, stems, self._is_called, self._hands_out)
+        self._free: set[tuple[str, int]] = set()
+        self._files_of_tests = frozenset((*tests, *map(os.path.realpath, tests)))
+        self._makes_code = False
+        """the candidate has made code while it runs, which may have the names of a module of the tests"""
+        self._evaluated: set[str] = set()
         self._seen: set[str] = set()
         self._kinds: dict[str, str] = {}
         self._inside: set[int] = set()
@@ -194,19 +212,126 @@ class Taken:
         kept = self._kept
         for part in ast.walk(tree) if kept else ():
             if isinstance(part, ast.FunctionDef) and part.name in kept:
-                first = part.body[0]
-                told = ast.Expr(ast.Call(ast.Name(CALLED_BY, ast.Load()), [], []))
-                has_doc = isinstance(first, ast.Expr) and _is_text(first.value)
-                part.body.insert(int(has_doc), ast.fix_missing_locations(ast.copy_location(told, first)))
+                _begin(part, [ast.Constant(True)])
         return tree
 
-    def called(self) -> None:
-        """A function of the tests that nobody was given is called."""
-        frame = _getframe(1)
-        name = frame.f_code.co_name
-        frame, by = self._by(frame.f_back)
-        if by == "candidate" or (not by and _thread() != _main_thread):
-            self._takes(f"{name}(), a function of the tests that nobody gave it")
+    def put_all_calls(self, tree: Any) -> Any:
+        """The tree of a test file, in which each function says first that it is called, but for what is the
+        candidate's by what it is made of."""
+        if self._kept is None:
+            self._kept = self.kept()
+        for part in ast.walk(tree):
+            if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                continue
+            if getattr(part, FREE, False):
+                lines = [part.lineno, *(each.lineno for each in getattr(part, "decorator_list", []))]
+                self._free.update((getattr(part, "name", "<lambda>"), line) for line in lines)
+            else:
+                _begin(part, [ast.Constant(getattr(part, "name", "") in self._kept)])
+        return tree
+
+    def is_test_file(self, path: Any) -> bool:
+        """It is the path of one of those whose functions are their own."""
+        return os.path.realpath(os.fspath(path)) in self._files_of_tests
+
+    def called(self, is_kept: bool) -> None:
+        """A function of the tests is called; of one that `is_kept`, their text says that nobody was given it."""
+        thread, inside = _thread(), self._inside
+        if thread in inside:
+            return
+        inside.add(thread)
+        try:
+            frame = _getframe(1)
+            back = frame.f_back
+            if back is not None and back.f_globals is frame.f_globals and not self._makes_code:
+                return
+            code = frame.f_code
+            caller, by = self._caller(back)
+            if by == "tests" or (not by and self._may_be_called_by_nobody(code, frame)):
+                return
+            is_taken = is_kept or not (self._is_given(code) or self._is_operand(caller, code))
+        finally:
+            inside.discard(thread)
+        if is_taken:
+            self._takes(f"{code.co_name}(), a function of the tests that nobody gave it")
+
+    def _hands_out(self, code: Any) -> None:
+        """The candidate hands out what calls this code."""
+        if code.co_filename in self._files_of_tests and not self._is_given(code):
+            self._takes(f"{code.co_name}(), a function of the tests that nobody gave it")
+
+    def quietly(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call it, and hear of nothing that it does. It must run nothing of the candidate's."""
+        thread, inside = _thread(), self._inside
+        if thread in inside:
+            return function(*given)
+        inside.add(thread)
+        try:
+            return function(*given)
+        finally:
+            inside.discard(thread)
+
+    def _is_given(self, code: Any) -> bool:
+        entrusted = self.entrusted
+        is_free = (code.co_name, code.co_firstlineno) in self._free
+        return id(code) in entrusted.codes or entrusted.is_everything or is_free or code.co_name == "__del__"
+
+    def _may_be_called_by_nobody(self, code: Any, frame: Any) -> bool:
+        """The runner calls it; or a thread that a library has begun calls a method of the tests', which may be what a
+        class of that library is for."""
+        if _thread() == _main_thread or self._is_given(code):
+            return True
+        owner = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+        bases = [each for each in (_line_of(type(owner), type) or ()) if each is not object]
+        return any(self.entrusted.whose_class(each) == "tests" for each in bases) and any(
+            self.entrusted.whose_class(each) == "library" for each in bases
+        )
+
+    def _is_operand(self, caller: Any, code: Any) -> bool:
+        """An operator of the candidate's, which the tests have called, was told what has this function."""
+        last = caller
+        while caller is not None:
+            whose = self._whose_code(caller)
+            if whose == "tests":
+                break
+            last = caller if whose == "candidate" else last
+            caller = caller.f_back
+        own = last.f_code if last is not None else None
+        if own is None or own.co_name[:2] != "__" or own.co_name in _NO_OPERATORS:
+            return False
+        names = last.f_locals
+        self.entrusted.give([names.get(name) for name in own.co_varnames[1 : own.co_argcount]])
+        return self._is_given(code)
+
+    def _is_called(self, frame: Any) -> bool:
+        """The candidate has called what runs in this frame of the tests', or goes through it."""
+        back = frame.f_back
+        while back is not None and back.f_globals is frame.f_globals and back.f_code.co_flags & _SUSPENDED:
+            back = back.f_back
+        if back is not None and back.f_globals is frame.f_globals and not self._makes_code:
+            return False
+        return self._caller(back)[1] == "candidate"
+
+    def _caller(self, frame: Any) -> tuple[Any, str]:
+        """The first frame that is no library's nor the runner's, and whose it is; empty where there is none."""
+        while frame is not None:
+            whose = self._whose_code(frame)
+            if whose:
+                return frame, whose
+            frame = frame.f_back
+        return None, ""
+
+    def _whose_code(self, frame: Any) -> str:
+        """Whose a frame is; empty for a library's, the runner's, and a text's that none but a library evaluates."""
+        path = frame.f_code.co_filename
+        if path[:1] == "<" and path not in self._trusted:
+            if path not in self._evaluated or path.startswith(_OF_RUNNER):
+                return ""
+            file = frame.f_globals.get("__file__")
+            is_made = frame.f_code.co_name in _MAKING and type(file) is str and file in self._trusted
+            return "" if is_made else "candidate"
+        whose = self._whose(path)
+        return "" if whose == "library" else whose
 
     # Files and frames.
 
@@ -245,7 +370,7 @@ class Taken:
                 name = str(arguments[1])
                 kind = "frame" if name.lstrip("_")[:2] == "Py" and name not in _FREE_SYMBOLS else ""
             elif event == "object.__getattr__":
-                kind = "frame" if arguments[1] in _HOLD_FRAMES else ""
+                kind = "frame" if arguments[1] in _HOLD_FRAMES else "read" if arguments[1] == "__code__" else ""
             else:
                 kind = "frame" if event in _HEARD else ""
             if not kind or _thread() in inside:
@@ -258,6 +383,9 @@ class Taken:
             if kind == "frame":
                 if self._looks(event, arguments, frame):
                     self._takes(_FRAMES)
+            elif kind == "read":
+                if self._reads(arguments[0], frame):
+                    self._takes(_CODE_OF_TESTS)
             elif kind == "made":
                 if self._makes_anew(event, arguments[-1], frame):
                     self._takes(_FRAMES)
@@ -298,9 +426,18 @@ class Taken:
                     if value is sys or (looks_itself and type(value) in (type(sys), type(_tree)))
                 )
 
+    def _reads(self, function: Any, frame: Any) -> bool:
+        """The candidate reads the code of a function of the tests, in which its constants are."""
+        code = self.quietly(getattr, function, "__code__") if type(function) is type(_tree) else None
+        if code is None or code.co_filename not in self._files_of_tests or self._is_given(code):
+            return False
+        return bool(self.quietly(self._caller, frame)[1] == "candidate")
+
     def _makes_anew(self, event: str, code: Any, frame: Any) -> bool:
         """The candidate makes a function of the library's, which then finds other names than its own, or exchanges the
         code of one that is told frames."""
+        if not self._makes_code and code.co_filename not in self._trusted:
+            self._makes_code = self.quietly(self._caller, frame)[1] == "candidate"
         if event == "object.__setattr__" and self._whose(frame.f_code.co_filename) == "candidate":
             return True
         if self._whose(frame.f_code.co_filename) != "candidate" or self._whose(code.co_filename) != "library":
@@ -338,6 +475,10 @@ class Taken:
 
     def _names(self, path: Any, frame: Any) -> None:
         """The candidate gives a code of its own the name of a file."""
+        if type(path) is str and path[:1] == "<" and path not in self._evaluated:
+            is_written = frame.f_code.co_filename.endswith(_WRITERS)
+            if not is_written and self.quietly(self._caller, frame)[1] == "candidate":
+                self._evaluated.add(path)
         if type(path) is str and self._whose(frame.f_code.co_filename) == "candidate":
             self._kinds[path] = "candidate"
 
@@ -485,6 +626,19 @@ def _tree(text: str) -> ast.AST | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # its import tells it
         return None
+
+
+def _begin(function: Any, given: list[Any]) -> None:
+    """Has it say first that it is called."""
+    told = ast.Call(ast.Name(CALLED_BY, ast.Load()), [], [])
+    told.args = given
+    if isinstance(function, ast.Lambda):
+        both = ast.BoolOp(ast.Or(), [told, function.body])
+        function.body = ast.fix_missing_locations(ast.copy_location(both, function.body))
+        return
+    first = function.body[0]
+    has_doc = isinstance(first, ast.Expr) and _is_text(first.value)
+    function.body.insert(int(has_doc), ast.fix_missing_locations(ast.copy_location(ast.Expr(told), first)))
 
 
 def _lines_given(tree: ast.AST) -> Iterator[int]:

@@ -36,6 +36,7 @@ from harena.scoring.guest import calls as guest_calls
 from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import effects as guest_effects
+from harena.scoring.guest import entrusted as guest_entrusted
 from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import frames as guest_frames
 from harena.scoring.guest import handed as guest_handed
@@ -102,7 +103,8 @@ _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed, guest_own_names),
     *(guest_executed, guest_hollow, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
-    *(guest_frames, guest_taken, guest_arrays, guest_kin, guest_watched_beside, guest_used, guest_trusted_first),
+    *(guest_frames, guest_entrusted, guest_taken, guest_arrays, guest_kin, guest_watched_beside, guest_used),
+    guest_trusted_first,
     guest_asserts,
 )
 """what runs asserts that share their process with the candidate; the last one begins"""

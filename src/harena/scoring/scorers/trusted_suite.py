@@ -32,6 +32,7 @@ from harena.scoring.guest import decoys as guest_decoys
 from harena.scoring.guest import dice as guest_dice
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import effects as guest_effects
+from harena.scoring.guest import entrusted as guest_entrusted
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import evaluated as guest_evaluated
 from harena.scoring.guest import executed as guest_executed
@@ -295,7 +296,8 @@ def suite_argv(
                guest_crossing, guest_caught, *standing_in)  # fmt: skip
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
-                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames, guest_taken,
+                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames,
+                 guest_entrusted, guest_taken,
                  guest_arrays, guest_kin, guest_watched_beside, guest_used,
                  guest_runner_parts, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
