@@ -20,7 +20,7 @@ import sys
 import types
 from types import FunctionType, MethodType, ModuleType
 
-from harena.scoring.guest.executed import call_of, located
+from harena.scoring.guest.executed import call_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ RECEIVER, HANDED, STORED = "__harena_receiver__", "__harena_handed__", "__harena
 GIVES, GOT = "__harena_gives__", "__harena_got__"
 FREE = "harena_is_free"
 """attribute of a function in a tree: what `note_free` has found"""
+_LOOKS = frozenset({"__harena_look__", "__harena_own__", "__harena_bound__", "__harena_began__"})
+"""words that hand nothing on"""
 _OWN, _PURE, _KEPT, _CROSSES = 0, 1, 2, 3
 """what is known of a place where something is handed on: to the tests' own code, to a library's that keeps nothing and
 calls nobody else, to another library, to anybody"""
@@ -355,6 +357,14 @@ def _line(kind: type) -> tuple[type, ...]:
     return _line_of(kind, type) or ()
 
 
+def _placed(made: Any, at: Any) -> Any:
+    """The node, in the place of another one, which may say only where it begins."""
+    ast.copy_location(made, at)
+    if getattr(made, "end_lineno", None) is None:
+        made.end_lineno, made.end_col_offset = made.lineno, made.col_offset
+    return ast.fix_missing_locations(made)
+
+
 def _is_trivial(node: Any) -> bool:
     """It can hold no function."""
     if isinstance(node, (ast.Constant, ast.JoinedStr)):
@@ -393,7 +403,7 @@ class _Handing(ast.NodeTransformer):
         if isinstance(node, ast.Starred):
             node.value = self._handed(place, node.value)
             return node
-        return located(call_of(HANDED, [ast.Constant(place), node]), node)
+        return _placed(call_of(HANDED, [ast.Constant(place), node]), node)
 
     def _says(self, node: ast.AST) -> bool:
         """A text that is, or may be, the name of a test module."""
@@ -407,6 +417,8 @@ class _Handing(ast.NodeTransformer):
         self.generic_visit(node)
         given = [*node.args, *(each.value for each in node.keywords)]
         is_harness = _is_of_harness(node.func)
+        if is_harness and getattr(node.func, "id", "") in _LOOKS:
+            return node
         root = _root(node.func)
         is_theirs = root in self._imported
         may_be_theirs = not is_harness and (is_theirs or self._may_be_theirs(root, node.func))
@@ -414,11 +426,11 @@ class _Handing(ast.NodeTransformer):
             return node
         place = self._entrusted.place(_PURE if is_harness else _OWN, is_theirs=is_theirs)
         if not is_harness:
-            node.func = located(call_of(RECEIVER, [ast.Constant(place), node.func]), node.func)
+            node.func = _placed(call_of(RECEIVER, [ast.Constant(place), node.func]), node.func)
         node.args = [self._argument(place, each) for each in node.args]
         for keyword in node.keywords:
             keyword.value = self._argument(place, keyword.value)
-        return located(call_of(GOT, [ast.Constant(place), node]), node) if may_be_theirs else node
+        return _placed(call_of(GOT, [ast.Constant(place), node]), node) if may_be_theirs else node
 
     def _argument(self, place: int, node: Any) -> Any:
         return node if _is_trivial(node) and not self._says(node) else self._handed(place, node)
@@ -445,7 +457,7 @@ class _Handing(ast.NodeTransformer):
             told = call_of(STORED, [ast.Name(self._owner, ast.Load()), node.value])
         else:
             told = call_of(HANDED, [ast.Constant(0), node.value])
-        node.value = located(told, node.value)
+        node.value = _placed(told, node.value)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -476,7 +488,7 @@ class _Handing(ast.NodeTransformer):
         for field in ("value", "exc", "elt"):
             part = getattr(node, field, None)
             if part is not None and not _is_trivial(part):
-                setattr(node, field, located(call_of(GIVES, [part]), part))
+                setattr(node, field, _placed(call_of(GIVES, [part]), part))
         return node
 
     visit_Return = visit_Yield = visit_YieldFrom = visit_Raise = visit_GeneratorExp = _given  # noqa: N815
@@ -485,7 +497,7 @@ class _Handing(ast.NodeTransformer):
         """What it gives."""
         self.generic_visit(node)
         if not _is_trivial(node.body):
-            node.body = located(call_of(GIVES, [node.body]), node.body)
+            node.body = _placed(call_of(GIVES, [node.body]), node.body)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
