@@ -8,7 +8,6 @@ value must say no to what is next to it. An object that the tests have made them
 from __future__ import annotations
 
 import ast
-import importlib.machinery
 import os
 import re
 import sys
@@ -17,6 +16,7 @@ from harena.scoring.guest import compared_beside
 from harena.scoring.guest.compared import hands_functions
 from harena.scoring.guest.entrusted import note_free
 from harena.scoring.guest.executed import DeepTrees
+from harena.scoring.guest.hidden import seal_imports
 from harena.scoring.guest.plain import base_of
 from harena.scoring.guest.swallowed import note_given, root_name
 from harena.scoring.guest.taken import CALLED_BY
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from typing import Any
 
+    from harena.scoring.guest.hidden import HiddenTexts
     from harena.scoring.guest.hollow import Hollow
     from harena.scoring.guest.kin import Kin
     from harena.scoring.guest.runner_parts import Parts
@@ -55,9 +56,11 @@ class Believed:
         hollow: Hollow,
         kin: Kin,
         parts: Parts,
+        hidden: HiddenTexts,
     ) -> None:
         """`trusted`: paths; `texts`: what those hold that are modules."""
         self._trusted, self._texts, self._swallowed, self._taken = trusted, texts, swallowed, taken
+        self._hidden = hidden
         self.used = Used(tools, parts.add_class)
         self._own = _Own(trusted, texts)
         self._watched = watched = WatchedBeside(hollow, kin, self._own.named)
@@ -74,13 +77,8 @@ class Believed:
     def compile_modules(self) -> None:
         """From here on, modules of these paths have such comparisons, by whatever `import` they are loaded."""
         codes = {path: code for path, code in map(self._compiled, self._texts) if code is not None}
-        read_code = importlib.machinery.SourceFileLoader.get_code
-
-        def get_code(self: Any, fullname: str) -> Any:
-            code = codes.get(os.path.realpath(self.path))
-            return read_code(self, fullname) if code is None else code
-
-        importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+        seal_imports(codes, self._hidden.may_compile)
+        self._texts = {}
         sys.dont_write_bytecode = True  # code with such constants cannot be kept
 
     def _compiled(self, path: str) -> tuple[str, Any]:
@@ -96,6 +94,10 @@ class Believed:
     def is_trusted(self, path: Any) -> bool:
         """It is the path of a trusted file."""
         return path is not None and os.path.realpath(os.fspath(path)) in self._trusted
+
+    def path_of(self, path: Any) -> Any:
+        """The path of a trusted file, which gives the bytes of its text where the file holds them no longer."""
+        return self._hidden.path_of(path)
 
     def put_names(self, tree: Any) -> None:
         """Calls in the place of the comparisons, by names that nothing binds."""

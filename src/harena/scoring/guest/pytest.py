@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 
+from harena.scoring.guest.hidden import sealed
 from harena.scoring.guest.proxy import Candidate
 from harena.scoring.guest.suite import ONLY_GOLD, Run, told
 
@@ -38,10 +39,10 @@ def _compare_as_believed(rewrite: Any, comparisons: Any) -> None:
         comparisons.put_marks(tree, path)
 
     def compiled(path: Any, config: Any) -> Any:
-        stat, code = rewrite_test(path, config)
+        stat, code = rewrite_test(comparisons.path_of(path), config)
         return stat, comparisons.with_asked(code)
 
-    rewrite.rewrite_asserts, rewrite._rewrite_test = rewritten, compiled
+    rewrite.rewrite_asserts, rewrite._rewrite_test = sealed(rewritten), sealed(compiled)
 
 
 def _explain_without_excuse(rewrite: Any, candidate: Candidate) -> None:

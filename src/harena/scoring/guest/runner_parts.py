@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import builtins
 import sys
-from types import CodeType, FunctionType
+from operator import is_
+from types import FunctionType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ class Parts:
         self._is_foreign = is_foreign
         self._places: list[tuple[str, Any, dict[str, Any], bool]] = []
         """(name, what holds them, the functions there, whether it is a class)"""
-        self._codes: list[tuple[str, FunctionType, CodeType]] = []
+        self._fast: list[tuple[Any, tuple[str, ...], tuple[Any, ...], tuple[str, ...] | None]] = []
+        """(what finds a name in a place, names of its functions, these, all names of a class), each as `_places`"""
+        self._codes: dict[int, tuple[str, FunctionType]] = {}
+        """functions whose code is theirs, by `id`"""
         self.replaced = ""
         """the first part that was another; empty where none was"""
 
@@ -52,25 +56,31 @@ class Parts:
     def _add(self, name: str, holder: Any, *, is_class: bool = False) -> None:
         functions = {key: value for key, value in list(holder.items()) if _does(value)}
         self._places.append((name, holder, functions, is_class))
+        self._fast.append((holder.get, (*functions,), (*functions.values(),), (*holder,) if is_class else None))
         for key, value in functions.items():
             for function in _functions(value):
-                self._codes.append((f"{name}.{key}", function, function.__code__))
+                self._codes[id(function)] = (f"{name}.{key}", function)
 
     def look(self) -> None:
         """Note what is another than it was."""
         if self.replaced:
             return
-        for name, function, code in self._codes:
-            if function.__code__ is not code:
-                self.replaced = name
-                return
-        for name, holder, functions, is_class in self._places:
+        for (find, keys, before_all, class_names), place in zip(self._fast, self._places):  # noqa: B905 (Python 3.8)
+            if all(map(is_, map(find, keys), before_all)) and (class_names is None or class_names == (*place[1],)):
+                continue
+            name, holder, functions, is_class = place
             names = functions if not is_class else [*functions, *(key for key in list(holder) if key not in functions)]
             for key in names:
                 found, before = holder.get(key, _ABSENT), functions.get(key, _ABSENT)
                 if found is not before and _does(found) and self._is_exchanged(found):
                     self.replaced = f"{name}.{key}"
                     return
+
+    def gets_code(self, function: Any) -> None:
+        """The candidate gives a function another code: the interpreter has told of it, so that nobody has to look."""
+        name, known = self._codes.get(id(function), ("", None))
+        if known is function and known is not None and not self.replaced:
+            self.replaced = f"{name}.__code__"
 
     def _is_exchanged(self, found: Any) -> bool:
         functions = list(_functions(found))

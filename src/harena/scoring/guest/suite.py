@@ -39,6 +39,7 @@ from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.clocks import Clocks
 from harena.scoring.guest.equals import Uses, equals_everything
 from harena.scoring.guest.evaluated import guard
+from harena.scoring.guest.hidden import HiddenTexts, files_to_hide
 from harena.scoring.guest.hollow import Hollow, put_in_builtins
 from harena.scoring.guest.home import write_frame
 from harena.scoring.guest.identity import Identities
@@ -161,6 +162,7 @@ class Run:
         self._kin = Kin()
         self._swallowed: Swallowed | None = None
         self._taken: Taken | None = None
+        self._hidden: HiddenTexts | None = None
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
         texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
         self.first = TrustedFirst(self._named_modules("", *self._folders()))
@@ -171,18 +173,27 @@ class Run:
             self._swallowed = Swallowed(self.here, self.trusted, texts, self._caught)
             self._taken = Taken(self._caught.may_be, self._tests_of(texts), self.trusted)
             self._taken.watch_signals()
+            self._hidden = HiddenTexts(self._hideable(texts, given["on_both_sides"]), self._taken.is_by_candidate)
+            self._hidden.show_lines()
         self._tools = self._used() if self._home == BESIDE else None
         searched = [os.path.join(self.here, folder) for folder in given["searched"]]
-        if self._swallowed is not None and self._taken is not None and self._tools is not None:
+        if (
+            self._swallowed is not None
+            and self._taken is not None
+            and self._tools is not None
+            and self._hidden is not None
+        ):
             # a trusted helper beside its test comes before a file of the candidate's with its name
             own = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
             sys.path[:0] = [*own, *searched]
             sys.meta_path.insert(0, self.first)
             is_own = self._swallowed.is_own
             self.parts = Parts(lambda path: not is_own(path))
+            self._taken.gets_code = self.parts.gets_code
             self.comparisons = Believed(
-                self.trusted, texts, self._swallowed, self._taken, self._tools, self.hollow, self._kin, self.parts
-            )
+                self.trusted, texts, self._swallowed, self._taken, self._tools, self.hollow, self._kin, self.parts,
+                self._hidden,
+            )  # fmt: skip
             self.comparisons.compile_modules()
         else:
             sys.path[:0] = searched
@@ -191,6 +202,8 @@ class Run:
         self._uses = Uses(self.here, self.trusted) if self._home == BESIDE and given["notes_uses"] else None
         if self._home == BESIDE:
             self._builtins = dict(vars(builtins))
+            if self._hidden is not None:
+                self._hidden.hide()
             leave_no_names()
         if self._taken is not None:
             self._taken.listen(_sources(given["theirs"]))
@@ -369,7 +382,7 @@ class Run:
             self.tally.failed("the candidate", f"takes {self._taken.what}", False, False)
             all_passed, code = False, code or 1
         self._say(b"harena-report " + self._word + b" " + json.dumps(self._report()).encode())
-        unchanged = self._home != BESIDE or _contents(self.trusted) == self._before
+        unchanged = self._home != BESIDE or _contents(self.trusted) == self._left()
         replaced = ""
         if self._tools is not None:
             planted = self.first.planted(self._tools.imports)
@@ -438,6 +451,23 @@ class Run:
             rest = b"\n" + body + b"\n"
             while rest:
                 rest = rest[os.write(self._out, rest) :]
+
+    def _left(self) -> list[bytes]:
+        """What the trusted files hold if nobody has written to them."""
+        hidden = self._hidden
+        held = zip(self.trusted, self._before)  # noqa: B905 (no strict= before 3.10)
+        return self._before if hidden is None else [hidden.blanked(path, content) for path, content in held]
+
+    def _hideable(self, texts: dict[str, str], on_both_sides: list[str]) -> dict[str, bytes]:
+        """What the test files hold that the candidate has no reason to read, nor has the gold."""
+        both = {os.path.join(self.here, path) for path in on_both_sides}
+        hidden = files_to_hide(self._tests_of(texts))
+        contents = dict(zip(self.trusted, self._before))  # noqa: B905 (no strict= before 3.10)
+        return {
+            path: contents[path]
+            for path in hidden
+            if path not in both and not self._caught.allows(f"taken: the text of {os.path.basename(path)}")
+        }
 
     def _tests_of(self, texts: dict[str, str]) -> dict[str, str]:
         """The texts of the test files, and of what pytest reads for them."""

@@ -31,10 +31,11 @@ import unicodedata
 
 from harena.scoring.guest.entrusted import FREE, Entrusted
 from harena.scoring.guest.frames import FRAME, FRAMES, INFOS, PAIRS, Programs
+from harena.scoring.guest.hidden import SEALED, sealed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from typing import Any
 
 globals()["__builtins__"] = dict(vars(builtins))
@@ -118,6 +119,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _line_of = type.__dict__["__mro__"].__get__
 _getframe, _gettrace, _thread = sys._getframe, sys.gettrace, threading.get_ident
 _open = io.open
+_exists = os.path.exists
 _basename, _decoded, _realpath = os.path.basename, os.fsdecode, os.path.realpath
 _main_thread = threading.main_thread().ident
 _FROZEN, _OF_RUNNER = "<frozen ", "<harena"
@@ -158,6 +160,8 @@ class Taken:
         self._makes_code = False
         """the candidate has made code while it runs, which may have the names of a module of the tests"""
         self._evaluated: set[str] = set()
+        self.gets_code: Callable[[Any], None] = lambda function: None
+        """told of each function to which the candidate gives another code"""
         self._seen: set[str] = set()
         self._kinds: dict[str, str] = {}
         self._inside: set[int] = set()
@@ -260,6 +264,10 @@ class Taken:
         if code.co_filename in self._files_of_tests and not self._is_given(code):
             self._takes(f"{code.co_name}(), a function of the tests that nobody gave it")
 
+    def is_by_candidate(self, frame: Any) -> bool:
+        """The first frame from this one on that is no library's nor the runner's is the candidate's."""
+        return bool(self.quietly(self._caller, frame)[1] == "candidate")
+
     def quietly(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call it, and hear of nothing that it does. It must run nothing of the candidate's."""
         thread, inside = _thread(), self._inside
@@ -357,11 +365,12 @@ class Taken:
         """the names of each module that is there, by its path"""
         if words & _SOURCES and not self._words & _READING_LINES:
             self._show_given()
-        files, inside = self._files, self._inside
+        inside = self._inside
+        files_of_tests = self._files_of_tests
 
         def heard(event: str, arguments: Any) -> None:
             if event == "open":
-                kind = "file" if files and type(arguments[0]) in (str, bytes) else ""
+                kind = "file" if type(arguments[0]) in (str, bytes) else ""
             elif event in _NAMES_A_FILE:
                 kind = "code"
             elif event in _MADE_OF_CODE:
@@ -369,8 +378,10 @@ class Taken:
             elif event in _SYMBOLS:
                 name = str(arguments[1])
                 kind = "frame" if name.lstrip("_")[:2] == "Py" and name not in _FREE_SYMBOLS else ""
+            elif event == "object.__getattr__" and arguments[1] == "__code__":
+                kind = "read" if _may_be_read(arguments[0], files_of_tests) else ""
             elif event == "object.__getattr__":
-                kind = "frame" if arguments[1] in _HOLD_FRAMES else "read" if arguments[1] == "__code__" else ""
+                kind = "frame" if arguments[1] in _HOLD_FRAMES else ""
             else:
                 kind = "frame" if event in _HEARD else ""
             if not kind or _thread() in inside:
@@ -387,6 +398,8 @@ class Taken:
                 if self._reads(arguments[0], frame):
                     self._takes(_CODE_OF_TESTS)
             elif kind == "made":
+                if event == "object.__setattr__" and self.is_by_candidate(frame):
+                    self.gets_code(arguments[0])
                 if self._makes_anew(event, arguments[-1], frame):
                     self._takes(_FRAMES)
             elif kind == "code":
@@ -394,6 +407,7 @@ class Taken:
             else:
                 self._opens(arguments[0], frame)
 
+        self._tests, self._trees, self._words, self._texts = {}, [], set(), set()  # nobody needs them any more
         sys.addaudithook(heard)
 
     def _show_given(self) -> None:
@@ -429,7 +443,7 @@ class Taken:
     def _reads(self, function: Any, frame: Any) -> bool:
         """The candidate reads the code of a function of the tests, in which its constants are."""
         code = self.quietly(getattr, function, "__code__") if type(function) is type(_tree) else None
-        if code is None or code.co_filename not in self._files_of_tests or self._is_given(code):
+        if code is None or code.co_filename not in self._files_of_tests | {SEALED} or self._is_given(code):
             return False
         return bool(self.quietly(self._caller, frame)[1] == "candidate")
 
@@ -458,6 +472,7 @@ class Taken:
                 self._takes(_FRAMES)
             return really_set(signalnum, handler)
 
+        set_handler = sealed(set_handler)
         set_handler.__name__, set_handler.__doc__ = "signal", really_set.__doc__
         in_c.signal = signal.signal.__wrapped__ = set_handler  # type: ignore[attr-defined]
 
@@ -579,17 +594,27 @@ class Taken:
         return _MENTIONS.search(line) is not None
 
     def _opens(self, path: Any, frame: Any) -> None:
-        name = self._files.get(_realpath(_decoded(path)))
+        if _basename(_decoded(path)) == "mem" and self._is_memory(_decoded(path)):
+            if self._by(frame)[1] == "candidate":
+                self._takes("the memory of the tests")
+            return
+        name = self._files.get(_realpath(_decoded(path))) if self._files else None
         if name is None:
             return
-        while frame is not None and self._whose(frame.f_code.co_filename) == "library":
+        while frame is not None:
             place = frame.f_code.co_filename
+            if self._whose(place) != "library" and not place.startswith(_OF_RUNNER):
+                break
             shows = _basename(place) in _SHOWS_LINES or frame.f_code.co_name == _OF_FRAME
             if shows and not self._uses_lines:
                 return
             frame = frame.f_back
         if frame is not None and self._whose(frame.f_code.co_filename) == "candidate":
             self._takes(f"the text of {name}")
+
+    def _is_memory(self, path: str) -> bool:
+        """It is the file by which a process reads its memory; a relative path may begin in an open folder."""
+        return _realpath(path).startswith("/proc/") or (path[:1] != "/" and not _exists(path))
 
     # Whose.
 
@@ -619,6 +644,12 @@ class Taken:
         self._seen.add(what)
         if not self._may_take(f"taken: {what}"):
             self.what = self.what or what
+
+
+def _may_be_read(function: Any, files: Collection[str]) -> bool:
+    """A function with the names of a test file, or a sealed one, which has none."""
+    names = function.__globals__ if type(function) is type(_tree) else None
+    return names is not None and (not names or names.get("__file__") in files)
 
 
 def _tree(text: str) -> ast.AST | None:

@@ -40,6 +40,7 @@ from harena.scoring.guest import entrusted as guest_entrusted
 from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import frames as guest_frames
 from harena.scoring.guest import handed as guest_handed
+from harena.scoring.guest import hidden as guest_hidden
 from harena.scoring.guest import hollow as guest_hollow
 from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import judged as guest_judged
@@ -103,7 +104,16 @@ _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed, guest_own_names),
     *(guest_executed, guest_hollow, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
-    *(guest_frames, guest_entrusted, guest_taken, guest_arrays, guest_kin, guest_watched_beside, guest_used),
+    *(
+        guest_frames,
+        guest_hidden,
+        guest_entrusted,
+        guest_taken,
+        guest_arrays,
+        guest_kin,
+        guest_watched_beside,
+        guest_used,
+    ),
     guest_trusted_first,
     guest_asserts,
 )

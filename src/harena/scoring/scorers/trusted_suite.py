@@ -41,6 +41,7 @@ from harena.scoring.guest import functions as guest_functions
 from harena.scoring.guest import given as guest_given
 from harena.scoring.guest import graph as guest_graph
 from harena.scoring.guest import handed as guest_handed
+from harena.scoring.guest import hidden as guest_hidden
 from harena.scoring.guest import hollow as guest_hollow
 from harena.scoring.guest import home as guest_home
 from harena.scoring.guest import identity as guest_identity
@@ -297,7 +298,7 @@ def suite_argv(
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
                  guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames,
-                 guest_entrusted, guest_taken,
+                 guest_hidden, guest_entrusted, guest_taken,
                  guest_arrays, guest_kin, guest_watched_beside, guest_used,
                  guest_runner_parts, guest_believed)  # fmt: skip
     beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
