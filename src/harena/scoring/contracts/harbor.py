@@ -145,4 +145,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """Version of the scoring rules of `harbor`."""
-        return "harbor-14"
+        return "harbor-15"
