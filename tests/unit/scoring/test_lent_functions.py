@@ -113,7 +113,16 @@ def test_what_depends_on_the_process_is_told() -> None:
         (test_a_name_makes_no_function_of_a_librarys, None),
         (lambda: 1, None),
     ],
-    ids=str,
+    ids=[
+        "function",
+        "bound to an object of a module",
+        "of a class",
+        "builtin",
+        "of a logger",
+        "of a list",
+        "own",
+        "lambda",
+    ],
 )
 def test_what_a_library_has_is_found_by_its_name(value: Any, name: tuple[str, str] | None) -> None:
     """In its own module, and as what is there."""
