@@ -8,6 +8,7 @@ import pytest
 from shared_sandboxes import SHARED, judged
 from test_unittest_suites import scored
 
+from harena.core.results import Reason
 from harena.scoring import load_scenarios
 
 pytestmark = SHARED
@@ -63,6 +64,16 @@ async def test_right_programs_raise_what_is_expected(isolate: str) -> None:
     )
     suite = f"import contextlib, pytest, unittest\nfrom solution import f\n{tests}"
     assert (await scored(RIGHT, suite, kind="pytest", isolate=isolate)).score == 1.0
+
+
+async def test_an_interrupt_that_a_test_waits_for_is_nobodys_zero() -> None:
+    """Right without a gold has no score, since what ends a run of tests is not raised in it; wrong has 0."""
+    suite = f"{IMPORTS}def test():\n    assert f(1) == 1\n    with pytest.raises(KeyboardInterrupt): f('a')\n"
+    right = await scored(wrong("interrupted"), suite, kind="pytest", by_this_interpreter=True)
+    assert (right.score, right.reason) == (None, Reason.SCORER_ERROR), right.detail
+    paid = await scored(wrong("interrupted"), suite, kind="pytest", by_this_interpreter=True, gold=wrong("interrupted"))
+    assert paid.score == 1.0, paid.detail
+    assert (await scored(RIGHT, suite, kind="pytest", by_this_interpreter=True)).score == 0.0
 
 
 async def called(program: Any, **scoring: Any) -> Any:

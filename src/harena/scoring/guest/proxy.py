@@ -750,6 +750,7 @@ class Candidate(Border):
         cls = self._aliases.get(cls, cls)
         if not issubclass(cls, Exception) and issubclass(cls, _ENDS_ALL):
             # it is an answer, which who catches all catches in one process, too
+            self.note(f"the candidate raises {cls.__name__}, which would end the run of the tests", is_doubt=False)
             return CandidateEndedError(f"the candidate raised {cls.__name__}: {text}")
         made = self._made_before(own, cls, arguments, text, attributes)
         if made is None:
