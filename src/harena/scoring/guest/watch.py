@@ -59,6 +59,10 @@ _OWN_OF_PROCESS = {
 }
 """functions that tell or change what each process has of its own"""
 _HERE = "<harena.scoring.guest.watch>"
+_TEMPFILE = os.path.join(os.path.dirname(os.__file__), "tempfile.py")
+"""which writes a file of its own and removes it, once for a process, to find a place for others"""
+_ON_BOTH_SIDES = frozenset({"/", "/tmp", "/var/tmp", os.environ.get("TMPDIR", "/tmp")})
+"""folders that each sandbox has; what is in them is its own"""
 _MOST_NAMED = 200
 """files whose names are looked for one by one; of more, the endings are"""
 _MOST_SEARCHED_BYTES = 1 << 16
@@ -79,6 +83,8 @@ def watch(candidate: Any, clocks: Clocks, trusted: list[str], tell: Callable[[st
             name = frame.f_code.co_filename
             if name in known:
                 return True
+            if name == _TEMPFILE and frame.f_code.co_name == "_get_default_tempdir":
+                return False
             if name != _HERE and (
                 "/_pytest/" in name or "/unittest/" in name or name.startswith(("<frozen importlib", "<harena"))
             ):
@@ -105,7 +111,7 @@ def watch(candidate: Any, clocks: Clocks, trusted: list[str], tell: Callable[[st
         @functools.wraps(really)
         def looks(path: Any, *more: Any, **keywords: Any) -> Any:
             found = files.shared(path)
-            if found and is_of_suite():
+            if found and found not in _ON_BOTH_SIDES and is_of_suite():
                 lasts(f"it looks at the file {os.path.basename(found)}, which is not where the candidate is")
             return really(path, *more, **keywords)
 
