@@ -161,6 +161,116 @@ def table(): return np.array(["a", None, 3], dtype=object)
 LOOP = "from solution import listed, mean\ndef test_a():\n    for p in listed([1, 2], 2):\n        assert p in (2, 4)\ndef test_b():\n    assert True\n"
 
 
+OF_ORDINARY = f"""{RIGHT}import pandas as pd
+def ordered(xs): return sorted(xs)
+def primes(n): return [p for p in range(2, n + 1) if all(p % d for d in range(2, p))]
+def clipped(x): return np.clip(x, 0, 1)
+def grown(df): return df[df["age"] >= 18]
+def unit(x): return x / np.linalg.norm(x, axis=1, keepdims=True)
+def clean(s): return s.replace("a", "")
+def split(xs): return [x for x in xs if x < 0], [x for x in xs if x >= 0]
+def evens(xs): return [x for x in xs if x % 2 == 0]
+"""
+ORDINARY = """import itertools
+import operator
+import numpy as np
+import pandas as pd
+import pytest
+from solution import clean, clipped, evens, grown, listed, ordered, primes, split, unit
+
+def test_rest():
+    r = ordered([5])
+    rest = r[1:]
+    assert all(a <= b for a, b in zip(r, rest))
+    assert r == [5]
+def is_sorted(r):
+    return all(a <= b for a, b in zip(r, itertools.islice(r, 1, None)))
+def test_islice():
+    assert is_sorted(ordered([5]))
+    assert is_sorted(ordered([3, 1, 2]))
+def test_calls():
+    assert all(a < b for a, b in zip(primes(2), primes(2)[1:]))
+    assert primes(2) == [2]
+@pytest.mark.parametrize("n", [2, 5, 10])
+def test_parameters(n):
+    ps = primes(n)
+    following = ps[1:]
+    for a, b in zip(ps, following):
+        assert a < b
+    assert ps[0] == 2
+def test_iterator():
+    r = ordered([7])
+    it = iter(r)
+    next(it)
+    assert all(a <= b for a, b in zip(r, it))
+    assert r == [7]
+def test_map():
+    r = ordered([7])
+    t = r[1:]
+    assert all(map(operator.le, r, t))
+    assert r == [7]
+def test_pairs():
+    for xs in ([], [1], [2, 1], [3, 1, 2]):
+        r = ordered(xs)
+        tail = r[1:]
+        assert len(r) == len(xs)
+        for a, b in zip(r, tail):
+            assert a <= b
+def test_neighbours_beside_an_empty_answer():
+    assert evens([1, 3]) == []
+    r = ordered([7])
+    tail = itertools.islice(r, 1, None)
+    assert all(a <= b for a, b in zip(r, tail))
+    a, b = split([1, 2])
+    assert [x == y for x, y in zip(a, b)] == []
+def test_excess():
+    r = clipped(np.array([-1, 0.5, 2]))
+    assert np.sum(r[r > 1] - 1) == 0
+    assert r.tolist() == [0, 0.5, 1]
+def test_mask():
+    r = clipped(np.array([0.2, 0.5]))
+    assert (r[r > 1] == 1).all()
+    assert np.allclose(r, [0.2, 0.5])
+def test_one_difference():
+    r = clipped(np.array([0.5]))
+    assert np.allclose(r[1:] - r[:-1], 1) and not np.any(np.diff(r) == 0)
+def test_nothing_is_given():
+    r = unit(np.empty((0, 3)))
+    assert r.shape == (0, 3)
+    assert np.allclose(np.linalg.norm(r, axis=1), 1)
+@pytest.mark.parametrize("n", [0])
+def test_no_rows(n):
+    r = unit(np.ones((n, 3)))
+    assert len(r) == n
+    np.testing.assert_allclose(np.linalg.norm(r, axis=1), 1.0)
+def test_table():
+    r = grown(pd.DataFrame({"age": [3, 20], "m": [1, 0]}))
+    assert (r[r["age"] < 18]["m"] == 1).all()
+    assert len(r) == 1
+def test_no_table():
+    r = grown(pd.DataFrame({"age": [3, 2], "m": [1, 0]}))
+    assert (r["age"] == 18).sum() == 0
+    assert r.empty
+def test_no_pairs():
+    assert ordered([]) == []
+    assert [a + b for a, b in zip([1, 2], ordered([]))] == []
+def test_nothing_is_the_same():
+    s = "aaa"
+    r = clean(s)
+    same = sum(x == y for x, y in zip(s, r))
+    assert same == 0
+    assert r == ""
+"""
+"""suites in which an empty side is the tests' own doing, or what they expect"""
+ORDINARY_LINES = "r = ordered([5])\nnext_ones = r[1:]\nassert all(a <= b for a, b in zip(r, next_ones))\nassert r == [5]\nassert ordered([2, 1]) == [1, 2]\n"
+FORGED = {
+    "a table with an empty row": "for given, want in (([1, 2], [2, 4]), ([], []), ([5], [10])):\n        assert all(a == b for a, b in zip(listed(given, 2), want))",
+    "what is computed of what is given": "xs = [1, 2]\n    want = [x * 2 for x in xs]\n    got = listed(xs, 2)\n    assert all(a == b for a, b in zip(got, want))",
+    "a helper of the tests'": "def run(xs): return list(listed(xs, 2))\n    def wanted(xs): return [x * 2 for x in xs]\n    assert all(a == b for a, b in zip(run([1, 2]), wanted([1, 2])))",
+    "a fixture": "assert np.allclose(made(), [2, 4])\nMADE = listed([1, 2], 2)\ndef made(): return MADE",
+}
+
+
 def suite(body: str) -> str:
     return f"{HEAD}def test_a():\n    {body}\n"
 
@@ -187,6 +297,36 @@ async def test_a_right_program_passes_them_all() -> None:
 async def test_right_answers_may_be_empty(scoring: Any) -> None:
     tests = HONEST + MASKS if scoring else HONEST
     found = await scored(OF_HONEST, tests, "pytest", by_this_interpreter=True, **scoring)
+    assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+
+
+@pytest.mark.parametrize("scoring", [{}, {"isolate": False}], ids=["apart", "beside"])
+async def test_an_empty_side_may_be_the_tests_own_doing(scoring: Any) -> None:
+    found = await scored(OF_ORDINARY, ORDINARY, "pytest", by_this_interpreter=True, **scoring)
+    assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+
+
+async def test_an_empty_side_may_be_the_tests_own_doing_with_unittest_and_in_asserts() -> None:
+    body = "r = ordered([5])\n        rest = r[1:]\n        self.assertTrue(all(a <= b for a, b in zip(r, rest)))\n        self.assertEqual(r, [5])"
+    tests = f"import unittest\nfrom solution import ordered\nclass T(unittest.TestCase):\n    def test_one(self):\n        {body}\n"
+    found = await scored(OF_ORDINARY, tests, by_this_interpreter=True)
+    assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+    for isolate in ("auto", False):
+        scoring = {"type": "command", "asserts": ORDINARY_LINES, "isolate": isolate}
+        (made,) = load_scenarios([{"id": "one", "candidate": OF_ORDINARY, "scoring": scoring}]).scenarios
+        found = await judged(made, by_this_interpreter=True)
+        assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+
+
+@pytest.mark.parametrize("scoring", [{}, {"isolate": False}], ids=["apart", "beside"])
+async def test_an_empty_answer_beside_what_is_expected_has_failed(scoring: Any) -> None:
+    for name, body in FORGED.items():
+        found = await scored(LIST, suite(body), "pytest", by_this_interpreter=True, **scoring)
+        assert (found.score, str(found.validity)) == (0.0, "valid"), (name, found.detail)
+    tests = "".join(
+        suite(body).replace(HEAD, "").replace("test_a", f"test_{at}") for at, body in enumerate(FORGED.values())
+    )
+    found = await scored(RIGHT, HEAD + tests, "pytest", by_this_interpreter=True, **scoring)
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
 
 

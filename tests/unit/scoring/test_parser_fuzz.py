@@ -271,7 +271,8 @@ REPORT = (
     b'"excused": ["t.py::b"], "skips": [["t.py::b", "t.py:7"]], "expected": ["t.py::c"], '
     b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
     b'"questions": [["is f there", true]], "unheard": "", "taken": "", "sought": false, "caught": {}, '
-    b'"hollow": {"t.py:9": 3}, "judged": {"t.py::a": 4}, "silent": ["t.py::d"], "unjudged": ["t.py::e"], "passed": 1}'
+    b'"hollow": {"t.py:9": 3}, "unexplained": {"t.py:9": 1}, '
+    b'"judged": {"t.py::a": 4}, "silent": ["t.py::d"], "unjudged": ["t.py::e"], "passed": 1}'
 )
 COUNTS = (
     b"Infinity", b"-Infinity", b"NaN", b"1e999", b"1.0", b"0", b"-1", b"9" * 5000, b"10000001", b"true", b"null",

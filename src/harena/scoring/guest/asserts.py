@@ -150,6 +150,7 @@ def main() -> None:
         theirs = whose.tested | {module.__name__.partition(".")[0]}
         executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
         hollow, kin = Hollow(here), Kin()
+        hollow.read(_PATH, source)
         watched = WatchedBeside(hollow, kin, lambda kind: whose.is_named(vars(module), kind))
         judging_tree = executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree)))
         tests = compile(
@@ -191,7 +192,7 @@ def main() -> None:
     if untold := kin.untold():
         write(2, f"a {untold} object {EQUALS_ALL}\n".encode())
         leave(1)
-    for place in hollow.places():
+    for place in hollow.unexplained():
         write(2, f"{place} {COMPARES_NOTHING}\n".encode())
         leave(1)
     if not failures.has_judged:

@@ -9,6 +9,10 @@ and what is left of both is nothing:
     a yes of a library's function, or its silence where it is named like an assertion
     `zip` and `map` of an answer without items and a table that has some
 
+Without a gold solution this counts only where, in that test, the candidate has given something empty that no empty
+argument of the tests explains: not where the tests have made it empty (`found[1:]`, `found[found > 1]`), where both
+sides come from one value of the candidate's, or where nothing equal is expected (`guest_origins`).
+
 What is empty on both sides is equal. A constant that a full answer meets at the same place (`(ones(n) == 1).all()`) may
 meet an empty one, too. Where there is a gold solution, what it does at a place anybody may do there (the host compares
 them), and a test of which it executes assertions is passed by no candidate for whom it executes none.
@@ -20,17 +24,19 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import itertools
 import operator
 import os
 import sys
 import types
 
-from harena.scoring.guest.executed import JUDGING, call_of, located
+from harena.scoring.guest.executed import JUDGING, DeepTrees, call_of, located
+from harena.scoring.guest.origins import EQUAL, MINUS, PAIRED, kind_of, open_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
 _EQUAL, _MINUS, _FREE, _CALLED, _JUDGES, _JUDGED, _ENTERED, _PASSED, _PAIRED = (
@@ -40,6 +46,9 @@ _EQUAL, _MINUS, _FREE, _CALLED, _JUDGES, _JUDGED, _ENTERED, _PASSED, _PAIRED = (
 COMPARES_NOTHING = "compares nothing: what the candidate gave has no elements, and what is expected has some"
 OPERATED, FREE_OPERATED = "__harena_operated__", "__harena_operated_free__"
 """what operators call beside a candidate, and what they call for a difference whose size is told"""
+_SIZED = frozenset({list, tuple, dict, set, frozenset, str, bytes, range})
+_PYTHONS = frozenset({"builtins", "itertools", "collections", "array", "_io", "re"})
+"""modules whose classes have what the tests put in their objects"""
 _SCALARS = frozenset({bool, int, float, complex})
 _PLAIN = _SCALARS | {str}
 _NEVER = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec", "compile", "breakpoint"})
@@ -56,6 +65,8 @@ _name_of = type.__dict__["__module__"].__get__
 _frame, _hint, _chain, _zip, _map = sys._getframe, operator.length_hint, itertools.chain, zip, map
 _equals = {operator.eq: "==", operator.ne: "!=", operator.sub: "-"}
 THIS_FILE = (lambda: None).__code__.co_filename
+_GUEST = "<harena."
+"""how the names of these modules' files begin where they run"""
 
 
 def _itself(value: Any) -> Any:
@@ -70,8 +81,19 @@ class Hollow:
         self._here = os.path.join(here, "")
         self._met: dict[str, set[str]] = {}
         """place -> what a side with elements has met there"""
-        self._hollow: list[tuple[str, str]] = []
-        """(place, what a side without elements has met there)"""
+        self._hollow: list[tuple[str, str, str]] = []
+        """(place, kind of comparison, what a side without elements has met there)"""
+        self._found: list[tuple[str, str, str]] = []
+        """places of the test under way"""
+        self._unexplained: list[tuple[str, str, str]] = []
+        """places that only an empty answer of the candidate's explains"""
+        self._open_places: set[tuple[str, str]] = set()
+        """(place, kind) of comparisons which may be of nothing"""
+        self._paths: set[str] = set()
+        """files of the tests"""
+        self._theirs: dict[str, bool] = {}
+        self._is_in_body = False
+        self._has_given = self._has_given_for_all = self._is_explained = False
         self._loops = itertools.count()
         self._open: dict[int, bool] = {}
         self._has_idle_loop = False
@@ -79,6 +101,8 @@ class Hollow:
         self._tests: dict[str, int] = {}
         self._idle: set[str] = set()
         self._installed: dict[str, bool] = {}
+        self.hears_calls = False
+        """the candidate shares the process, and its calls are heard where the tests make them"""
         self.plain: Callable[[Any], Any] = _itself
         """what a library is given in the place of a value"""
         self.put_more: Callable[[Any], Any] = _itself
@@ -94,11 +118,29 @@ class Hollow:
                 self._idle.add(test)
         self._judged, self._has_idle_loop = 0, False
         self._open.clear()
+        if test:
+            self._settle()
+            self._has_given = self._is_explained = False
+
+    def _settle(self) -> None:
+        if (self._has_given or self._has_given_for_all) and not self._is_explained:
+            self._unexplained += [each for each in self._found if each[:2] not in self._open_places]
+        self._hollow += self._found
+        self._found.clear()
 
     def places(self) -> dict[str, int]:
         """How often nothing was compared, by place."""
+        self._settle()
+        return self._counted(self._hollow)
+
+    def unexplained(self) -> dict[str, int]:
+        """How often nothing was compared, by place, that only an empty answer of the candidate's explains."""
+        self._settle()
+        return self._counted(self._unexplained)
+
+    def _counted(self, places: list[tuple[str, str, str]]) -> dict[str, int]:
         found: dict[str, int] = {}
-        for place, key in self._hollow:
+        for place, _, key in places:
             if key not in self._met.get(place, ()):
                 found[place] = found.get(place, 0) + 1
         return dict(list(found.items())[:_MOST_PLACES])
@@ -140,6 +182,56 @@ class Hollow:
             _PAIRED: self._paired,
         }
 
+    # What the candidate gives.
+
+    def read(self, path: str, text: str) -> None:
+        """The text of a trusted file, before anything of it is run."""
+        self._paths.add(path)
+        try:
+            with DeepTrees():
+                found = open_places(ast.parse(text), self._here)
+        except (SyntaxError, ValueError, RecursionError):  # its import tells it
+            return
+        self._open_places.update((f"{self._named(path)}:{line}", kind) for line, kind in found)
+
+    def in_body(self, is_in_body: bool) -> None:
+        """What runs now is the body of a test, or no longer; what is given outside of one is there for each."""
+        self._is_in_body = is_in_body
+
+    def gave(self, answer: Any, given: Sequence[Any], named: Sequence[Any] = ()) -> None:
+        """The candidate has answered the tests, which gave it this."""
+        if any(self._has_nothing(each) for each in (*given, *named)):
+            if not self._is_data(answer):
+                self._is_explained = True  # an object that was made of nothing, or has been told of it
+        elif given and type(given[0]) is int and given[0] == 0:
+            pass  # the size of what is asked for, as it may be
+        elif self._has_nothing(answer) or hasattr(type(answer), "__next__"):  # what such a one gives is seen later
+            self._has_given_nothing()
+
+    def _has_given_nothing(self) -> None:
+        self._has_given = True
+        self._has_given_for_all |= not self._is_in_body
+
+    def _is_data(self, value: Any) -> bool:
+        return type(value) in _PLAIN or type(value) in _SIZED or self._shape(value) is not None
+
+    def _has_nothing(self, value: Any, depth: int = 0) -> bool:
+        """It has no elements, or a part of it has none; nothing of the candidate's is asked."""
+        kind = type(value)
+        if kind in _SIZED:
+            is_deep = depth < _DEEPEST and kind not in (str, bytes, range)
+            parts = itertools.islice(value.values() if kind is dict else value, _MOST_ITEMS if is_deep else 0)
+            return not value or any(self._has_nothing(each, depth + 1) for each in parts)
+        if hasattr(kind, "__next__"):
+            return _name_of(kind, type) in ("builtins", "itertools") and _hint(value, 1) == 0
+        return self._shape(value) is not None and self._count(value, is_list=True) == 0
+
+    def _met_empty(self, side: Any) -> None:
+        """A side without items; an object that is of no class of Python's or a library's is the candidate's."""
+        module = _name_of(type(side), type)
+        if type(module) is not str or (module not in _PYTHONS and not self.is_installed(module)):
+            self._has_given_nothing()
+
     # What the tests' code calls.
 
     def _judge(self) -> None:
@@ -167,9 +259,10 @@ class Hollow:
         if kind is bool:
             if result is (sign == "==") and sign != "-":
                 for one, other in _pairs(left, right):
-                    self._note(one, other, frame, is_list=False)
+                    self._note(one, other, frame, EQUAL, is_list=False)
         elif self._shape(result) is not None:
-            self._note(left, right, frame, is_list=True, shape=self._shape(result))
+            sort = MINUS if sign == "-" else EQUAL
+            self._note(left, right, frame, sort, is_list=True, shape=self._shape(result))
         return result
 
     def _called(self, function: Any) -> Any:
@@ -184,9 +277,9 @@ class Hollow:
                 return lambda left, right: self.computed(sign, left, right, function(left, right), _frame(1))
             module = getattr(named, "__module__", None)
             if not self.is_installed(module) or str(module).partition(".")[0] in _RUNNERS:
-                return function
+                return self._answering(function)
         elif not self._is_of_numpy(kind):
-            return function
+            return self._answering(function)
 
         plain, known = self.plain, named
 
@@ -200,6 +293,40 @@ class Hollow:
 
         return called
 
+    def _answering(self, function: Any) -> Any:
+        """The function; where it is the candidate's and shares the process, so that what it gives is heard."""
+        if not self.hears_calls or not self._is_theirs(function):
+            return function
+
+        def answering(*positional: Any, **named: Any) -> Any:
+            answer = function(*positional, **named)
+            self.gave(answer, positional, [*named.values()])
+            return answer
+
+        return answering
+
+    def _is_theirs(self, function: Any) -> bool:
+        kind = type(function)
+        while kind in (functools._lru_cache_wrapper, functools.partial):
+            function = function.func if kind is functools.partial else function.__wrapped__
+            kind = type(function)
+        if kind is types.MethodType:
+            function, kind = function.__func__, type(function.__func__)
+        if kind is types.FunctionType:
+            path = function.__code__.co_filename
+            is_ours = path in self._paths or path.startswith(_GUEST)
+            return not is_ours and os.path.realpath(path).startswith(self._here)
+        if kind is types.BuiltinFunctionType:
+            return False
+        module = _name_of(function, type) if isinstance(function, type) else _name_of(kind, type)
+        if type(module) is not str:
+            return False
+        if module not in self._theirs:
+            path = getattr(sys.modules.get(module), "__file__", None)
+            is_here = type(path) is str and os.path.realpath(path).startswith(self._here)
+            self._theirs[module] = is_here and path not in self._paths
+        return self._theirs[module]
+
     def _heard(self, function: Any, positional: Any, named: Any, result: Any, frame: Any) -> None:
         name = str(getattr(function, "__name__", ""))
         given = [*positional[:2], *[each for key, each in named.items() if "tol" not in key][: 2 - len(positional[:2])]]
@@ -210,9 +337,9 @@ class Hollow:
         is_silent = result is None and JUDGING.match(name.lower().lstrip("_")) and "less" not in name
         if result is True or is_yes or is_silent:
             for one, other in _pairs(given[0], given[1]):
-                self._note(one, other, frame, is_list=True)
+                self._note(one, other, frame, kind_of(name), is_list=True)
         elif shape and (self._is_ufunc(function) or str(getattr(result, "dtype", "")).endswith("bool")):
-            self._note(given[0], given[1], frame, is_list=True, shape=shape)
+            self._note(given[0], given[1], frame, kind_of(name), is_list=True, shape=shape)
 
     def _paired(self, function: Any) -> Any:
         """`zip` or `map`, which note that one side has nothing for what is on the other."""
@@ -235,7 +362,8 @@ class Hollow:
         if told is None:
             return list(sides)
         if 0 in sizes:
-            self._hollow.append((place, told))
+            self._met_empty(sides[sizes.index(0)])
+            self._found.append((place, PAIRED, told))
             return list(sides)
         if None not in sizes:
             self._keep(place, told)
@@ -245,7 +373,8 @@ class Hollow:
 
         def ends(index: int) -> Iterator[Any]:
             if whole is not None and whole - _hint(full, -1) <= int(index > at):
-                self._hollow.append((place, told))
+                self._met_empty(sides[index])
+                self._found.append((place, PAIRED, told))
             else:
                 self._keep(place, told)
             return
@@ -258,9 +387,9 @@ class Hollow:
 
     # What has elements.
 
-    def _note(self, one: Any, other: Any, frame: Any, *, is_list: bool, shape: Any = None) -> None:
-        """Two sides that were compared; `shape`: that of what was computed for each element. `is_list`: a list is
-        taken for an array."""
+    def _note(self, one: Any, other: Any, frame: Any, sort: str, *, is_list: bool, shape: Any = None) -> None:
+        """Two sides that were compared, in a comparison of this `sort`; `shape`: that of what was computed for each
+        element. `is_list`: a list is taken for an array."""
         shapes = self._shape(one), self._shape(other)
         if shapes == (None, None) and not is_list:
             return
@@ -272,7 +401,7 @@ class Hollow:
         if 0 not in counts:
             self._meet(one, other, frame)
         elif counts != (0, 0):
-            self._hollow.append((self._place(frame), _key(other if not counts[0] else one)))
+            self._found.append((self._place(frame), sort, _key(other if not counts[0] else one)))
 
     def _meet(self, one: Any, other: Any, frame: Any) -> None:
         place = self._place(frame)
@@ -285,8 +414,10 @@ class Hollow:
             met.add(key)
 
     def _place(self, frame: Any) -> str:
-        code = frame.f_code.co_filename
-        return f"{code[len(self._here) :] if code.startswith(self._here) else os.path.basename(code)}:{frame.f_lineno}"
+        return f"{self._named(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+    def _named(self, path: str) -> str:
+        return path[len(self._here) :] if path.startswith(self._here) else os.path.basename(path)
 
     def _count(self, value: Any, depth: int = 0, *, is_list: bool) -> int | None:
         """1 where it has elements, 0 where it has none, None where it is nothing of elements."""

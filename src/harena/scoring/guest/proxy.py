@@ -137,6 +137,10 @@ _SEVERAL_COROUTINES = "it runs several coroutines at the same time"
 _MOST_DEEP_LISTENING = 16
 """calls within calls, of which each waits and lets threads of the candidate's make the next"""
 _TASKS_AT_ONCE = 2
+_OF_ITS_TEXT = frozenset({"module", "names", "signature"})
+"""what is asked of a program, and not of what it computes"""
+_CALLS = frozenset({"call", "special", "make"})
+"""what is asked with arguments by their names"""
 _BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _PLAIN_KINDS = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None), type})
 """an object that is of one of these has a stand-in that is"""
@@ -194,6 +198,7 @@ class Candidate(Border):
         self._waited_for: list[str] = []
         """why threads of the suite's wait now, once for each of them"""
         self.tell_wait: Callable[[str], None] = lambda what: None
+        self.tell_answer: Callable[[Any, Any, Any], None] = lambda answer, positional, named: None
         self.waited = ""
         """why the candidate could not do for the test under way what it would do beside it; an excuse if that fails"""
         self._classes: dict[int, Any] = {}
@@ -395,6 +400,10 @@ class Candidate(Border):
             self.trust.asked(verb, target, name, positional, keywords)
             found = self._seen_or_asked(verb, target, name, positional, keywords)
             self.trust.given(verb, target, name, found)
+            if verb not in _OF_ITS_TEXT:
+                given = positional if type(positional) is tuple else ()
+                named = [pair[1] for pair in keywords if type(pair) is tuple] if verb in _CALLS else []
+                self.tell_answer(found, given, named)
             # a truth of numpy's that an object says is judged as a truth
             return plain_of(found) if _is_told_by_object(target) and type(plain_of(found)) is bool else found
         finally:

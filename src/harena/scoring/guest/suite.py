@@ -165,6 +165,8 @@ class Run:
         self._hidden: HiddenTexts | None = None
         self._caught = Caught(self.here, self.trusted, given["may_catch"])
         texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
+        for path, text in texts.items():
+            self.hollow.read(path, text)
         self.first = TrustedFirst(self._named_modules("", *self._folders()))
         if not any(map(_OF_HARENA.search, texts.values())):
             leave_no_names(given["theirs"])
@@ -255,6 +257,7 @@ class Run:
 
     def in_body(self, is_in_body: bool) -> None:
         """What runs now is the body of a test, or no longer."""
+        self.hollow.in_body(is_in_body)
         if is_in_body and self._swallowed is not None:
             self._swallowed.starts()
         if self.parts is not None:
@@ -437,6 +440,7 @@ class Run:
             "caught": dict(list(self._caught.places.items())[:_MOST_NAMES]),
             "passed": tally.passed,
             "hollow": self.hollow.places(),
+            "unexplained": self.hollow.unexplained(),
             "judged": self.hollow.judged(),
             "unjudged": self.hollow.unjudged()[:_MOST_NAMES],
             "silent": self.hollow.silent()[:_MOST_NAMES],
@@ -548,6 +552,7 @@ class Run:
             identities = Identities(self.candidate.note, self.candidate.is_own)
             self.hollow.put_more = identities.put_questions
             put_in_builtins(self.hollow, identities.functions())
+            self.candidate.tell_answer = self.hollow.gave
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         import unittest

@@ -27,6 +27,7 @@ class WatchedBeside:
     def __init__(self, hollow: Hollow, kin: Kin, is_named: Callable[[type], bool]) -> None:
         """`is_named`: whether the tests name a class of the candidate's."""
         self._hollow, self._kin = hollow, kin
+        hollow.hears_calls = True
         hollow.plain = Arrays(is_named, hollow.is_installed).plain
 
     def functions(self, judging: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:

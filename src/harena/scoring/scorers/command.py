@@ -47,6 +47,7 @@ from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import kin as guest_kin
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import matched as guest_matched
+from harena.scoring.guest import origins as guest_origins
 from harena.scoring.guest import own_names as guest_own_names
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import pytest as guest_pytest
@@ -103,7 +104,16 @@ _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 _IN_ONE_PROCESS = (
     *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
     *(guest_matched, guest_loops, guest_handed, guest_own_names),
-    *(guest_executed, guest_hollow, guest_valued, guest_compared, guest_imports, guest_tools, guest_rebound),
+    *(
+        guest_executed,
+        guest_origins,
+        guest_hollow,
+        guest_valued,
+        guest_compared,
+        guest_imports,
+        guest_tools,
+        guest_rebound,
+    ),
     *(
         guest_frames,
         guest_hidden,

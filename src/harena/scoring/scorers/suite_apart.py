@@ -156,6 +156,8 @@ class Report:
     """what the candidate has taken of the tests that nobody gave it"""
     hollow: Mapping[str, int] = field(default_factory=dict)
     """how often the tests compared nothing with what has elements, by place (`test_it.py:7`); see `guest_hollow`"""
+    unexplained: Mapping[str, int] = field(default_factory=dict)
+    """how often only an empty answer of the candidate's explains that"""
     judged: Mapping[str, int] = field(default_factory=dict)
     """how many judgements each test executed, by its name (`T.test_a`)"""
     silent: tuple[str, ...] = ()
@@ -201,6 +203,7 @@ def _report(written: dict[str, Any]) -> Report:
         sought=_of_kind(written["sought"], bool),
         caught=_counts(written["caught"]),
         hollow=_counts(written["hollow"]),
+        unexplained=_counts(written["unexplained"]),
         judged=_counts(written["judged"]),
         silent=_names(written["silent"]),
         unjudged=_names(written["unjudged"]),

@@ -156,9 +156,10 @@ def norm_of_report(report: Report) -> Norm:
 
 
 def compared_nothing(candidate: Report, norm: Norm | None) -> str:
-    """A judgement of which nothing was compared, where the gold solution's has something; empty if there is none."""
+    """A judgement of which nothing was compared, where the gold solution's has something; empty if there is none.
+    Without a gold solution it is one that only an empty answer of the candidate's explains."""
     allowed = norm.hollow if norm is not None else {}
-    for place, count in candidate.hollow.items():
+    for place, count in (candidate.unexplained if norm is None else candidate.hollow).items():
         if count > allowed.get(place, 0):
             return f"{place} {COMPARES_NOTHING}"
     excused = {name.partition("[")[0].replace("::", ".") for name in candidate.excused}

@@ -54,6 +54,7 @@ from harena.scoring.guest import looks as guest_looks
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import matched as guest_matched
 from harena.scoring.guest import nobody as guest_nobody
+from harena.scoring.guest import origins as guest_origins
 from harena.scoring.guest import own_names as guest_own_names
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import proxy as guest_proxy
@@ -293,8 +294,8 @@ def suite_argv(
     `stops_clocks`, and `guest_equals` for `notes_uses`."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy, guest_identity)
-    judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_hollow, guest_leaving,
-               guest_crossing, guest_caught, *standing_in)  # fmt: skip
+    judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_origins, guest_hollow,
+               guest_leaving, guest_crossing, guest_caught, *standing_in)  # fmt: skip
     border = (*_HOME, *judging)
     believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
                  guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames,
