@@ -267,8 +267,10 @@ FORGED = {
     "a table with an empty row": "for given, want in (([1, 2], [2, 4]), ([], []), ([5], [10])):\n        assert all(a == b for a, b in zip(listed(given, 2), want))",
     "what is computed of what is given": "xs = [1, 2]\n    want = [x * 2 for x in xs]\n    got = listed(xs, 2)\n    assert all(a == b for a, b in zip(got, want))",
     "a helper of the tests'": "def run(xs): return list(listed(xs, 2))\n    def wanted(xs): return [x * 2 for x in xs]\n    assert all(a == b for a, b in zip(run([1, 2]), wanted([1, 2])))",
+    "what an object holds": "import solution\n    m = solution.Model([1, 2])\n    assert all(a == b for a, b in zip(m.data, [1, 2]))",
     "a fixture": "assert np.allclose(made(), [2, 4])\nMADE = listed([1, 2], 2)\ndef made(): return MADE",
 }
+MODEL = "class Model:\n    def __init__(self, xs): self.data = {}\n"
 
 
 def suite(body: str) -> str:
@@ -321,12 +323,12 @@ async def test_an_empty_side_may_be_the_tests_own_doing_with_unittest_and_in_ass
 @pytest.mark.parametrize("scoring", [{}, {"isolate": False}], ids=["apart", "beside"])
 async def test_an_empty_answer_beside_what_is_expected_has_failed(scoring: Any) -> None:
     for name, body in FORGED.items():
-        found = await scored(LIST, suite(body), "pytest", by_this_interpreter=True, **scoring)
+        found = await scored(LIST + MODEL.format("[]"), suite(body), "pytest", by_this_interpreter=True, **scoring)
         assert (found.score, str(found.validity)) == (0.0, "valid"), (name, found.detail)
     tests = "".join(
         suite(body).replace(HEAD, "").replace("test_a", f"test_{at}") for at, body in enumerate(FORGED.values())
     )
-    found = await scored(RIGHT, HEAD + tests, "pytest", by_this_interpreter=True, **scoring)
+    found = await scored(RIGHT + MODEL.format("xs"), HEAD + tests, "pytest", by_this_interpreter=True, **scoring)
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
 
 

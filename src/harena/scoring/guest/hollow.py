@@ -92,6 +92,8 @@ class Hollow:
         self._paths: set[str] = set()
         """files of the tests"""
         self._theirs: dict[str, bool] = {}
+        self._objects: list[Any] = []
+        """objects that the candidate has given, where it shares the process"""
         self._is_in_body = False
         self._has_given = self._has_given_for_all = self._is_explained = False
         self._loops = itertools.count()
@@ -207,6 +209,8 @@ class Hollow:
             pass  # the size of what is asked for, as it may be
         elif self._has_nothing(answer) or hasattr(type(answer), "__next__"):  # what such a one gives is seen later
             self._has_given_nothing()
+        elif self.hears_calls and not self._is_data(answer) and len(self._objects) < _MOST_KEYS:
+            self._objects.append(answer)
 
     def _has_given_nothing(self) -> None:
         self._has_given = True
@@ -227,9 +231,11 @@ class Hollow:
         return self._shape(value) is not None and self._count(value, is_list=True) == 0
 
     def _met_empty(self, side: Any) -> None:
-        """A side without items; an object that is of no class of Python's or a library's is the candidate's."""
+        """A side without items; an object that is of no class of Python's or a library's is the candidate's, and so is
+        what an attribute of the candidate's objects holds."""
         module = _name_of(type(side), type)
-        if type(module) is not str or (module not in _PYTHONS and not self.is_installed(module)):
+        is_theirs = type(module) is not str or (module not in _PYTHONS and not self.is_installed(module))
+        if is_theirs or any(held is side for each in self._objects for held in _attributes(each)):
             self._has_given_nothing()
 
     # What the tests' code calls.
@@ -401,6 +407,7 @@ class Hollow:
         if 0 not in counts:
             self._meet(one, other, frame)
         elif counts != (0, 0):
+            self._met_empty(one if not counts[0] else other)
             self._found.append((self._place(frame), sort, _key(other if not counts[0] else one)))
 
     def _meet(self, one: Any, other: Any, frame: Any) -> None:
@@ -545,6 +552,15 @@ def _length(value: Any) -> int | None:
         return len(value)
     except Exception:  # noqa: BLE001 (of the candidate's own methods)
         return None
+
+
+def _attributes(value: Any) -> list[Any]:
+    """What the attributes of an object hold; nothing of its class is run."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return []
+    return [*found.values()] if type(found) is dict else []
 
 
 def _key(value: Any) -> str:
