@@ -309,6 +309,7 @@ class Hollow:
             self.gave(answer, positional, [*named.values()])
             return answer
 
+        answering.__wrapped__ = function  # type: ignore[attr-defined]
         return answering
 
     def _is_theirs(self, function: Any) -> bool:
