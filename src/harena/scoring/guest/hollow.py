@@ -109,6 +109,8 @@ class Hollow:
         """what a library is given in the place of a value"""
         self.put_more: Callable[[Any], Any] = _itself
         """what else is put into the tree of a trusted file, where no candidate shares the process"""
+        self.heard_equal: Callable[[Any, Any, Any], Any] = lambda left, right, answer: answer
+        """what is told of each `==` there: its sides and what it gave"""
 
     # What became of it.
 
@@ -255,7 +257,10 @@ class Hollow:
             self._has_idle_loop = True
 
     def _compare(self, left: Any, right: Any, compute: Any, sign: str = "==") -> Any:
-        return self.computed(sign, left, right, compute(left, right), _frame(1))
+        answer = compute(left, right)
+        if sign == "==":
+            self.heard_equal(left, right, answer)
+        return self.computed(sign, left, right, answer, _frame(1))
 
     def computed(self, sign: str, left: Any, right: Any, result: Any, frame: Any) -> Any:
         """The result of an operator; it is noted if it is one of nothing."""

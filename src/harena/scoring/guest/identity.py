@@ -38,7 +38,7 @@ class Identities:
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """By the names in the tests' code."""
-        return {_ONE: self._is_one, _HOLDS: self._holds, _ASSERTS: self._asserts}
+        return {_ONE: self._is_one, _HOLDS: self.compared, _ASSERTS: self._asserts}
 
     def put_questions(self, tree: Any) -> Any:
         """The tree of a trusted file, whose questions are heard."""
@@ -52,7 +52,8 @@ class Identities:
             self._note(_EQUAL_ONES)
         return False
 
-    def _holds(self, left: Any, right: Any, answer: Any) -> Any:
+    def compared(self, left: Any, right: Any, answer: Any) -> Any:
+        """The answer of `==` or `in`; it is noted if it is no and a NaN is on both sides."""
         if type(answer) is bool and not answer and _has_nan(left) and _has_nan(right):
             self._note(_NAN)
         return answer
@@ -77,7 +78,7 @@ class _Questions(ast.NodeTransformer):
         if isinstance(sign, (ast.Is, ast.IsNot)):
             asked: ast.expr = call_of(_ONE, list(sides))
             return located(ast.UnaryOp(ast.Not(), asked) if isinstance(sign, ast.IsNot) else asked, node)
-        if not isinstance(sign, (ast.Eq, ast.In)):
+        if not isinstance(sign, ast.In):
             return node
         # each side is computed once: the comparison reads them by the names of a function's parameters
         names = [ast.arg("left"), ast.arg("right")]

@@ -65,6 +65,14 @@ class Kin:
         `untold`. Asked before they are compared."""
         return all(self._is_told(*pair) for pair in _pairs(left, right) if not self._is_one(*pair))
 
+    def waiting(self) -> int:
+        """How many comparisons are to be decided at the end."""
+        return len(self._waiting)
+
+    def let_go(self, waiting: int) -> None:
+        """Of those comparisons, the ones behind this number need no decision."""
+        del self._waiting[waiting:]
+
     def equal(self, left: Any, right: Any) -> None:
         """The tests have compared these two, and they said that they are equal: they count as one."""
         for one, other in _pairs(left, right):
@@ -236,9 +244,11 @@ def watching_equality(kin: Kin, judged: Callable[..., Any]) -> Callable[..., Any
     def compared(sign: str, left: Any, right: Any, *more: Any) -> Any:
         if sign not in ("==", "!=") or type(left) is not type(right):
             return judged(sign, left, right, *more)
+        waiting = kin.waiting()
         is_told = kin.believes(left, right)
         result = judged(sign, left, right, *more)
-        if result is not (sign == "=="):
+        if result is not (sign == "=="):  # they differ, or the comparison gives an object, which is no claim
+            kin.let_go(waiting)
             return result
         kin.equal(left, right)
         return result if is_told else sign != "=="

@@ -550,7 +550,7 @@ class Run:
         if self._home != NOWHERE:
             guard(self.candidate, {os.path.join(self.here, path): text for path, text in texts.items()})
             identities = Identities(self.candidate.note, self.candidate.is_own)
-            self.hollow.put_more = identities.put_questions
+            self.hollow.put_more, self.hollow.heard_equal = identities.put_questions, identities.compared
             put_in_builtins(self.hollow, identities.functions())
             self.candidate.tell_answer = self.hollow.gave
         null = os.open(os.devnull, os.O_RDONLY)
