@@ -21,7 +21,6 @@ UNSERVED = {
     "an answer that is ordered": ("assert f(5) > 24", "class M:\n    def __init__(self, n): self.n = n\n    def __gt__(self, other): return self.n > other\ndef f(n): return M(n * n)\n", "n * n", "n + n"),
     "an answer that counts": ("assert len(f(2)) == 4", "class B:\n    def __init__(self, n): self.n = n\n    def __len__(self): return self.n\ndef f(n): return B(n * n)\n", "n * n", "n"),
     "a warning": ("import warnings\nwith warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n    f(1)\nassert len(w) == 1", "import warnings\ndef f(n): warnings.warn('old')\n", "warnings.warn('old')", "pass"),
-    "no warning": ("import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('error')\n    f(1)\nassert f(1) is None", "def f(n): pass\n", "pass", "__import__('warnings').warn('old')"),
 }  # fmt: skip
 
 
@@ -56,8 +55,9 @@ LOOKED_AT = {
 
 
 @pytest.mark.parametrize("name", LOOKED_AT)
-async def test_a_suite_that_saw_nothing_pays_nobody(name: str) -> None:
-    """What passes apart because the candidate's process is another one says nothing, and a pass beside is no proof."""
+async def test_who_passes_both_where_little_is_seen_is_paid(name: str) -> None:
+    """All that a suite can see apart was right, and the rest is right beside it: that is paid, as sure as a process that
+    both share; who fails there has failed."""
     body, right, wrong = LOOKED_AT[name]
     suite = f"import contextlib, io, solution\nfrom unittest import mock\ndef test_a():\n    {body}\n"
     program = "def f():\n    {}\n    return 1\n"
@@ -65,7 +65,7 @@ async def test_a_suite_that_saw_nothing_pays_nobody(name: str) -> None:
         scored({"files": {"solution.py": program.format(right or "pass")}}, suite, "pytest"),
         scored({"files": {"solution.py": program.format(wrong)}}, suite, "pytest"),
     )
-    assert (paid.score, "`gold`" in paid.detail) == (None, True), paid.detail
+    assert (paid.score, paid.trust) == (1.0, Trust.SHARED), paid.detail
     assert (failed.score, failed.validity) == (0.0, Validity.VALID), failed.detail
 
 

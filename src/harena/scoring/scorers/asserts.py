@@ -159,7 +159,7 @@ async def _judged_without_gold(bench: Bench, code: _Code) -> Verdict:
             return await _unserved_verdict(bench, code, _NO_MODULE.format(bench.scenario.candidate.entry))
         await code.knows(bench)
     attempt = await code.over(bench, way)
-    if attempt.unserved and not (attempt.verdict.passed and attempt.is_seen):
+    if attempt.unserved and not attempt.verdict.passed:
         return await _unserved_verdict(bench, code, attempt.unserved)
     if attempt.verdict.passed:
         return await _confirmed(bench, code, way, attempt)

@@ -2,8 +2,8 @@
 
 How the candidate is kept apart is the contract's to say. With `isolate: auto` it has a sandbox of its own, unless the
 contract's gold solution is not paid like that: then the strongest way in which it is paid is taken, and the result states
-the trust. Where there is no gold, a suite that cannot be served like that, or not shown, ends without a score: a run in
-the suite's own process may then find that the candidate has failed, and pays nobody. Who passes in a sandbox of its own
+the trust. Where there is no gold, a suite that cannot be served like that ends without a score: a run in the suite's own
+process may then find that the candidate has failed, and pays nobody. Who passes in a sandbox of its own
 must pass in the suite's own process, too, before it is paid (`_confirmed`).
 
 A suite that does not pass may be broken for everybody. That is never believed of the run itself: the same suite is run
@@ -82,8 +82,8 @@ class _Found:
     """what of the suite cannot be served, if that is why nothing is known of the candidate; why a pass is in doubt"""
     skipped: frozenset[str] = _NO_TESTS
     """the tests that the suite has skipped by itself"""
-    is_seen: bool = True
-    """what `Attempt` says by this name, and it is known which tests there are"""
+    has_all_tests: bool = True
+    """it is known which tests there are"""
 
 
 async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun) -> Verdict:
@@ -102,7 +102,7 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
         return broken_contract(_unserved(doubt)) if bench.demands_separate else replace(verdict, trust=Trust.SHARED)
     if not contract.gold:
         found = await _scored_with_skips(bench, contract, "sandbox", confirms=True)
-        if found.unserved and not (found.verdict.passed and found.is_seen):
+        if found.unserved and not (found.verdict.passed and found.has_all_tests):
             return await _unserved_verdict(bench, contract, found, hidden)
         if found.verdict.passed:
             return await _confirmed(bench, contract, found, hidden)
@@ -168,9 +168,8 @@ async def _without_trusted_files(bench: Bench, contract: CommandContract, verdic
 
 
 async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _Found, hidden: HiddenRun) -> Verdict:
-    """The verdict where stand-ins could not serve a suite, or served it and saw nothing of what it looks at. What a
-    suite does may depend on what the candidate gave it
-    (an object to pickle in the place of a number), so this excuses only who passes in the suite's own process: whoever
+    """The verdict where stand-ins could not serve a suite, or cannot tell which tests it has. What a suite does may
+    depend on what the candidate gave it (an object to pickle in the place of a number), so this excuses only who passes in the suite's own process: whoever
     fails there, too, is wrong. Nobody is paid for passing there, and nobody excused who passes there whatever the tests
     say, by the proof's word or an emptied result: the run is repeated with one more test, which nobody can pass. Nor is
     who passes there and does not know the answers where the expected values are hidden."""
@@ -309,8 +308,7 @@ async def _scored_with_skips(
         verdict, doubt, skipped = await _without_excuses(bench, contract, mode, attempt, verdict, confirms, may_skip)
         if doubt and not confirms:
             return _Found(broken_contract(_undefined(doubt, contract)), doubt, skipped)
-        is_seen = attempt.is_seen and not doubt
-        return _Found(verdict, (attempt.unserved or doubt) if verdict.passed else "", skipped, is_seen)
+        return _Found(verdict, (attempt.unserved or doubt) if verdict.passed else "", skipped, not doubt)
     if verdict.score is None or pays_gold:
         return _Found(verdict, attempt.unserved)
     if (missing := await missing_modules(bench, contract)) is not None:

@@ -248,9 +248,6 @@ class Attempt:
     unserved: str = ""
     """what of the suite cannot be served: why a failure is excused, or a pass is in doubt"""
     told: Report = NOTHING_TOLD
-    is_seen: bool = True
-    """everything that a suite which has passed looks at was there to be seen, so that at most the word of the
-    candidate's own objects is in doubt"""
 
 
 @dataclass(slots=True)
@@ -297,7 +294,7 @@ async def score_apart(
     observation = f"{found.suite.outcome}:{found.suite.returncode}:{found.heard.proven}"
     if found.heard.proven and found.suite.outcome is ExecOutcome.EXITED and found.suite.returncode == 0:
         passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
-        return Attempt(passed, report.doubted or report.believed, report, not report.doubted)
+        return Attempt(passed, report.doubted or report.believed, report)
     # a suite that was cut off makes no report: what it did in the test that it did not outlive counts
     unserved = report.unserved if found.heard.report is not None else found.heard.note
     if found.heard.is_of_border:
