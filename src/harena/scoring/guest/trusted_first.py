@@ -43,7 +43,7 @@ class LibraryFirst:
         if path is not None:
             return None
         is_inner = name[:1] == "_" and name in self._names
-        if not is_inner and not self._asks_itself(_getframe(1)):
+        if not is_inner and not self._asks_itself(_getframe(1), name):
             return None
         if name in self._names:
             return _find(name, self._folders)
@@ -58,14 +58,17 @@ class LibraryFirst:
         places = [found.origin, *(found.submodule_search_locations or ())] if found is not None else []
         return any(os.path.realpath(place).startswith(self._here) for place in places if place)
 
-    def _asks_itself(self, frame: Any) -> bool:
+    def _asks_itself(self, frame: Any, name: str) -> bool:
         while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
             frame = frame.f_back
         if frame is None:
             return True
         code = frame.f_code
+        is_here = code.co_filename[:1] != "/" or os.path.realpath(code.co_filename).startswith(self._here)
         if code.co_code[frame.f_lasti] == _IMPORT:
-            return not os.path.realpath(code.co_filename).startswith(self._here) and code.co_filename[:1] == "/"
+            return not is_here
+        if is_here and name not in self._names:  # `find_spec` asks for who calls it, and C for what Python has
+            return False
         return not code.co_filename.endswith(_IMPORTING) and "__import__" not in code.co_names
 
 

@@ -1,9 +1,9 @@
 """Suites of tests over a candidate's modules: the `command` contract with `pytest` or `unittest`.
 
 How the candidate is kept apart is the contract's to say. With `isolate: auto` it has a sandbox of its own, unless the
-contract's gold solution is not paid like that: then the strongest way in which it is paid is taken, and the result states
-the trust. Where there is no gold, a suite that cannot be served like that ends without a score: a run in the suite's own
-process may then find that the candidate has failed, and pays nobody. Who passes in a sandbox of its own
+contract's gold solution is not paid like that: then the strongest way in which it is paid is taken, and the result
+states the trust. Where there is no gold, a suite that cannot be served like that ends without a score: a run in the
+suite's own process may then find that the candidate has failed, and pays nobody. Who passes in a sandbox of its own
 must pass in the suite's own process, too, before it is paid (`_confirmed`).
 
 A suite that does not pass may be broken for everybody. That is never believed of the run itself: the same suite is run
@@ -169,10 +169,11 @@ async def _without_trusted_files(bench: Bench, contract: CommandContract, verdic
 
 async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _Found, hidden: HiddenRun) -> Verdict:
     """The verdict where stand-ins could not serve a suite, or cannot tell which tests it has. What a suite does may
-    depend on what the candidate gave it (an object to pickle in the place of a number), so this excuses only who passes in the suite's own process: whoever
-    fails there, too, is wrong. Nobody is paid for passing there, and nobody excused who passes there whatever the tests
-    say, by the proof's word or an emptied result: the run is repeated with one more test, which nobody can pass. Nor is
-    who passes there and does not know the answers where the expected values are hidden."""
+    depend on what the candidate gave it (an object to pickle in the place of a number), so this excuses only who passes
+    in the suite's own process: whoever fails there, too, is wrong. Nobody is paid for passing there, and nobody excused
+    who passes there whatever the tests say, by the proof's word or an emptied result: the run is repeated with one more
+    test, which nobody can pass. Nor is who passes there and does not know the answers where the expected values are
+    hidden."""
     repeats = await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
     if found.verdict.passed:
         roomy = with_room_for_suite(bench, contract)
