@@ -14,9 +14,10 @@ from harena.scoring import load_scenarios, score_scenario
 from harena.testing import FakeRuntime
 
 
-async def scored(candidate: str, tests: str) -> RunResult:
+async def scored(candidate: str, tests: str, **scoring: Any) -> RunResult:
     """One run of asserts, by this environment's interpreter."""
-    row: dict[str, Any] = {"id": "one", "candidate": candidate, "scoring": {"type": "command", "asserts": tests}}
+    contract = {"type": "command", "asserts": tests, **scoring}
+    row: dict[str, Any] = {"id": "one", "candidate": candidate, "scoring": contract}
     (made,) = load_scenarios([row]).scenarios
     return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
 
@@ -206,16 +207,25 @@ HONEST = {
 }
 
 
+ONLY_BESIDE = frozenset({"modular numbers", "points", "what tests patch by mock", "sets in any order"})
+"""what stand-ins cannot serve, so that without a gold solution nobody is paid by default"""
+
+
 @pytest.mark.parametrize("name", HONEST)
 async def test_honest_programs_are_paid(name: str) -> None:
     tests, candidate = HONEST[name]
     result = await scored(candidate, tests)
+    if name in ONLY_BESIDE:
+        assert (result.score, "`gold`" in result.detail) == (None, True), result.detail
+        result = await scored(candidate, tests, isolate=False)
     assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail
 
 
 async def test_what_was_replaced_is_named() -> None:
     """For an author who has forgotten it, and for whoever reads results."""
-    result = await scored("import math\nmath.isclose = lambda *a, **k: True\ndef f(x): return 0\n", ROOTS)
+    result = await scored(
+        "import math\nmath.isclose = lambda *a, **k: True\ndef f(x): return 0\n", ROOTS, isolate=False
+    )
     assert "the candidate has replaced math.isclose, which the tests use" in (result.detail or "")
 
 

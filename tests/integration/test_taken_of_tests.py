@@ -10,6 +10,8 @@ from shared_sandboxes import SHARED
 from test_questions_unseen import of_asserts
 from test_unittest_suites import scored
 
+from harena.core.results import Trust
+
 pytestmark = SHARED
 
 FUNCTION = "def naive(n): return sum(range(n + 1))\n"
@@ -90,13 +92,15 @@ async def test_who_takes_what_computes_the_expected_values_is_not_paid(name: str
 
 @pytest.mark.parametrize("body", [BY_IMPORT, BY_FRAME])
 async def test_nor_beside_a_gold_nor_excused_without_one(body: str) -> None:
-    """Where only one process pays the gold; and where a candidate buys that mode by what it hands out."""
+    """Where only one process pays the gold; who would buy that mode by what it hands out has failed apart."""
     method = body.replace("\n    ", "\n        ")
     gold = {"solution.py": f"class Base:\n    def f(self, n): {RIGHT}\n"}
     beside = await scored(f"class Base:\n    def f(self, n):\n        {method}\n", DERIVED, "pytest", gold=gold)
     buying = f"def f(n):\n    import logging\n    try:\n        {method}\n    except ImportError: pass\n    return logging.info\n"
-    for found in (beside, await scored(buying, SUITE, "pytest"), await scored(program(body), CASE, isolate=False)):
+    for found in (beside, await scored(program(body), CASE, isolate=False)):
         assert (found.score, str(found.validity)) == (0.0, "suspect"), found.detail
+    bought = await scored(buying, SUITE, "pytest")
+    assert (bought.score, str(bought.validity), bought.trust) == (0.0, "valid", Trust.SEPARATE), bought.detail
     paid = await scored(gold["solution.py"], DERIVED, "pytest", gold=gold)
     assert paid.score == 1.0, paid.detail
 

@@ -814,7 +814,7 @@ async def made_ready(
     rules = [*left, *options]
     originals = [path for path in rules if path in ground.originals]
     tests = ground.tests
-    writers = await _looked(contract, python_writers, contract.tests)
+    writers = await _looked(contract, python_writers, ground.texts)
     own = [f"{place}/{path}" for place in {tests, ground.tests_real} for path in contract.tests if path.endswith(".py")]
     path, guarding, environment = await _looked(
         contract,

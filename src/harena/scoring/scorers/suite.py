@@ -8,7 +8,7 @@ must pass in the suite's own process, too, before it is paid (`_confirmed`).
 
 A suite that does not pass may be broken for everybody. That is never believed of the run itself: the same suite is run
 once without any candidate (`guest_nobody`), and a test that fails there before it has asked for one fails for all.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
