@@ -11,7 +11,8 @@ from harena.core.results import Reason, RunResult
 pytestmark = SHARED
 
 PROGRAM = """
-import functools, math
+import functools, math, random
+def rolled(): return random.randint(1, 3)
 @functools.lru_cache
 def pair(number): return (number, str(number) * 3)
 POOL = {}
@@ -32,6 +33,10 @@ QUESTIONS = {
     "kept": "from solution import Box\ndef test():\n    text = 'x y' * 3\n    assert Box(text).get() is text\n",
     "unittest": "import unittest\nfrom solution import pair\n"
     "class T(unittest.TestCase):\n    def test(self): self.assertIs(pair(3), pair(3))\n",
+    "a library's function": "import random\nfrom solution import rolled\n"
+    "def test():\n    random.randint = lambda least, most: 4\n    assert rolled() == 4\n",
+    "a library's function, by setattr": "import random\nfrom solution import rolled\n"
+    "def test():\n    setattr(random, 'randint', lambda least, most: 4)\n    assert rolled() == 4\n",
     "nan of its own": "from solution import only_nans\ndef test():\n"
     "    nan = float('nan')\n    assert only_nans([nan, None]) == [nan]\n",
 }  # fmt: skip
@@ -47,7 +52,7 @@ async def test_who_cannot_be_asked_has_no_zero(suite: str) -> None:
     """Without a gold it has no score, and the reason; with one it is paid."""
     result = await asked(PROGRAM, suite)
     assert (result.score, result.reason) == (None, Reason.SCORER_ERROR), result.detail
-    assert "one object" in result.detail or "NaN" in result.detail
+    assert any(why in result.detail for why in ("one object", "NaN", "replaces random.randint")), result.detail
     paid = await asked(PROGRAM, suite, gold=PROGRAM + "\n# another text\n")
     assert paid.score == 1.0, paid.detail
 

@@ -167,7 +167,7 @@ HONEST = {
     "empty": ("assert f([]) == []\nassert f(()) == ()\nassert f('') == '' and f({}) == {}\n", "def f(x): return x\n"),
     "what tests patch": (
         "import random\nrandom.randint = lambda a, b: 4\nassert f() == 4\n",
-        "import random\ndef f(): return random.randint(1, 6)\n",
+        "import random\ndef f(): return random.randint(1, 3)\n",
     ),
     "what tests patch by mock": (
         "from unittest.mock import patch\nimport time\nwith patch('time.sleep') as slept:\n    assert f() == 1\nassert slept.called\n",
@@ -207,7 +207,9 @@ HONEST = {
 }
 
 
-ONLY_BESIDE = frozenset({"modular numbers", "points", "what tests patch by mock", "sets in any order"})
+ONLY_BESIDE = frozenset(
+    {"modular numbers", "points", "what tests patch", "what tests patch by mock", "sets in any order"}
+)
 """what stand-ins cannot serve, so that without a gold solution nobody is paid by default"""
 
 

@@ -1,48 +1,55 @@
-"""What tests of a suite ask about the identity of values that cross by value. Standard library only.
+"""What tests of a suite ask about the identity of values that cross by value, and what they replace in libraries.
+Standard library only.
 
 Between a suite and a candidate elsewhere, texts, numbers, tuples and their like are made anew each time that they
 cross: `first is second` is false for what is one tuple there, and a list with a NaN equals no other, because lists
-compare their items by identity first. A test that fails at that says nothing about the candidate.
+compare their items by identity first. A test that fails at that says nothing about the candidate. Neither does one that
+sets a name of a library's module (`random.randint = lambda a, b: 4`), since the candidate has that module elsewhere.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+from types import ModuleType
 
 from harena.scoring.guest.executed import call_of, located
 from harena.scoring.guest.graph import SCALARS, VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import Any
 
-_ONE, _HOLDS, _ASSERTS = (f"__harena_{name}__" for name in ("same_one", "holds", "asserts_one"))
+_ONE, _HOLDS, _ASSERTS, _REPLACES = (f"__harena_{name}__" for name in ("same_one", "holds", "asserts_one", "replaces"))
 _EQUAL_ONES = "it asks whether two equal values are one object, which a value that the candidate gives is not"
 _NAN = "it compares a NaN, of which each that the candidate gives is another"
 _ALWAYS_ONE = frozenset({type(None), bool, type, type(Ellipsis), type(NotImplemented)})
 _MOST_SEEN, _DEEPEST = 10_000, 8
+_RUNNERS = frozenset({"pytest", "unittest"})
 
 
 class Identities:
     """Notes what tests ask that values from elsewhere cannot answer."""
 
-    def __init__(self, note: Callable[..., object], is_own: Callable[[Any, Any], bool]) -> None:
+    def __init__(self, note: Callable[..., object], is_own: Callable[[Any, Any], bool],
+                 lasts: Callable[[str], object], served: Collection[tuple[str, str]]) -> None:  # fmt: skip
         """`note(what, is_doubt=False)` is told of each such question that was answered with no. `is_own`: one of both
-        stands for what the other one is, as a library's function that the candidate hands out."""
+        stands for what the other one is, as a library's function that the candidate hands out. `lasts` is told of
+        what is replaced, which stays so for other tests; `served`: names of modules that may be."""
         self._is_own = is_own
+        self._lasts, self._served = lasts, frozenset(served)
         self._note = functools.partial(note, is_doubt=False)
         kinds = {kind for kind in (*SCALARS, tuple, frozenset) if kind not in _ALWAYS_ONE}
         self._by_value = frozenset(kinds.union(kind for kind, *_ in VALUES.values() if isinstance(kind, type)))
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """By the names in the tests' code."""
-        return {_ONE: self._is_one, _HOLDS: self.compared, _ASSERTS: self._asserts}
+        return {_ONE: self._is_one, _HOLDS: self.compared, _ASSERTS: self._asserts, _REPLACES: self._replaces}
 
     def put_questions(self, tree: Any) -> Any:
         """The tree of a trusted file, whose questions are heard."""
-        return _Questions().visit(tree)
+        return _Questions(tree).visit(tree)
 
     def _is_one(self, left: Any, right: Any) -> bool:
         if left is right or self._is_own(left, right):
@@ -58,6 +65,13 @@ class Identities:
             self._note(_NAN)
         return answer
 
+    def _replaces(self, module: Any, name: str, value: Any) -> Any:
+        if type(module) is not ModuleType or module.__name__ in _RUNNERS or (module.__name__, name) in self._served:
+            return value
+        if vars(module).get(name) is not value:
+            self._lasts(f"it replaces {module.__name__}.{name} while the candidate runs")
+        return value
+
     def _asserts(self, function: Any) -> Any:
         def asserts(first: Any, second: Any, *more: Any, **named: Any) -> Any:
             self._is_one(first, second)
@@ -69,6 +83,20 @@ class Identities:
 
 
 class _Questions(ast.NodeTransformer):
+    def __init__(self, tree: ast.AST) -> None:
+        imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        self._imported = {each.asname or each.name.partition(".")[0] for node in imports for each in node.names}
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """What is set, if it is a name of a module."""
+        self.generic_visit(node)
+        for target in node.targets:
+            owner = target.value if isinstance(target, ast.Attribute) else None
+            if isinstance(target, ast.Attribute) and isinstance(owner, ast.Name) and owner.id in self._imported:
+                given = [ast.Name(owner.id, ast.Load()), ast.Constant(target.attr), node.value]
+                node.value = located(call_of(_REPLACES, given), node.value)
+        return node
+
     def visit_Compare(self, node: ast.Compare) -> Any:
         """One comparison."""
         self.generic_visit(node)
@@ -95,6 +123,11 @@ class _Questions(ast.NodeTransformer):
             if not func.args:
                 return node
             func = func.args[0]
+        if isinstance(func, ast.Name) and func.id == "setattr" and len(node.args) == 3:
+            owner, name, value = node.args
+            if isinstance(owner, ast.Name) and owner.id in self._imported and isinstance(name, ast.Constant):
+                given = [ast.Name(owner.id, ast.Load()), name, value]
+                node.args[2] = located(call_of(_REPLACES, given), value)
         is_assertion = isinstance(func, ast.Attribute) and func.attr in _ASSERTIONS and len(node.args) > 1
         if is_assertion and not any(map(_is_plain, node.args[:2])):
             node.func = located(call_of(_ASSERTS, [node.func]), node.func)

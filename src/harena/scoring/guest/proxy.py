@@ -308,6 +308,11 @@ class Candidate(Border):
             doubts.append(what)
         return is_excuse
 
+    def note_lasting(self, what: str) -> None:
+        """The suite did something that cannot be served, and that is so for the tests that follow, too."""
+        self.note(what)
+        self.is_changed = True
+
     @contextlib.contextmanager
     def explaining(self) -> Iterator[None]:
         """What is asked in the meantime describes a failure, and decides nothing."""

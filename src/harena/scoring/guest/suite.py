@@ -62,7 +62,7 @@ from harena.scoring.guest.swallowed import Swallowed
 from harena.scoring.guest.taken import Taken
 from harena.scoring.guest.tools import Tools, imported
 from harena.scoring.guest.trusted_first import LibraryFirst, TrustedFirst
-from harena.scoring.guest.watch import NamedFiles, ask_for_kinds, watch
+from harena.scoring.guest.watch import SERVED, NamedFiles, ask_for_kinds, watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -549,7 +549,7 @@ class Run:
             self._empty_files(frozenset(os.path.join(self.here, path) for path in on_both_sides))
         if self._home != NOWHERE:
             guard(self.candidate, {os.path.join(self.here, path): text for path, text in texts.items()})
-            identities = Identities(self.candidate.note, self.candidate.is_own)
+            identities = Identities(self.candidate.note, self.candidate.is_own, self.candidate.note_lasting, SERVED)
             self.hollow.put_more, self.hollow.heard_equal = identities.put_questions, identities.compared
             put_in_builtins(self.hollow, identities.functions())
             self.candidate.tell_answer = self.hollow.gave

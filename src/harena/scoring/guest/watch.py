@@ -67,7 +67,7 @@ _MOST_NAMED = 200
 """files whose names are looked for one by one; of more, the endings are"""
 _MOST_SEARCHED_BYTES = 1 << 16
 """a longer message is not searched for paths"""
-_SERVED = frozenset({("builtins", "input"), ("sys", "stdin"), ("sys", "stdout")})
+SERVED = frozenset({("builtins", "input"), ("sys", "stdin"), ("sys", "stdout")})
 
 
 def watch(candidate: Any, clocks: Clocks, trusted: list[str], tell: Callable[[str], None]) -> Callable[[], None]:
@@ -92,11 +92,7 @@ def watch(candidate: Any, clocks: Clocks, trusted: list[str], tell: Callable[[st
             frame = frame.f_back  # type: ignore[assignment]
         return False
 
-    def lasts(what: str) -> None:
-        """What is true from here on, for the tests that follow, too."""
-        candidate.note(what)
-        candidate.is_changed = True
-
+    lasts = candidate.note_lasting
     files = _Files(known)
 
     def heard(event: str, arguments: tuple[Any, ...]) -> None:
@@ -522,7 +518,7 @@ def _watch_monkeypatches(candidate: Any) -> None:
     def replaced(self: Any, target: Any, name: Any, *more: Any, **keywords: Any) -> None:
         set_attribute(self, target, name, *more, **keywords)
         what = target if isinstance(target, str) else _replaced(target, name)
-        if what and tuple(what.rsplit(".", 1)) not in _SERVED:
+        if what and tuple(what.rsplit(".", 1)) not in SERVED:
             candidate.replaced.append(what)
 
     def undone(self: Any) -> None:
@@ -560,7 +556,7 @@ def _replaced(target: Any, name: str) -> str:
     owner = target.__name__ if isinstance(target, (types.ModuleType, type)) else ""
     if (
         not owner
-        or (owner, name) in _SERVED
+        or (owner, name) in SERVED
         or hasattr(type(target), "_harena_candidate")
         or "__harena__" in vars(target)
     ):
