@@ -352,7 +352,7 @@ OWN = "class Own:\n    def __init__(self, n): self.n = n\n    def __eq__(self, o
 PICKLED = "import pickle\nassert pickle.loads(pickle.dumps(f(4))) == 16\n"
 WITHOUT_GOLD: dict[str, tuple[dict[str, Any], float | None]] = {
     # name: (contract, score of a right candidate whose objects are its own)
-    "asserts": ({"asserts": PICKLED}, 1.0),
+    "asserts": ({"asserts": PICKLED}, None),
     "asserts beside": ({"asserts": "assert f(4) == 16 and f(5) == 25  # pickle\n", "isolate": False}, 1.0),
     "a suite": ({"unittest": ["test_it.py"], "files": {"test_it.py": "import pickle, unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_it(self):\n        found = pickle.loads(pickle.dumps(f(4)))\n        self.assertEqual(found, 16)\n"}}, None),
     "a table": ({"unittest": ["test_it.py"], "files": {"test_it.py": "import pickle, unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_it(self):\n        for n, e in [(4, 16)]:\n            self.assertEqual(pickle.loads(pickle.dumps(f(n))), e)\n"}}, None),
