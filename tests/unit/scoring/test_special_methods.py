@@ -64,6 +64,13 @@ class Yes:
         """Remember what a test may have failed for."""
         self.notes.append(what)
 
+    def own_class(self, stand_in: Any) -> None:
+        """The suite has no class of the name of one of this candidate's."""
+
+    def is_own(self, one: Any, other: Any) -> bool:
+        """Nor anything else of a library's."""
+        return False
+
 
 def made(special: list[str]) -> tuple[Yes, Any]:
     """The candidate, and an object of a class that no suite names."""

@@ -70,7 +70,7 @@ class Kin:
         return len(self._waiting)
 
     def let_go(self, waiting: int) -> None:
-        """Of those comparisons, the ones behind this number need no decision."""
+        """Forget the comparisons behind this number: they need no decision."""
         del self._waiting[waiting:]
 
     def equal(self, left: Any, right: Any) -> None:
