@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from shared_sandboxes import SHARED
+from shared_sandboxes import SHARED, judged
 from test_unittest_suites import scored
 
 from harena.core.results import Reason, RunResult
+from harena.scoring import load_scenarios
 
 pytestmark = SHARED
 
@@ -74,4 +75,26 @@ def test():
     assert Box(math.nan).get() is math.nan
 """
     result = await asked(PROGRAM, suite)
+    assert result.score == 1.0, result.detail
+
+
+async def test_a_field_may_have_the_name_of_a_method() -> None:
+    """Of a record that both sides have: what its instance holds is found before what its class says."""
+    node = """
+class Node:
+    def __init__(self, value=None, successor=None):
+        self.value, self.successor = value, successor
+    def successor(self): return self.successor
+"""
+    tests = """
+from node import Node
+from solution import second
+def test():
+    last = Node(2)
+    assert second(Node(1, last)) is last
+"""
+    program = "def second(node): return node.successor if node.successor.value == 2 else None\n"
+    scoring = {"type": "command", "pytest": ["test_it.py"], "files": {"test_it.py": tests, "node.py": node}}
+    (made,) = load_scenarios([{"id": "one", "candidate": program, "scoring": scoring}]).scenarios
+    result = await judged(made, by_this_interpreter=True)
     assert result.score == 1.0, result.detail

@@ -116,8 +116,9 @@ async def test_who_finds_the_word_of_the_proof_is_not_paid(runtime: LinuxRuntime
     """It gives the proof of the changed tests, too."""
     (forgery,) = (each for each in BATTERY if each.name == name)
     candidate = rendered(forgery, Target("command", ("twice",)))
-    for found in (await judged(runtime, candidate, "asserts", gold=None), await judged(runtime, candidate, "asserts")):
-        assert (found.score, found.validity) == (0.0, Validity.SUSPECT)
+    apart, beside = await judged(runtime, candidate, "asserts", gold=None), await judged(runtime, candidate, "asserts")
+    assert (apart.score, apart.validity, apart.trust) == (0.0, Validity.VALID, Trust.SEPARATE)  # there is no such word
+    assert (beside.score, beside.validity) == (0.0, Validity.SUSPECT)
 
 
 EQUALS_ALL = "class Any:\n    def __eq__(self, other):\n        return True\n\ndef f(x):\n    return Any()\n"

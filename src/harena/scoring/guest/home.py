@@ -53,7 +53,7 @@ from harena.scoring.guest.functions import (
     told_attributes,
 )
 from harena.scoring.guest.given import is_data
-from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, VALUES, Border, late, plain_of
+from harena.scoring.guest.graph import LATE, MOST_PARTS, MUTABLE, SCALARS, VALUES, Border, late, plain_of
 from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.libraries import FUNCTIONS, has_state, name_of, place_of
 from harena.scoring.guest.own_names import leave_no_names
@@ -889,21 +889,30 @@ def made_instance(state: Any) -> Any:
 
 
 def fill_instance(border: Border, made: Any, state: Any) -> None:
-    """Set its attributes, without asking its class."""
+    """Set its attributes, without asking its class. What that says is not the other side's to replace, but by a value
+    that does nothing (a field `successor` where there is a method of this name, too)."""
     cls = type(made)
+    given = {state[index]: border.value(state[index + 1]) for index in range(2, len(state), 2)}
+    told = {name: held for name, held in given.items() if is_data(cls, name) or _hides_method(cls, name, held)}
     if hasattr(made, "__dict__"):
-        kept = {name: held for name, held in made.__dict__.items() if not is_data(cls, name)}
+        kept = {name: held for name, held in made.__dict__.items() if not is_data(cls, name) and name not in told}
         made.__dict__.clear()
         made.__dict__.update(kept)
     slots = set(_slots(cls))
-    for index in range(2, len(state), 2):
-        name, held = state[index], border.value(state[index + 1])
-        if not is_data(cls, name):  # what its class says is not the other side's to replace
-            continue
+    for name, held in told.items():
         if name in slots:
             object.__setattr__(made, name, held)
         else:
             made.__dict__[name] = held
+
+
+def _hides_method(cls: Any, name: Any, held: Any) -> bool:
+    """A method of the class has this name, and the value is plain or an instance of a class beside it."""
+    if type(name) is not str or name[:2] == "__" == name[-2:] or not hasattr(cls, "__dict__"):
+        return False
+    found = next((vars(part)[name] for part in cls.__mro__ if name in vars(part)), None)
+    is_beside = type(held).__module__ == cls.__module__ and type(type(held)) is type and not callable(held)
+    return type(found) is types.FunctionType and (type(held) in SCALARS or type(held) in MUTABLE or is_beside)
 
 
 def _text_of_error(error: Any) -> str:

@@ -182,7 +182,7 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _Fou
         if again.unserved and beside.score is None:
             return beside  # it says what cannot be told, whoever the candidate is
     else:
-        beside, _ = await _scored(bench.again(), contract, False)
+        beside, _ = await _scored(with_room_for_suite(bench, contract), contract, False)
     if beside.score is not None and not beside.passed:
         return beside
     if beside.passed and repeats:
