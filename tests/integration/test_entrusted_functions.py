@@ -105,3 +105,13 @@ async def test_what_is_given_is_used(name: str) -> None:
     body, candidate = HONEST[name]
     found = await scored(candidate, f"from solution import *\n{body}\n", "pytest", isolate=False)
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+
+
+@pytest.mark.parametrize("kind", ["pytest", "unittest"])
+async def test_who_evaluates_a_text_calls_no_test(kind: str) -> None:
+    """The runner's own frames have the name that such a text has, too."""
+    suite = "import unittest\nfrom solution import f\n"
+    suite += "class T(unittest.TestCase):\n    def test_a(self): self.assertEqual(f('1 + 1'), 2)\n"
+    suite += "    def test_b(self): self.assertEqual(f('2 + 2'), 4)\n"
+    found = await scored("def f(text): return eval(text)\n", suite, kind, isolate=False)
+    assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail

@@ -158,6 +158,9 @@ class Taken:
         self._free: set[tuple[str, int]] = set()
         self._files_of_tests = frozenset((*tests, *map(os.path.realpath, tests)))
         self._makes_code = False
+        self._running: dict[int, Any] = {}
+        """code that ran before anything of the candidate's, by `id`: that of `python -c` has the name of a text that is
+        evaluated"""
         """the candidate has made code while it runs, which may have the names of a module of the tests"""
         self._evaluated: set[str] = set()
         self.gets_code: Callable[[Any], None] = lambda function: None
@@ -332,6 +335,8 @@ class Taken:
     def _whose_code(self, frame: Any) -> str:
         """Whose a frame is; empty for a library's, the runner's, and a text's that none but a library evaluates."""
         path = frame.f_code.co_filename
+        if id(frame.f_code) in self._running:
+            return ""
         if path[:1] == "<" and path not in self._trusted:
             if path not in self._evaluated or path.startswith(_OF_RUNNER):
                 return ""
@@ -346,6 +351,10 @@ class Taken:
     def listen(self, programs: Mapping[str, str]) -> None:
         """From here on, hear of files that are opened and frames that are looked for. `programs`: path and text of
         the candidate's; what has another path has been written meanwhile, and nobody knows its words."""
+        frame: Any = _getframe(1)
+        while frame is not None:
+            self._running[id(frame.f_code)] = frame.f_code
+            frame = frame.f_back
         words = {word for text in programs.values() for word in _WORD.findall(unicodedata.normalize("NFKC", text))}
         if words & _SOURCES:
             words.add("linecache")
