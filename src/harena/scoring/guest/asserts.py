@@ -171,6 +171,7 @@ def main() -> None:
         program = file.read()
     rebinds = REBINDING.search(program) is not None
     taken.listen({**dict(_programs(here)), path: program})
+    hollow.meets([*dict(_programs(here)).values(), program])
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
     trusted = {**kept, **LOOPS, **judged, **failures.functions(remembers=True), **tools.functions(), **used.functions()}

@@ -28,6 +28,7 @@ import functools
 import itertools
 import operator
 import os
+import re
 import sys
 import types
 
@@ -36,7 +37,7 @@ from harena.scoring.guest.origins import EQUAL, MINUS, PAIRED, kind_of, open_pla
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
 _EQUAL, _MINUS, _FREE, _CALLED, _JUDGES, _JUDGED, _ENTERED, _PASSED, _PAIRED = (
@@ -65,6 +66,7 @@ _name_of = type.__dict__["__module__"].__get__
 _frame, _hint, _chain, _zip, _map = sys._getframe, operator.length_hint, itertools.chain, zip, map
 _equals = {operator.eq: "==", operator.ne: "!=", operator.sub: "-"}
 THIS_FILE = (lambda: None).__code__.co_filename
+_OF_FRAMES = re.compile(r"frame|stack|f_back|caller")
 _GUEST = "<harena."
 """how the names of these modules' files begin where they run"""
 
@@ -197,6 +199,12 @@ class Hollow:
         except (SyntaxError, ValueError, RecursionError):  # its import tells it
             return
         self._open_places.update((f"{self._named(path)}:{line}", kind) for line, kind in found)
+
+    def meets(self, programs: Iterable[str]) -> None:
+        """The texts of a candidate that shares the process. Who looks at frames finds those that it would find without
+        harena: what it gives is not heard, and counts as nothing."""
+        if any(_OF_FRAMES.search(text) for text in programs):
+            self.hears_calls, self._has_given_for_all = False, True
 
     def in_body(self, is_in_body: bool) -> None:
         """What runs now is the body of a test, or no longer; what is given outside of one is there for each."""

@@ -209,6 +209,7 @@ class Run:
             leave_no_names()
         if self._taken is not None:
             self._taken.listen(_sources(given["theirs"]))
+            self.hollow.meets(_sources(given["theirs"]).values())
 
     @property
     def asked(self) -> int:
