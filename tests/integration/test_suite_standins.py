@@ -356,12 +356,14 @@ async def test_isolation_is_decided_by_the_gold() -> None:
 
 
 async def test_a_module_that_the_gold_has_is_the_candidates_to_bring() -> None:
-    """Who leaves it out has failed, and so without a gold, where the contract does not require it of the image."""
+    """Who leaves it out has failed, and so without a gold, where the problem's text speaks of it; else nobody can know
+    of it."""
     suite = "import unittest\nfrom solution import add\nfrom second import two\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(add(1, 1), two())\n"
     files = {"solution.py": RIGHT, "second.py": "def two(): return 2\n"}
     both, one = ({"files": dict(list(files.items())[:count]), "entry": "solution.py"} for count in (2, 1))
     assert [(await scored(candidate, suite, gold=files)).score for candidate in (both, one)] == [1.0, 0.0]
-    assert (await scored(one, suite)).score == 0.0
+    assert (await scored(one, suite, problem={"statement": "Write `add`, and a module second with `two`."})).score == 0.0
+    assert (await scored(one, suite)).score is None
 
 
 async def test_what_the_author_skips_is_not_the_candidates_doing() -> None:
