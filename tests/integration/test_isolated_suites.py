@@ -223,7 +223,9 @@ async def test_compiled_tests_that_a_candidate_leaves_are_not_read(isolate: bool
     }
     (made,) = load_scenarios([row]).scenarios
     result = await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
-    assert (result.score, "test_b" in result.detail) == (0.0, True), result.detail
+    # one that writes code for a test beside it has taken the tests' own
+    why = "test_b" if isolate else "takes the code of a function of the tests"
+    assert (result.score, why in result.detail) == (0.0, True), result.detail
 
 
 @pytest.mark.parametrize(

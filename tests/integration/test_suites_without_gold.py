@@ -219,14 +219,13 @@ VACUOUS: dict[str, tuple[str, str, str]] = {
     "stop": ("", "raise StopIteration", "with self.assertRaises(RuntimeError): solution.f()"),
     "length": ("class L:\n    def __len__(self): return 1\n", "return L()", "with self.assertRaises(TypeError): len(solution.f())"),
 }  # fmt: skip
-PAID = {True: 1.0, False: None}
 RIGHT = {"pickle": "return (i for i in ())", "stop": "raise RuntimeError", "length": "return 1"}
 
 
 @pytest.mark.parametrize("part", range(3))
 async def test_a_pass_is_not_believed_of_what_the_suite_cannot_see(part: int) -> None:
-    """That nobody slept, printed or warned says nothing of a candidate elsewhere: who fails in the suite's process has
-    failed. Nobody is paid for passing there: there is no score, and the reason, but for who has done what is seen."""
+    """That nobody slept, printed or warned says nothing of a candidate elsewhere: who passes must do so in the suite's
+    process, too. The right ones pay, with the trust of that."""
     names = list(VACUOUS)[part::3]
     told = {
         name: (start + f"def f():\n    {body}\n", T + "        " + test)
@@ -235,14 +234,12 @@ async def test_a_pass_is_not_believed_of_what_the_suite_cannot_see(part: int) ->
     wrong = await _results({name: told[name] for name in names})
     assert {name: found.detail for name, found in wrong.items() if found.score != 0.0} == {}
     right = await _results({name: (f"def f():\n    {RIGHT.get(name, 'return 1')}\n", told[name][1]) for name in names})
-    assert {
-        name: (found.score, found.detail) for name, found in right.items() if found.score != PAID[name in RIGHT]
-    } == {}
-    assert all("`gold`" in found.detail for found in right.values() if found.score is None)
+    assert {name: found.detail for name, found in right.items() if found.score != 1.0} == {}
+    assert {str(found.trust) for name, found in right.items() if name not in RIGHT} <= {"shared"}
 
 
 async def test_a_suite_that_patches_for_speed_pays_with_the_trust_that_it_needs() -> None:
-    """With a gold solution, also where candidates are remembered. Without one, who passes has no score."""
+    """With a gold solution as without, also where candidates are remembered."""
     suite = "import solution\nfrom unittest.mock import patch\ndef test_a():\n    with patch('time.sleep'): assert solution.f() == 1\n"
     program = {"files": {"solution.py": "import time\ndef f():\n    time.sleep(9)\n    return 1\n"}}
     patched = suite.replace("assert", "import time; time.sleep(1); assert").replace("9", "0")
@@ -250,10 +247,7 @@ async def test_a_suite_that_patches_for_speed_pays_with_the_trust_that_it_needs(
         found = await scored(
             {"files": {"solution.py": program["files"]["solution.py"].replace("9", "0")}}, patched, "pytest", **scoring
         )
-        if scoring:
-            assert (found.score, str(found.trust)) == (1.0, "shared"), found.detail
-        else:
-            assert (found.score, "`gold`" in found.detail) == (None, True), found.detail
+        assert (found.score, str(found.trust)) == (1.0, "shared"), found.detail
         wrong = await scored({"files": {"solution.py": "def f(): return 2\n"}}, patched, "pytest", **scoring)
         assert wrong.score == 0.0
 
