@@ -144,7 +144,7 @@ async def test_no_object_that_is_told_an_operand_is_paid_apart(name: str, isolat
         "from solution import f\n", "" if "def f(" not in candidate else "from solution import f\n"
     )
     result = await scored(candidate, suite, isolate=isolate)
-    assert result.score == 0.0 or str(result.trust) == "shared", (result.score, result.trust)
+    assert result.score in (0.0, None) or str(result.trust) == "shared", (result.score, result.trust)
 
 
 HONEST = """
