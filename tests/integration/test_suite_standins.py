@@ -362,7 +362,9 @@ async def test_a_module_that_the_gold_has_is_the_candidates_to_bring() -> None:
     files = {"solution.py": RIGHT, "second.py": "def two(): return 2\n"}
     both, one = ({"files": dict(list(files.items())[:count]), "entry": "solution.py"} for count in (2, 1))
     assert [(await scored(candidate, suite, gold=files)).score for candidate in (both, one)] == [1.0, 0.0]
-    assert (await scored(one, suite, problem={"statement": "Write `add`, and a module second with `two`."})).score == 0.0
+    assert (
+        await scored(one, suite, problem={"statement": "Write `add`, and a module second with `two`."})
+    ).score == 0.0
     assert (await scored(one, suite)).score is None
 
 
