@@ -1,4 +1,4 @@
-"""Which functions of the tests a candidate beside them was given, by the values that cross to it.
+"""Tells which functions of the tests a candidate beside them was given, by the values that cross to it.
 
 Trusted files tell of what they hand on, where they do: arguments of calls, what they set in attributes and places,
 operands, and what their functions give to a candidate that calls them. Whatever is found in such a value (a function,
@@ -231,7 +231,7 @@ class Entrusted:
         return _CROSSES if whose == "candidate" else _KEPT
 
     def whose_class(self, kind: type) -> str:
-        """Whose a class is, by its module."""
+        """Tell whose a class is, by its module."""
         names = _names_of_class(kind)
         name = names.get("__module__")
         module = sys.modules.get(name) if type(name) is str else None
@@ -254,7 +254,7 @@ class Entrusted:
         return _PURE if is_pure else _KEPT
 
     def whose_function(self, function: Any) -> str:
-        """Whose a function is, by its module."""
+        """Tell whose a function is, by its module."""
         path = function.__globals__.get("__file__")
         return self._whose(path) if type(path) is str else "library"
 

@@ -14,6 +14,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 JUDGED_NOTHING = 87
@@ -212,3 +213,21 @@ def call_of(name: str, given: list[Any]) -> ast.Call:
 def located(made: Any, at: ast.AST) -> Any:
     """The node, in the place of another one."""
     return ast.fix_missing_locations(ast.copy_location(made, at))
+
+
+def two_sided(body: Callable[[ast.expr, ast.expr], ast.expr]) -> ast.Lambda:
+    """A function of two sides, which computes with them: each side is computed once, where it is given."""
+    names = ("left", "right")
+    given = ast.arguments(
+        posonlyargs=[], args=[ast.arg(name) for name in names], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    return ast.Lambda(given, body(*(ast.Name(name, ast.Load()) for name in names)))
+
+
+def unwrapped(node: ast.expr) -> ast.expr:
+    """What is given, below what stands around it here."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("__harena"):
+        if not node.args:
+            break
+        node = node.args[0]
+    return node

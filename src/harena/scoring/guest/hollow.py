@@ -32,7 +32,7 @@ import re
 import sys
 import types
 
-from harena.scoring.guest.executed import JUDGING, DeepTrees, call_of, located
+from harena.scoring.guest.executed import JUDGING, DeepTrees, call_of, located, two_sided, unwrapped
 from harena.scoring.guest.origins import EQUAL, MINUS, PAIRED, kind_of, open_places
 
 TYPE_CHECKING = False
@@ -635,7 +635,7 @@ class _Pairs(ast.NodeTransformer):
         bound = [node.value for node in nodes if isinstance(node, ast.Assign) and _is_bound_to(node, names)]
         self._measured = {id(node) for node in (*measured, *bound)}
         kept = [node.args for node in nodes if isinstance(node, ast.Call) and _name(node.func) in _KEEPING]
-        self._kept = {id(_unwrapped(part)) for args in kept for part in args}
+        self._kept = {id(unwrapped(part)) for args in kept for part in args}
         self._bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -672,15 +672,6 @@ def _is_bound_to(node: ast.Assign, names: set[str]) -> bool:
     return any(isinstance(target, ast.Name) and target.id in names for target in node.targets)
 
 
-def _unwrapped(node: ast.expr) -> ast.expr:
-    """What is given, below what stands around it here."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("__harena"):
-        if not node.args:
-            break
-        node = node.args[0]
-    return node
-
-
 class _Calls(ast.NodeTransformer):
     def __init__(self, tree: ast.AST, *, is_apart: bool) -> None:
         self._is_apart = is_apart
@@ -697,7 +688,7 @@ class _Calls(ast.NodeTransformer):
             for side in (node.left, node.comparators[0])
         ):
             return node
-        compute = _lambda(lambda a, b: ast.Compare(a, node.ops, [b]))
+        compute = two_sided(lambda a, b: ast.Compare(a, node.ops, [b]))
         sign = ["!="] if isinstance(node.ops[0], ast.NotEq) else []
         given = [node.left, node.comparators[0], compute, *map(ast.Constant, sign)]
         return located(call_of(_EQUAL, given), node)
@@ -709,7 +700,7 @@ class _Calls(ast.NodeTransformer):
             return node
         if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
             return node
-        compute = _lambda(lambda a, b: ast.BinOp(a, node.op, b))
+        compute = two_sided(lambda a, b: ast.BinOp(a, node.op, b))
         return located(call_of(_MINUS, [node.left, node.right, compute]), node)
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -730,14 +721,6 @@ class _Calls(ast.NodeTransformer):
             return isinstance(func.func, ast.Name) and func.func.id.startswith("__harena")
         root = func.value if isinstance(func, ast.Attribute) else func
         return not (isinstance(root, ast.Name) and root.id.startswith("@pytest"))
-
-
-def _lambda(body: Callable[[ast.expr, ast.expr], ast.expr]) -> ast.Lambda:
-    names = ("left", "right")
-    given = ast.arguments(
-        posonlyargs=[], args=[ast.arg(name) for name in names], kwonlyargs=[], kw_defaults=[], defaults=[]
-    )
-    return ast.Lambda(given, body(*(ast.Name(name, ast.Load()) for name in names)))
 
 
 def _are_apart(args: list[ast.expr]) -> bool:

@@ -13,7 +13,7 @@ import ast
 import functools
 from types import ModuleType
 
-from harena.scoring.guest.executed import call_of, located
+from harena.scoring.guest.executed import call_of, located, two_sided, unwrapped
 from harena.scoring.guest.graph import SCALARS, VALUES
 
 TYPE_CHECKING = False
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _ONE, _HOLDS, _ASSERTS, _REPLACES = (f"__harena_{name}__" for name in ("same_one", "holds", "asserts_one", "replaces"))
 _EQUAL_ONES = "it asks whether two equal values are one object, which a value that the candidate gives is not"
 _NAN = "it compares a NaN, of which each that the candidate gives is another"
-_ALWAYS_ONE = frozenset({type(None), bool, type, type(Ellipsis), type(NotImplemented)})
+_BY_VALUE = frozenset({*SCALARS, tuple, frozenset, *(kind for kind, *_ in VALUES.values())}) - {type(None), bool}
+"""classes whose values are made anew as they cross"""
 _MOST_SEEN, _DEEPEST = 10_000, 8
 _RUNNERS = frozenset({"pytest", "unittest"})
 
@@ -40,8 +41,6 @@ class Identities:
         self._is_own = is_own
         self._lasts, self._served = lasts, frozenset(served)
         self._note = functools.partial(note, is_doubt=False)
-        kinds = {kind for kind in (*SCALARS, tuple, frozenset) if kind not in _ALWAYS_ONE}
-        self._by_value = frozenset(kinds.union(kind for kind, *_ in VALUES.values() if isinstance(kind, type)))
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """By the names in the tests' code."""
@@ -55,7 +54,7 @@ class Identities:
         if left is right or self._is_own(left, right):
             return True
         kind = type(left)
-        if kind is type(right) and kind in self._by_value and (left == right or (_has_nan(left) and _has_nan(right))):
+        if kind is type(right) and kind in _BY_VALUE and (left == right or (_has_nan(left) and _has_nan(right))):
             self._note(_EQUAL_ONES)
         return False
 
@@ -108,21 +107,13 @@ class _Questions(ast.NodeTransformer):
             return located(ast.UnaryOp(ast.Not(), asked) if isinstance(sign, ast.IsNot) else asked, node)
         if not isinstance(sign, ast.In):
             return node
-        # each side is computed once: the comparison reads them by the names of a function's parameters
-        names = [ast.arg("left"), ast.arg("right")]
-        given = ast.arguments(posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[])
-        left, right = (ast.Name(each.arg, ast.Load()) for each in names)
-        body = call_of(_HOLDS, [left, right, ast.Compare(left, [sign], [right])])
-        return located(ast.Call(ast.Lambda(given, body), list(sides), []), node)
+        held = two_sided(lambda left, right: call_of(_HOLDS, [left, right, ast.Compare(left, [sign], [right])]))
+        return located(ast.Call(held, list(sides), []), node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         """One call."""
         self.generic_visit(node)
-        func = node.func
-        while isinstance(func, ast.Call) and isinstance(func.func, ast.Name) and func.func.id.startswith("__harena"):
-            if not func.args:
-                return node
-            func = func.args[0]
+        func = unwrapped(node.func)
         if isinstance(func, ast.Name) and func.id == "setattr" and len(node.args) == 3:
             owner, name, value = node.args
             if isinstance(owner, ast.Name) and owner.id in self._imported and isinstance(name, ast.Constant):

@@ -5,8 +5,8 @@ what the tests themselves make: an object that equals one of them, and each of t
 arguments as well, has not said which it is. Objects that the tests compare with each other count as one (`CI("a")`
 and `CI("A")`), and fewer than some others show nothing. Tests may make equal ones first (five ways to write one
 fraction) and others later, so it is decided when all have run; what says otherwise then than it said before has not
-said which it is, either. An object whose comparisons have effects (`guest_effects`) is asked at once, in copies of the
-process, about all of them in one order.
+said which it is, either. Who is asked has effects or not, as with other questions (`guest_effects`): then it is asked
+in copies of the process, about all of them in one order.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """

@@ -333,7 +333,7 @@ class Taken:
         return None, ""
 
     def _whose_code(self, frame: Any) -> str:
-        """Whose a frame is; empty for a library's, the runner's, and a text's that none but a library evaluates."""
+        """Tell whose a frame is; empty for a library's, the runner's, and a text's that only a library evaluates."""
         path = frame.f_code.co_filename
         if id(frame.f_code) in self._running:
             return ""
