@@ -68,9 +68,9 @@ async def test_a_pass_over_stand_ins_is_confirmed(name: str) -> None:
     paid, unpaid = await asyncio.gather(
         scored({"files": {"solution.py": right}}, text), scored({"files": {"solution.py": wrong}}, text)
     )
-    # what `vars` tells of a stand-in is told as not served: only the run in one process has seen it, which pays nobody
-    score = None if name == "globals" else 1.0
-    assert (paid.score, paid.trust) == (score, Trust.SEPARATE), paid.detail
+    # a stand-in does not serve `vars`: little is seen apart, and the pass in one process says so in its trust
+    trust = Trust.SHARED if name == "globals" else Trust.SEPARATE
+    assert (paid.score, paid.trust) == (1.0, trust), paid.detail
     assert (unpaid.score, str(unpaid.validity)) == (0.0, "valid"), unpaid.detail
 
 
