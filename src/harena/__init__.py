@@ -100,6 +100,9 @@ if TYPE_CHECKING:
         Blueprint as Blueprint,
     )
     from harena.core.models import (
+        BlueprintsPage as BlueprintsPage,
+    )
+    from harena.core.models import (
         BlueprintSummary as BlueprintSummary,
     )
     from harena.core.models import (
@@ -110,6 +113,9 @@ if TYPE_CHECKING:
     )
     from harena.core.models import (
         Limits as Limits,
+    )
+    from harena.core.models import (
+        Package as Package,
     )
     from harena.core.models import (
         ProcessInfo as ProcessInfo,
@@ -202,8 +208,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "harena.core.gateways": ("Gateway", "GatewayRule"),
     "harena.core.job_lifecycle": ("JobState",),
     "harena.core.models": (
-        *("Blueprint", "BlueprintSummary", "ExecOutcome", "FileInfo", "Limits", "ProcessInfo", "ProcessResult"),
-        *("ResourceUsage", "SandboxInfo", "SandboxStatus"),
+        *("Blueprint", "BlueprintsPage", "BlueprintSummary", "ExecOutcome", "FileInfo", "Limits", "Package"),
+        *("ProcessInfo", "ProcessResult", "ResourceUsage", "SandboxInfo", "SandboxStatus"),
     ),
     "harena.core.network_policy": ("NetworkPolicy",),
     "harena.core.results": (

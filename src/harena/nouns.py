@@ -85,6 +85,10 @@ if TYPE_CHECKING:
     from harena.core.records.result_rows import ColumnKind as ColumnKind
     from harena.core.records.secrets import Secret as Secret
     from harena.core.records.secrets import SecretsPage as SecretsPage
+    from harena.core.records.server import ApiKey as ApiKey
+    from harena.core.records.server import ClientLease as ClientLease
+    from harena.core.records.server import NewApiKey as NewApiKey
+    from harena.core.records.server import ServerHealth as ServerHealth
     from harena.core.records.snapshots import Snapshot as Snapshot
     from harena.core.records.snapshots import SnapshotsPage as SnapshotsPage
     from harena.core.records.training_jobs import CapabilityReference as CapabilityReference
@@ -202,6 +206,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
     ),
     "harena.core.records.result_rows": ("ColumnKind",),
     "harena.core.records.secrets": ("Secret", "SecretsPage"),
+    "harena.core.records.server": ("ApiKey", "ClientLease", "NewApiKey", "ServerHealth"),
     "harena.core.records.snapshots": ("Snapshot", "SnapshotsPage"),
     "harena.core.records.training_jobs": (
         "CapabilityReference",

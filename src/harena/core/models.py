@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from harena.core.checked import (
     LEAST_CORES,
@@ -28,6 +28,7 @@ from harena.core.checked import (
 from harena.core.errors import SandboxValidationError
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.profiles import Profile
+from harena.core.records.record import Record
 
 if TYPE_CHECKING:
     from harena.core.daemons import Daemon
@@ -39,6 +40,9 @@ DEFAULT_BLUEPRINT = "default"
 """name of the bare image with the host's own interpreter; exists without being created"""
 WARM_BLUEPRINT = "python-warm"
 """name of the blueprint whose interpreter is kept warm; exists without being created"""
+_MOST_ON_A_PAGE = 1000
+_MOST_WORDS = 100_000
+"""entries of lists that users or their packages fill, as the OpenAPI document says"""
 
 
 class SandboxStatus(StrEnum):
@@ -91,7 +95,7 @@ _WHOLE = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Record):
     """What one sandbox may use. None = no limit of that kind. Raises SandboxValidationError for other types and for
     numbers that no sandbox can have."""
 
@@ -197,20 +201,30 @@ class SandboxOrigin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxInfo:
+class SandboxInfo(Record):
     """What is known of a sandbox at one moment."""
 
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"tags": _MOST_WORDS}
+
     id: str
+    """names the sandbox on its server"""
     status: SandboxStatus
+    """where it is in its life"""
     image: str
+    """name of its image"""
     blueprint: str | None
+    """name or id of its blueprint; null = it has none"""
     tags: tuple[str, ...]
+    """the user's own words, by which lists are narrowed"""
     annotations: Mapping[str, str]
+    """the user's own notes"""
     limits: Limits
+    """what it may use"""
     enforcement: Mapping[str, str]
     """limit name -> how this host enforces it ("cgroup v1", "rlimit per process", "not enforced: ..."); with an image's
     layers also `users` -> how many users it has"""
     created_at: datetime
+    """when it was asked for"""
     profile: Profile = "strict"
     """what programs may do inside"""
     image_digest: str = ""
@@ -219,9 +233,31 @@ class SandboxInfo:
     blueprint_digest: str = ""
     """digest of its blueprint; empty = it has none, or its server does not tell"""
     started_at: datetime | None = None
+    """when programs could run in it; null = they never could"""
     stopped_at: datetime | None = None
+    """when nothing of it ran any more; null = it has not ended"""
     expires_at: datetime | None = None
+    """when it is ended by its lifetime limit; null = never"""
     status_reason: str | None = None
+    """why it failed or ended, for people; null = nothing is to be said"""
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Build the record from an answer. A status of a later version is read as UNSPECIFIED."""
+        info = super(SandboxInfo, cls).from_dict(given)
+        return info if isinstance(info.status, SandboxStatus) else replace(info, status=SandboxStatus.UNSPECIFIED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxesPage(Record):
+    """One page of sandboxes, the oldest first."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"sandboxes": _MOST_ON_A_PAGE}
+
+    sandboxes: list[SandboxInfo]
+    """up to as many as were asked for"""
+    next_cursor: str | None
+    """asks for what follows; null = this was the last page"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,13 +328,16 @@ class ExecOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceUsage:
+class ResourceUsage(Record):
     """Resources used by the exec's main process and the children that it waited for; for a killed exec, by its whole
     tree."""
 
     user_seconds: float = 0.0
+    """processor time in programs"""
     system_seconds: float = 0.0
+    """processor time in the kernel"""
     peak_memory_bytes: int = 0
+    """the most memory that one process has held"""
 
     @property
     def cpu_seconds(self) -> float:
@@ -325,6 +364,67 @@ class ExecResult:
     """the program was forked from a warm interpreter"""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecReport(Record):
+    """How a command ended, as the last frame of its output says: the output has travelled before it."""
+
+    outcome: ExecOutcome
+    """what ended it"""
+    returncode: int
+    """its exit code, or minus the signal that ended it"""
+    stdout_bytes: int
+    """bytes of its standard output that were sent"""
+    stderr_bytes: int
+    """bytes of its standard error that were sent"""
+    stdout_truncated: bool
+    """it has written more than was kept"""
+    stderr_truncated: bool
+    """it has written more than was kept"""
+    duration_seconds: float
+    """wall time from its start to its end"""
+    usage: ResourceUsage
+    """what it used"""
+    run_delay_seconds: float
+    """time for which it waited for a processor; 0 = unknown"""
+    warm: bool
+    """the program was forked from a warm interpreter"""
+
+    @classmethod
+    def of(cls, result: ExecResult) -> Self:
+        """Build the report of a result."""
+        return cls(
+            outcome=result.outcome,
+            returncode=result.returncode,
+            stdout_bytes=len(result.stdout),
+            stderr_bytes=len(result.stderr),
+            stdout_truncated=result.stdout_truncated,
+            stderr_truncated=result.stderr_truncated,
+            duration_seconds=result.duration_seconds,
+            usage=result.usage,
+            run_delay_seconds=result.run_delay_seconds,
+            warm=result.warm,
+        )
+
+    def result(self, *, stdout: bytes, stderr: bytes) -> ExecResult:
+        """Build the result with the output that has arrived. Raises ValueError if that is not as long as was sent, or
+        the outcome is none that this version knows."""
+        for name, told, content in (("stdout", self.stdout_bytes, stdout), ("stderr", self.stderr_bytes, stderr)):
+            if told != len(content):
+                raise ValueError(f"{name}_bytes is {told}, and {len(content)} bytes have arrived")
+        return ExecResult(
+            outcome=ExecOutcome(self.outcome),
+            returncode=self.returncode,
+            stdout=stdout,
+            stderr=stderr,
+            stdout_truncated=self.stdout_truncated,
+            stderr_truncated=self.stderr_truncated,
+            duration_seconds=self.duration_seconds,
+            usage=self.usage,
+            run_delay_seconds=self.run_delay_seconds,
+            warm=self.warm,
+        )
+
+
 @dataclass(slots=True)
 class ProcessResult:
     """What `Process.result()` gives: decoded output (UTF-8, undecodable bytes replaced) and the bytes themselves."""
@@ -343,41 +443,70 @@ class ProcessResult:
     warm: bool = False
 
 
+FileKind = Literal["file", "directory", "link", "other"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileInfo:
-    """One directory entry, never following a symbolic link."""
+class FileInfo(Record):
+    """One directory entry, never following a symbolic link. Names that are not UTF-8 keep their bytes as halves of
+    surrogate pairs."""
 
     path: str
+    """where it is, from the root"""
     name: str
-    kind: str
-    """"file", "directory", "link" or "other\""""
+    """the last part of its path"""
+    kind: FileKind
+    """what it is; pipes, sockets and devices are `other`"""
     size_bytes: int
+    """length of its content"""
     mode: int
     """permission bits"""
     modified_at: float
     """seconds since the epoch"""
     target: str | None = None
-    """where a link points"""
+    """where a link points; null = it is no link"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessInfo:
+class DirectoryListing(Record):
+    """A directory's entries."""
+
+    entries: list[FileInfo]
+    """sorted by name"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessInfo(Record):
     """A process inside a sandbox, as the sandbox itself sees it."""
 
     pid: int
+    """its number inside"""
     parent_pid: int
+    """number of the process that has started it, or has taken it over"""
     state: str
     """the kernel's letter: R, S, D, T, Z ..."""
     command: tuple[str, ...]
+    """its words"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
+class ProcessListing(Record):
+    """The processes inside a sandbox."""
+
+    processes: list[ProcessInfo]
+    """in the order of their numbers"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package(Record):
     """One installed wheel, pinned."""
 
     name: str
+    """its normalised name"""
     version: str
+    """its version as the wheel says it"""
     sha256: str
+    """hash of the wheel's file"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -451,17 +580,27 @@ class Blueprint:
 
 
 @dataclass(frozen=True, slots=True)
-class BlueprintSummary:
+class BlueprintSummary(Record):
     """What a list tells of a blueprint: neither the contents of its files nor its environment."""
 
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = dict.fromkeys(("packages", "requested", "warm"), _MOST_WORDS)
+
     id: str
+    """names this version"""
     name: str
+    """names its newest version"""
     image: str
+    """name of the image that its sandboxes have"""
     packages: tuple[Package, ...]
+    """every wheel that is installed, dependencies included"""
     requested: tuple[str, ...]
+    """the requirements as they were asked for"""
     warm: tuple[str, ...] | None
+    """modules imported once in the template; null = every exec is a real start"""
     layer: str | None
+    """digest of the layer that holds the packages; null = no packages"""
     created_at: datetime | None
+    """when it was made; null = it is built in"""
     files: int
     """number of its files"""
     file_bytes: int
@@ -473,9 +612,12 @@ class BlueprintSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class BlueprintsPage:
-    """Some of a list of blueprints."""
+class BlueprintsPage(Record):
+    """The newest version of each name, newest first, or the versions of one name."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"blueprints": _MOST_ON_A_PAGE}
 
     blueprints: Sequence[BlueprintSummary]
+    """up to as many as were asked for"""
     next_cursor: str | None
-    """what the next page is asked for with; None = this is the last one"""
+    """what the next page is asked for with; null = this is the last one"""

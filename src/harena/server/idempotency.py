@@ -23,6 +23,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, PlatformError, ValidationError
 from harena.core.idempotency import BEGUN_ELSEWHERE, IdempotencyKey
+from harena.core.records.record import Record
 
 KEPT_SECONDS = 24 * 3600.0
 MOST_KEPT = 100_000
@@ -50,12 +51,16 @@ class Refindable(Generic[T]):
     """what the reference stands for; raises what asking for it raises, NotFoundError where it is gone"""
 
 
-async def _read(text: str) -> Any:
-    return json.loads(text)
+_Answered = TypeVar("_Answered", bound=Record)
 
 
-AS_TEXT: Refindable[Any] = Refindable(json.dumps, _read)
-"""for answers that are short, and that cannot be asked for again"""
+def kept_whole(kind: type[_Answered]) -> Refindable[_Answered]:
+    """For short records that cannot be asked for again: each is kept with its key as it was answered."""
+
+    async def read(text: str) -> _Answered:
+        return kind.from_dict(json.loads(text))
+
+    return Refindable(lambda record: json.dumps(record.to_dict()), read)
 
 
 class SharedCreations(Protocol):

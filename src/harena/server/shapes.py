@@ -22,14 +22,14 @@ from harena.core.gateways import (
     MOST_RULES,
     MOST_SIZE,
 )
-from harena.core.models import MOST_LOG_CHARACTERS, MOST_RECIPE_CHARACTERS, ExecOutcome, Limits, SandboxStatus
+from harena.core.models import MOST_LOG_CHARACTERS, MOST_RECIPE_CHARACTERS, Limits, Package
 from harena.core.network_policy import MOST_ENTRIES as MOST_NETWORK_ENTRIES
 from harena.core.problems import PROBLEMS
 from harena.core.profiles import Profile
+from harena.core.records.server import ApiKey
 from harena.jobs.models import JobConfig, JobWebhook
 from harena.scoring.bounds import AtMost, StrictShape
 from harena.server.bounds import (
-    MOST_ENTRIES,
     MOST_LONG,
     MOST_PAGE,
     Arguments,
@@ -150,37 +150,6 @@ class SandboxBody(RequestBody):
     """the sandbox ends with this lease; null = it lives until its lifetime is over"""
 
 
-class SandboxAnswer(Answer):
-    """A sandbox's record."""
-
-    id: str
-    status: SandboxStatus
-    image: str
-    blueprint: str | None
-    tags: Annotated[list[str], Field(max_length=MOST_LONG)]
-    annotations: dict[str, str]
-    limits: LimitsShape
-    enforcement: dict[str, str]
-    created_at: datetime
-    profile: Profile
-    image_digest: str
-    """`sha256:...` of the image, or the interpreter of the default one, as python:3.11.2; empty = it was not made"""
-    blueprint_digest: str
-    """digest of its blueprint; empty = it has none"""
-    started_at: datetime | None
-    stopped_at: datetime | None
-    expires_at: datetime | None
-    status_reason: str | None
-
-
-class SandboxesAnswer(Answer):
-    """One page."""
-
-    sandboxes: Annotated[list[SandboxAnswer], Field(max_length=MOST_PAGE)]
-    next_cursor: str | None
-    """null = this was the last page"""
-
-
 class StopBody(RequestBody):
     """How to end a sandbox."""
 
@@ -212,29 +181,6 @@ class ExecBody(RequestBody):
     guarded: bool = False
 
 
-class UsageShape(Answer):
-    """What a command used."""
-
-    user_seconds: float
-    system_seconds: float
-    peak_memory_bytes: int
-
-
-class ExecResultAnswer(Answer):
-    """The content of a RESULT frame."""
-
-    outcome: ExecOutcome
-    returncode: int
-    stdout_bytes: int
-    stderr_bytes: int
-    stdout_truncated: bool
-    stderr_truncated: bool
-    duration_seconds: float
-    usage: UsageShape
-    run_delay_seconds: float
-    warm: bool
-
-
 class ResizeBody(RequestBody):
     """A terminal's new size."""
 
@@ -248,51 +194,10 @@ class SignalBody(RequestBody):
     signal: int = Field(ge=1, le=64)
 
 
-class FileAnswer(Answer):
-    """A directory entry."""
-
-    path: str
-    name: str
-    kind: Literal["file", "directory", "link", "other"]
-    size_bytes: int
-    mode: int
-    modified_at: float
-    target: str | None
-
-
-class FilesAnswer(Answer):
-    """A directory's entries, sorted by name."""
-
-    entries: Annotated[list[FileAnswer], Field(max_length=MOST_ENTRIES)]
-
-
-class ProcessAnswer(Answer):
-    """A process inside."""
-
-    pid: int
-    parent_pid: int
-    state: str
-    command: Annotated[list[str], Field(max_length=MOST_ENTRIES)]
-
-
-class ProcessesAnswer(Answer):
-    """The processes inside."""
-
-    processes: Annotated[list[ProcessAnswer], Field(max_length=MOST_ENTRIES)]
-
-
 class LeaseBody(RequestBody):
     """A lease to open."""
 
     seconds: float = Field(ge=1, le=24 * 3600)
-
-
-class LeaseAnswer(Answer):
-    """A lease: what was made under it ends unless it is renewed in time."""
-
-    id: str
-    seconds: float
-    expires_at: datetime
 
 
 class DaemonShape(RequestBody):
@@ -334,14 +239,6 @@ class BlueprintBody(RequestBody):
     """the end of what the build of its image has said, likewise"""
 
 
-class PackageAnswer(Answer):
-    """One installed wheel, pinned."""
-
-    name: str
-    version: str
-    sha256: str
-
-
 class NetworkAnswer(Answer):
     """What sandboxes may reach."""
 
@@ -374,7 +271,7 @@ class BlueprintAnswer(Answer):
     name: str
     image: str
     profile: Profile
-    packages: Annotated[list[PackageAnswer], Field(max_length=MOST_LONG)]
+    packages: Annotated[list[Package], Field(max_length=MOST_LONG)]
     requested: Annotated[list[str], Field(max_length=MOST_LONG)]
     files: dict[str, Base64]
     env: dict[str, str]
@@ -392,40 +289,6 @@ class BlueprintAnswer(Answer):
     """the end of what the build of its image has said; empty = none was built for it"""
     digest: str
     """sha256 over all that decides what its sandboxes are"""
-
-
-class BlueprintSummaryAnswer(Answer):
-    """A recipe for sandboxes, without its environment and the contents of its files."""
-
-    id: str
-    name: str
-    image: str
-    profile: Profile
-    packages: Annotated[list[PackageAnswer], Field(max_length=MOST_LONG)]
-    requested: Annotated[list[str], Field(max_length=MOST_LONG)]
-    warm: Annotated[list[str], Field(max_length=MOST_LONG)] | None
-    layer: str | None
-    created_at: datetime | None
-    files: int
-    """number of its files"""
-    file_bytes: int
-    """bytes of all of them"""
-    digest: str
-    """sha256 over all that decides what its sandboxes are"""
-
-
-class BlueprintsAnswer(Answer):
-    """The newest version of each name, newest first."""
-
-    blueprints: Annotated[list[BlueprintSummaryAnswer], Field(max_length=MOST_PAGE)]
-    next_cursor: str | None
-
-
-class HealthAnswer(Answer):
-    """Whether requests are taken."""
-
-    status: Literal["ok", "draining"]
-    version: str
 
 
 class ProblemAnswer(BaseModel):
@@ -545,26 +408,9 @@ class KeyBody(RequestBody):
     scopes: Annotated[list[Literal["read", "write", "admin"]], AtMost(10)] = Field(min_length=1)
 
 
-class KeyAnswer(Answer):
-    """What is known of a key."""
-
-    id: str
-    name: str
-    workspace: str
-    scopes: Annotated[list[str], Field(max_length=MOST_LONG)]
-    created_at: datetime
-    revoked_at: datetime | None
-
-
-class NewKeyAnswer(KeyAnswer):
-    """A key that was just made."""
-
-    key: str
-    """shown only now"""
-
-
 class KeysAnswer(Answer):
-    """A workspace's keys, oldest first."""
+    """One page of a workspace's keys, oldest first. No `Record`: the keys of a record are its fields."""
 
-    keys: Annotated[list[KeyAnswer], Field(max_length=MOST_PAGE)]
+    keys: Annotated[list[ApiKey], Field(max_length=MOST_PAGE)]
     next_cursor: str | None
+    """null = this was the last page"""

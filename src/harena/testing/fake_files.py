@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harena.core.errors import SandboxFileError
-from harena.core.models import FileInfo
+from harena.core.models import FileInfo, FileKind
 
 ROOTS = ("tmp", "workspace", "data", "root")
 """the top-level directories that a fake sandbox has, and whose absolute paths are mapped"""
@@ -149,7 +149,7 @@ class FakeFiles:
 
     def _about(self, host_path: Path) -> FileInfo:
         status = host_path.lstat()
-        kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
+        kinds: dict[int, FileKind] = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
         kind = kinds.get(stat.S_IFMT(status.st_mode), "other")
         return FileInfo(
             path="/" + str(host_path.relative_to(self.root)).removeprefix("."),

@@ -8,7 +8,17 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 from server_world import World, check_answers
 
-from harena.core.models import ExecOutcome, ExecResult
+from harena.core.models import (
+    BlueprintsPage,
+    DirectoryListing,
+    ExecOutcome,
+    ExecReport,
+    ExecResult,
+    FileInfo,
+    ProcessListing,
+    SandboxesPage,
+    SandboxInfo,
+)
 from harena.core.problems import STATUSES
 from harena.core.records.benchmark_jobs import (
     BenchmarkJob,
@@ -20,9 +30,9 @@ from harena.core.records.benchmark_jobs import (
 from harena.core.records.catalog import BenchmarkJobDef, ScoringContract, StoredScenarios
 from harena.core.records.objects import StoredObjectsPage
 from harena.core.records.record import Record
+from harena.core.records.server import ServerHealth
 from harena.core.records.training_jobs import TrainingJobsPage
 from harena.core.results import RunResult
-from harena.core.wire import result_to_json
 from harena.server import document, documented, shapes
 from harena.server.metrics import Metrics
 
@@ -71,18 +81,18 @@ async def test_an_answer_that_is_not_documented_is_noticed(here: World, http: ai
 @pytest.mark.parametrize(
     ("path", "shape"),
     [
-        ("/v1/sandboxes", shapes.SandboxesAnswer),
-        ("/v1/sandboxes/ID", shapes.SandboxAnswer),
-        ("/v1/sandboxes/ID/processes", shapes.ProcessesAnswer),
-        ("/v1/sandboxes/ID/files/list?path=/data", shapes.FilesAnswer),
-        ("/v1/sandboxes/ID/files/stat?path=/data/x", shapes.FileAnswer),
+        ("/v1/sandboxes", SandboxesPage),
+        ("/v1/sandboxes/ID", SandboxInfo),
+        ("/v1/sandboxes/ID/processes", ProcessListing),
+        ("/v1/sandboxes/ID/files/list?path=/data", DirectoryListing),
+        ("/v1/sandboxes/ID/files/stat?path=/data/x", FileInfo),
         ("/v1/sandboxes/ID/files/stat?path=/data/none", shapes.ProblemAnswer),
-        ("/v1/blueprints", shapes.BlueprintsAnswer),
+        ("/v1/blueprints", BlueprintsPage),
         ("/v1/blueprints/python-warm", shapes.BlueprintAnswer),
         ("/v1/benchmark_jobs", BenchmarkJobsPage),
         ("/v1/training_jobs", TrainingJobsPage),
         ("/v1/objects", StoredObjectsPage),
-        ("/healthz", shapes.HealthAnswer),
+        ("/healthz", ServerHealth),
     ],
 )
 async def test_answers_are_as_documented(
@@ -153,4 +163,5 @@ async def test_answers_about_jobs_are_as_documented(http: aiohttp.ClientSession)
 def test_results_are_as_documented() -> None:
     """The RESULT frame, too."""
     result = ExecResult(outcome=ExecOutcome.EXITED, returncode=0, stdout=b"x", stderr=b"")
-    shapes.ExecResultAnswer.model_validate(result_to_json(result))
+    TypeAdapter(ExecReport).validate_python(ExecReport.of(result).to_dict())
+    assert ExecReport.from_dict(ExecReport.of(result).to_dict()).result(stdout=b"x", stderr=b"") == result

@@ -15,7 +15,7 @@ from harena.core.errors import LimitExceededError
 from harena.core.idempotency import IdempotencyKey
 from harena.server import idempotency
 from harena.server.document import openapi
-from harena.server.idempotency import AS_TEXT, Idempotency
+from harena.server.idempotency import Idempotency, Refindable
 from harena.testing import FakeClock
 from harena.testing.conformance_operations import GOOD
 
@@ -85,13 +85,18 @@ async def test_no_workspace_makes_the_server_forget_keys_of_another(monkeypatch:
     clock, made, go_on = FakeClock(auto_jump=False), list[str](), asyncio.Event()
     keys = Idempotency(clock)
 
+    async def again(_reference: str) -> None:
+        """What was created is nothing."""
+
+    known: Refindable[None] = Refindable(lambda _: "", again)
+
     async def once(workspace: str, key: str, *, slow: bool = False) -> Any:
         async def create() -> None:
             made.append(f"{workspace} {key}")
             if slow:
                 await go_on.wait()
 
-        return await keys.once(workspace, "sandboxes", IdempotencyKey.of(key, b"x"), create, AS_TEXT)
+        return await keys.once(workspace, "sandboxes", IdempotencyKey.of(key, b"x"), create, known)
 
     await once("victim", "ended")
     waiting = [asyncio.ensure_future(once(whose, "slow", slow=True)) for whose in ("victim", "other", "victim")]

@@ -13,7 +13,7 @@ from test_server_limits import Given
 from harena.core.errors import LimitExceededError, PlatformError, ValidationError
 from harena.core.idempotency import BEGUN_ELSEWHERE, IdempotencyKey
 from harena.core.workspace import WorkspaceLimits
-from harena.server.idempotency import AS_TEXT, ELSEWHERE_SECONDS, Idempotency
+from harena.server.idempotency import ELSEWHERE_SECONDS, Idempotency, Refindable
 from harena.server.identity import Caller
 from harena.server.quotas import Quotas
 from harena.server.shared_rates import SharedRates
@@ -113,6 +113,14 @@ async def test_a_store_that_is_away_loses_nothing(clock: FakeClock) -> None:
     assert source.told == {"k": 1}
 
 
+async def number(reference: str) -> int:
+    """What was created is a number."""
+    return int(reference)
+
+
+NUMBERS: Refindable[int] = Refindable(str, number)
+
+
 async def test_what_was_begun_elsewhere_is_not_begun_again(store: ServersStore, clock: FakeClock) -> None:
     """It is refused, also where both are asked at once; the same server answers as before, and a failure frees it."""
     servers = [Server(store, clock, Given()) for _ in range(2)]
@@ -126,15 +134,15 @@ async def test_what_was_begun_elsewhere_is_not_begun_again(store: ServersStore, 
         raise ValidationError("no")
 
     with pytest.raises(ValidationError, match="no"):
-        await servers[0].idempotency.once("ours", "sandboxes", key, fails, AS_TEXT)
-    both = [server.idempotency.once("ours", "sandboxes", key, create, AS_TEXT) for server in servers]
+        await servers[0].idempotency.once("ours", "sandboxes", key, fails, NUMBERS)
+    both = [server.idempotency.once("ours", "sandboxes", key, create, NUMBERS) for server in servers]
     answers = await asyncio.gather(*both, return_exceptions=True)
     assert [answer for answer in answers if not isinstance(answer, ValidationError)] == [1]
     assert [answer.reason for answer in answers if isinstance(answer, ValidationError)] == [BEGUN_ELSEWHERE]
     winner, other = servers if answers[0] == 1 else servers[::-1]
-    assert await winner.idempotency.once("ours", "sandboxes", key, create, AS_TEXT) == 1
-    assert await winner.idempotency.once("theirs", "sandboxes", key, create, AS_TEXT) == 2
+    assert await winner.idempotency.once("ours", "sandboxes", key, create, NUMBERS) == 1
+    assert await winner.idempotency.once("theirs", "sandboxes", key, create, NUMBERS) == 2
     with pytest.raises(ValidationError, match="another request"):
-        await other.idempotency.once("ours", "sandboxes", IdempotencyKey.of("once", b"[]"), create, AS_TEXT)
+        await other.idempotency.once("ours", "sandboxes", IdempotencyKey.of("once", b"[]"), create, NUMBERS)
     await clock.advance(ELSEWHERE_SECONDS + 1)
-    assert await other.idempotency.once("ours", "sandboxes", key, create, AS_TEXT) == 3
+    assert await other.idempotency.once("ours", "sandboxes", key, create, NUMBERS) == 3

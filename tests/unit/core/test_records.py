@@ -6,8 +6,10 @@ import ast
 import dataclasses
 import enum
 import hashlib
+import json
 import pkgutil
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -47,9 +49,12 @@ def test_a_record_can_be_imported_from_harena(module: str, node: ast.ClassDef) -
     assert getattr(harena, node.name).__module__ == f"harena.core.records.{module}"
 
 
-INSIDE = {"Record", "ImageConfig", "HealthCheck", "Frame", "RunState"}
+INSIDE = {
+    *("Record", "ImageConfig", "HealthCheck", "Frame", "RunState"),
+    *("SandboxesPage", "DirectoryListing", "ProcessListing", "ExecReport"),
+}
 """records and enums of core that no user is given: what all have in common, builds of images, bytes of HTTP, runs
-in the store"""
+in the store; answers of HTTP whose content the sdk gives as lists and results"""
 
 
 def records_and_enums() -> Iterator[type]:
@@ -168,3 +173,49 @@ def test_the_recipe_of_a_shipped_model_keeps_its_digest() -> None:
     made = harena.ShippedModel(alphabet="ab", width=8, layers=1, heads=2, context_length=16)
     written = '{"alphabet": "ab", "context_length": 16, "heads": 2, "layers": 1, "width": 8}'
     assert made.digest == hashlib.sha256(written.encode()).hexdigest()
+
+
+def sandbox_info() -> harena.SandboxInfo:
+    """One that has ended."""
+    at = datetime(2026, 11, 29, 12, tzinfo=timezone(timedelta(hours=2)))
+    return harena.SandboxInfo(
+        id="s_1",
+        status=harena.SandboxStatus.COMPLETED,
+        image="default",
+        blueprint=None,
+        tags=("a", "b"),
+        annotations={"run": "7"},
+        limits=harena.Limits(pids=8, cpu=0.5),
+        enforcement={"pids": "cgroup v2"},
+        created_at=at,
+        stopped_at=at + timedelta(seconds=1.5),
+    )
+
+
+def test_moments_tuples_and_records_within_records_go_there_and_back() -> None:
+    """A sandbox's record has all of these; moments keep their time zone."""
+    info = sandbox_info()
+    told = json.loads(json.dumps(info.to_dict()))
+    assert (told["created_at"], told["tags"], told["limits"]["pids"]) == ("2026-11-29T12:00:00+02:00", ["a", "b"], 8)
+    assert harena.SandboxInfo.from_dict(told) == info
+    assert harena.SandboxInfo.from_dict({**told, "status": "dreaming"}).status is harena.SandboxStatus.UNSPECIFIED
+    for field, wrong in (
+        ("created_at", 7),
+        ("created_at", "soon"),
+        ("tags", "a"),
+        ("tags", [1]),
+        ("limits", {"pids": 1}),
+    ):
+        with pytest.raises((ValueError, harena.SandboxError), match=field):
+            harena.SandboxInfo.from_dict({**told, field: wrong})
+
+
+def test_a_tuple_of_a_record_has_entries_of_one_type() -> None:
+    """What `from_dict` could not read is refused when the record is first used."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Pair(Record):
+        both: tuple[int, str]
+
+    with pytest.raises(TypeError, match="of one type"):
+        Pair((1, "a")).to_dict()

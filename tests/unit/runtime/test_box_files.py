@@ -121,6 +121,8 @@ def test_entries() -> None:
     ]
     assert box_files.parse_entries(["/", "directory", "0", "493", "0", ""])[0].name == "/"
     assert box_files.parse_entries([]) == []
+    with pytest.raises(PlatformError):
+        box_files.parse_entries(["/", "a kind that harena has no word for", "0", "493", "0", ""])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harena.core.models import BlueprintsPage
 from harena.core.operations.operation import ADMIN, READ, WRITE, Operation
 from harena.core.ports import BlueprintOperations as Port
 
@@ -22,7 +23,7 @@ CREATE = Operation(
     starts_work=True,
     errors=frozenset({404}),
 )
-LIST = Operation(NOUN, "list_blueprints", "GET", _ALL, READ, Port.list_blueprints, "BlueprintsAnswer")
+LIST = Operation(NOUN, "list_blueprints", "GET", _ALL, READ, Port.list_blueprints, BlueprintsPage)
 GET = Operation(NOUN, "get", "GET", _ONE, READ, Port.get_blueprint, "BlueprintAnswer")
 DELETE = Operation(NOUN, "delete", "DELETE", _ONE, ADMIN, Port.delete_blueprint)
 OPERATIONS = (CREATE, LIST, GET, DELETE)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from harena.core.frames import MEDIA_TYPE as FRAMES
+from harena.core.models import DirectoryListing, FileInfo, ProcessListing, SandboxesPage, SandboxInfo
 from harena.core.operations.operation import READ, WRITE, Method, Operation, Scope
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
@@ -42,18 +43,18 @@ CREATE: Operation[..., Any] = Operation(
     _ALL,
     WRITE,
     None,
-    "SandboxAnswer",
+    SandboxInfo,
     body="SandboxBody",
     creates=True,
     starts_work=True,
     errors=_STATES | {404, 501},
 )
-LIST: Operation[..., Any] = Operation(NOUN, "list_sandboxes", "GET", _ALL, READ, None, "SandboxesAnswer")
-GET = _on_one(NOUN, "get", "GET", _ONE, READ, "SandboxAnswer")
-WAIT = _on_one(NOUN, "wait", "GET", f"{_ONE}/wait", READ, "SandboxAnswer")
-STOP = _on_one(NOUN, "stop", "POST", f"{_ONE}/stop", WRITE, "SandboxAnswer", "StopBody")
-EXTEND = _on_one(NOUN, "extend", "POST", f"{_ONE}/extend", WRITE, "SandboxAnswer", "ExtendBody")
-PROCESSES = _on_one(NOUN, "processes", "GET", f"{_ONE}/processes", READ, "ProcessesAnswer")
+LIST: Operation[..., Any] = Operation(NOUN, "list_sandboxes", "GET", _ALL, READ, None, SandboxesPage)
+GET = _on_one(NOUN, "get", "GET", _ONE, READ, SandboxInfo)
+WAIT = _on_one(NOUN, "wait", "GET", f"{_ONE}/wait", READ, SandboxInfo)
+STOP = _on_one(NOUN, "stop", "POST", f"{_ONE}/stop", WRITE, SandboxInfo, "StopBody")
+EXTEND = _on_one(NOUN, "extend", "POST", f"{_ONE}/extend", WRITE, SandboxInfo, "ExtendBody")
+PROCESSES = _on_one(NOUN, "processes", "GET", f"{_ONE}/processes", READ, ProcessListing)
 SIGNAL = _on_one(NOUN, "signal", "POST", f"{_ONE}/processes/{{pid}}/signal", WRITE, None, "SignalBody")
 NETWORK_LOG = _on_one(NOUN, "network_log", "GET", f"{_ONE}/network", READ, NetworkLog)
 SET_NETWORK = _on_one(NOUN, "set_network", "PUT", f"{_ONE}/network", WRITE, None, "NetworkBody")
@@ -71,8 +72,8 @@ READ_FILE = _on_one(FILES, "read", "GET", f"{_ONE}/files", READ, OCTETS, None, _
 WRITE_FILE = _on_one(FILES, "write", "PUT", f"{_ONE}/files", WRITE, None, OCTETS, _ROOM)
 APPEND = _on_one(FILES, "append", "POST", f"{_ONE}/files", WRITE, None, OCTETS, _ROOM)
 REMOVE = _on_one(FILES, "remove", "DELETE", f"{_ONE}/files", WRITE, None, None, _ROOM)
-STAT = _on_one(FILES, "stat", "GET", f"{_ONE}/files/stat", READ, "FileAnswer", None, _SIZES)
-LIST_FILES = _on_one(FILES, "list_files", "GET", f"{_ONE}/files/list", READ, "FilesAnswer", None, _SIZES)
+STAT = _on_one(FILES, "stat", "GET", f"{_ONE}/files/stat", READ, FileInfo, None, _SIZES)
+LIST_FILES = _on_one(FILES, "list_files", "GET", f"{_ONE}/files/list", READ, DirectoryListing, None, _SIZES)
 MAKE_DIR = _on_one(FILES, "make_dir", "POST", f"{_ONE}/directories", WRITE, None, None, _ROOM)
 EXTRACT = _on_one(FILES, "extract", "PUT", f"{_ONE}/archive", WRITE, None, OCTETS, _ROOM)
 ARCHIVE = _on_one(FILES, "archive", "GET", f"{_ONE}/archive", READ, TAR, None, _SIZES)

@@ -1,9 +1,9 @@
 """`Record`: the base of all typed records, and their one translation to JSON types and back.
 
-A record is a frozen dataclass. Its fields are plain JSON values, other records, enumerations, or lists and mappings of
-these. `to_dict` gives JSON types. `from_dict` builds a record from them: it ignores fields that it does not know and
-keeps words that an enumeration lacks as text, because another version may have stored or sent them. It raises
-ValueError, which names the field, for what it cannot understand.
+A record is a frozen dataclass. Its fields are plain JSON values, moments (ISO 8601), other records, enumerations, or
+lists, tuples and mappings of these. `to_dict` gives JSON types. `from_dict` builds a record from them: it ignores
+fields that it does not know and keeps words that an enumeration lacks as text, because another version may have stored
+or sent them. It raises ValueError, which names the field, for what it cannot understand.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import operator
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
@@ -176,8 +177,12 @@ def _reader(hint: Any) -> _Translate | None:
         return _plain(hint)
     if origin in (list, Sequence):
         return _list_of(_reader(arguments[0]))
+    if origin is tuple:
+        return _tuple_of(_list_of(_reader(_only_kind(hint))))
     if origin in (dict, Mapping):
         return _mapping_of(_reader(arguments[1]))
+    if hint is datetime:
+        return _moment
     if _is_record(hint):
         read: _Translate = hint.from_dict
         return read
@@ -202,8 +207,12 @@ def _writer(hint: Any) -> _Translate | None:
         return lambda value: value if value is None or isinstance(value, plain) else write(value)
     if origin in (list, Sequence):
         return _list_of(_writer(arguments[0]))
+    if origin is tuple:
+        return _list_of(_writer(_only_kind(hint)))
     if origin in (dict, Mapping):
         return _mapping_of(_writer(arguments[1]))
+    if hint is datetime:
+        return datetime.isoformat
     if _is_record(hint):
         return _record_to_dict
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -296,6 +305,24 @@ def _list_of(one: _Translate | None) -> _Translate:
         return list(given) if one is None else [one(entry) for entry in given]
 
     return translate
+
+
+def _only_kind(hint: Any) -> Any:
+    """The type of all entries of a tuple."""
+    kind, *more = get_args(hint)
+    if more != [...]:
+        raise TypeError(f"no field of a record can be of the type {hint}: its entries must be of one type")
+    return kind
+
+
+def _tuple_of(read: _Translate) -> _Translate:
+    return lambda given: tuple(read(given))
+
+
+def _moment(given: Any) -> datetime:
+    if not isinstance(given, str):
+        raise TypeError(f"must be a moment as ISO 8601 (got {type(given).__name__})")
+    return datetime.fromisoformat(given)
 
 
 def _mapping_of(one: _Translate | None) -> _Translate:

@@ -11,11 +11,11 @@ import stat
 import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
-from typing import Any
+from typing import Any, cast, get_args
 
 from harena.core.errors import PlatformError, SandboxFileError, SandboxValidationError
 from harena.core.input_files import read_only
-from harena.core.models import FileInfo, ProcessInfo
+from harena.core.models import FileInfo, FileKind, ProcessInfo
 from harena.runtime.host.patience import Patience
 
 INLINE_BYTES = 1 << 18  # of content that is read or written in the event loop, where no program has run yet
@@ -353,6 +353,12 @@ def parse_answer(text: bytes, path: str | None) -> list[str]:
     raise _malformed()
 
 
+def _kind(word: str) -> FileKind:
+    if word not in get_args(FileKind):
+        raise ValueError(word)
+    return cast("FileKind", word)
+
+
 def parse_entries(fields: list[str]) -> list[FileInfo]:
     """Directory entries, six fields each."""
     try:
@@ -360,7 +366,7 @@ def parse_entries(fields: list[str]) -> list[FileInfo]:
             FileInfo(
                 path=path,
                 name=path.rstrip("/").rsplit("/", 1)[-1] or "/",
-                kind=kind,
+                kind=_kind(kind),
                 size_bytes=int(size),
                 mode=int(mode) & 0o7777,
                 modified_at=float(modified),

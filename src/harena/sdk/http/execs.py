@@ -12,11 +12,11 @@ import aiohttp
 
 from harena.core.errors import HarenaError, SandboxExecutionError
 from harena.core.frames import HEADER, MOST_BYTES, MOST_JSON_BYTES, Frame
-from harena.core.models import ExecRequest, ExecResult
+from harena.core.models import ExecReport, ExecRequest, ExecResult
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
 from harena.core.output import OutputBuffer
-from harena.core.wire import request_to_json, result_from_json
+from harena.core.wire import request_to_json
 from harena.sdk.http.connection import Connection, address
 
 MOST_STDIN_IN_THE_REQUEST = 8 * 1024 * 1024
@@ -152,7 +152,8 @@ class RemoteExec:
         elif kind is Frame.RESULT:
             read = self._connection.parsed(content)
             with self._connection.understanding("a command's result"):
-                result = result_from_json(read, stdout=self.stdout.getvalue(), stderr=self.stderr.getvalue())
+                report = ExecReport.from_dict(read)
+                result = report.result(stdout=self.stdout.getvalue(), stderr=self.stderr.getvalue())
             self._close_output()
             self._end.set_result(result)
         elif kind is Frame.PROBLEM:

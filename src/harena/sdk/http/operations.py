@@ -20,16 +20,21 @@ from harena.core.errors import (
     SandboxNotFoundError,
 )
 from harena.core.gateways import Gateway, gateways_to_json
-from harena.core.models import NO_LIMITS_SAID, Blueprint, BlueprintsPage, Limits, SandboxSpec, SandboxStatus
+from harena.core.models import (
+    NO_LIMITS_SAID,
+    Blueprint,
+    BlueprintsPage,
+    Limits,
+    SandboxInfo,
+    SandboxSpec,
+    SandboxStatus,
+)
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.operations import blueprints, sandboxes
 from harena.core.ports import SandboxHandle
 from harena.core.profiles import Profile
 from harena.core.wire import (
     blueprint_from_json,
-    blueprints_page_from_json,
-    info_from_json,
-    limits_to_json,
     spec_to_json,
     text_of,
 )
@@ -147,7 +152,7 @@ class HttpOperations(
             **({"network": network.to_json()} if network.is_on else {}),
             **({"gateways": gateways_to_json(gateways)} if gateways else {}),
             **({"daemons": daemons_to_json(daemons)} if daemons else {}),
-            **({"limits": limits_to_json(limits)} if limits != NO_LIMITS_SAID else {}),
+            **({"limits": limits.to_dict()} if limits != NO_LIMITS_SAID else {}),
             **({"recipe": recipe} if recipe else {}),
             **({"log": log} if log else {}),
         }
@@ -176,7 +181,7 @@ class HttpOperations(
             query["cursor"] = cursor
         answer = await self._connection.json(*address(blueprints.LIST), query=query)
         with self._connection.understanding("a page of blueprints"):
-            page = blueprints_page_from_json(answer)
+            page = BlueprintsPage.from_dict(answer)
             if page.next_cursor is not None and page.next_cursor == cursor:
                 raise ValueError("the page is followed by itself")
             return page
@@ -216,7 +221,7 @@ class HttpOperations(
 
     def _handle(self, answer: Any) -> RemoteHandle:
         with self._connection.understanding("a sandbox's record"):
-            return RemoteHandle(self._connection, info_from_json(answer), self._known)
+            return RemoteHandle(self._connection, SandboxInfo.from_dict(answer), self._known)
 
     def _blueprint(self, answer: Any) -> Blueprint:
         with self._connection.understanding("a blueprint"):

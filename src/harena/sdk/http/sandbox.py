@@ -15,14 +15,22 @@ from harena.core.errors import (
     SandboxTerminatedError,
     SandboxUnavailableError,
 )
-from harena.core.models import ExecRequest, FileInfo, ProcessInfo, SandboxInfo, SandboxOrigin, SandboxStatus
+from harena.core.models import (
+    DirectoryListing,
+    ExecRequest,
+    FileInfo,
+    ProcessInfo,
+    ProcessListing,
+    SandboxInfo,
+    SandboxOrigin,
+    SandboxStatus,
+)
 from harena.core.network_policy import MOST_PAGE, NetworkPolicy
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
 from harena.core.ports import Death
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
-from harena.core.wire import file_from_json, info_from_json, process_from_json
 from harena.sdk.http.connection import Connection, Query, address
 from harena.sdk.http.execs import RemoteExec
 
@@ -113,7 +121,7 @@ class RemoteHandle:
         where = address(operation, sandbox_id=self._record.info.id)
         answer = await self._connection.json(*where, query=query, content=content)
         with self._connection.understanding("a sandbox's record"):
-            self._record = self._known.updated(info_from_json(answer))
+            self._record = self._known.updated(SandboxInfo.from_dict(answer))
         return self._record.info
 
 
@@ -163,13 +171,13 @@ class RemoteSandbox:
         """About one path."""
         answer = await self._verb(table.STAT, {"path": path})
         with self._connection.understanding("a file's record"):
-            return file_from_json(answer)
+            return FileInfo.from_dict(answer)
 
     async def list_dir(self, path: str) -> list[FileInfo]:
         """A directory's entries."""
         answer = await self._verb(table.LIST_FILES, {"path": path})
         with self._connection.understanding("a list of files"):
-            return [file_from_json(entry) for entry in answer["entries"]]
+            return DirectoryListing.from_dict(answer).entries
 
     async def make_dir(self, path: str, *, parents: bool = True) -> None:
         """Create a directory."""
@@ -193,7 +201,7 @@ class RemoteSandbox:
         """The processes inside."""
         answer = await self._verb(table.PROCESSES, {})
         with self._connection.understanding("a list of processes"):
-            return [process_from_json(entry) for entry in answer["processes"]]
+            return ProcessListing.from_dict(answer).processes
 
     async def signal(self, pid: int, signum: int) -> None:
         """Send a signal to one of them."""

@@ -8,7 +8,7 @@ from harena.core.daemons import read_daemons
 from harena.core.models import Blueprint, Limits
 from harena.core.operations import blueprints as table
 from harena.core.threads import BODIES
-from harena.core.wire import blueprint_to_json, blueprints_page_to_json
+from harena.core.wire import blueprint_to_json
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bounds import Id
@@ -18,7 +18,7 @@ from harena.server.networks import gateways, policy
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.table_routes import TableRoutes
 
-routes = TableRoutes(table.OPERATIONS, answers={table.LIST: blueprints_page_to_json})
+routes = TableRoutes(table.OPERATIONS)
 
 
 @routes.by_hand(table.CREATE)

@@ -13,11 +13,10 @@ from fastapi import Request
 from harena.core.checked import checked_texts, words_of
 from harena.core.errors import HarenaError, SandboxValidationError
 from harena.core.frames import MEDIA_TYPE, MOST_BYTES, Frame, frames
-from harena.core.models import ExecRequest, ExecResult
+from harena.core.models import ExecReport, ExecRequest, ExecResult
 from harena.core.operations import sandboxes as table
 from harena.core.output import OutputBuffer
 from harena.core.ports import RunningExec
-from harena.core.wire import result_to_json
 from harena.server import shapes
 from harena.server.answers import StreamAnswer, begun, problem_of
 from harena.server.bodies import read_bounded
@@ -123,7 +122,7 @@ def _last(ending: asyncio.Future[ExecResult], streams: list[_Stream], check: Cal
         rest = b"".join(stream.news() for stream in streams)
         return rest + frames(Frame.PROBLEM, json.dumps(problem_of(error, None)).encode())
     rest = streams[0].rest(result.stdout) + streams[1].rest(result.stderr)
-    return rest + frames(Frame.RESULT, json.dumps(result_to_json(result)).encode())
+    return rest + frames(Frame.RESULT, json.dumps(ExecReport.of(result).to_dict()).encode())
 
 
 class _Stream:

@@ -10,10 +10,9 @@ from fastapi import Query, Request, Response
 
 from harena.core.checked import MOST_BYTES, MOST_MODE
 from harena.core.errors import SandboxFileError
-from harena.core.models import MIB
+from harena.core.models import MIB, FileInfo
 from harena.core.operations import sandboxes as table
 from harena.core.ports import SandboxPort
-from harena.core.wire import file_to_json
 from harena.sdk.options import check_path
 from harena.server.answers import JsonAnswer, begun, listed
 from harena.server.bodies import arriving
@@ -97,14 +96,14 @@ async def remove(
 async def stat(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> JsonAnswer:
     """About one path; a link is described, not followed."""
     port = await _sandbox(state, caller, sandbox_id, path)
-    return JsonAnswer(file_to_json(await port.stat(path)))
+    return JsonAnswer(FileInfo.to_dict(await port.stat(path)))
 
 
 @routes.by_hand(table.LIST_FILES)
 async def list_files(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> Response:
     """A directory's entries, sorted by name."""
     port = await _sandbox(state, caller, sandbox_id, path)
-    return await listed("entries", await port.list_dir(path), file_to_json)
+    return await listed("entries", await port.list_dir(path), FileInfo.to_dict)
 
 
 @routes.by_hand(table.MAKE_DIR)

@@ -6,7 +6,7 @@ from fastapi import Response
 
 from harena.core.models import SandboxStatus
 from harena.core.operations import server as table
-from harena.server import shapes
+from harena.core.records.server import ServerHealth
 from harena.server.answers import JsonAnswer
 from harena.server.metrics import CONTENT_TYPE, sees_the_whole
 from harena.server.routes.dependencies import Reader, State
@@ -15,13 +15,12 @@ from harena.server.table_routes import TableRoutes
 routes = TableRoutes(table.ON_HEALTH)
 
 
-@routes.by_hand(table.HEALTH, responses={503: {"model": shapes.HealthAnswer}})
+@routes.by_hand(table.HEALTH, responses={503: {"model": ServerHealth}})
 async def healthz(state: State) -> JsonAnswer:
     """Whether requests are taken: 200, or 503 once the server is about to stop. Needs no key."""
-    draining = state.draining.is_set()
-    return JsonAnswer(
-        {"status": "draining" if draining else "ok", "version": state.version}, status_code=503 if draining else 200
-    )
+    if state.draining.is_set():
+        return JsonAnswer(ServerHealth(status="draining", version=state.version), status_code=503)
+    return JsonAnswer(ServerHealth(status="ok", version=state.version))
 
 
 @routes.by_hand(table.METRICS)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated
 
 from fastapi import Query
 
 from harena.core.access import StoredKey
 from harena.core.errors import AccessError
 from harena.core.operations import server as table
+from harena.core.records.server import ApiKey, NewApiKey
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bounds import MOST_PAGE, Id, OptionalWord
-from harena.server.idempotency import AS_TEXT
+from harena.server.idempotency import kept_whole
 from harena.server.keys import Keys
 from harena.server.routes.dependencies import Admin, Once, State
 from harena.server.state import ServerState
@@ -26,11 +28,11 @@ async def create(asked: shapes.KeyBody, caller: Admin, state: State, key: Once) 
     """Make a key. The answer holds the key itself, which cannot be asked for again but with an idempotency key."""
     keys = _keys(state)
 
-    async def made() -> dict[str, Any]:
+    async def made() -> NewApiKey:
         token, found = await keys.create(name=asked.name, workspace=caller.workspace, scopes=asked.scopes)
-        return {**_shown(found), "key": token}
+        return NewApiKey(**_shown(found), key=token)
 
-    described = await state.idempotency.once(caller.workspace, "keys", key, made, AS_TEXT)
+    described = await state.idempotency.once(caller.workspace, "keys", key, made, kept_whole(NewApiKey))
     return JsonAnswer(described, status_code=201)
 
 
@@ -53,10 +55,16 @@ async def revoke(key_id: Id, caller: Admin, state: State) -> None:
     await _keys(state).revoke(key_id, workspace=caller.workspace)
 
 
-def _shown(key: StoredKey) -> dict[str, Any]:
+def _shown(key: StoredKey) -> ApiKey:
     """A key as it is answered: without its hash."""
-    shown = ("id", "name", "workspace", "created_at", "revoked_at")
-    return {**{name: getattr(key, name) for name in shown}, "scopes": list(key.scopes)}
+    return ApiKey(
+        id=key.id,
+        name=key.name,
+        workspace=key.workspace,
+        scopes=key.scopes,
+        created_at=datetime.fromisoformat(key.created_at),
+        revoked_at=None if key.revoked_at is None else datetime.fromisoformat(key.revoked_at),
+    )
 
 
 def _keys(state: ServerState) -> Keys:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from harena.core.operations import server as table
+from harena.core.records.server import ClientLease
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bounds import Id
-from harena.server.idempotency import AS_TEXT
+from harena.server.idempotency import kept_whole
 from harena.server.leases import Lease
 from harena.server.routes.dependencies import Once, State, Writer
 from harena.server.table_routes import TableRoutes
@@ -21,17 +20,18 @@ async def open_lease(asked: shapes.LeaseBody, caller: Writer, state: State, key:
     """Open a lease. Sandboxes that name it end with it: when it is closed, or not renewed within `seconds`."""
     state.check_not_draining()
 
-    async def made() -> dict[str, Any]:
+    async def made() -> ClientLease:
         limits = await state.quotas.limits_of(caller.workspace)
-        return _told(state.leases.open(caller.workspace, asked.seconds, most=limits.leases))
+        return _shown(state.leases.open(caller.workspace, asked.seconds, most=limits.leases))
 
-    return JsonAnswer(await state.idempotency.once(caller.workspace, "leases", key, made, AS_TEXT), status_code=201)
+    opened = await state.idempotency.once(caller.workspace, "leases", key, made, kept_whole(ClientLease))
+    return JsonAnswer(opened, status_code=201)
 
 
 @routes.by_hand(table.RENEW)
 async def renew(lease_id: Id, caller: Writer, state: State) -> JsonAnswer:
     """It lasts its whole length from now on."""
-    return JsonAnswer(_told(state.leases.renew(caller.workspace, lease_id)))
+    return JsonAnswer(_shown(state.leases.renew(caller.workspace, lease_id)))
 
 
 @routes.by_hand(table.CLOSE_LEASE)
@@ -40,5 +40,5 @@ async def close(lease_id: Id, caller: Writer, state: State) -> None:
     await state.leases.close(caller.workspace, lease_id)
 
 
-def _told(lease: Lease) -> dict[str, Any]:
-    return {"id": lease.id, "seconds": lease.seconds, "expires_at": lease.expires_at.isoformat()}
+def _shown(lease: Lease) -> ClientLease:
+    return ClientLease(id=lease.id, seconds=lease.seconds, expires_at=lease.expires_at)

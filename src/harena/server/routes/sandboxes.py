@@ -13,13 +13,12 @@ from pydantic import Field
 
 from harena.core.checked import MOST_PIDS, check_absolute, checked_environment
 from harena.core.errors import SandboxFailedError, SandboxValidationError
-from harena.core.models import Limits, SandboxSpec, SandboxStatus
+from harena.core.models import Limits, ProcessInfo, SandboxesPage, SandboxSpec, SandboxStatus
 from harena.core.network_policy import MOST_PAGE
 from harena.core.operations import sandboxes as table
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
-from harena.core.wire import info_to_json, process_to_json
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
 from harena.server.bounds import MOST_SHORT, Id, OptionalWord
@@ -52,7 +51,7 @@ async def create(asked: shapes.SandboxBody, caller: Writer, state: State, key: O
     find = partial(state.sandboxes.find, caller.workspace)
     known: Refindable[SandboxHandle] = Refindable(lambda handle: handle.info.id, find)
     handle = await state.idempotency.once(caller.workspace, "sandboxes", key, made, known)
-    return JsonAnswer(info_to_json(handle.info), status_code=201)
+    return JsonAnswer(handle.info, status_code=201)
 
 
 @routes.by_hand(table.LIST)
@@ -74,22 +73,22 @@ async def list_sandboxes(
         found = await state.sandboxes.oldest(there, limit + 1, after=after)
         page, room = [], PageRoom(MOST_ON_A_PAGE)
         for handle in found[:limit]:
-            told = info_to_json(handle.info)
+            info = handle.info
             # what has no bound of its own is counted as it is sent; the rest of one is small
-            if not room.takes(len(json.dumps([told["tags"], told["annotations"]]))):
+            if not room.takes(len(json.dumps([info.tags, dict(info.annotations)]))):
                 break
-            page.append(told)
+            page.append(info)
             if not len(page) % MOST_AT_ONCE:
                 await asyncio.sleep(0)
     more = len(found) > len(page)
-    return JsonAnswer({"sandboxes": page, "next_cursor": _cursor(found[len(page) - 1]) if more else None})
+    return JsonAnswer(SandboxesPage(sandboxes=page, next_cursor=_cursor(found[len(page) - 1]) if more else None))
 
 
 @routes.by_hand(table.GET)
 async def get(sandbox_id: Id, caller: Reader, state: State) -> JsonAnswer:
     """One sandbox; ended ones are remembered for a while."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
-    return JsonAnswer(info_to_json(await handle.refresh()))
+    return JsonAnswer(await handle.refresh())
 
 
 @routes.by_hand(table.WAIT)
@@ -102,7 +101,7 @@ async def wait(
     """Answers when the sandbox has ended, or after `seconds`."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     await first_of(state, handle.wait_terminal(), seconds)
-    return JsonAnswer(info_to_json(handle.info))
+    return JsonAnswer(handle.info)
 
 
 @routes.by_hand(table.STOP)
@@ -110,7 +109,7 @@ async def stop(sandbox_id: Id, asked: shapes.StopBody, caller: Writer, state: St
     """End it; answers when nothing of it runs any more. May be asked for again."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     await handle.stop(grace_seconds=asked.grace_seconds)
-    return JsonAnswer(info_to_json(handle.info))
+    return JsonAnswer(handle.info)
 
 
 @routes.by_hand(table.EXTEND)
@@ -122,14 +121,14 @@ async def extend(sandbox_id: Id, asked: shapes.ExtendBody, caller: Writer, state
         raise SandboxValidationError(
             f"seconds: a sandbox may live for {most:g} seconds here (sandbox_lifetime_seconds)"
         )
-    return JsonAnswer(info_to_json(await handle.extend_lifetime(asked.seconds)))
+    return JsonAnswer(await handle.extend_lifetime(asked.seconds))
 
 
 @routes.by_hand(table.PROCESSES)
 async def processes(sandbox_id: Id, caller: Reader, state: State) -> Response:
     """The processes inside."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
-    return await listed("processes", await handle.port.processes(), process_to_json)
+    return await listed("processes", await handle.port.processes(), ProcessInfo.to_dict)
 
 
 @routes.by_hand(table.SIGNAL)
@@ -151,7 +150,7 @@ async def network_log(
 ) -> JsonAnswer:
     """What a sandbox has reached and what it was refused, behind entry number `after`, with the sums of all of it."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
-    return JsonAnswer((await handle.port.network_log(after=after, limit=limit)).to_dict())
+    return JsonAnswer(await handle.port.network_log(after=after, limit=limit))
 
 
 @routes.by_hand(table.SET_NETWORK)
