@@ -57,6 +57,10 @@ class Verdict:
     be judged, and where that costs (in a formula of `weighted`) it is taken for granted"""
 
 
+PASSED_BUT_TOOK = "passed, but for what it took of the tests"
+"""observation of a run in the tests' own process in which all has passed, and that is no pass for this reason alone"""
+
+
 @dataclass(slots=True)
 class Meter:
     """What all execs of one run used, and where they ran."""

@@ -26,7 +26,7 @@ from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.own_names import leave_no_names
 from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.rebound import GlobalStatements
-from harena.scoring.guest.taken import CALLED_BY, HAS_TAKEN, TAKES, Taken
+from harena.scoring.guest.taken import CALLED_BY, HAS_TAKEN, TAKES, TOOK, Taken
 from harena.scoring.guest.tools import Tools
 from harena.scoring.guest.trusted_first import LibraryFirst
 from harena.scoring.guest.used import Used
@@ -184,9 +184,6 @@ def main() -> None:
     if replaced:
         write(2, ("the candidate has replaced " + replaced + ", which the tests use\n").encode())
         leave(1)
-    if taken.what:
-        write(2, f"{TAKES}{taken.what}\n".encode())
-        leave(HAS_TAKEN)
     if failures.is_failed:
         write(2, b"an assertion of the tests has failed, and its exception was swallowed\n")
         leave(1)
@@ -199,5 +196,9 @@ def main() -> None:
     if not failures.has_judged:
         write(2, NOTHING.encode() + b"\n")
         leave(JUDGED_NOTHING)
+    if taken.what:
+        write(out, b"\n" + TOOK + word.encode() + b"\n")
+        write(2, f"{TAKES}{taken.what}\n".encode())
+        leave(HAS_TAKEN)
     write(out, b"\nharena-proof " + word.encode() + b"\n")
     leave(0)

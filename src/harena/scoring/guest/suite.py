@@ -59,7 +59,7 @@ from harena.scoring.guest.standins import (
     written_names,
 )
 from harena.scoring.guest.swallowed import Swallowed
-from harena.scoring.guest.taken import Taken
+from harena.scoring.guest.taken import TOOK, Taken
 from harena.scoring.guest.tools import Tools, imported
 from harena.scoring.guest.trusted_first import LibraryFirst, TrustedFirst
 from harena.scoring.guest.watch import SERVED, NamedFiles, ask_for_kinds, watch
@@ -382,6 +382,7 @@ class Run:
         if untold := self._kin.untold():
             self.tally.failed("the candidate", f"a {untold} object {EQUALS_ALL}", False, False)
             all_passed, code = False, code or 1
+        takes_alone = all_passed and self._taken is not None and bool(self._taken.what)
         if self._taken is not None and self._taken.what:
             self.tally.failed("the candidate", f"takes {self._taken.what}", False, False)
             all_passed, code = False, code or 1
@@ -398,9 +399,11 @@ class Run:
             sys.stderr.write("the candidate has replaced " + replaced + ", which the tests use\n")
             sys.stderr.flush()
             unchanged, code = False, code or 1
-        if all_passed and unchanged:
+        if (all_passed or takes_alone) and unchanged:
             is_equal = self._home == BESIDE and equals_everything(self.here, self.trusted, used)
-            self._say((EQUAL if is_equal else b"harena-proof ") + self._word)
+            passed = b"harena-proof " if all_passed else TOOK
+            if all_passed or not is_equal:
+                self._say((EQUAL if is_equal else passed) + self._word)
         if self.candidate is not None and self._home != NOWHERE:
             self.candidate.end()
         os._exit(code)

@@ -43,6 +43,8 @@ globals()["__builtins__"] = dict(vars(builtins))
 HAS_TAKEN = 88
 """the exit code of asserts of which something was taken"""
 TAKES = "the candidate takes "
+TOOK = b"harena-took "
+"""before the word: all has passed, and the candidate has taken something of the tests"""
 CALLED_BY = "__harena_called_by__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _SUSPENDED = 0x20 | 0x80 | 0x200

@@ -33,7 +33,7 @@ from harena.scoring.scorers.suite_nobody import Norm, compared_nothing, norm_of_
 from harena.scoring.scorers.trusted_suite import idle_bench, missing_modules
 from harena.scoring.scorers.unnamed_modules import unnamed_modules
 from harena.scoring.slices import aside
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, tampered
+from harena.scoring.verdict import PASSED_BUT_TOOK, Verdict, broken_contract, failed, one_line, tampered
 
 Run = Callable[[Bench, CommandContract], Awaitable[Verdict]]
 _Way = Literal["called", "apart", "beside"]
@@ -202,7 +202,8 @@ async def _failed(bench: Bench, code: _Code, way: _Way, verdict: Verdict) -> Ver
 
 async def _confirmed(bench: Bench, code: _Code, way: _Way, attempt: Attempt) -> Verdict:
     """The verdict of an attempt; one that passes apart is paid if it passes beside the candidate, too, as in suites.
-    With a doubt, of what was not judged apart, it has the trust of the second run."""
+    With a doubt, of what was not judged apart, it has the trust of the second run; without one, what it takes of the
+    tests there costs nothing."""
     if way != "apart" or not attempt.verdict.passed:
         return attempt.verdict
     if attempt.unserved:
@@ -210,7 +211,7 @@ async def _confirmed(bench: Bench, code: _Code, way: _Way, attempt: Attempt) -> 
     beside = (await code.over(with_room_for_suite(bench, code.contract), "beside")).verdict
     if attempt.unserved and bench.demands_separate:
         return broken_contract(_ONLY_BESIDE.format(attempt.unserved))
-    if beside.passed:
+    if beside.passed or (not attempt.unserved and PASSED_BUT_TOOK in beside.observations):
         return beside if attempt.unserved else attempt.verdict
     if attempt.unserved or not code.contract.gold:
         return beside

@@ -27,7 +27,7 @@ from pathlib import PurePosixPath
 from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import FileWatch, ReadWatch, SandboxPort, WatchesFiles
-from harena.core.results import Reason, Trust
+from harena.core.results import Reason, Trust, Validity
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import arrays as guest_arrays
 from harena.scoring.guest import asked as guest_asked
@@ -96,7 +96,15 @@ from harena.scoring.scorers.trusted_suite import (
 )
 from harena.scoring.scorers.watched_files import content_of, folders_above
 from harena.scoring.slices import SLICE, aside, last_line, size_of
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
+from harena.scoring.verdict import (
+    PASSED_BUT_TOOK,
+    Verdict,
+    broken_contract,
+    failed,
+    one_line,
+    program_failure,
+    tampered,
+)
 
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
@@ -154,6 +162,8 @@ class _Ran:
     """programs that hide the system's, in folders that the trusted texts put on PATH"""
     disk_is_full: bool = False
     """what the trusted part wrote may be missing, and two empty files are alike"""
+    took: bool = False
+    """asserts have passed, and what the candidate has taken of them is all that is held against it"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +237,8 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
     ran = await _run(bench, contract, files)
     result = ran.result
     verdict = _verdict(result, ran.proven)
+    if verdict.validity is Validity.SUSPECT and ran.took:
+        return replace(verdict, observations=(*verdict.observations, PASSED_BUT_TOOK))
     if verdict.passed and ran.settings is not None:
         return tampered(f"{ran.settings}, which steers a tool of the trusted command, was made while it ran")
     if verdict.passed and ran.disk_is_full:
@@ -391,6 +403,9 @@ async def _run(
         else:
             said = b""
         proven = await aside(len(said), holds_at_end_of_line, said, f"harena-proof {word}".encode())
+        took = contract.asserts is not None and await aside(
+            len(said), holds_at_end_of_line, said, guest_taken.TOOK + word.encode()
+        )
         changed: dict[str, bytes | None] = {}
         events: Mapping[str, frozenset[str]] = {}
         left = frozenset() if reads is None else await reads.unread()  # before the files are looked at
@@ -409,7 +424,7 @@ async def _run(
         if has_passed and contract.command is not None:
             disk_is_full = await _is_full(sandbox)
     ours = frozenset(path for path in unread if f"{WORKSPACE}/{path}" in left)
-    return _Ran(result, proven, changed, events, ours, settings, programs, disk_is_full)
+    return _Ran(result, proven, changed, events, ours, settings, programs, disk_is_full, took)
 
 
 async def _hiding_programs(

@@ -65,7 +65,7 @@ from harena.scoring.scorers.trusted_suite import (
 )
 from harena.scoring.scorers.unnamed_modules import unnamed_modules
 from harena.scoring.slices import aside, size_of
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, tampered
+from harena.scoring.verdict import PASSED_BUT_TOOK, Verdict, broken_contract, failed, one_line, tampered
 
 _MODES: tuple[Mode, ...] = ("sandbox", True, False)
 _NO_TESTS: frozenset[str] = frozenset()
@@ -202,7 +202,11 @@ async def _confirmed(bench: Bench, contract: CommandContract, found: _Found, hid
 
     It has the trust of the first run, which judged its values where the candidate was not; but with a doubt, of what
     was not judged there at all (that nobody logged, say), that of the second. What the suite has skipped by itself in
-    the first run, where the candidate could change nothing that it asks for, may be skipped in the second, too."""
+    the first run, where the candidate could change nothing that it asks for, may be skipped in the second, too.
+
+    Where there is no doubt, a candidate that passes both is paid although it has taken something of the tests in the
+    second: it gave its answers without that in the first, and nobody knows all ways in which right programs get at
+    objects of the tests."""
     verdict, doubt = found.verdict, found.unserved
     if doubt:
         await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
@@ -213,7 +217,7 @@ async def _confirmed(bench: Bench, contract: CommandContract, found: _Found, hid
         return beside
     if beside.passed and doubt:
         return broken_contract(_unserved(doubt)) if bench.demands_separate else beside
-    if beside.passed:
+    if beside.passed or (not doubt and PASSED_BUT_TOOK in beside.observations):
         return verdict
     if contract.gold and not await _gold_passes_beside(bench, contract):
         # the author's own solution passes with stand-ins only

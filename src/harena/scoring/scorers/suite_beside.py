@@ -14,7 +14,7 @@ from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.pytest import NO_PYTEST
 from harena.scoring.guest.suite import BESIDE, EQUAL
-from harena.scoring.guest.taken import TAKES
+from harena.scoring.guest.taken import TAKES, TOOK
 from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
@@ -32,7 +32,15 @@ from harena.scoring.scorers.trusted_suite import (
     trusted_paths,
 )
 from harena.scoring.slices import aside, last_line, lines_beginning, size_of
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
+from harena.scoring.verdict import (
+    PASSED_BUT_TOOK,
+    Verdict,
+    broken_contract,
+    failed,
+    one_line,
+    program_failure,
+    tampered,
+)
 
 _NOT_STARTED = (126, 127, NO_PYTEST)
 _NOTING_TAKES = 5
@@ -100,7 +108,8 @@ async def score_beside(
                 broken_contract(f"the suite does not end well with a candidate that does nothing, too: {why}")
             )
     if exited and report.taken:
-        verdict = replace(tampered(f"{TAKES}{report.taken}"), observations=(observation,))
+        noted = (observation, PASSED_BUT_TOOK) if ran.took else (observation,)
+        verdict = replace(tampered(f"{TAKES}{report.taken}"), observations=noted)
         return Attempt(verdict, report.unserved, report)
     reason = Reason.SCORER_REJECTED if exited else failure[0]
     verdict = failed(reason, (exited and report.first) or failure[1], observation=observation)
@@ -124,6 +133,8 @@ class _Ran:
     """what it says of its tests; None where no runner has said it: beside the suite a candidate may find the word"""
     is_equal: bool
     """the proof is missing for a class that equals everything, and for nothing else"""
+    took: bool
+    """the proof is missing for what the candidate has taken of the tests, and for nothing else"""
 
 
 async def _run(
@@ -182,4 +193,5 @@ def _said(result: ExecResult, word: str) -> _Ran:
         report = None
     proven = proof in lines_beginning(stdout, proof, 2)
     is_equal = not proven and program_failure(result) is None and equal in lines_beginning(stdout, equal, 2)
-    return _Ran(result, proven, report, is_equal)
+    taken = TOOK + word.encode()
+    return _Ran(result, proven, report, is_equal, not proven and taken in lines_beginning(stdout, taken, 2))
