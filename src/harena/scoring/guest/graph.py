@@ -8,7 +8,8 @@ a stand-in.
 
 What crosses is plain data of the codec of `guest_driver`. An item is a scalar, or a tuple whose first part is its kind:
 
-    ("m", number)                a mutable object, whose state is told apart (see `MUTABLE`)
+    ("m", number)                a mutable object, whose state is told apart (see `MUTABLE`), or a view that can be
+                                 written to (see `guest_buffers`)
     ("t", items) ("z", items)    tuple, frozenset
     ("v", name, parts)           a value of the standard library, of the few in `VALUES`
     ("#", kind, bytes)           a number, text or time of numpy's
@@ -20,6 +21,7 @@ optimisation, which a wrong count costs the identity of the object and nothing e
 
 from __future__ import annotations
 
+import array
 import collections
 import contextlib
 import datetime
@@ -32,6 +34,7 @@ import re
 import sys
 import uuid
 
+from harena.scoring.guest.buffers import Filled, can_be_filled, is_of_all, view_of
 from harena.scoring.guest.driver import UncarriedError, encode
 
 TYPE_CHECKING = False
@@ -96,8 +99,7 @@ def _moment(value: Any) -> tuple[Any, ...]:
 
 def _bytes_of_view(view: memoryview) -> Any:
     """What it shows; itself shared where it can be written to by it, and all of it is shown."""
-    is_whole = not view.readonly and type(view.obj) is bytearray and view.contiguous and view.nbytes == len(view.obj)
-    return view.obj if is_whole else view.tobytes()
+    return view.obj if is_of_all(view) else view.tobytes()
 
 
 VALUES: dict[str, tuple[type, Callable[[Any], tuple[Any, ...]], Callable[..., Any]]] = {
@@ -246,6 +248,12 @@ class Border:
         self._unpacking = 0
         self._gone: dict[int, Any] = {}
         """what was forgotten while a message is unpacked, which may speak of it"""
+        self._views: dict[int, Filled] = {}
+        """by their numbers, views that both sides have"""
+        self._lent_views: list[int] = []
+        """numbers of views that say not whose memory they show, which may be gone when the call returns"""
+        self._ended_views: list[int] = []
+        """numbers of views that this side has forgotten, and the other one not yet"""
         self._alone = self._references()
         self.attributes: dict[int, Any] = {}
         """by the number of a function of the suite's, what it has as attributes; see `guest_functions`"""
@@ -276,6 +284,9 @@ class Border:
     def fill(self, kind: str, made: Any, state: Any) -> None:
         """Give it its state."""
         raise GraphError(f"unknown kind {kind!r}")
+
+    def shows(self, view: memoryview) -> None:
+        """A view crosses as what it shows, and stays as it is here, whatever is written there."""
 
     # From here to there.
 
@@ -316,6 +327,14 @@ class Border:
             if attributes.has_changed() and id(attributes) not in self._numbers:
                 self.number_of(attributes)
 
+    def end_views(self, first: int) -> None:
+        """A call has returned: forget the views that were lent to it, `first` of which were lent before."""
+        while len(self._lent_views) > first:
+            number = self._lent_views.pop()
+            if number in self.shared:
+                self._forget(number)
+                self._ended_views.append(number)
+
     def item(self, value: Any) -> Any:
         """One value as an item."""
         kind = type(value)
@@ -329,12 +348,19 @@ class Border:
             return ("z", [self.item(part) for part in value])
         name = _VALUE_NAMES.get(kind)
         if name is not None:
+            if kind is memoryview:
+                self.shows(value)
             return ("v", name, [self.item(part) for part in VALUES[name][1](value)])
         if is_scalar(value):
             return ("#", value.dtype.str, value.tobytes())
         return self.refer(value)
 
     def _kind(self, value: Any) -> str | None:
+        kind = type(value)
+        if kind is memoryview:
+            return "w" if id(value) in self._numbers or can_be_filled(value) else None
+        if kind is array.array:
+            return "A"
         return "N" if is_array(value) else self.kind_of(value)
 
     def number_of(self, value: Any) -> int:
@@ -346,6 +372,10 @@ class Border:
             self.shared[number] = value
             self._numbers[id(value)] = number
             self._fresh.append(number)
+            if type(value) is memoryview:
+                self._views[number] = Filled(value)
+                if value.obj is None:
+                    self._lent_views.append(number)
         return number
 
     def _state(self, kind: str, value: Any) -> Any:
@@ -360,6 +390,10 @@ class Border:
             return bytes(value)
         if kind == "q":
             return [value.maxlen, *map(item, value)]
+        if kind == "w":
+            return self._views[self._numbers[id(value)]].state(value)
+        if kind == "A":
+            return [value.typecode, value.tobytes()]
         if kind == "N":
             has_objects = value.dtype.kind == "O"
             objects = [item(part) for part in value.ravel().tolist()] if has_objects else []
@@ -388,9 +422,11 @@ class Border:
             if number not in self.shared:
                 if number % 2 == self._first:
                     raise GraphError("a number of this side's own")
-                made = self._made(kind, state)
-                self.shared[number] = made
-                self._numbers[id(made)] = number
+                found = self._made(kind, state)
+                self.shared[number] = found
+                self._numbers[id(found)] = number
+                if kind == "w":
+                    self._views[number] = Filled(found, is_made=True)
         # to hash a part may be to ask the other side, which must not be told of what is half filled, and which may drop
         # what it has just sent
         self._arriving.update(number for number, _, _ in states)
@@ -398,10 +434,10 @@ class Border:
         for hashed in (False, True):
             for number, kind, state in states:
                 if (kind == "e" or kind in _MAPPINGS) is hashed:
-                    made = self._known(number)
-                    self._fill(kind, made, state)
+                    found = self._known(number)
+                    self._fill(kind, found, state)
                     if number in self.shared:  # in this side's own words: else each message would tell of it again
-                        self._told[number] = encode((kind, self._state(kind, made)), most_parts=MOST_PARTS)
+                        self._told[number] = encode((kind, self._state(kind, found)), most_parts=MOST_PARTS)
         self._arriving.difference_update(number for number, _, _ in states)
 
     def _known(self, number: int) -> Any:
@@ -416,36 +452,47 @@ class Border:
             return collections.deque(maxlen=state[0])
         if kind == "N":
             return _array(state, [None] * len(state[3:]))
+        if kind == "w":
+            return view_of(state)
+        if kind == "A":
+            return array.array(state[0])
         return _MAKERS[kind]() if kind in _MAKERS else self.make(kind, state)
 
-    def _fill(self, kind: str, made: Any, state: Any) -> None:
-        known = MUTABLE.get(type(made)) or self._kind(made)
+    def _fill(self, kind: str, held: Any, state: Any) -> None:
+        known = MUTABLE.get(type(held)) or self._kind(held)
         if known != kind:
             raise GraphError("an object of another kind")
         value = self.value
         if kind == "l":
             # a NaN, which is not equal to itself, is the one that has a name
-            made[:] = [part if type(part) in SCALARS and part == part else value(part) for part in state]
+            held[:] = [part if type(part) in SCALARS and part == part else value(part) for part in state]
         elif kind == "e":
-            made.clear()
-            made.update(map(value, state))
+            held.clear()
+            held.update(map(value, state))
         elif kind in _MAPPINGS:
             parts = list(map(value, state))
             if kind == "f":
-                made.default_factory = parts.pop(0)
+                held.default_factory = parts.pop(0)
             owner = collections.OrderedDict if kind == "O" else dict
-            owner.clear(made)
+            owner.clear(held)
             for index in range(0, len(parts), 2):
-                owner.__setitem__(made, parts[index], parts[index + 1])
+                owner.__setitem__(held, parts[index], parts[index + 1])
         elif kind == "a":
-            made[:] = state
+            held[:] = state
         elif kind == "N":
-            _fill_array(made, _array(state, list(map(value, state[3:]))))
+            _fill_array(held, _array(state, list(map(value, state[3:]))))
+        elif kind == "w":
+            if (number := self._numbers.get(id(held))) in self._views:
+                self._views[number].fill(held, state[2])
+        elif kind == "A":
+            if held.typecode != state[0]:
+                raise GraphError("an array of other items")
+            held[:] = array.array(state[0], state[1])
         elif kind == "q":
-            made.clear()
-            made.extend(map(value, state[1:]))
+            held.clear()
+            held.extend(map(value, state[1:]))
         else:
-            self.fill(kind, made, state)
+            self.fill(kind, held, state)
 
     def value(self, item: Any) -> Any:
         """What an item stands for."""
@@ -478,15 +525,31 @@ class Border:
         """Forget what only this table holds; their numbers."""
         shared, alone = self.shared, self._alone
         dropped = [number for number in list(shared) if sys.getrefcount(shared[number]) <= alone]
+        if self._views:
+            dropped = [number for number in dropped if number not in self._views or self._is_gone(number)]
         if len(shared) - len(dropped) > MOST_SHARED:
             dropped = list(shared)
         for number in dropped:
             self._forget(number)
-        return dropped
+        ended, self._ended_views = self._ended_views, []
+        return [*ended, *dropped] if ended else dropped
+
+    def _is_gone(self, number: int) -> bool:
+        """No view is left of the memory behind one that only this table holds. What a view of this side's own leads to
+        can be seen without it, so only the other side knows when nobody writes by it any more."""
+        known = self._views[number]
+        if known.memory is None:
+            return False
+        del self._numbers[id(self.shared.pop(number))]
+        is_held = known.is_held()
+        again = self.shared[number] = known.again()
+        self._numbers[id(again)] = number
+        return not is_held
 
     def _forget(self, number: int) -> None:
         value = self.shared.pop(number, None)
         self._told.pop(number, None)
+        self._views.pop(number, None)
         if self._unpacking and value is not None:
             self._gone[number] = value
         if self._numbers.get(id(value)) == number:

@@ -371,8 +371,12 @@ class Home(Border):
                     self._turn.wait()
             finally:
                 self._waiting.pop()
-            write_frame(self._replies, self._said("ask", (verb, *parts)))
-            kind, *parts_given = self._met()
+            lent = len(self._lent_views)
+            try:
+                write_frame(self._replies, self._said("ask", (verb, *parts)))
+                kind, *parts_given = self._met()
+            finally:
+                self.end_views(lent)
             if kind == "give":
                 return parts_given[0]
             name, arguments, message, number, *others = parts_given

@@ -29,6 +29,7 @@ import types
 import weakref
 
 from harena.scoring.guest.belief import HOLDING
+from harena.scoring.guest.buffers import is_of_all
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.crossing import chain_of, is_carried_past_a_judgement
 from harena.scoring.guest.driver import UncarriedError, decode, encode
@@ -507,7 +508,7 @@ class Candidate(Border):
             if self.replaced:
                 self.note(f"it replaces {self.replaced[-1]} while the candidate runs")
             self._depth += 1
-            outer, outer_crossed = self._failed, self._crossed
+            outer, outer_crossed, lent = self._failed, self._crossed, len(self._lent_views)
             failed: list[BaseException] = []
             crossed: list[BaseException] = []
             self._failed, self._crossed = failed, crossed
@@ -525,6 +526,7 @@ class Candidate(Border):
             finally:
                 self._depth -= 1
                 self._failed, self._crossed = outer, outer_crossed
+                self.end_views(lent)
                 if self.looks.has_any:
                     self._seen_states = self._shared_states()
             if (lost := self._lost(failed)) is not None:
@@ -658,6 +660,7 @@ class Candidate(Border):
             try:
                 with self.trust.computing(False):
                     done = self._done(*roots)
+                roots.clear()  # memory that is held by a view has no other size, also where the candidate is
                 return self._packed("give", (done,), ())
             except BaseException as error:  # noqa: BLE001 (the candidate's to handle; it comes back if it does not)
                 return self._told_failure(error)
@@ -954,6 +957,21 @@ class Candidate(Border):
         if type(value) in (list, set, dict):
             return all(map(self.is_plain, (*value, *(value.values() if type(value) is dict else ()))))
         return self.is_plain(value)
+
+    # Memory that the candidate may write to.
+
+    def pack(self, *roots: Any) -> tuple[Any, ...]:
+        """Note where two things that cross show one memory: each is another one there."""
+        packed = super().pack(*roots)
+        owners = [id(known.owner) for known in self._views.values() if known.owner is not None]
+        if owners and (len(set(owners)) < len(owners) or not self._numbers.keys().isdisjoint(owners)):
+            self.note("it gives the candidate one memory twice, by a view that can be written to", is_doubt=False)
+        return packed
+
+    def shows(self, view: memoryview) -> None:
+        """Note a view that could be written to."""
+        if not view.readonly and not is_of_all(view):
+            self.note("it gives the candidate a view that can be written to, which crosses as bytes", is_doubt=False)
 
     # References.
 

@@ -21,6 +21,7 @@ from harena.scoring.guest import asserted as guest_asserted
 from harena.scoring.guest import begun as guest_begun
 from harena.scoring.guest import belief as guest_belief
 from harena.scoring.guest import believed as guest_believed
+from harena.scoring.guest import buffers as guest_buffers
 from harena.scoring.guest import caught as guest_caught
 from harena.scoring.guest import clocks as guest_clocks
 from harena.scoring.guest import compared as guest_compared
@@ -139,8 +140,8 @@ _WITHOUT_ITS_FOLDER = (
     "import os, sys\nsys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != os.getcwd()]\n"
 )
 _HOME = (
-    *(guest_driver, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries, guest_raised),
-    *(guest_effects, guest_snapshots, guest_alarms, guest_written, guest_own_names, guest_home),
+    *(guest_driver, guest_buffers, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries),
+    *(guest_raised, guest_effects, guest_snapshots, guest_alarms, guest_written, guest_own_names, guest_home),
 )
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
