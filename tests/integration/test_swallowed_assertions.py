@@ -174,7 +174,7 @@ def twice(n):
         frame = frame.f_back
     return 0
 """
-REPORT = '{"first": "", "broken": "", "unserved": "", "doubted": "", "believed": "", "timed": false, "excused": [], "skips": [], "expected": [], "ran": [], "read": [], "unread": [], "counts": {"a": %s}, "questions": [], "unheard": "", "taken": "", "sought": false, "caught": {}, "hollow": {}, "unexplained": {}, "judged": {}, "unjudged": [], "silent": []}'
+REPORT = '{"first": "", "broken": "", "unserved": "", "doubted": "", "believed": "", "timed": false, "excused": [], "skips": [], "expected": [], "ran": [], "read": [], "unread": [], "counts": {"a": %s}, "questions": [], "unheard": "", "taken": "", "sought": false, "named": [], "caught": {}, "hollow": {}, "unexplained": {}, "judged": {}, "unjudged": [], "silent": []}'
 REPORTS = {
     "infinity": REPORT % "Infinity",
     "no number": REPORT % "NaN",

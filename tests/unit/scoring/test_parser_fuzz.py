@@ -270,7 +270,7 @@ REPORT = (
     b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "believed": "", "timed": true, '
     b'"excused": ["t.py::b"], "skips": [["t.py::b", "t.py:7"]], "expected": ["t.py::c"], '
     b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
-    b'"questions": [["is f there", true]], "unheard": "", "taken": "", "sought": false, "caught": {}, '
+    b'"questions": [["is f there", true]], "unheard": "", "taken": "", "sought": false, "named": ["f"], "caught": {}, '
     b'"hollow": {"t.py:9": 3}, "unexplained": {"t.py:9": 1}, '
     b'"judged": {"t.py::a": 4}, "silent": ["t.py::d"], "unjudged": ["t.py::e"], "passed": 1}'
 )

@@ -257,6 +257,8 @@ class Candidate(Border):
         """a gold solution is paid like this, so that the suite needs no object which says what it does not hold"""
         self._made_errors = KeptErrors(_HELD_ERRORS, _HELD_RAISED_ERRORS)
         """exceptions that stand for the candidate's, by their numbers there"""
+        self._named: dict[str, bool] = {}
+        """by the names by which the suite has taken something of the modules', whether that calls itself so"""
         self._has_lost_errors = False
         """in the present test, one has crossed again that nobody here held any more"""
         self.unanswered = ""
@@ -287,6 +289,16 @@ class Candidate(Border):
     def believed(self) -> list[str]:
         """What a pass rests on that only the candidate's objects have said, where the tests are not."""
         return [*words, *self.trust.waiting()]
+
+    def took(self, name: str, found: Any) -> None:
+        """The suite has taken this by its name from a module of the candidate's. What a function or a class is called
+        is told with it, and stays; what another object says of that is the candidate's to choose each time."""
+        is_kept = type(found) is _Function or isinstance(found, StandInClass)
+        self._named[name] = self._named.get(name, True) and is_kept and found.__name__ == name
+
+    def named(self) -> list[str]:
+        """The names of all that calls itself as the suite does that has taken it."""
+        return sorted(name for name, is_own in self._named.items() if is_own)
 
     @property
     def is_serving(self) -> bool:
@@ -1857,6 +1869,7 @@ class StandInModule(types.ModuleType):
             if not is_named:
                 found._harena_is_function = True
         named_by_suite(found, name)
+        self.__dict__["__harena__"].took(name, found)
         return self.__dict__["__harena__"].alias(found)
 
     def __setattr__(self, name: str, value: Any) -> None:

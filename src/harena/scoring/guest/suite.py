@@ -440,6 +440,7 @@ class Run:
             "questions": list(self.candidate.questions.items()) if self._home == NOWHERE else [],
             "unheard": self.unheard(),
             "sought": self._absent.is_sought,
+            "named": self.candidate.named()[:_MOST_NAMES] if isinstance(self.candidate, Candidate) else [],
             "taken": self._taken.what if self._taken is not None else "",
             "caught": dict(list(self._caught.places.items())[:_MOST_NAMES]),
             "passed": tally.passed,

@@ -92,6 +92,9 @@ class Dependence:
     """place of such a skip that has a condition -> what that asks for"""
     marked: dict[str, Kind] = field(default_factory=dict)
     """names of tests that marks skip whoever the candidate is, always or by what the platform or the environment is"""
+    named: set[str] = field(default_factory=set)
+    """names by which files take something from the candidate's modules, and of which they ask the `__name__`: it has to
+    be that name"""
     expected: frozenset[str] = frozenset()
     """names of tests that are stated to fail whoever the candidate is"""
 
@@ -106,17 +109,19 @@ def dependence(
     started: Collection[str] | None = None,
     folders: Collection[str] = (),
     is_beside: bool = False,
+    believes_names: bool = True,
 ) -> Dependence:
     """What the definitions in the trusted files depend on. `of_image`: modules that no candidate brings. `started`: the
     files that the suite names; None = any may be loaded. `folders`: those in which the suite's modules are looked for,
-    beside the working directory. `is_beside`: a star import brings whatever the candidate lists, `__test__` too. Texts
+    beside the working directory. `is_beside`: a star import brings whatever the candidate lists, `__test__` too.
+    `believes_names`: what is taken from the candidate's modules is called there as it calls itself. Texts
     that are nested too deeply to be followed leave it untold, but sums and products of any number of terms."""
     for levels in (False, True):
         trees = {path: _tree(text) for path, text in trusted.items() if path.endswith(".py")}
         for tree in filter(None, trees.values() if levels else ()):
             level(tree)
         try:
-            return _dependence(trusted, trees, of_image, started, folders, is_beside)
+            return _dependence(trusted, trees, of_image, started, folders, is_beside, believes_names)
         except RecursionError:
             continue
     return Dependence(uncountable="they are nested too deeply to be followed")
@@ -129,6 +134,7 @@ def _dependence(
     started: Collection[str] | None,
     folders: Collection[str],
     is_beside: bool,
+    believes_names: bool,
 ) -> Dependence:
     names = {path: _names_of(path, folders) for path in trees}
     libraries = frozenset({*of_image, *sys.stdlib_module_names})
@@ -162,7 +168,8 @@ def _dependence(
     loaded = trees.keys() if started is None else loaded_files(trees, names, started)
     for path, tree in trees.items():
         if tree is not None and path in loaded:  # one that cannot be parsed fails for everybody
-            file = _File(path, tree, known, everybodys, found, trusted, is_beside=is_beside)
+            believes = believes_names and not is_beside
+            file = _File(path, tree, known, everybodys, found, trusted, is_beside=is_beside, believes_names=believes)
             file.judge()
             files[path] = file
             if line := file.unheard_skip():
@@ -280,6 +287,7 @@ class _File:
         trusted: Collection[str],
         *,
         is_beside: bool,
+        believes_names: bool,
     ) -> None:
         self._path = path
         self.tree = tree
@@ -291,6 +299,8 @@ class _File:
         self._theirs: set[str] = set()
         self._present: set[str] = set()
         """names of which the truth, and whether they are None, says only that something is there"""
+        self._taken = self._taken_by_name() if believes_names else {}
+        """what is taken from the candidate's modules, by the one name that the file has for it: its name there"""
         self._follow_names()
         self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         self._makers = {
@@ -388,7 +398,33 @@ class _File:
 
     def _parts(self, node: ast.AST) -> Iterator[ast.AST]:
         looks = _LOOKS_AT_FILES | _PRESENCE_OF_FILES
-        return parts_beside(node, self.tree, self._trusted, looks, self._is_name)
+        names = {id(name): name.id for name in map(self._named_by, ast.walk(node)) if name is not None}
+        self._found.named.update(self._taken[name] for name in names.values())
+
+        def is_theirs(part: ast.AST) -> bool:
+            return id(part) not in names and self._is_name(part)
+
+        parts = parts_beside(node, self.tree, self._trusted, looks, is_theirs)
+        return (part for part in parts if id(part) not in names)
+
+    def _taken_by_name(self) -> dict[str, str]:
+        taken: dict[str, set[str]] = {}
+        others: set[str] = set()
+        for node in ast.walk(self.tree):
+            foreign = {
+                alias.asname or alias.name: alias.name
+                for alias in (_foreign(node, self._path, self._known) if isinstance(node, ast.ImportFrom) else ())
+            }
+            for name, own in foreign.items():
+                taken.setdefault(name, set()).add(own)
+            others.update(name for name in bound_by(node) if name not in foreign)
+        return {name: own for name, names in taken.items() if name not in others for own in names if len(names) == 1}
+
+    def _named_by(self, node: ast.AST) -> ast.Name | None:
+        """`f` of an `f.__name__`, where `f` is taken from the candidate's modules."""
+        if not (isinstance(node, ast.Attribute) and node.attr == "__name__" and isinstance(node.value, ast.Name)):
+            return None
+        return node.value if node.value.id in self._taken else None
 
     def _is_name(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Import | ast.ImportFrom):

@@ -84,6 +84,8 @@ class _Found:
     """the tests that the suite has skipped by itself"""
     has_all_tests: bool = True
     """it is known which tests there are"""
+    named: frozenset[str] = frozenset()
+    """names that the candidate has where the suite takes them; `Report.named`"""
 
 
 async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun) -> Verdict:
@@ -177,7 +179,7 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _Fou
     repeats = await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
     if found.verdict.passed:
         roomy = with_room_for_suite(bench, contract)
-        again = await _scored_with_skips(roomy, contract, False, pays_gold=True, may_skip=found.skipped)
+        again = await _again_beside(roomy, contract, found)
         beside = again.verdict
         if again.unserved and beside.score is None:
             return beside  # it says what cannot be told, whoever the candidate is
@@ -192,6 +194,11 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, found: _Fou
         detail = "in the suite's own process the candidate passes a test that nobody can pass"
         return replace(tampered(detail), trust=Trust.SHARED)
     return broken_contract(_unserved(found.unserved))
+
+
+async def _again_beside(bench: Bench, contract: CommandContract, found: _Found) -> _Found:
+    """What comes of a run in the suite's own process, with what is known of the suite from the first one."""
+    return await _scored_with_skips(bench, contract, False, pays_gold=True, may_skip=found.skipped, named=found.named)
 
 
 async def _confirmed(bench: Bench, contract: CommandContract, found: _Found, hidden: HiddenRun) -> Verdict:
@@ -211,7 +218,7 @@ async def _confirmed(bench: Bench, contract: CommandContract, found: _Found, hid
     if doubt:
         await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
     roomy = with_room_for_suite(bench, contract)
-    again = await _scored_with_skips(roomy, contract, False, pays_gold=True, may_skip=found.skipped)
+    again = await _again_beside(roomy, contract, found)
     beside = again.verdict
     if again.unserved and beside.score is None:
         return beside
@@ -300,20 +307,24 @@ async def _scored_with_skips(
     pays_gold: bool = False,
     confirms: bool = False,
     may_skip: frozenset[str] = frozenset(),
+    named: frozenset[str] = frozenset(),
 ) -> _Found:
     """The verdict, and the tests that the suite has skipped by itself; see `_scored`. `confirms`: a pass is followed by
     a run in one process, which says which tests are missing. `may_skip`: tests that are known to be skipped whoever the
-    candidate is."""
+    candidate is. `named`: see `Report.named`, of the run before."""
     attempt, caught = await attempt_of(bench, contract, mode)
     if caught:
         why = f"whether a candidate is to catch the assertion that fails at {caught} cannot be told"
         return _Found(broken_contract(one_line(f"{why}; {_CATCH_IT}", 600)), why)
     verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
     if verdict.passed:
-        verdict, doubt, skipped = await _without_excuses(bench, contract, mode, attempt, verdict, confirms, may_skip)
+        verdict, doubt, skipped = await _without_excuses(
+            bench, contract, mode, attempt, verdict, confirms, may_skip, named
+        )
         if doubt and not confirms:
             return _Found(broken_contract(_undefined(doubt, contract)), doubt, skipped)
-        return _Found(verdict, (attempt.unserved or doubt) if verdict.passed else "", skipped, not doubt)
+        unserved = (attempt.unserved or doubt) if verdict.passed else ""
+        return _Found(verdict, unserved, skipped, not doubt, frozenset(attempt.told.named))
     if verdict.score is None or pays_gold:
         return _Found(verdict, attempt.unserved)
     if (missing := await missing_modules(bench, contract)) is not None:
@@ -339,7 +350,7 @@ async def _skips_all_by_itself(bench: Bench, contract: CommandContract, mode: Mo
     process with the suite a candidate may take away the tests that are not skipped."""
     if mode != "sandbox":
         return False
-    on = await dependence_of(bench, contract, is_beside=False)
+    on = await dependence_of(bench, contract, is_beside=False, believes_names=False)
     stated = excuses_of(attempt.told, on).stated
     return not on and bool(attempt.told.excused) and stated.issuperset(attempt.told.excused)
 
@@ -352,6 +363,7 @@ async def _without_excuses(
     verdict: Verdict,
     confirms: bool,
     may_skip: frozenset[str],
+    named: frozenset[str],
 ) -> tuple[Verdict, str, frozenset[str]]:
     """The verdict, unless a test is not run because of what the candidate says or lacks: that test has not passed. The
     gold solution says by what it skips what may be skipped; where it is not paid, or there is none, nobody does. And
@@ -363,6 +375,8 @@ async def _without_excuses(
     norm = await _norm_of_gold(bench, contract, mode) if contract.gold else None
     is_beside = mode is False and contract.isolate is False  # else who passes has passed over stand-ins, too
     on = Dependence() if norm else await dependence_of(bench, contract, is_beside=is_beside)
+    if not on.named.issubset(told.named if mode is not False else named):  # a `__name__` is the candidate's to choose
+        on = await dependence_of(bench, contract, is_beside=is_beside, believes_names=False)
     if on.uncountable:
         return (
             verdict,

@@ -164,6 +164,8 @@ class Report:
     """tests that executed none"""
     unjudged: tuple[str, ...] = ()
     """tests among these whose assertions are in loops that had nothing to go through"""
+    named: tuple[str, ...] = ()
+    """names by which the suite has taken functions and classes of the candidate's that call themselves so, too"""
     sought: bool = False
     """a module was asked for that nobody has, and that a candidate could have brought"""
 
@@ -200,6 +202,7 @@ def _report(written: dict[str, Any]) -> Report:
         questions=tuple((_of_kind(key, str), _of_kind(answer, bool)) for key, answer in questions),
         unheard=_text(written["unheard"], 300),
         taken=_text(written["taken"], 300),
+        named=_names(written["named"]),
         sought=_of_kind(written["sought"], bool),
         caught=_counts(written["caught"]),
         hollow=_counts(written["hollow"]),

@@ -42,7 +42,9 @@ class Missing:
     """why it cannot be told whether one is missing"""
 
 
-async def dependence_of(bench: Bench, contract: CommandContract, *, is_beside: bool) -> Dependence:
+async def dependence_of(
+    bench: Bench, contract: CommandContract, *, is_beside: bool, believes_names: bool = True
+) -> Dependence:
     """What the suite's definitions depend on, found out once."""
 
     async def found() -> Dependence:
@@ -60,10 +62,11 @@ async def dependence_of(bench: Bench, contract: CommandContract, *, is_beside: b
                 started=named if _names_files(contract, trusted) else None,
                 folders=folders,
                 is_beside=is_beside,
+                believes_names=believes_names,
             ),
         )
 
-    return await _dependences.get(await suite_key(bench, contract, "defined", is_beside), found)
+    return await _dependences.get(await suite_key(bench, contract, "defined", is_beside, believes_names), found)
 
 
 async def own_skips(bench: Bench, contract: CommandContract) -> Mapping[str, Asked | None]:
@@ -72,7 +75,7 @@ async def own_skips(bench: Bench, contract: CommandContract) -> Mapping[str, Ask
     trusted = {**bench.scenario.files, **contract.files}
     if not any(word in text for path, text in trusted.items() if path.endswith(".py") for word in WORDS):
         return {}
-    on = await dependence_of(bench, contract, is_beside=contract.isolate is False)
+    on = await dependence_of(bench, contract, is_beside=contract.isolate is False, believes_names=False)
     return {place: on.asked.get(place) for place in on.skips}
 
 

@@ -37,7 +37,10 @@ def is_trusted_look(node: ast.AST, tree: ast.Module, trusted: Collection[str], l
     texts = [each.value for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
     data = [path for path in trusted if not path.endswith(".py")]
     if word in _READS:
-        return any(_is_end(path, text) for path in data for text in texts)
+        patterns = list(filter(None, (_pattern(each) for each in parts if isinstance(each, ast.JoinedStr))))
+        return any(_is_end(path, text) for path in data for text in texts) or any(
+            fnmatchcase(path, each) or fnmatchcase(path, f"*/{each}") for path in data for each in patterns
+        )
     if word in _LISTS:
         patterns = [text.rpartition("/")[2] for text in texts if set(text) & set("*?")]
         names = [path.rpartition("/")[2] for path in data]
@@ -79,6 +82,16 @@ def _followed(node: ast.AST, tree: ast.Module) -> Iterator[ast.AST]:
 
 def _is_end(path: str, text: str) -> bool:
     return bool(text) and (path == text.lstrip("./") or path.endswith("/" + text.lstrip("./")))
+
+
+def _pattern(text: ast.JoinedStr) -> str:
+    """What names of files a text matches, of which a part is computed (`f"cases/{name}.json"`); empty where it could be
+    any name."""
+    said = [each.value if isinstance(each, ast.Constant) else None for each in text.values]
+    written = "".join(each for each in said if isinstance(each, str)).strip("./")
+    if not written or set(written) & set("*?["):
+        return ""
+    return "".join("*" if each is None else str(each) for each in said).lstrip("./")
 
 
 def _is_of_data(folder: str, trusted: Collection[str]) -> bool:
