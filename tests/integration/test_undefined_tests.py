@@ -103,6 +103,7 @@ async def test_where_it_cannot_be_told_nobody_is_paid(name: str) -> None:
 
 
 SAME = {
+    "a loop over constants, by a star": "from solution import *\ndef made(n):\n    def run(): assert add(n, n) == 2 * n\n    return run\nfor n in range(3): globals()[f'test_{n}'] = made(n)\n",
     "objects of the candidate's": "import pytest, solution\n@pytest.mark.parametrize('v, n', [(solution.add(1, 1), 2), (solution.add(2, 1), 3)])\ndef test_a(v, n): assert v == n\n",
     "answers as the file is read": "import pytest, solution\nFOUND = [solution.add(n, n) for n in range(3)]\n@pytest.fixture\ndef found(): return FOUND\ndef test_a(found): assert found == [0, 2, 4]\n",
     "a table": "import pytest\nfrom solution import *\nCASES = [(n, m, n + m) for n in range(3) for m in range(2) if n > m]\n@pytest.mark.parametrize('a, b, c', CASES)\ndef test_a(a, b, c): assert add(a, b) == c\n",

@@ -373,7 +373,7 @@ def nobodys_module(name: str, nobody: Nobody, exported: Collection[str]) -> Nobo
 
 def _is_only_looked_for(frame: types.FrameType) -> bool:
     """This frame asks whether there is a name (`hasattr`, `getattr`); it does not write it as one that is there."""
-    if frame.f_code.co_filename.startswith("<frozen importlib"):
+    if frame.f_code.co_filename.startswith("<frozen importlib") or is_importing(frame):
         return False
     here = (each.opname for each in dis.get_instructions(frame.f_code) if each.offset == frame.f_lasti)
     return next(here, "") not in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")
