@@ -293,6 +293,12 @@ BESIDE_HONEST = {
         pytest_file(KINDS, isolate=False),
         "import mimetypes\ndef f(path): return mimetypes.guess_type(path)[0]\n",
     ),
+    "examples, for which doctest has a debugger": (
+        pytest_file(
+            "import doctest\ndef test(): assert doctest.testmod(solution) == doctest.TestResults(0, 1)\n", isolate=False
+        ),
+        'def f(x):\n    """\n    >>> f(2)\n    4\n    """\n    return 2 * x\n',
+    ),
     "a module of its own": (
         pytest_file("def test(): assert solution.f() == 3\n", isolate=False),
         {"solution.py": "import mine\ndef f(): return mine.VALUE\n", "mine.py": "VALUE = 3\n"},

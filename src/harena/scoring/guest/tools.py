@@ -30,11 +30,12 @@ _HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
 _PATCHES = frozenset({"patch", "setattr", "delattr", "monkeypatch", "__dict__", "vars", "exec", "eval"})
 """names by which test code replaces what it does not write as an assignment"""
 _HOOKS = frozenset({
-    "json.encoder.JSONEncoder.default", "json.JSONEncoder.default", "logging.lastResort",
+    "json.encoder.JSONEncoder.default", "json.JSONEncoder.default", "logging.lastResort", "pdb.set_trace",
     "threading.excepthook", "warnings.filters", "warnings.formatwarning", "warnings.showwarning",
     "warnings._showwarnmsg_impl",
 })  # fmt: skip
-"""what libraries offer to be replaced, and programs do"""
+"""what libraries offer to be replaced, and programs do; pytest and doctest put a debugger of their own in the place of
+pdb's, which judges nothing"""
 _OF_THE_PROCESS = frozenset({"builtins", "__main__", "sys", "os", "posix", "site"})
 """modules of which programs set parts for the whole process: only what the tests name in them has to stay"""
 
