@@ -66,6 +66,7 @@ from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.scorers.asserts import score_asserts, shared_names
 from harena.scoring.scorers.asserts_apart import modules_beside
 from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, repeats_expectations
+from harena.scoring.scorers.entry_names import with_own_name
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.given_word import hides_processes, words_in_sight
 from harena.scoring.scorers.gold_runs import known_by_gold
@@ -194,6 +195,10 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
             return await _unless_repeated(bench, contract, verdict, hidden)
         return verdict
     if contract.asserts is not None:
+        named = await with_own_name(bench, contract)
+        if named.unclear:
+            return broken_contract(named.unclear)
+        bench, contract = named.bench, named.contract
         hidden = HiddenRun(_run_asserts_once)
         verdict = await score_asserts(bench, contract, _scored, hidden)
         was_called = contract.calls and await known_by_gold(bench, contract) in (None, "called")
