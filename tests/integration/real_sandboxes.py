@@ -22,9 +22,10 @@ async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sour
     await runtime.close()
 
 
-async def verified(source: Source, script: str, tests: Mapping[str, str]) -> RunResult:
-    """What a verifier of these files says of a candidate's `solve.sh`."""
-    scoring = {"type": "harbor", "tests": dict(tests), "verifier_timeout_seconds": 20}
+async def verified(source: Source, script: str, tests: Mapping[str, str], *, gold: str = "") -> RunResult:
+    """What a verifier of these files says of a candidate's `solve.sh`; `gold`: that of the task."""
+    known = {"gold": gold} if gold else {}
+    scoring = {"type": "harbor", "tests": dict(tests), "verifier_timeout_seconds": 20, **known}
     row = {"id": "one", "candidate": {"files": {"solve.sh": script}, "entry": "solve.sh"}, "scoring": scoring}
     (scenario,) = load_scenarios([row]).scenarios
     return await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=30)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harena.scoring.scorers.missing_programs import missing_of_image
+from harena.scoring.scorers.missing_programs import missing_of_image, not_found
 
 BASH = "c.sh: line 3: jq: command not found\n"
 
@@ -37,3 +37,12 @@ BASH = "c.sh: line 3: jq: command not found\n"
 def test_only_what_no_candidate_can_bring_is_the_images(said: str, text: str, missing: str | None) -> None:
     """Anything else scores 0, where it would have had no score."""
     assert missing_of_image(said.encode(), text, ["own.sh"]) == missing
+
+
+def test_scripts_and_paths_are_found_as_shells_name_them() -> None:
+    said = (
+        "bash: run.sh: No such file or directory\nsh: 0: cannot open go.sh: No such file\n"
+        "/tests/test.sh: line 3: ./main: Permission denied\n/tests/test.sh: line 4: uvx: command not found\n"
+        "bash: /app/x/run.sh: No such file or directory\ncat: out.txt: No such file or directory\n"
+    )
+    assert not_found(said) == ["./run.sh", "./go.sh", "./main", "uvx", "/app/x/run.sh"]

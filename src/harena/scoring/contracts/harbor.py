@@ -6,9 +6,9 @@ import base64
 import binascii
 import posixpath
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from harena.core.checked import check_user
 from harena.core.errors import SandboxValidationError
@@ -87,6 +87,15 @@ WorkingPath = Annotated[AbsolutePath, AfterValidator(_of_work)]
 User = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_user)]
 Base64 = Annotated[Text, AfterValidator(_base64)]
 TEST_SCRIPT = "test.sh"
+SOLUTION_SCRIPT = "solve.sh"
+
+
+def _solution(written: Any) -> Any:
+    return {SOLUTION_SCRIPT: written} if isinstance(written, str) else written
+
+
+Solution = Annotated[Files, BeforeValidator(_solution)]
+"""files of a right solution, or its script (as `solve.sh`)"""
 
 
 class HarborContract(Contract):
@@ -127,6 +136,9 @@ class HarborContract(Contract):
     """what the candidate has started in the background goes on beside the verifier, in the candidate's own sandbox, for
     tasks that ask for a server; it could write a reward, and start-up files and programs are what the candidate made
     them"""
+    gold: Solution = {}
+    """files of a right solution with its script `solve.sh`, or that script; run where the verifier leaves no reward,
+    without a candidate either: if it is paid, the verifier writes one for what is right alone"""
     pass_mark: Score = 1.0
     """passed = the reward is at least this"""
 
@@ -135,6 +147,8 @@ class HarborContract(Contract):
         if TEST_SCRIPT not in self.tests:
             raise ValueError(f"`tests` must hold {TEST_SCRIPT!r}, which leaves the reward")
         no_collisions({**self.tests, **self.binary_tests})
+        if self.gold and SOLUTION_SCRIPT not in self.gold:
+            raise ValueError(f"`gold` must hold {SOLUTION_SCRIPT!r}, which is run")
         return self
 
     @property
@@ -145,4 +159,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """Version of the scoring rules of `harbor`."""
-        return "harbor-15"
+        return "harbor-16"

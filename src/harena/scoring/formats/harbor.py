@@ -78,8 +78,13 @@ def _read(folder: Path) -> Task:
         raise FieldError("environment.docker_image", f"must be the name of an image, not {shown(image)}")
     has_solution = (folder / _SOLUTION).is_file()
     tests, binary_tests = files_of(folder, "tests")
+    script = script_of(text_of(inside(folder, _SOLUTION))) if has_solution else None
+    beside, binaries = files_of(folder, "solution") if has_solution else ({}, {})
+    solution = with_binaries(script, binaries) if script is not None else None
+    solution_files = {**beside, **{f"{name}{ENCODED}": text for name, text in binaries.items()}}
     everywhere = {
         "type": "harbor",
+        "gold": {**solution_files, SOLUTION_ENTRY: solution} if solution is not None else {},
         "working_places": _working_places(config),
         "solution_env": _variables(_table(config, "solution"), "solution"),
         "tests": tests,
@@ -127,14 +132,12 @@ def _read(folder: Path) -> Task:
             networks = NOTHING_SAID  # scored without the build, it is carried out where there is no network
     else:
         raise FieldError("environment.docker_image", "is required where there is no environment/Dockerfile")
-    script = script_of(text_of(inside(folder, _SOLUTION))) if has_solution else None
-    beside, binaries = files_of(folder, "solution") if has_solution else ({}, {})
     return Task(
         id=folder.resolve().name,
         statement=text_of(inside(folder, "instruction.md")).replace("\r\n", "\n"),
         contract=contract,
-        solution=with_binaries(script, binaries) if script is not None else None,
-        solution_files={**beside, **{f"{name}{ENCODED}": text for name, text in binaries.items()}},
+        solution=solution,
+        solution_files=solution_files,
         idle=IDLE_SCRIPT,
         entry=SOLUTION_ENTRY,
         limits=_limits(environment),

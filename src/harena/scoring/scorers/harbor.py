@@ -7,7 +7,7 @@ beside what goes on there, and nothing but the tests and the place of the reward
 
 A verifier that leaves no reward that can be read says nothing about the candidate, unless it leaves one without the
 candidate, or is cut off by a signal or its time limit, and without the candidate is not: then the candidate has broken
-it, and scores 0.
+it, and scores 0. So does who gets none of a verifier that writes one for what is right alone (see `strict_verifiers`).
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.network_policy import NO_NETWORK
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
-from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract, is_within
+from harena.scoring.contracts.harbor import SOLUTION_SCRIPT, TEST_SCRIPT, HarborContract, is_within
 from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.git_index import asks_git, bring_up_to_date
+from harena.scoring.scorers.gold_runs import known_of_gold
 from harena.scoring.scorers.installed_places import installed_places
 from harena.scoring.scorers.languages import IDLE_SCRIPT
 from harena.scoring.scorers.led_links import (
@@ -88,6 +89,8 @@ from harena.scoring.scorers.start_up_files import (
     programs_on_path,
     remove_hiding_programs,
 )
+from harena.scoring.scorers.strict_verifiers import is_strict
+from harena.scoring.scorers.suite_nobody import suite_key
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.verifier_changes import (
     NOTED,
@@ -194,6 +197,7 @@ _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONF
 _KILLED = frozenset(128 + number for number in signal.valid_signals() if number != signal.SIGPIPE)
 """exit codes by which a shell says that a signal has ended what it waited for; who writes to nobody any more gets one
 that nobody has sent"""
+_ITS_SOLUTION = ", and with the gold solution neither"
 _ELF = b"\x7fELF"
 _ROOT = "0"
 """who makes the places of a task; what a candidate has left is looked through and removed as whom it ran"""
@@ -305,6 +309,8 @@ class Reward:
     """None = nothing that can be read as a number from 0 to 1"""
     detail: str = ""
     """why there is no value"""
+    ended: ExecResult | None = None
+    """how `test.sh` came to its end, where it left no file"""
     is_cut_off: bool = False
     """a signal, or its time, has ended `test.sh` or what it has stopped for"""
     disagrees: bool = False
@@ -327,7 +333,8 @@ class Reward:
 
 async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
     """The verdict. Raises PlatformError and SandboxError for what is nobody's doing."""
-    idle = Candidate(files={"solve.sh": IDLE_SCRIPT}, entry="solve.sh")
+    idle = Candidate(files={SOLUTION_SCRIPT: IDLE_SCRIPT}, entry=SOLUTION_SCRIPT)
+    writes_for_the_right = False
     try:
         candidate, reward = await _run(bench, contract, bench.scenario.candidate)
         if reward.fault is not None:  # chance, or what the candidate left: a second fresh sandbox tells
@@ -353,7 +360,10 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
             if control.fault is not None:
                 raise control.fault
             if control.value is None and (control.is_cut_off or not reward.is_cut_off):
-                return broken_contract(f"the verifier leaves no reward, without the candidate too: {control.detail}")
+                if not await _pays_what_is_right(bench, contract, control):
+                    said = f"the verifier leaves no reward, without the candidate too: {control.detail}"
+                    return broken_contract(f"{said}{_ITS_SOLUTION}" if contract.gold else said)
+                writes_for_the_right = reward.ended is not None
     except EnvironmentFailedError as error:
         return broken_contract(str(error))
     observation = f"{candidate.outcome}:{candidate.returncode}:{reward.value}"
@@ -361,6 +371,9 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
         return tampered("reward.txt and reward.json say two things", outcomes=())
     if reward.rewritten:
         return tampered("the reward was written again when the verifier had ended", outcomes=())
+    if writes_for_the_right:
+        detail = f"the verifier writes a reward for what is right alone: {reward.detail}"
+        return failed(Reason.SCORER_REJECTED, detail, observation=observation)
     if reward.value is None:
         detail = f"the candidate breaks the verifier: {reward.detail}"
         return failed(Reason.SCORER_REJECTED, detail, observation=observation, unjudged=True)
@@ -376,6 +389,25 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
         checks_passed=int(passed),
         observations=(observation,),
     )
+
+
+async def _pays_what_is_right(bench: Bench, contract: HarborContract, control: Reward) -> bool:
+    """The verifier works, though it leaves no reward without the candidate (`control`)."""
+    if not contract.gold:
+        ended = control.ended
+        if ended is None or control.is_cut_off:
+            return False
+        said = ended.stdout + b"\n" + ended.stderr
+        return await _looked(contract, is_strict, contract.tests, contract.workdir, ended.returncode, said)
+
+    async def is_paid() -> bool:
+        gold = Candidate(files=contract.gold, entry=SOLUTION_SCRIPT)
+        _, reward = await _run(bench.with_candidate(gold, files=bench.scenario.files), contract, gold)
+        if reward.fault is not None:
+            raise reward.fault
+        return bool(reward.value)
+
+    return await known_of_gold.get(await suite_key(bench, contract, "pays"), is_paid)
 
 
 async def _run(
@@ -1176,7 +1208,7 @@ async def _reward(sandbox: SandboxPort, verified: ExecResult) -> Reward:
     values = [_number(text) for text in texts if text is not None]
     if not values:
         detail = f"test.sh ended with exit code {verified.returncode} and left no reward file"
-        return Reward(None, detail, is_cut_off=verified.returncode in _KILLED)
+        return Reward(None, detail, ended=verified, is_cut_off=verified.returncode in _KILLED)
     if any(value is None for value in values):
         return Reward(None, "the reward file holds no number from 0 to 1, and no mapping with such a `reward`")
     if len(set(values)) > 1:

@@ -31,7 +31,7 @@ _CONFIRMATIONS = 2
 def limits_of(contract: Contract) -> int:
     """How many time limits its candidate has, one after the other: each part of a `weighted` contract has its own, and
     the cases of `stdio` may all be run once more. Asserts may be run in each of their ways, with a gold also with that,
-    and a pass is confirmed; the gold of a `python` contract may be run once."""
+    and a pass is confirmed; the gold of a `python` or `harbor` contract may be run once."""
     if isinstance(contract, WeightedContract):
         return sum(limits_of(part.scoring) for part in contract.parts.values())
     if isinstance(contract, CommandContract) and contract.asserts is not None:
@@ -39,6 +39,8 @@ def limits_of(contract: Contract) -> int:
         with_gold = 2 * ways + _CONFIRMATIONS
         return with_gold if contract.gold else ways if contract.isolate is False or contract.calls else ways + 1
     if isinstance(contract, PythonContract) and contract.gold and contract.run_candidate:
+        return 2
+    if isinstance(contract, HarborContract) and contract.gold:
         return 2
     return 2 if isinstance(contract, StdioContract) else 1
 
@@ -67,7 +69,9 @@ def longest_trusted(contract: Contract) -> float:
     if isinstance(contract, HarborContract):
         from harena.scoring.scorers.harbor import CLEANING_SECONDS
 
-        return _WITH_AND_WITHOUT * (wall_limit(contract.verifier_timeout_seconds) + CLEANING_SECONDS)
+        return (_WITH_AND_WITHOUT + bool(contract.gold)) * (
+            wall_limit(contract.verifier_timeout_seconds) + CLEANING_SECONDS
+        )
     if isinstance(contract, ReferenceContract):
         from harena.scoring.scorers.reference import SOLUTION_SECONDS
 

@@ -23,6 +23,13 @@ _FILE = re.compile(
     r"(?m)(?:^|: )([^\s:]*/[^:\n]*): "
     r"(?:No such file or directory|[Pp]ermission denied|not found|cannot execute|Is a directory|bad interpreter)"
 )
+_SHELLS_FILE = re.compile(
+    r"(?m)^(?:\S+: (?:line )?\d+|(?:\S*/)?(?:sh|bash|dash)): (?:exec: )?([^\s:]*/[^:\n]*): "
+    r"(?:No such file or directory|[Pp]ermission denied|not found|cannot execute|Is a directory|bad interpreter)"
+)
+"""what a shell says of a path that it cannot start, source or read from"""
+_SCRIPT = re.compile(r"(?m)^(?:\S*/)?(?:sh|bash|dash): (?:0: cannot open )?([^\s:/]+): No such file(?: or directory)?$")
+"""what a shell says that is to run a script of this name, in the folder where it is started"""
 _SOURCED = re.compile(r"(?m)(?:^|[;&|({]|\b(?:then|do|else)\b)[ \t]*(?:\.|source)[ \t]+[\"']?([^\s\"';&|)]+)")
 _EVALUATED = re.compile(
     r"(?m)\beval\b|\bBASH_ENV\b|\balias\b"
@@ -35,6 +42,20 @@ _THEIRS = ("/tmp", "/var/tmp", "/dev/shm", "/workspace", "/root", "/home", "/app
 """where candidates write"""
 _WORKSPACE = "/workspace"
 _MOST_SAID = 4096
+NOT_FOUND_CODES = (126, 127)
+"""exit codes of a shell that cannot start a program"""
+
+
+def not_found(errors: str) -> list[str]:
+    """Programs and files of which a shell, or a tool that starts others, says that they are nowhere, or no program.
+
+    >>> not_found("c.sh: line 3: jq: command not found\\n")
+    ['jq']
+    """
+    found = [(match.start(), match[1] or match[2]) for match in _TOOL.finditer(errors)]
+    found += [(match.start(), match[1]) for match in _SHELLS_FILE.finditer(errors)]
+    found += [(match.start(), f"./{match[1]}") for match in _SCRIPT.finditer(errors)]
+    return [name for _, name in sorted(found)]
 
 
 def missing_of_image(said: bytes, text: str, trusted: Iterable[str]) -> str | None:

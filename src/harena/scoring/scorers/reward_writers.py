@@ -184,6 +184,21 @@ def may_end_without(tests: Mapping[str, str]) -> bool:
     return bool(_ENDS_EARLY.search(script)) or not _leaves_one(script)
 
 
+def writes_in_some_cases(tests: Mapping[str, str]) -> bool:
+    """The verifier's texts write a reward, and may come to an end without having done so. Not for an event loop where
+    the texts are long.
+
+    >>> writes_in_some_cases({"test.sh": "if ./check; then echo 1 > /logs/verifier/reward.txt; fi"})
+    True
+    >>> writes_in_some_cases({"test.sh": "./check && r=1\\necho $r > /logs/verifier/reward.txt\\n"})
+    False
+    """
+    script = tests.get(TEST_SCRIPT, "")
+    if not any(_REWARD.search(text) for text in (script, *tests.values())):
+        return False
+    return bool(_ENDS_EARLY.search(script)) or not _leaves_one(script)
+
+
 def _leaves_one(script: str) -> bool:
     """The last line of all does, or each side of the last choice."""
     last = _LAST.search(script)

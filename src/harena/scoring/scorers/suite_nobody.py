@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from harena.core.models import ExecOutcome, ExecRequest
-from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.contracts.contract import CommandContract, HarborContract
 from harena.scoring.digests import digest_of
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
@@ -134,7 +134,7 @@ _nobodies = Remembered()
 _norms = Remembered()
 
 
-async def suite_key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hashable:
+async def suite_key(bench: Bench, contract: CommandContract | HarborContract, *more: Hashable) -> Hashable:
     """What one suite is known by, whoever the candidate is."""
     files = dict(bench.scenario.files)
     named = [contract.fingerprint, files, bench.scenario.candidate.entry]
