@@ -2,7 +2,7 @@
 
 The library's reader takes extended headers of any size into memory, and searches them in quadratic time, in one call
 that no other thread interrupts. Here each one is bounded, and read in linear time; of what they say, names, sizes,
-owners, times and whether the member is sparse are kept, until that member.
+owners, times and where the parts of a sparse member lie are kept, until that member.
 """
 
 from __future__ import annotations
@@ -19,13 +19,20 @@ MOST_EXTENDED_HEADERS = 8
 """number limit before one member; writers have one for all, one of pax, a long name and a long link"""
 MOST_EXTENDED_BYTES_OF_A_MEMBER = 2 * MOST_EXTENDED_BYTES
 _PIECE_BYTES = 1024 * 1024
-_FILES, _FOLDER = (b"0", b"\0", b"7"), b"5"
+MOST_PARTS = 10_000
+"""number limit of the parts between the holes of a sparse file"""
+_FILES, _FOLDER, _SPARSE_FILE = (b"0", b"\0", b"7"), b"5", b"S"
 _PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK = b"x", b"g", b"L", b"K"
 _HARD_LINK, _SYMLINK = b"1", b"2"
 _PATH, _SIZE, _SPARSE, _LINK = b"path", b"size", b"GNU.sparse", b"linkpath"
+_SPARSE_MAJOR, _SPARSE_NAME, _SPARSE_SIZE = b"GNU.sparse.major", b"GNU.sparse.name", b"GNU.sparse.realsize"
+_PARTS_OF_HEADER, _PARTS_OF_BLOCK = (386, 4), (0, 21)
+"""(begin, number) of the parts that a header, and each block behind it, has room for"""
 _USER, _GROUP, _MODIFIED = b"uid", b"gid", b"mtime"
 _MOST_ID = (1 << 32) - 2
 _MOST_DIGITS = 19
+_DIGITS_OF_PARTS = 2 * MOST_PARTS * 12
+"""bytes in which the parts of a sparse file are named by lines, at most"""
 
 
 class TarStreamError(ValueError):
@@ -43,6 +50,10 @@ class TarMember:
     is_file: bool
     is_folder: bool
     """neither = a link, a device, a sparse file or something unknown"""
+    is_sparse: bool = False
+    """a file with holes, as GNU's tar writes it; `read` gives its parts, one after the other"""
+    parts: tuple[tuple[int, int], ...] = ()
+    """(begin, size) of what of a sparse file is there, in order; all else up to `size` is zeros"""
     is_symlink: bool = False
     is_hard_link: bool = False
     link: str = ""
@@ -68,8 +79,8 @@ class TarReader:
         if block is None:
             raise TarStreamError("it is empty")
         while block is not None and any(block):
-            member = self._member(block)
-            self._left, self._padding = member.size, -member.size % BLOCK
+            member, stored = self._member(block)
+            self._left, self._padding = stored, -stored % BLOCK
             yield member
             self._skip()
             block = self._block()
@@ -98,7 +109,8 @@ class TarReader:
         first = self._stream.read(BLOCK)
         return first + self._exactly(BLOCK - len(first)) if first else None
 
-    def _member(self, block: bytes) -> TarMember:
+    def _member(self, block: bytes) -> tuple[TarMember, int]:
+        """(the member, how many bytes of it follow)."""
         long_name: bytes | None = None
         long_link: bytes | None = None
         told = _Told()
@@ -131,9 +143,20 @@ class TarReader:
         link = told.link if told.link is not None else long_link
         if link is None:
             link = block[157:257].partition(b"\0")[0]
+        parts: tuple[tuple[int, int], ...] | None = None
+        stored = size if is_file else 0
+        if kind == _SPARSE_FILE:
+            parts, stored, size = self._parts_of_header(block), size, _number(block[483:495])
+        elif kind in _FILES and told.sparse_major == b"1" and told.sparse_size is not None:
+            parts, stored = self._parts_of_data(size)
+            name, size = told.sparse_name or name, _decimal(told.sparse_size)
+        if parts is not None:
+            _check_parts(parts, stored, size)
         return TarMember(
             name=_text(name).rstrip("/") if is_folder else _text(name),
-            size=size if is_file else 0,
+            size=size if is_file or parts is not None else 0,
+            is_sparse=parts is not None,
+            parts=parts or (),
             mode=_number(block[100:108]) & 0o7777,
             is_file=is_file,
             is_folder=is_folder,
@@ -143,7 +166,37 @@ class TarReader:
             user=_owner(told.user, block[108:116]),
             group=_owner(told.group, block[116:124]),
             modified=_seconds(told.modified) if told.modified is not None else _number_or_0(block[136:148]),
-        )
+        ), stored
+
+    def _parts_of_header(self, block: bytes) -> tuple[tuple[int, int], ...]:
+        """The parts of a sparse file, which a header of GNU's and the blocks behind it name."""
+        (start, count), is_more = _PARTS_OF_HEADER, block[482]
+        parts: list[tuple[int, int]] = []
+        while True:
+            for at in range(start, start + 24 * count, 24):
+                if block[at : at + 12].strip(b"\0 "):
+                    parts.append((_number(block[at : at + 12]), _number(block[at + 12 : at + 24])))
+            if len(parts) > MOST_PARTS:
+                raise TarStreamError(f"a sparse file has more than {MOST_PARTS} parts")
+            if not is_more:
+                return tuple(parts)
+            following = self._block()
+            if following is None:
+                raise TarStreamError("it is cut short")
+            block, (start, count) = following, _PARTS_OF_BLOCK
+            is_more = block[504]
+
+    def _parts_of_data(self, size: int) -> tuple[tuple[tuple[int, int], ...], int]:
+        """(the parts of a sparse file, which its first lines name; how many bytes follow these)."""
+        told = b""
+        numbers: list[bytes] = []
+        while not numbers or len(numbers) <= 2 * _decimal(numbers[0]):
+            if len(told) >= min(size, _DIGITS_OF_PARTS):
+                raise TarStreamError(f"a sparse file has more than {MOST_PARTS} parts, or does not name them all")
+            told += self._exactly(BLOCK)
+            numbers = told.split(b"\n")[:-1]
+        found = [_decimal(number) for number in numbers[1 : 1 + 2 * _decimal(numbers[0])]]
+        return tuple(zip(found[::2], found[1::2], strict=True)), size - len(told)
 
     def _extended(self, size: int) -> bytes:
         self._extended_bytes += size + BLOCK
@@ -163,6 +216,9 @@ class _Told:
     path: bytes | None = None
     size: bytes | None = None
     is_sparse: bool = False
+    sparse_major: bytes | None = None
+    sparse_name: bytes | None = None
+    sparse_size: bytes | None = None
     link: bytes | None = None
     user: bytes | None = None
     group: bytes | None = None
@@ -184,6 +240,23 @@ class _Told:
                 self.modified = value
             elif key.startswith(_SPARSE):
                 self.is_sparse = True
+                if key == _SPARSE_MAJOR:
+                    self.sparse_major = value
+                elif key == _SPARSE_NAME:
+                    self.sparse_name = value
+                elif key == _SPARSE_SIZE:
+                    self.sparse_size = value
+
+
+def _check_parts(parts: tuple[tuple[int, int], ...], stored: int, size: int) -> None:
+    """They lie one after the other within the file, and are what follows. Raises TarStreamError."""
+    end = 0
+    for begin, length in parts:
+        if begin < end or length < 0:
+            raise TarStreamError("the parts of a sparse file do not lie one after the other")
+        end = begin + length
+    if end > size or sum(length for _, length in parts) != stored:
+        raise TarStreamError("the parts of a sparse file are not what follows")
 
 
 def _text(name: bytes) -> str:

@@ -2,9 +2,9 @@
 
     archive.tar     NAME/task.toml  NAME/environment/Dockerfile  NAME/tests/test.sh ...    one folder for each task
 
-An archive comes from elsewhere. Names that climb and devices are refused, sizes are counted before anything is written,
-and a link is made after everything else and only where it stays within its task: nobody who reads the folders can be
-led out of them.
+An archive comes from elsewhere. Names that climb and devices are refused, sizes are counted before anything is written
+(those of holes, too), a hard link leads to a file that the archive had before, and a link is made after everything else
+and only where it stays within its task: nobody who reads the folders can be led out of them.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def unpack_tasks(source: IO[bytes], folder: Path, charge: Callable[[int], object
     many bytes it may take on a disk, with the folders above it, and raises where it may not. Raises ValidationError,
     which names the entry, and OSError; what was written by then stays."""
     links: list[tuple[PurePosixPath, str]] = []
+    led: dict[PurePosixPath, str] = {}
     folders: set[bytes] = set()
     entries = 0
     archive = TarReader(source)
@@ -80,9 +81,15 @@ def unpack_tasks(source: IO[bytes], folder: Path, charge: Callable[[int], object
                 -(-member.size // BLOCK_BYTES) * BLOCK_BYTES
                 + BLOCK_BYTES * (len(folders) - there + (not member.is_folder))
             )
-            if member.is_symlink:
-                _check_link(name, member.link)
-                links.append((name, member.link))
+            if member.is_hard_link:
+                other = _checked_target(member)
+                if other not in led:
+                    _link(folder, name, other)
+                    continue
+            if member.is_symlink or member.is_hard_link:  # one of a link that has two names
+                led[name] = member.link if member.is_symlink else led[other]
+                _check_link(name, led[name])
+                links.append((name, led[name]))
                 if len(links) > _MOST_LINKS:
                     raise ValidationError(f"the task directories have more than {_MOST_LINKS} links", reason=TOO_LARGE)
                 continue
@@ -98,17 +105,27 @@ def unpack_tasks(source: IO[bytes], folder: Path, charge: Callable[[int], object
 
 
 def _checked_name(member: TarMember) -> PurePosixPath:
-    name = PurePosixPath(member.name)
-    if not (member.is_file or member.is_folder or member.is_symlink):
+    if not (member.is_file or member.is_folder or member.is_symlink or member.is_hard_link or member.is_sparse):
         raise ValidationError(
             f"{member.name!r:.200} of the task directories is neither a file, a directory nor a link: leave it out"
         )
-    if "\0" in member.name or name.is_absolute() or ".." in name.parts or not name.parts:
-        raise ValidationError(f"{member.name!r:.200} is a name that could lie outside of the task directories")
+    return _checked_path(member.name)
+
+
+def _checked_target(member: TarMember) -> PurePosixPath:
+    if not member.link:
+        raise ValidationError(f"{member.name!r:.200} of the task directories is a hard link to nothing: leave it out")
+    return _checked_path(member.link)
+
+
+def _checked_path(written: str) -> PurePosixPath:
+    name = PurePosixPath(written)
+    if "\0" in written or name.is_absolute() or ".." in name.parts or not name.parts:
+        raise ValidationError(f"{written!r:.200} is a name that could lie outside of the task directories")
     sizes = [len(os.fsencode(part)) for part in name.parts]
     if len(sizes) > MOST_DEPTH or max(sizes) > _MOST_PART or sum(sizes) + len(sizes) > _MOST_PATH:
         raise ValidationError(
-            f"{member.name!r:.200} is a path of more than {MOST_DEPTH} parts, {_MOST_PART} bytes in one or "
+            f"{written!r:.200} is a path of more than {MOST_DEPTH} parts, {_MOST_PART} bytes in one or "
             f"{_MOST_PATH} in all: shorten it"
         )
     return name
@@ -143,6 +160,17 @@ def _check_link(name: PurePosixPath, target: str) -> None:
         )
 
 
+def _link(folder: Path, name: PurePosixPath, target: PurePosixPath) -> None:
+    """A second name of a file that is there; no link lies among these files yet."""
+    if not (folder / target).is_file():
+        raise ValidationError(
+            f"{str(name)!r:.200} is a hard link to {str(target)!r:.200}, which is no file before it in the archive: "
+            "put the file itself there"
+        )
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).hardlink_to(folder / target)
+
+
 def _write(archive: TarReader, member: TarMember, folder: Path, name: PurePosixPath) -> None:
     target = folder / name
     if member.is_folder:
@@ -151,6 +179,12 @@ def _write(archive: TarReader, member: TarMember, folder: Path, name: PurePosixP
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("xb") as out:
+        for begin, left in member.parts:
+            out.seek(begin)
+            while left and (piece := archive.read(min(left, PIECE_BYTES))):
+                out.write(piece)
+                left -= len(piece)
         while piece := archive.read(PIECE_BYTES):
             out.write(piece)
+        out.truncate(member.size)
         os.fchmod(out.fileno(), member.mode & 0o777 | 0o600)

@@ -132,3 +132,59 @@ def test_folders_above_a_file_are_counted(tmp_path: Path) -> None:
     deep += [("t/0/d", None), ("t/e/f", None)]
     unpack_tasks(archive(*deep), tmp_path, charged.append)
     assert sum(charged) == 4096 * sum(1 for _ in tmp_path.rglob("*"))
+
+
+def hard_link(name: str, target: str) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname = tarfile.LNKTYPE, target
+    return member
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("t/none", "no file before it"),
+        ("t", "no file before it"),
+        ("/etc/passwd", "outside of the task directories"),
+        ("../passwd", "outside of the task directories"),
+        ("t/d/l/passwd", "no file before it"),
+        ("", "a hard link to nothing"),
+    ],
+)
+def test_a_hard_link_leads_to_a_file_of_the_archive(tmp_path: Path, target: str, says: str) -> None:
+    (tmp_path / "passwd").write_text("of another")
+    place = tmp_path / "place"
+    place.mkdir()
+    packed = archive(("t/a", b"1"), ("t/d/l", ".."))
+    with tarfile.open(fileobj=packed, mode="a") as tar:
+        tar.addfile(hard_link("t/x", target))
+    packed.seek(0)
+    with pytest.raises(ValidationError, match=says):
+        unpack_tasks(packed, place, lambda _: None)
+
+
+def sparse(records: dict[str, str], content: bytes) -> io.BytesIO:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        member = tarfile.TarInfo("t/x")
+        member.size, member.pax_headers = len(content), {f"GNU.sparse.{name}": value for name, value in records.items()}
+        tar.addfile(member, io.BytesIO(content))
+    out.seek(0)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"1\n0\n1\n".ljust(512, b"\0") + b"xx", "not what follows"),
+        (b"1\n9\n4\n".ljust(512, b"\0") + b"xxxx", "not what follows"),
+        (b"2\n4\n1\n0\n1\n".ljust(512, b"\0") + b"xx", "one after the other"),
+        (b"5\n4\n1\n".ljust(512, b"\0"), "does not name them all"),
+        (b"9" * 600_000, "does not name them all"),
+        (b"x\n".ljust(512, b"\0"), "no number"),
+    ],
+)
+def test_parts_that_are_none_are_refused(tmp_path: Path, content: bytes, says: str) -> None:
+    packed = sparse({"major": "1", "minor": "0", "name": "t/x", "realsize": "10"}, content)
+    with pytest.raises(ValidationError, match=says):
+        unpack_tasks(packed, tmp_path, lambda _: None)
