@@ -71,3 +71,38 @@ async def test_a_solution_that_is_paid_shows_that_a_verifier_works(source: Sourc
     assert (known.score, known.validity) == (0.0, Validity.VALID), known.detail
     unknown = await verified(source, WRONG, tests)
     assert (unknown.score, unknown.validity) == (None, Validity.INVALID), unknown.detail
+
+
+UVX = (
+    "curl -LsSf https://astral.sh/uv/install.sh | sh\nsource $HOME/.local/bin/env\nuvx pytest /tests/test_o.py -rA\n"
+    f"if [ $? -eq 0 ]; then echo 1 > {REWARD}; else echo 0 > {REWARD}; fi\n"
+)
+LACKS: dict[str, dict[str, str]] = {
+    "uvx": {"test.sh": UVX, "test_o.py": TEST},
+    "a module": {
+        "test.sh": f"r=0; python3 -m pytest_asyncio.none /tests/test_o.py && r=1; echo $r > {REWARD}\n",
+        "test_o.py": TEST,
+    },
+    "its own script": {"test.sh": f"if bash /tests/none.sh; then echo 1; else echo 0; fi > {REWARD}\n"},
+    "a word of shell": {"test.sh": f"echo 0 > {REWARD}\nif grep -qx 42 /app/out.txt; then echo 1 > {REWARD}\n"},
+}
+
+
+@pytest.mark.parametrize("name", LACKS)
+async def test_nobody_is_wrong_where_a_verifier_lacks_what_it_judges_with(source: Source, name: str) -> None:
+    """Right answers had a valid 0: what Harbor's own template does without a network."""
+    for who in (RIGHT, WRONG):
+        result = await verified(source, who, LACKS[name], gold=RIGHT)
+        assert (result.score, result.validity) == (None, Validity.INVALID), result.detail
+        assert "the gold solution, too" in result.detail
+
+
+async def test_who_says_that_a_tool_is_missing_is_not_excused(source: Source) -> None:
+    """Nor is anybody where the verifier goes on without it."""
+    tests = {"test.sh": UVX.replace("-rA", "|| (cd /tests && python3 -m unittest test_o)"), "test_o.py": TEST}
+    right = await verified(source, RIGHT, tests, gold=RIGHT)
+    assert (right.score, right.validity) == (1.0, Validity.VALID), right.detail
+    says = {"test.sh": f"if bash /app/run.sh | grep -qx 42; then echo 1; else echo 0; fi > {REWARD}\n"}
+    for script, files in ((WRONG, tests), ("echo 'echo bash: uvx: command not found >&2' > run.sh\n", says)):
+        wrong = await verified(source, script, files, gold=RIGHT)
+        assert (wrong.score, wrong.validity) == (0.0, Validity.VALID), wrong.detail

@@ -61,10 +61,12 @@ def read_task_yaml(folder: Path) -> Task:
     tests, binary_tests = files_of(folder, "tests") if (folder / "tests").is_dir() else ({}, {})
     if TEST_SCRIPT in tests or _RUN_TESTS in tests:
         raise FieldError("", f"tests/ may not hold {TEST_SCRIPT} or {_RUN_TESTS}, whose places are taken")
+    solution = _solution(folder)
     contract: HarborContract = made(
         HarborContract,
         "",
         type="harbor",
+        gold={} if solution is None else {SOLUTION_ENTRY: solution},
         workdir=container.workdir or "/app",
         in_workdir_of_image=container.workdir is None,
         env={"TEST_DIR": "/tests", **container.environment},
@@ -96,7 +98,7 @@ def read_task_yaml(folder: Path) -> Task:
         id=folder.resolve().name,
         statement=instruction.replace("\r\n", "\n"),
         contract=contract,
-        solution=_solution(folder),
+        solution=solution,
         idle=IDLE_SCRIPT,
         entry=SOLUTION_ENTRY,
         note="the verifier runs in what the candidate left",

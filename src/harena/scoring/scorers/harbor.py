@@ -89,7 +89,7 @@ from harena.scoring.scorers.start_up_files import (
     programs_on_path,
     remove_hiding_programs,
 )
-from harena.scoring.scorers.strict_verifiers import is_strict
+from harena.scoring.scorers.strict_verifiers import is_strict, lacking
 from harena.scoring.scorers.suite_nobody import suite_key
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.verifier_changes import (
@@ -310,7 +310,7 @@ class Reward:
     detail: str = ""
     """why there is no value"""
     ended: ExecResult | None = None
-    """how `test.sh` came to its end, where it left no file"""
+    """how `test.sh` came to its end by itself, where it left no file, or a reward"""
     is_cut_off: bool = False
     """a signal, or its time, has ended `test.sh` or what it has stopped for"""
     disagrees: bool = False
@@ -364,6 +364,11 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
                     said = f"the verifier leaves no reward, without the candidate too: {control.detail}"
                     return broken_contract(f"{said}{_ITS_SOLUTION}" if contract.gold else said)
                 writes_for_the_right = reward.ended is not None
+        if reward.value == 0 and contract.gold and reward.ended is not None:
+            printed = reward.ended.stdout + b"\n" + reward.ended.stderr
+            lacks = await _looked(contract, lacking, contract.tests, contract.workdir, printed)
+            if lacks and not await _pays_what_is_right(bench, contract, reward):
+                return broken_contract(f"the verifier's reward is 0 for the gold solution, too: {one_line(lacks, 200)}")
     except EnvironmentFailedError as error:
         return broken_contract(str(error))
     observation = f"{candidate.outcome}:{candidate.returncode}:{reward.value}"
@@ -1213,7 +1218,7 @@ async def _reward(sandbox: SandboxPort, verified: ExecResult) -> Reward:
         return Reward(None, "the reward file holds no number from 0 to 1, and no mapping with such a `reward`")
     if len(set(values)) > 1:
         return Reward(None, disagrees=True)
-    return Reward(values[0])
+    return Reward(values[0], ended=verified)
 
 
 async def _text(sandbox: SandboxPort, path: str) -> str | None:

@@ -5,6 +5,9 @@ broken one lacks a program, or has a mistake: nobody can be right. Both end alik
 The task's own solution tells them apart. Where none is known, a verifier is strict if its texts show that a reward is
 written in some cases only, and if its run without a candidate says of nothing of its own that it is missing or wrong.
 One that brings packages is not told apart so: what fails without a network may say nothing at all.
+
+A verifier that writes a 0 whoever comes, since a tool of its own is missing, is broken, too. The solution tells that,
+asked where a run says that something is missing.
 """
 
 from __future__ import annotations
@@ -47,18 +50,33 @@ def is_strict(tests: Mapping[str, str], workdir: str, returncode: int | None, sa
     """
     if not writes_in_some_cases(tests) or any(_BRINGS.search(text) for text in tests.values()):
         return False
+    if returncode in NOT_FOUND_CODES and not not_found(said[-_MOST_SAID:].decode("utf-8", "replace")):
+        return False
+    return not lacking(tests, workdir, said)
+
+
+def lacking(tests: Mapping[str, str], workdir: str, said: bytes) -> str:
+    """What a verifier of these files says that it has not, or that is wrong with a file of its own; empty = nothing.
+    Not for an event loop where the texts are long.
+
+    >>> lacking({"test.sh": "uvx pytest /tests"}, "/app", b"/tests/test.sh: line 1: uvx: command not found\\n")
+    'uvx: not found'
+    >>> lacking({"test.sh": "./main"}, "/app", b"/tests/test.sh: line 1: ./main: No such file or directory\\n")
+    ''
+    """
     told = said[-_MOST_SAID:].decode("utf-8", "replace")
-    missing = not_found(told)
-    if returncode in NOT_FOUND_CODES and not missing:
-        return False
     has_path = any(_PATH.search(text) for text in tests.values())
-    if not all(_is_theirs(name, workdir, has_path=has_path) for name in missing):
-        return False
-    if _SHELL.search(told) or any(_is_of_image(found[1] or found[2]) for found in _MODULE.finditer(told)):
-        return False
+    missing = [name for name in not_found(told) if not _is_theirs(name, workdir, has_path=has_path)]
+    if missing:
+        return f"{missing[-1]}: not found"
+    if (mistake := _SHELL.search(told)) is not None:
+        return mistake[0]
+    modules = [found for found in _MODULE.finditer(told) if _is_of_image(found[1] or found[2])]
+    if modules:
+        return modules[-1][0]
     own = {posixpath.basename(path) for path in tests}
-    mistakes = [found[1] for pattern in (_TRACE, _SHORT_TRACE) for found in pattern.finditer(told)]
-    return not any(posixpath.basename(path) in own for path in mistakes)
+    mistakes = [found for pattern in (_TRACE, _SHORT_TRACE) for found in pattern.finditer(told)]
+    return next((f"a mistake in {found[1]}" for found in mistakes if posixpath.basename(found[1]) in own), "")
 
 
 def _is_theirs(program: str, workdir: str, *, has_path: bool) -> bool:
