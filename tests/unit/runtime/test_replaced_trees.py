@@ -163,6 +163,7 @@ def test_a_file_that_is_what_comes_stays_untouched(tmp_path: Path) -> None:
             (folder / name).write_text("x" * 600_000)
             os.utime(folder / name, (1_000_000_000.1, 1_000_000_000.1))
         (folder / "link").symlink_to("same")
+        os.utime(folder / "link", (1_000_000_000.1, 1_000_000_000.1), follow_symlinks=False)
         (folder / "other").symlink_to("same" if folder == ours else "text")
     (ours / "gone").write_text("x")
     (ours / "sub").chmod(0o500)
@@ -287,3 +288,59 @@ def test_only_what_is_the_same_adopts_a_time(tmp_path: Path) -> None:
     times = {path.name: path.stat().st_mtime == 1_000_000_000 for path in ours.iterdir()}
     assert times == {"same": True, "text": False, "mode": False, "link": False}
     assert (outside / "same").stat().st_mtime != 1_000_000_000
+
+
+def test_times_are_kept_to_the_nanosecond(tmp_path: Path) -> None:
+    """Of use and of change, of links too, which lose neither their own nor that of what they lead to."""
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    (theirs / "folder").mkdir(parents=True)
+    (theirs / "file").write_text("text")
+    (theirs / "old").write_text("old")
+    (theirs / "link").symlink_to("file")
+    with (theirs / "holes").open("wb") as file:
+        file.truncate(4 << 20)
+    times = {
+        "file": (1_041_379_200_000_000_007, 981_173_106_789_012_345),
+        "old": (-1_000_000_001, -5_000_000_003),
+        "link": (1_041_379_200_123_456_789, 1_009_843_200_000_000_001),
+        "holes": (1_041_379_200_000_000_001, 1_009_843_200_999_999_999),
+        "folder": (1_041_379_200_000_000_011, 1_009_843_200_555_555_555),
+    }
+    for name, each in times.items():
+        os.utime(theirs / name, ns=each, follow_symlinks=False)
+    stream = operated("pack", str(theirs), True)[1]
+    for _ in range(2):
+        assert operated("replace_tree", str(ours), (), given=stream)[0] == ["ok"]
+        for name, (used, changed) in times.items():
+            about = (ours / name).lstat()
+            assert (name, about.st_mtime_ns) == (name, changed)
+            assert name == "folder" or about.st_atime_ns >= used
+    (ours / "file").unlink()
+    assert operated("replace_tree", str(ours), (), given=stream)[0] == ["ok"]
+    assert (ours / "file").stat().st_atime_ns == times["file"][0]
+
+
+def test_a_link_that_is_the_same_adopts_a_time(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    for folder, target in ((theirs, "a"), (ours, "b")):
+        folder.mkdir()
+        (folder / "same").symlink_to("nowhere")
+        (folder / "other").symlink_to(target)
+    for name in ("same", "other"):
+        os.utime(theirs / name, ns=(10**18, 10**18 + 1), follow_symlinks=False)
+    assert operated("adopt_times", str(ours), given=operated("pack", str(theirs), True)[1])[0] == ["ok"]
+    assert {name: (ours / name).lstat().st_mtime_ns == 10**18 + 1 for name in ("same", "other")} == {
+        "same": True,
+        "other": False,
+    }
+
+
+@pytest.mark.parametrize("times", ["", "1", "1 2 3", "x 1", "9" * 5000 + " 1", "1.5 2"])
+def test_times_that_are_none_are_refused(tmp_path: Path, times: str) -> None:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as out:
+        member = tarfile.TarInfo("file")
+        member.size, member.pax_headers = 1, {"HARENA.times": times}
+        out.addfile(member, io.BytesIO(b"x"))
+    told, _ = operated("replace_tree", str(tmp_path / "ours"), (), given=made.getvalue())
+    assert told[0] == "error"

@@ -30,6 +30,7 @@ _GATHERED_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 18
 _LEAST_HOLE_BYTES, _MOST_PARTS = 1 << 20, 20_000  # a file with smaller holes, or more parts, is packed as it reads
 _PARTS = "HARENA.parts"  # name of the header that says where the parts of a file with holes are
+_TIMES = "HARENA.times"  # name of the header with the times of last use and last change, in nanoseconds
 _SAME_TIME_SECONDS = 1e-6  # a time that was a float on its way may have lost a nanosecond
 _LEFT_OUT = (
     errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO,  # gone, or another thing than what was listed
@@ -218,7 +219,7 @@ class _Archive:
     """A tar archive on its way into a pipe: headers and small files are gathered, large files go in parts.
 
     `file_systems` are the devices that it keeps to; with none of them it enters whatever is mounted. `with_links`:
-    symbolic links are in it, too, times have fractions of seconds, and what its owner has closed is opened for it.
+    symbolic links are in it, too, times are whole, and what its owner has closed is opened for it.
     """
 
     def __init__(self, descriptor: int, file_systems: tuple[int, ...], *, with_links: bool = False) -> None:
@@ -331,9 +332,11 @@ class _Archive:
         member.type, member.size, member.mode = kind, size, stat.S_IMODE(about.st_mode)
         member.uid, member.gid, member.mtime = about.st_uid, about.st_gid, int(about.st_mtime)
         if self._with_links:
-            member.mtime = about.st_mtime
-        if parts is not None:  # tarfile reads the formats of GNU tar where it may seek only
-            member.pax_headers = {_PARTS: ",".join("%d,%d" % part for part in parts)}
+            member.mtime = about.st_mtime  # a float, which has lost some nanoseconds
+            headers = {_TIMES: "%d %d" % (about.st_atime_ns, about.st_mtime_ns)}
+            if parts is not None:  # tarfile reads the formats of GNU tar where it may seek only
+                headers[_PARTS] = ",".join("%d,%d" % part for part in parts)
+            member.pax_headers = headers
         return member.tobuf(encoding="utf-8", errors="surrogateescape")
 
     def _copy(self, name: str, descriptor: int, size: int) -> None:
@@ -479,7 +482,8 @@ def _unpack_file(content: IO[bytes], folder: int, name: str, mode: int, modified
         flags |= os.O_TRUNC  # something is mounted there, which no program can do
     if not flags & os.O_TRUNC:
         flags |= os.O_CREAT | os.O_EXCL
-    _write_into(os.open(name, flags, 0o600, dir_fd=folder), content, mode, modified)
+    times = (int(modified) * 10**9, int(modified) * 10**9)
+    _write_into(os.open(name, flags, 0o600, dir_fd=folder), content, mode, times)
 
 
 def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str]:
@@ -488,7 +492,7 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
     links.make_folders(path)
     _go_into(path, READ | WRITE | SEARCH)
     top = os.getcwd()
-    folders: list[tuple[str, int, float, tuple[int, int]]] = []
+    folders: list[tuple[str, int, tuple[int, int], tuple[int, int]]] = []
     seen: set[str] = set()
     above_kept = {folder for keep in kept for folder in _folders_above(keep)}
     for name, member, archive in _members(extra, kept):
@@ -499,7 +503,7 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
         above = os.path.dirname(target)
         if name != "." and os.path.realpath(above) != above:
             raise OSError(errno.EINVAL, "%s: lies behind a link" % member.name)
-        owner, mode = (member.uid, member.gid), member.mode & 0o7777
+        owner, mode, times = (member.uid, member.gid), member.mode & 0o7777, _times_of(member)
         holds_kept = name == "." or name in above_kept
         if member.isdir():
             _make_way(target, stat.S_IFDIR, owner, holds_kept)
@@ -507,13 +511,15 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
                 _as_owner(owner, target, os.mkdir, target, 0o700)
             elif os.stat(target).st_mode & 0o700 != 0o700:
                 _as_owner(owner, target, os.chmod, target, 0o700)
-            folders.append((target, mode, member.mtime, owner))
+            folders.append((target, mode, times, owner))
         elif member.issym():
             _make_way(target, stat.S_IFLNK, owner, holds_kept)
             if os.path.islink(target) and os.readlink(target) != member.linkname:
                 os.unlink(target)
             if not os.path.islink(target):
                 _as_owner(owner, target, os.symlink, member.linkname, target)
+            if os.lstat(target).st_mtime_ns != times[1]:
+                _as_owner(owner, target, _set_time, target, times)
         elif member.isreg():
             _make_way(target, stat.S_IFREG, owner, holds_kept)
             content = _content_of(member, archive)
@@ -521,33 +527,38 @@ def _replace_tree(extra: int, path: str, kept: tuple[str, ...] = ()) -> list[str
             if parts is not None:
                 if os.path.lexists(target):
                     os.unlink(target)
-                _as_owner(owner, target, _write_parts, content, parts, target, mode, member.mtime)
+                _as_owner(owner, target, _write_parts, content, parts, target, mode, times)
                 continue
             before = _opened_if(target, member.size, mode)
             try:
-                is_new = before is None or abs(os.fstat(before).st_mtime - member.mtime) > _SAME_TIME_SECONDS
+                is_new = before is None or _is_other_time(os.fstat(before), member)
                 alike, part = _read_alike(None if is_new else before, content)
                 if is_new or part or alike != member.size:
                     if os.path.lexists(target):
                         os.unlink(target)
                     given = (before, alike, part, content)
-                    _as_owner(owner, target, _write_member, given, target, mode, member.mtime)
+                    _as_owner(owner, target, _write_member, given, target, mode, times)
             finally:
                 if before is not None:
                     os.close(before)
     _clear(top, "", frozenset(kept), above_kept | seen, seen)
-    for target, mode, modified, owner in reversed(folders):
-        _as_owner(owner, target, _finish_folder, target, mode, modified)
+    for target, mode, times, owner in reversed(folders):
+        _as_owner(owner, target, _finish_folder, target, mode, times)
     return []
 
 
 def _adopt_times(extra: int, path: str) -> list[str]:
-    """Files below a folder that are what a tar stream says but for their time get that, too. No link is followed."""
+    """Files and links below a folder that are what a tar stream says but for their time get that, too. No link is
+    followed."""
     _go_into(path, READ | WRITE | SEARCH)
     top = os.getcwd()
     for name, member, archive in _members(extra, ()):
         target = os.path.join(top, name)
         above = os.path.dirname(target)
+        if member.issym() and os.path.realpath(above) == above and _is_link_to(target, member):
+            if _is_other_time(os.lstat(target), member):
+                _as_owner((member.uid, member.gid), target, _set_time, target, _times_of(member))
+            continue
         if not member.isreg() or _PARTS in member.pax_headers or os.path.realpath(above) != above:
             continue
         before = _opened_if(target, member.size, member.mode & 0o7777)
@@ -555,11 +566,10 @@ def _adopt_times(extra: int, path: str) -> list[str]:
             continue
         try:
             about = os.fstat(before)
-            is_other = abs(about.st_mtime - member.mtime) > _SAME_TIME_SECONDS
-            if is_other and (about.st_uid, about.st_gid) == (member.uid, member.gid):
+            if _is_other_time(about, member) and (about.st_uid, about.st_gid) == (member.uid, member.gid):
                 alike, part = _read_alike(before, _content_of(member, archive))
                 if alike == member.size and not part:
-                    _as_owner((member.uid, member.gid), target, _set_time, before, member.mtime)
+                    _as_owner((member.uid, member.gid), target, _set_time, before, _times_of(member))
         finally:
             os.close(before)
     return []
@@ -665,19 +675,49 @@ def _as_owner(owner: tuple[int, int], target: str, work: Callable[..., None], *a
                 raise
 
 
-def _finish_folder(target: str, mode: int, modified: float) -> None:
-    os.chmod(target, mode)
-    _set_time(target, modified)
-
-
-def _set_time(place: int | str, modified: float) -> None:
+def _times_of(member: tarfile.TarInfo) -> tuple[int, int]:
+    """(last use, last change) in nanoseconds. Raises OSError."""
+    told = member.pax_headers.get(_TIMES)
     try:
-        os.utime(place, (modified, modified))
+        if told is not None:
+            used, changed = told.split(" ")
+            return int(used), int(changed)
+        return int(member.mtime * 10**9), int(member.mtime * 10**9)
+    except (ValueError, OverflowError):
+        raise OSError(errno.EINVAL, "%s: has no time that could be one" % member.name) from None
+
+
+def _is_other_time(about: os.stat_result, member: tarfile.TarInfo) -> bool:
+    if _TIMES in member.pax_headers:
+        return about.st_mtime_ns != _times_of(member)[1]
+    return abs(about.st_mtime - member.mtime) > _SAME_TIME_SECONDS
+
+
+def _is_link_to(target: str, member: tarfile.TarInfo) -> bool:
+    """There is such a link of the same owner."""
+    if not os.path.islink(target) or os.readlink(target) != member.linkname:
+        return False
+    about = os.lstat(target)
+    return (about.st_uid, about.st_gid) == (member.uid, member.gid)
+
+
+def _finish_folder(target: str, mode: int, times: tuple[int, int]) -> None:
+    os.chmod(target, mode)
+    _set_time(target, times)
+
+
+def _set_time(place: int | str, times: tuple[int, int]) -> None:
+    """Set the times of a file, a folder or a link itself."""
+    try:
+        if isinstance(place, int):
+            os.utime(place, ns=times)
+        else:
+            os.utime(place, ns=times, follow_symlinks=False)
     except (ValueError, OverflowError):  # no file system has such a time
         return
 
 
-def _write_into(descriptor: int, content: IO[bytes], mode: int, modified: float) -> None:
+def _write_into(descriptor: int, content: IO[bytes], mode: int, times: tuple[int, int]) -> None:
     """Fill a new file, and close it."""
     try:
         part = content.read(_COPIED_BYTES)
@@ -685,12 +725,14 @@ def _write_into(descriptor: int, content: IO[bytes], mode: int, modified: float)
             _write_all(descriptor, part)
             part = content.read(_COPIED_BYTES)
         os.fchmod(descriptor, mode)
-        _set_time(descriptor, modified)
+        _set_time(descriptor, times)
     finally:
         os.close(descriptor)
 
 
-def _write_member(given: tuple[int | None, int, bytes, IO[bytes]], target: str, mode: int, modified: float) -> None:
+def _write_member(
+    given: tuple[int | None, int, bytes, IO[bytes]], target: str, mode: int, times: tuple[int, int]
+) -> None:
     """`given`: a file, how much of its begin is the new one's, what follows, and where the rest is read."""
     before, alike, part, content = given
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -704,12 +746,14 @@ def _write_member(given: tuple[int | None, int, bytes, IO[bytes]], target: str, 
             _write_all(descriptor, part)
             part = content.read(_COPIED_BYTES)
         os.fchmod(descriptor, mode)
-        _set_time(descriptor, modified)
+        _set_time(descriptor, times)
     finally:
         os.close(descriptor)
 
 
-def _write_parts(content: IO[bytes], parts: list[tuple[int, int]], target: str, mode: int, modified: float) -> None:
+def _write_parts(
+    content: IO[bytes], parts: list[tuple[int, int]], target: str, mode: int, times: tuple[int, int]
+) -> None:
     """Write a file with holes."""
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
@@ -723,7 +767,7 @@ def _write_parts(content: IO[bytes], parts: list[tuple[int, int]], target: str, 
                 _write_all(descriptor, part)
                 length -= len(part)
         os.fchmod(descriptor, mode)
-        _set_time(descriptor, modified)
+        _set_time(descriptor, times)
     finally:
         os.close(descriptor)
 
