@@ -29,6 +29,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import FileWatch, ReadWatch, SandboxPort, WatchesFiles
 from harena.core.results import Reason, Trust, Validity
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.contracts.harbor import TEST_SCRIPT
 from harena.scoring.guest import arrays as guest_arrays
 from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserts as guest_asserts
@@ -73,6 +74,7 @@ from harena.scoring.scorers.gold_runs import known_by_gold
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
+from harena.scoring.scorers.result_files import unwritten, written_by_python
 from harena.scoring.scorers.start_up_files import (
     first_module_of,
     guard,
@@ -95,6 +97,7 @@ from harena.scoring.scorers.trusted_suite import (
     taking_part,
     without_its_folder,
 )
+from harena.scoring.scorers.verifier_ground import written_paths
 from harena.scoring.scorers.watched_files import content_of, folders_above
 from harena.scoring.slices import SLICE, aside, last_line, size_of
 from harena.scoring.verdict import (
@@ -165,6 +168,8 @@ class _Ran:
     """what the trusted part wrote may be missing, and two empty files are alike"""
     took: bool = False
     """asserts have passed, and what the candidate has taken of them is all that is held against it"""
+    prepared: tuple[str, ...] = ()
+    """files of the candidate's in the place of what the trusted part makes, and which it has not written"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,10 @@ class _Guarded:
     """other processes are hidden from the candidate, because the command gives the word of its proof away"""
     changeable: frozenset[str] = frozenset()
     """paths of the contract's files that the candidate may change"""
+    results: tuple[str, ...] = ()
+    """files of the candidate's that the command's own Python writes"""
+    packages: tuple[str, ...] = ()
+    """files of the candidate's in a package by whose name the command's shell writes a module"""
 
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
@@ -240,6 +249,9 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
     kept = await taking_part(bench, contract)
     files = overlaid(kept, bench.scenario.files)
     ran = await _run(bench, contract, files)
+    if ran.prepared:  # the command makes them itself, or takes what was prepared for its own
+        files = {path: text for path, text in files.items() if path not in ran.prepared}
+        ran = await _run(bench, contract, files)
     result = ran.result
     verdict = _verdict(result, ran.proven)
     if verdict.validity is Validity.SUSPECT and ran.took:
@@ -426,10 +438,16 @@ async def _run(
             made = await steering_settings(sandbox, contract.files, argv, environment, guarded.path)
             settings = made[0] if made else None
             programs = await _hiding_programs(sandbox, contract, environment)
+        prepared: tuple[str, ...] = ()
         if has_passed and contract.command is not None:
             disk_is_full = await _is_full(sandbox)
+            prepared = guarded.packages
+            if guarded.results:
+                paths = [f"{WORKSPACE}/{path}" for path in guarded.results]
+                kept = await unwritten(sandbox, paths, guarded.path, 0.0)
+                prepared += tuple(path.removeprefix(f"{WORKSPACE}/") for path in kept)
     ours = frozenset(path for path in unread if f"{WORKSPACE}/{path}" in left)
-    return _Ran(result, proven, changed, events, ours, settings, programs, disk_is_full, took)
+    return _Ran(result, proven, changed, events, ours, settings, programs, disk_is_full, took, prepared)
 
 
 async def _hiding_programs(
@@ -489,7 +507,25 @@ def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
     changeable = NamePatterns(contract.changeable)
     may_change = frozenset(path for path in contract.files if changeable.matches(path))
     first = first_module_of(path, environment, [*contract.files.values(), *contract.command])
-    return _Guarded(environment, texts, path, source, first, argv, hides, may_change)
+    results, packages = _made_by_command(contract, files)
+    return _Guarded(environment, texts, path, source, first, argv, hides, may_change, results, packages)
+
+
+def _made_by_command(contract: CommandContract, files: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Files of the candidate's (that its own Python writes, in a package by whose name its shell writes a module)."""
+    theirs = [path for path in files if path not in contract.files]
+    programs = [path for path in contract.files if path.endswith((".py", ".sh", ".bash"))]
+    if not theirs or not (programs or contract.command):
+        return (), ()
+    texts = {path: contract.files[path] for path in programs} | {TEST_SCRIPT: "\n".join(contract.command or ())}
+    results = {path.removeprefix(f"{WORKSPACE}/") for path in written_by_python(texts, WORKSPACE)}
+    written = written_paths(texts, WORKSPACE, places=(f"{WORKSPACE}/",))
+    modules = {f"{path.removeprefix(f'{WORKSPACE}/').removesuffix('.py')}/" for path in written if path.endswith(".py")}
+    packages = {module for module in modules if f"{module}__init__.py" in files}
+    return (
+        tuple(path for path in theirs if path in results),
+        tuple(path for path in theirs if any(path.startswith(package) for package in packages)),
+    )
 
 
 def holds_at_end_of_line(text: bytes, line: bytes) -> bool:
