@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from battery_world import Source
 from image_tasks import RULE, ImageTask, attacked, image_source, judged, scenario_of
 
 from harena.core.results import Reason, Validity
+from harena.scoring.scenario import Candidate
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -336,6 +338,37 @@ async def test_a_task_in_an_image_with_a_user_runs_as_that_user(source: Source, 
         assert (who, result.score, result.validity) == (who, score, Validity.VALID), result.detail
     liar = "echo 1000 > made; chmod 600 made; echo 'echo 1 > /logs/verifier/reward.txt; exit 0' > ~/.bashrc\n"
     assert (await attacked(source, folder, liar + "ln -s /logs/verifier/reward.txt x; rm -rf ~/.cache\n")).score == 0.0
+
+
+SECRETS = (
+    "mkdir -p /srv/open /srv/closed && echo HX7F | tee /srv/open/flag /srv/closed/flag > /dev/null",
+    "chmod 600 /srv/open/flag && chmod 700 /srv/closed && echo 1 > /srv/open/all && chmod 755 /srv/open",
+)
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of several users are made")
+async def test_a_verifier_reads_nothing_for_a_candidate_that_may_not(source: Source, tmp_path: Path) -> None:
+    """A link to what is root's was followed by a verifier that is root, and paid."""
+    task = ImageTask(
+        image=OWNED.image,
+        toml='[verifier]\nuser = "root"\n',
+        verifier=f"cmp -s /home/app/work/flag /tests/flag && ok=1{RULE}",
+        solution="true\n",
+        files={"tests/flag": "HX7F\n"},
+    )
+    honest = scenario_of(task.written(tmp_path / "task"), "nop")
+    scoring = honest.scoring.model_copy(update={"environment_commands": SECRETS})
+    for script, score in {
+        "ln -s /srv/open/flag flag": 0.0,
+        "ln -s /srv/closed/flag flag": 0.0,
+        "ln -s ../../../srv/closed/flag flag": 0.0,
+        "echo HX7F > own; ln -s own flag": 1.0,
+        "echo HX7F > flag; ln -s /srv/open/all other; ln -s /nowhere/x third": 1.0,
+    }.items():
+        candidate = Candidate(files={"solve.sh": f"mkdir -p ~/work; cd ~/work; {script}\n"}, entry="solve.sh")
+        result = await judged(source, replace(honest, candidate=candidate, expected=None, scoring=scoring))
+        assert (script, result.score, result.validity) == (script, score, Validity.VALID), result.detail
 
 
 @pytest.mark.root

@@ -588,7 +588,7 @@ async def ground_of(
     reals = {contract.workdir: (real[:1] or [contract.workdir])[0], "/app": (real[1:2] or ["/app"])[0]}
     emptied = tuple(real[2:]) or own.emptied
     left, steering = (
-        await _left(sandbox, emptied, looked, all_links=all_links),
+        await _left(sandbox, contract, emptied, looked, all_links=all_links),
         await _steering(sandbox, contract, looked),
     )
     targets: list[str] = []
@@ -697,10 +697,19 @@ async def _originals(sandbox: SandboxPort, steering: Mapping[str, str]) -> dict[
     return found
 
 
-async def _left(sandbox: SandboxPort, elsewhere: tuple[str, ...], places: tuple[str, ...], *, all_links: bool) -> Left:
+async def _left(
+    sandbox: SandboxPort,
+    contract: HarborContract,
+    elsewhere: tuple[str, ...],
+    places: tuple[str, ...],
+    *,
+    all_links: bool,
+) -> Left:
     """What a verifier's files could be read, written or replaced through; see `left_links`."""
     argv = ("sh", "-c", FIND_LEFT, "sh", " ".join(elsewhere), *places)
     environment = {"ALL": "y"} if all_links else {}
+    if contract.user != contract.verifier_user:  # who may read what the candidate may not
+        environment["OTHER"] = "y"
     told = await _told(sandbox, argv, "/", environment, seconds=_CLEAN_SECONDS)
     return await aside(len(told), parsed_left, told)
 
@@ -729,7 +738,7 @@ async def _clean(
     """Remove what of it the candidate has made. (the links that stay, since they lead nowhere; those into the
     verifier's places). Raises EnvironmentFailedError where that is too much."""
     for _ in range(_CLEAN_ROUNDS):  # a link into a folder that was removed leads nowhere
-        left = await _left(sandbox, ground.emptied, ground.places, all_links=not keeps_links)
+        left = await _left(sandbox, contract, ground.emptied, ground.places, all_links=not keeps_links)
         if any(ground.left.barred.get(path) != why for path, why in left.barred.items()):
             raise EnvironmentFailedError("the candidate leaves folders that cannot be looked into")
         new, dangling, alike = await aside(_ENTRY_BYTES * left.count, _made, ground.left, left, keeps_links)
@@ -746,7 +755,7 @@ async def _clean(
             given = b"".join(link + b"\0" + real + b"\0" for link, real in alike.items())
             await _told(sandbox, ("bash", "-c", PART_LINKS), "/", seconds=_CLEAN_SECONDS, stdin=given)
         if not new and leading:  # links have taken the place of one
-            left = await _left(sandbox, ground.emptied, ground.places, all_links=False)
+            left = await _left(sandbox, contract, ground.emptied, ground.places, all_links=False)
         if not new:
             return dangling, left.removed
         argv = ("xargs", "-0", "rm", "-rf", "--")
@@ -972,7 +981,7 @@ class Watching:
         rules = await aside(size, hiding_makefiles, self.ready.steering, now, new, self.ground.texts)
         found.update(Change("rules", path) for path in rules)
         places = tuple(dict.fromkeys((*self.ground.places, *_SCRATCH)))  # where an archive is unpacked, and clones are
-        left = await _left(sandbox, self.ground.emptied, places, all_links=False)
+        left = await _left(sandbox, contract, self.ground.emptied, places, all_links=False)
         links = [
             path
             for path, says in left.removed.items()

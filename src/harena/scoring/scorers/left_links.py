@@ -80,6 +80,13 @@ fi
             printf "%s\\0-" "$link"
             readlink -z -- "$link" || printf "\\0"
         }
+        hidden() {
+            at=$real
+            while [ -n "$at" ] && [ ! -e "$at" ]; do at=${at%/*}; done
+            at=${at:-/}
+            if [ -O "$at" ]; then return 1; fi
+            if [ "$at" = "$real" ]; then [ ! -r "$at" ]; else [ -d "$at" ] && [ ! -x "$at" ]; fi
+        }
         judged() {
             case "$real/" in
                 /proc/*|/tests/*|/logs/verifier/*|/solution/*|"$itself"/) own; return;;
@@ -91,6 +98,7 @@ fi
                 [ "$other" != "$MADE" ] || continue
                 case "$other/" in "${real%/}"/*) printf "%s\\0^%s\\0" "$link" "$real"; return;; esac
             done
+            if [ -n "$OTHER" ] && hidden; then own; return; fi
             if [ -e "$link" ]; then
                 [ -z "$ALL" ] || printf "%s\\0=%s\\0" "$link" "$real"
             else
@@ -115,11 +123,11 @@ cd /
 [ -z "$made" ] || rm -rf -- "$made"
 exit $ended
 """
-"""(path, "-" and what it says) of a link that is to be removed: it leads to where the verifier's files will be, or to
-whoever follows it; (path, "") of a folder of compiled modules; (path, where to) of a link that leads nowhere; (path,
-"=" and where to) of a link, also a hard one, to what has one of NAMES, each between slashes; (path, "^" and where to)
-of a link to a folder that holds the places of the verifier's files; (path, "!" and why) of what nobody can look into.
-It fails where `find` does. Where a link by way of
+"""(path, "-" and what it says) of a link that is to be removed: it leads to where the verifier's files will be, to
+whoever follows it or, with OTHER, to what whoever looks may not read, and does not own; (path, "") of a folder of
+compiled modules; (path, where to) of a link that leads nowhere; (path, "=" and where to) of a link, also a hard one, to
+what has one of NAMES, each between slashes; (path, "^" and where to) of a link to a folder that holds the places of the
+verifier's files; (path, "!" and why) of what nobody can look into. It fails where `find` does. Where a link by way of
 /proc/self or /dev/stdin leads depends on who follows it: here it is somebody whose working directory is known to
 nobody, deeper than any from which `..` would lead to the same, and whose files are pipes"""
 PART_LINKS = """\
