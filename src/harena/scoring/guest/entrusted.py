@@ -410,6 +410,8 @@ class _Handing(ast.NodeTransformer):
         self._owner = ""
         """the first parameter of the method that is gone through"""
         self._is_in_class = False
+        self._around: set[int] = set()
+        """`id` of each call of a word that stands in the place of a function"""
         self._defined = {node.name for node in ast.walk(tree) if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
 
     def _handed(self, place: int, node: Any) -> Any:
@@ -426,11 +428,15 @@ class _Handing(ast.NodeTransformer):
         )
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """What it is given."""
+        """What it is given. A word of harena's around the function that is called is given nothing to keep."""
+        word: Any = node.func
+        while isinstance(word, ast.Call) and _is_of_harness(word.func):
+            self._around.add(id(word))
+            word = word.args[-1] if word.args else None
         self.generic_visit(node)
         given = [*node.args, *(each.value for each in node.keywords)]
         is_harness = _is_of_harness(node.func)
-        if is_harness and getattr(node.func, "id", "") in _LOOKS:
+        if is_harness and (getattr(node.func, "id", "") in _LOOKS or id(node) in self._around):
             return node
         root = _root(node.func)
         is_theirs = root in self._imported
