@@ -65,6 +65,38 @@ async def test_a_slow_or_wrong_program_is_not_excused_for_a_clock(name: str, gol
         assert (result.score, str(result.validity)) == (0.0, "valid"), (program, result.detail)
 
 
+STAMPS = "import time\ndef f(n): return n + 1\ndef stamp(): return time.time() - {late}\n"
+STAMPED = (
+    HEAD
+    + """
+from solution import stamp
+class T(unittest.TestCase):
+    def setUp(self): self.set_up = {set_up}
+    def test(self):
+        began = {began}
+        list(map(f, range(2000)))
+        self.assertLess(abs(stamp() - began), 0.15)
+"""
+)
+STAMPED_BY = {
+    "one look": STAMPED.format(set_up="0", began="time.time()"),
+    "a look by its set-up": STAMPED.format(set_up="datetime.now().timestamp()", began="self.set_up"),
+}
+
+
+@pytest.mark.parametrize("name", STAMPED_BY)
+async def test_a_time_that_the_candidate_tells_is_not_held_against_it(name: str) -> None:
+    """Between the suite's look at a clock and the candidate's are 2,000 messages, which take 0.2 s on any machine."""
+    right = await scored(STAMPS.format(late=0), STAMPED_BY[name])
+    assert (right.score, str(right.reason)) == (None, "scorer_error"), right.detail
+
+
+async def test_a_wrong_time_is_not_excused_for_a_clock() -> None:
+    """It is as wrong in one process."""
+    wrong = await scored(STAMPS.format(late=9), STAMPED_BY["one look"])
+    assert (wrong.score, str(wrong.validity)) == (0.0, "valid"), wrong.detail
+
+
 async def test_who_stops_the_clock_of_the_tests_is_not_paid() -> None:
     """In one process it could, and is found out there."""
     result = await scored(STOPS, CLOCKS["perf_counter"])

@@ -135,21 +135,70 @@ def test_dates_stand_too() -> None:
 
 
 def _failed_at(text: str) -> BaseException:
-    held: dict[str, Any] = {"datetime": datetime.datetime}
+    held: dict[str, Any] = {"datetime": datetime.datetime, "time": time, "clock": time.localtime}
     with pytest.raises(AssertionError) as found:
         exec(compile(text, __file__, "exec"), held)
-    return found.value
+    error = found.value
+    assert error.__traceback__ is not None
+    return error.with_traceback(error.__traceback__.tb_next)  # this function names clocks, too
 
 
-@pytest.mark.parametrize(("looks", "is_timed"), [("datetime.now()", True), ("Clock().now()", False), ("0", False)])
-def test_code_that_asks_for_the_date_is_known_by_its_failure(looks: str, is_timed: bool) -> None:
-    """Nothing can be put into the class, so the code that an error went through is looked at."""
-    head = "class Clock:\n    def now(self): return 0\n"
-    error = _failed_at(f"{head}def test():\n    began = {looks}\n    assert not began and began\ntest()\n")
+LOOKS = {
+    "datetime.now()": True,
+    "Clock().now()": False,
+    "0": False,
+    "time.strftime('%S')": True,
+    "time.ctime()": True,
+    "clock()": True,
+    "Clock().ctime()": False,
+    "time.sleep(0)": False,
+}
+
+
+@pytest.mark.parametrize("looks", LOOKS)
+@pytest.mark.parametrize("where", ["test", "setUp", "before"])
+def test_code_that_asks_what_time_it_is_is_known_by_its_failure(looks: str, where: str) -> None:
+    """Nothing can be put into the class, so the code that an error went through is looked at, and what set it up; not
+    what another test does."""
+    looked = {each: looks if each == where else "0" for each in ("test", "setUp", "before")}
+    error = _failed_at(f"""
+class Clock:
+    def now(self): return 0
+    ctime = now
+class Base:
+    def setUp(self): {looked["setUp"]}
+class Case(Base):
+    def test_before(self): {looked["before"]}
+    def test(self):
+        began = {looked["test"]}
+        assert not began and began
+case = Case()
+case.setUp()
+case.test()
+""")
     candidate = Asked()
     clocks = followed(candidate)
-    clocks.reads_dates(error)
+    clocks.failed(error)
+    is_timed = LOOKS[looks] and where != "before"
     assert (clocks.is_timed, bool(candidate.notes)) == (is_timed, is_timed)
+
+
+def test_one_look_counts_for_a_test_that_fails_after_a_question() -> None:
+    """The candidate may have looked at a clock of its own, which had gone on meanwhile."""
+    candidate = Asked()
+    clocks = followed(candidate)
+    clocks.began()
+    time.time()
+    clocks.failed(AssertionError())
+    assert not clocks.is_timed
+    candidate.answers()
+    clocks.began()
+    clocks.failed(AssertionError())
+    assert not clocks.is_timed
+    time.time()
+    candidate.answers()
+    clocks.failed(AssertionError())
+    assert clocks.is_timed
 
 
 def test_an_alarm_excuses_what_follows() -> None:

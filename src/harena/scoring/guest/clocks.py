@@ -25,6 +25,10 @@ _ALARMED = "it sets an alarm, and the candidate's answers take longer on the way
 _OF_TIMEIT = frozenset({timeit.__file__, "<timeit-src>"})
 _NOW = frozenset({"now", "utcnow"})
 """methods of `datetime`, a class that nothing can be put into"""
+_SECONDS = {name: getattr(time, name) for name in ("localtime", "gmtime", "ctime", "asctime", "strftime")}
+"""functions of `time` that tell the second"""
+_line_of: Any = type.__dict__["__mro__"].__get__
+_names_of_class: Any = type.__dict__["__dict__"].__get__
 _DATES = (datetime, datetime.datetime)
 
 
@@ -84,18 +88,32 @@ class Clocks:
         """A test begins."""
         self._asked = None
 
-    def reads_dates(self, error: BaseException | None) -> None:
-        """A test has failed; note it if code of its own that the error went through asks what time it is now."""
+    def failed(self, error: BaseException | None) -> None:
+        """A test has failed; note it if it has looked at a clock before it asked the candidate, which may have looked
+        at one, too, or if code of its own that the error went through, or that set it up, asks what time it is now."""
         trace = None if error is None else error.__traceback__
+        if self._asked is not None and self._candidate.asked > self._asked:
+            self._has_timed()
+            return
         while trace is not None:
-            code = trace.tb_frame.f_code
-            names = code.co_names
-            if code.co_filename in self._known and not _NOW.isdisjoint(names):
-                held = trace.tb_frame.f_globals
-                if any(name == "datetime" or any(held.get(name) is each for each in _DATES) for name in names):
-                    self._has_timed()
-                    return
+            frame = trace.tb_frame
+            if any(self._asks_for_time(code, frame.f_globals) for code in (frame.f_code, _set_up_of(frame))):
+                self._has_timed()
+                return
             trace = trace.tb_next
+
+    def _asks_for_time(self, code: types.CodeType | None, held: dict[str, Any]) -> bool:
+        if code is None or code.co_filename not in self._known:
+            return False
+        names = code.co_names
+        found = [held.get(name) for name in names]
+        if not _NOW.isdisjoint(names) and (
+            "datetime" in names or any(each is kind for each in found for kind in _DATES)
+        ):
+            return True
+        if not _SECONDS.keys().isdisjoint(names) and any(each is time for each in found):
+            return True
+        return any(each is function for each in found for function in _SECONDS.values())
 
     def _read(self, really: Any, unit: float) -> Any:
         def clock(*arguments: Any) -> Any:
@@ -161,6 +179,14 @@ class Clocks:
         module = types.ModuleType("datetime")
         vars(module).update({**vars(datetime), "datetime": Stopped})
         return {really: Stopped, datetime: module}
+
+
+def _set_up_of(frame: types.FrameType) -> types.CodeType | None:
+    """What sets up the test of unittest's whose method runs in a frame."""
+    code = frame.f_code
+    test = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+    found = [_names_of_class(kind).get("setUp") for kind in _line_of(type(test), type)]
+    return next((each.__code__ for each in found if type(each) is types.FunctionType), None)
 
 
 def _follow_timeit(clocks: dict[Any, Any]) -> None:

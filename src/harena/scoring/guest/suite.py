@@ -225,7 +225,7 @@ class Run:
         """A test that began when there were so many notes, and has failed with this error, did what cannot be
         served."""
         if self._clocks is not None:
-            self._clocks.reads_dates(error)
+            self._clocks.failed(error)
         return self.candidate is not None and (self.candidate.is_changed or self.notes > notes)
 
     def is_unasked(self, asked: int, error: BaseException | None) -> bool:
