@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _CLOCKS = ("time", "monotonic", "perf_counter", "clock_gettime")
 _ALARMS = ("alarm", "setitimer")
-_TIMED = "it looks at a clock before and after it asks the candidate, whose answers take longer on the way"
+_TIMED = "it looks at a clock and asks the candidate, whose answers take longer on the way"
 _ALARMED = "it sets an alarm, and the candidate's answers take longer on the way"
 _OF_TIMEIT = frozenset({timeit.__file__, "<timeit-src>"})
 _NOW = frozenset({"now", "utcnow"})
@@ -66,7 +66,7 @@ class Clocks:
         self._asked: int | None = None
         """questions at the first look of the test under way; None = it has not looked yet"""
         self.is_timed = False
-        """a test has looked at a clock before and after it had asked the candidate"""
+        """a test has looked at a clock before and after it had asked the candidate, or has failed after both"""
 
     def follow(self) -> None:
         """Put clocks that note who looks in the place of Python's, before a trusted file takes one of these."""
