@@ -168,7 +168,7 @@ class Hollow:
 
         def computed(sign: str, left: Any, right: Any, *more: Any) -> Any:
             if type(left) not in _SCALARS or type(right) not in _SCALARS:
-                left, right = self.plain(left), self.plain(right)
+                left, right = self._plain_of(left), self._plain_of(right)
             result = judged(sign, left, right, *more)
             return self.computed(sign, left, right, result, _frame(1)) if sign in ("==", "!=", "-") else result
 
@@ -240,6 +240,14 @@ class Hollow:
             return _name_of(kind, type) in ("builtins", "itertools") and _hint(value, 1) == 0
         return self._shape(value) is not None and self._count(value, is_list=True) == 0
 
+    def _plain_of(self, value: Any) -> Any:
+        """What a library is given in the place of a value. An object that stands for an array without items was given
+        by the candidate."""
+        found = self.plain(value)
+        if found is not value and self._has_nothing(found):
+            self._has_given_nothing()
+        return found
+
     def _met_empty(self, side: Any) -> None:
         """A side without items; an object that is of no class of Python's or a library's is the candidate's, and so is
         what an attribute of the candidate's objects holds."""
@@ -304,8 +312,8 @@ class Hollow:
 
         def called(*positional: Any, **named: Any) -> Any:
             if plain is not _itself:
-                positional = tuple(map(plain, positional))
-                named = {key: plain(value) for key, value in named.items()}
+                positional = tuple(map(self._plain_of, positional))
+                named = {key: self._plain_of(value) for key, value in named.items()}
             result = function(*positional, **named)
             self._heard(known, positional, named, result, _frame(1))
             return result
