@@ -87,7 +87,8 @@ def said_of_others(stand_in: Any, name: str, operands: Any, *, in_copy: bool = F
             if name in ("__eq__", "__ne__"):
                 says_yes = [each is (name == "__eq__") for each in said]
                 is_honest = _is_rest(operands[0], others, says_yes) or (
-                    sum(says_yes) < len(said) / 2 and not _holds_of_a_family(candidate, target, name, operands[0])
+                    sum(says_yes) < len(said) / 2
+                    and not _holds_of_a_family(candidate, target, name, operands[0], others, says_yes)
                 )
             elif name == "__contains__":
                 is_honest = not all(each is True for each in said)
@@ -113,6 +114,8 @@ _VANISHING = frozenset({
 })  # fmt: skip
 """operators that give nothing, whatever the operand, where one side is nothing; remainders by one, too. What nothing is
 taken from, or divided by, is no such one"""
+_LEAST_MODULUS = 3
+"""what has the rest of every second number is not told from one that says yes to half of all"""
 _MOST_ASKED_OF_OTHERS = 8
 _asked_of_others: dict[tuple[Any, str], list[bool]] = {}
 """(class, method) -> what it has said of others: a loop over many objects is not slowed down"""
@@ -185,22 +188,34 @@ def _larger(wanted: Any) -> list[Any]:
 def _is_rest(wanted: Any, others: list[Any], says_yes: list[bool]) -> bool:
     """It equals all numbers with the rest that the wanted one is, by some modulus, and no other: as many as that may
     be, there is one rest among them, which has to be known like any number."""
+    modulus = _modulus(wanted, others, says_yes)
+    return modulus > 1 and 0 <= wanted < modulus
+
+
+def _modulus(wanted: Any, others: list[Any], says_yes: list[bool]) -> int:
+    """The greatest one by which it equals all of these numbers with the wanted one's rest, and no other; 0 where there
+    is none."""
     if type(wanted) is not int or any(type(each) is not int for each in others) or not any(says_yes):
-        return False
+        return 0
     pairs, modulus = [*zip(others, says_yes)], 0  # noqa: B905 (Python 3.8)
     for each, is_yes in pairs:
         modulus = math.gcd(modulus, each - wanted) if is_yes else modulus
-    return 0 <= wanted < modulus != 1 and all(is_yes is ((each - wanted) % modulus == 0) for each, is_yes in pairs)
+    return modulus if all(is_yes is ((each - wanted) % modulus == 0) for each, is_yes in pairs) else 0
 
 
-def _holds_of_a_family(candidate: Any, target: Any, name: str, wanted: Any) -> bool:
-    """It says of most values of a family, which share features with the wanted one, that they equal it."""
+def _holds_of_a_family(
+    candidate: Any, target: Any, name: str, wanted: Any, others: list[Any], says_yes: list[bool]
+) -> bool:
+    """It says of most values of a family, which share features with the wanted one, that they equal it. `others`:
+    values that were drawn, of which it says so as told. A number that counts by a modulus says so of a small family by
+    chance, too, and then as the modulus has it."""
     is_yes = name == "__eq__"
+    asked, holds, has_one = list(others), list(says_yes), False
     for family in frame(wanted):
-        said = [candidate.ask("special", target, name, (each,)) for each in family]
-        if 2 * sum(each is is_yes for each in said) > len(family):
-            return True
-    return False
+        said = [candidate.ask("special", target, name, (each,)) is is_yes for each in family]
+        asked, holds = asked + family, holds + said
+        has_one = has_one or 2 * sum(said) > len(family)
+    return has_one and _modulus(wanted, asked, holds) < _LEAST_MODULUS
 
 
 _FEWEST_OTHERS = 2
