@@ -31,6 +31,7 @@ import os
 import re
 import sys
 import types
+import weakref
 
 from harena.scoring.guest.executed import JUDGING, DeepTrees, call_of, located, two_sided, unwrapped
 from harena.scoring.guest.origins import EQUAL, MINUS, PAIRED, kind_of, open_places
@@ -94,8 +95,9 @@ class Hollow:
         self._paths: set[str] = set()
         """files of the tests"""
         self._theirs: dict[str, bool] = {}
-        self._objects: list[Any] = []
-        """objects that the candidate has given, where it shares the process"""
+        self._objects: list[tuple[Callable[[], Any], list[Any]]] = []
+        """what gives objects that the candidate has given, where it shares the process, and what these held then that
+        has no elements"""
         self._is_in_body = False
         self._has_given = self._has_given_for_all = self._is_explained = False
         self._loops = itertools.count()
@@ -220,7 +222,9 @@ class Hollow:
         elif self._has_nothing(answer) or hasattr(type(answer), "__next__"):  # what such a one gives is seen later
             self._has_given_nothing()
         elif self.hears_calls and not self._is_data(answer) and len(self._objects) < _MOST_KEYS:
-            self._objects.append(answer)
+            # it ends when the tests hold it no more; what it holds of nothing is kept
+            empty = [each for each in _attributes(answer) if self._has_nothing(each)]
+            self._objects.append((_weakly(answer), empty))
 
     def _has_given_nothing(self) -> None:
         self._has_given = True
@@ -253,7 +257,7 @@ class Hollow:
         what an attribute of the candidate's objects holds."""
         module = _name_of(type(side), type)
         is_theirs = type(module) is not str or (module not in _PYTHONS and not self.is_installed(module))
-        if is_theirs or any(held is side for each in self._objects for held in _attributes(each)):
+        if is_theirs or any(held is side for given, empty in self._objects for held in (*empty, *_attributes(given()))):
             self._has_given_nothing()
 
     # What the tests' code calls.
@@ -574,6 +578,14 @@ def _length(value: Any) -> int | None:
         return len(value)
     except Exception:  # noqa: BLE001 (of the candidate's own methods)
         return None
+
+
+def _weakly(value: Any) -> Callable[[], Any]:
+    """What gives the object as long as somebody else holds it, where its class allows that."""
+    try:
+        return weakref.ref(value)
+    except TypeError:  # without attributes it tells nothing
+        return (lambda: value) if _attributes(value) else (lambda: None)
 
 
 def _attributes(value: Any) -> list[Any]:
