@@ -564,9 +564,9 @@ class Candidate(Border):
         questions, answers = self._channel or self._started()
         stdin = sys.stdin
         has_input = stdin is not sys.__stdin__ and type(stdin).__name__ not in ("DontReadFromInput", "EncodedFile")
-        released = [number for number in self._released if number not in self._stand_ins]
+        released = self._taken_released(question[1])
         more = (has_input, builtins.input is not self._input, self._seed, released)
-        self._released, self._seed = [], None
+        self._seed = None
         said = self._packed("ask", question, more)
         while True:
             self._met.clear()
@@ -600,6 +600,17 @@ class Candidate(Border):
                 doubts.append(f"the candidate raises {type(raised).__name__}, which arrives as a RuntimeError")
                 raised = _EndError(type(raised), raised.args)
             raise raised
+
+    def _taken_released(self, target: Any) -> list[int]:
+        """The numbers of stand-ins that nobody holds any more, but for what is asked right now: a generator that ends
+        is closed when it is gone."""
+        asked = target.item[1] if type(target) is _Reference and target.item[0] == "o" else None
+        count = len(self._released)
+        released = self._released[:count]
+        del self._released[:count]  # stand-ins know this very list, and one may end meanwhile
+        if asked in released:
+            self._released.append(asked)
+        return [number for number in released if number not in self._stand_ins and number != asked]
 
     def _packed(self, kind: str, roots: Any, more: Any) -> bytes:
         try:
