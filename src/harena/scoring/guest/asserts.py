@@ -151,7 +151,7 @@ def main() -> None:
         executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
         hollow, kin = Hollow(here), Kin()
         hollow.read(_PATH, source)
-        watched = WatchedBeside(hollow, kin, lambda kind: whose.is_named(vars(module), kind))
+        watched = WatchedBeside(hollow, kin, tools.added, lambda kind: whose.is_named(vars(module), kind))
         judging_tree = executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree)))
         tests = compile(
             used.put_looks(watched.put_calls(watched.put_pairs(taken.put_calls(judging_tree, whose.shared)))),

@@ -61,9 +61,14 @@ class Believed:
         """`trusted`: paths; `texts`: what those hold that are modules."""
         self._trusted, self._texts, self._swallowed, self._taken = trusted, texts, swallowed, taken
         self._hidden = hidden
-        self.used = Used(tools, parts.add_class)
+
+        def add_class(name: str, kind: type) -> None:
+            parts.add_class(name, kind)
+            tools.added.add_class(kind)
+
+        self.used = Used(tools, add_class)
         self._own = _Own(trusted, texts)
-        self._watched = watched = WatchedBeside(hollow, kin, self._own.named)
+        self._watched = watched = WatchedBeside(hollow, kin, tools.added, self._own.named)
         self._hands = any(map(_hands_functions, texts.values()))
         asked = compared_beside.comparisons(self._own.named, self._own.made)
         asked.update(watched.functions(asked))

@@ -74,6 +74,8 @@ _CHANGED, _SIDES, _FUNCTION = (f"__harena_{name}__" for name in ("changed", "sid
 _PYTHONS, _ALL_CALLED = "__harena_pythons__", "__harena_all_called__"
 OPERATING, COMPARED, PAIR = (_COMPARED, _OPERATED), _COMPARED, _PAIR
 """names of what stands in the place of operators with two sides, of comparisons, and of the sides of assertions"""
+TWO_SIDED = (_COMPARED, _OPERATED, _PAIR, _CHAIN, _CHANGED, _SIDES)
+"""names of all that is given a sign, or signs, and sides"""
 
 
 def judging(judged: Judged) -> dict[str, Any]:

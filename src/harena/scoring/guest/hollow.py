@@ -109,6 +109,8 @@ class Hollow:
         self._installed: dict[str, bool] = {}
         self.hears_calls = False
         """the candidate shares the process, and its calls are heard where the tests make them"""
+        self.noting: Callable[[Any], Any] = _itself
+        """what gives the function that the tests call in the place of another one, with the same `__wrapped__`"""
         self.plain: Callable[[Any], Any] = _itself
         """what a library is given in the place of a value"""
         self.put_more: Callable[[Any], Any] = _itself
@@ -298,6 +300,7 @@ class Hollow:
 
     def _called(self, function: Any) -> Any:
         """The function; one of a library's in such a way that what it says of nothing is noted."""
+        function = self.noting(function)
         named, kind = function, type(function)
         while kind is types.FunctionType and "__wrapped__" in vars(named):
             named = vars(named)["__wrapped__"]

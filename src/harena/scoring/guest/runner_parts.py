@@ -27,11 +27,12 @@ _HELD = (staticmethod, classmethod)
 class Parts:
     """The functions of some modules and classes, and what they were."""
 
-    def __init__(self, is_foreign: Callable[[str], bool]) -> None:
-        """`is_foreign`: the path of code is neither a library's nor the tests'."""
-        self._is_foreign = is_foreign
-        self._places: list[tuple[str, Any, dict[str, Any], bool]] = []
-        """(name, what holds them, the functions there, whether it is a class)"""
+    def __init__(self, is_foreign: Callable[[str], bool], is_free: Callable[[Any, str], bool]) -> None:
+        """`is_foreign`: the path of code is neither a library's nor the tests'; `is_free`: a class may get this later
+        (`guest_added`)."""
+        self._is_foreign, self._is_free = is_foreign, is_free
+        self._places: list[tuple[str, Any, dict[str, Any], type | None]] = []
+        """(name, what holds them, the functions there, the class that it is)"""
         self._fast: list[tuple[Any, tuple[str, ...], tuple[Any, ...], tuple[str, ...] | None]] = []
         """(what finds a name in a place, names of its functions, these, all names of a class), each as `_places`"""
         self._codes: dict[int, tuple[str, FunctionType]] = {}
@@ -51,12 +52,12 @@ class Parts:
 
     def add_class(self, name: str, kind: type) -> None:
         """Look at a class, as it is now."""
-        self._add(name, vars(kind), is_class=True)
+        self._add(name, vars(kind), kind)
 
-    def _add(self, name: str, holder: Any, *, is_class: bool = False) -> None:
+    def _add(self, name: str, holder: Any, kind: type | None = None) -> None:
         functions = {key: value for key, value in list(holder.items()) if _does(value)}
-        self._places.append((name, holder, functions, is_class))
-        self._fast.append((holder.get, (*functions,), (*functions.values(),), (*holder,) if is_class else None))
+        self._places.append((name, holder, functions, kind))
+        self._fast.append((holder.get, (*functions,), (*functions.values(),), (*holder,) if kind is not None else None))
         for key, value in functions.items():
             for function in _functions(value):
                 self._codes[id(function)] = (f"{name}.{key}", function)
@@ -68,9 +69,9 @@ class Parts:
         for (find, keys, before_all, class_names), place in zip(self._fast, self._places):  # noqa: B905 (Python 3.8)
             if all(map(is_, map(find, keys), before_all)) and (class_names is None or class_names == (*place[1],)):
                 continue
-            name, holder, functions, is_class = place
-            names = functions if not is_class else [*functions, *(key for key in list(holder) if key not in functions)]
-            for key in names:
+            name, holder, functions, kind = place
+            more = [] if kind is None else [key for key in list(holder) if key not in functions]
+            for key in [*functions, *(key for key in more if not self._is_free(kind, key))]:
                 found, before = holder.get(key, _ABSENT), functions.get(key, _ABSENT)
                 if found is not before and _does(found) and self._is_exchanged(found):
                     self.replaced = f"{name}.{key}"

@@ -190,7 +190,7 @@ class Run:
             sys.path[:0] = [*own, *searched]
             sys.meta_path.insert(0, self.first)
             is_own = self._swallowed.is_own
-            self.parts = Parts(lambda path: not is_own(path))
+            self.parts = Parts(lambda path: not is_own(path), self._tools.added.is_free)
             self._taken.gets_code = self.parts.gets_code
             self.comparisons = Believed(
                 self.trusted, texts, self._swallowed, self._taken, self._tools, self.hollow, self._kin, self.parts,

@@ -11,6 +11,7 @@ import sys
 from opcode import opmap
 from types import CodeType, FunctionType, ModuleType
 
+from harena.scoring.guest.added import Added
 from harena.scoring.guest.plain import PROTECTED
 
 TYPE_CHECKING = False
@@ -70,6 +71,7 @@ class Tools:
         self._bound: dict[str, set[str]] = {}
         self._settable: dict[str, set[str]] = {}
         self._own: list[tuple[str, Any, dict[str, Any]]] = []
+        self.added = Added([tree])
 
     def marked(self, tree: ast.Module) -> ast.Module:
         """The tests, which tell of each class and function that they define outside of functions."""
@@ -94,6 +96,8 @@ class Tools:
 
         def defined(name: str, value: Any) -> None:
             self._own.append((name, value, dict(_defined(name, value))))
+            if isinstance(value, type):
+                self.added.add_class(value)
 
         return {_DEFINED: defined}
 
@@ -115,9 +119,14 @@ class Tools:
         """The name of something that is another than before; empty where nothing is."""
         if self.replaces_anything:
             return ""
+        if self.added.exchanged and not self.set_by_tests.intersection(self.added.exchanged.split(".")):
+            return self.added.exchanged
         for own_name, own, had in self._own:
             for name, value in _defined(own_name, own):
-                if had.get(name, _ABSENT) is not value and self.set_by_tests.isdisjoint(name.split(".")):
+                if had.get(name, _ABSENT) is value or not self.set_by_tests.isdisjoint(name.split(".")):
+                    continue
+                inner = name[len(own_name) + 1 :].partition(".")[0]
+                if f"{own_name}.{inner}" in had or not isinstance(own, type) or not self.added.is_free(own, inner):
                     return name
         for module in (sys.modules.get("re"),):
             for cache in ("_cache", "_cache2"):

@@ -1,14 +1,14 @@
 """What trusted tests that share their process with a candidate compare, compute and make, as it is watched there.
 
 The functions that stand in the place of operators (`guest_compared`) are given plain arrays (`guest_arrays`), say no of
-objects that equal everything of their class (`guest_kin`), and what they say of nothing is noted (`guest_hollow`).
-Standard library only, Python 3.8 and up.
+objects that equal everything of their class (`guest_kin`), what they say of nothing is noted (`guest_hollow`), and what
+they are given to put in an order (`guest_added`). Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
 
 from harena.scoring.guest.arrays import Arrays
-from harena.scoring.guest.compared import COMPARED, OPERATING, PAIR
+from harena.scoring.guest.compared import COMPARED, OPERATING, PAIR, TWO_SIDED
 from harena.scoring.guest.hollow import FREE_OPERATED, OPERATED
 from harena.scoring.guest.kin import MADE, Making, watching_equality, watching_pairs
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from harena.scoring.guest.added import Added
     from harena.scoring.guest.hollow import Hollow
     from harena.scoring.guest.kin import Kin
 
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 class WatchedBeside:
     """The watches of one run."""
 
-    def __init__(self, hollow: Hollow, kin: Kin, is_named: Callable[[type], bool]) -> None:
+    def __init__(self, hollow: Hollow, kin: Kin, added: Added, is_named: Callable[[type], bool]) -> None:
         """`is_named`: whether the tests name a class of the candidate's."""
-        self._hollow, self._kin = hollow, kin
+        self._hollow, self._kin, self._added = hollow, kin, added
+        hollow.noting = added.calling
         hollow.hears_calls = True
         hollow.plain = Arrays(is_named, hollow.is_installed).plain
 
@@ -37,6 +39,8 @@ class WatchedBeside:
         found = {name: self._hollow.watching(function) for name, function in found.items()}
         found[PAIR] = watching_pairs(self._kin, judging[PAIR])
         found[FREE_OPERATED] = judging[OPERATED]
+        found = {**{name: judging[name] for name in TWO_SIDED}, **found}
+        found.update((name, self._added.watching(found[name])) for name in TWO_SIDED)
         return {**found, **self._hollow.functions(), MADE: self._kin.made}
 
     def put_statements(self, tree: Any) -> Any:

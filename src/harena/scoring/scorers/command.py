@@ -30,6 +30,7 @@ from harena.core.ports import FileWatch, ReadWatch, SandboxPort, WatchesFiles
 from harena.core.results import Reason, Trust, Validity
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.harbor import TEST_SCRIPT
+from harena.scoring.guest import added as guest_added
 from harena.scoring.guest import arrays as guest_arrays
 from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserts as guest_asserts
@@ -123,6 +124,7 @@ _IN_ONE_PROCESS = (
         guest_valued,
         guest_compared,
         guest_imports,
+        guest_added,
         guest_tools,
         guest_rebound,
     ),

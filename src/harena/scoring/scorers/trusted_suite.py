@@ -14,6 +14,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.parts import folders_of
 from harena.scoring.guest import absent as guest_absent
+from harena.scoring.guest import added as guest_added
 from harena.scoring.guest import alarms as guest_alarms
 from harena.scoring.guest import arrays as guest_arrays
 from harena.scoring.guest import asked as guest_asked
@@ -303,7 +304,7 @@ def suite_argv(
                  guest_hidden, guest_entrusted, guest_taken,
                  guest_arrays, guest_kin, guest_watched_beside, guest_used,
                  guest_runner_parts, guest_believed)  # fmt: skip
-    beside = (guest_equals, guest_plain, guest_tools, guest_trusted_first, *believing)
+    beside = (guest_equals, guest_plain, guest_added, guest_tools, guest_trusted_first, *believing)
     asserted = (guest_rebound, guest_asserted)
     modules = (*border, guest_evaluated, guest_clocks, guest_watch, *beside, *asserted, guest_suite, runner)
     program = without_its_folder(guest_argv(modules, "main"))
