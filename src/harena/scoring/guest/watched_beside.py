@@ -34,13 +34,13 @@ class WatchedBeside:
 
     def functions(self, judging: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
         """By their names in the tests' code; `judging`: those that stand there without a watch."""
+        judging = {**judging, **{name: self._added.watching(judging[name]) for name in TWO_SIDED}}
         found = {name: judging[name] for name in OPERATING}
         found[COMPARED] = watching_equality(self._kin, found[COMPARED])
         found = {name: self._hollow.watching(function) for name, function in found.items()}
         found[PAIR] = watching_pairs(self._kin, judging[PAIR])
         found[FREE_OPERATED] = judging[OPERATED]
         found = {**{name: judging[name] for name in TWO_SIDED}, **found}
-        found.update((name, self._added.watching(found[name])) for name in TWO_SIDED)
         return {**found, **self._hollow.functions(), MADE: self._kin.made}
 
     def put_statements(self, tree: Any) -> Any:
