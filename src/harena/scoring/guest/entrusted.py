@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 globals()["__builtins__"] = dict(vars(builtins))
 """what this module's functions find, whatever a program puts in the place of a builtin for a while"""
 RECEIVER, HANDED, STORED = "__harena_receiver__", "__harena_handed__", "__harena_stored__"
-GIVES, GOT = "__harena_gives__", "__harena_got__"
+GIVES, GOT, RAISES, SAYS = "__harena_gives__", "__harena_got__", "__harena_raises__", "__harena_says__"
 FREE = "harena_is_free"
 """attribute of a function in a tree: what `note_free` has found"""
 _LOOKS = frozenset({"__harena_look__", "__harena_own__", "__harena_bound__", "__harena_began__"})
@@ -45,9 +45,13 @@ _SHIFTS = (ast.BitOr, ast.BitAnd, ast.RShift, ast.LShift, ast.MatMult)
 _KEEPING_NOTHING = frozenset({"functools", "itertools", "operator", "collections", "math", "statistics"})
 _OF_FIXTURES = ("_pytest.fixtures", "_pytest.mark", "asyncio.runners")
 _NOT_PURE = frozenset({"setattr", "delattr", "exec", "eval", "compile", "__import__", "__build_class__", "open"})
-_MOST_PARTS, _MOST_ITEMS, _FEW_ITEMS, _MOST_SCANS = 3000, 256, 8, 3000
-"""the most objects that are looked at for one value, items of one container, items where a place has been passed often,
-and how often that is"""
+_MANY_PARTS, _MOST_PARTS, _MOST_ITEMS, _FEW_ITEMS, _MOST_SCANS = 100_000, 3000, 256, 8, 3000
+"""the most objects that are looked at for one value, and where many have been looked at; items of one container then,
+items where a place has been passed often, and how often that is"""
+_MANY_LOOKS = 2_000_000
+"""so many objects are looked at in one run before values are looked at in part only"""
+_OWN_NAMES = frozenset({"__name__", "__file__", "__module__", "__spec__", "__package__", "__qualname__"})
+"""names by which tests have the name of a module of theirs"""
 _MOST_TEXT = 2000
 _OF_CALLS = frozenset({types.FrameType, types.CodeType, types.TracebackType})
 _CODES = {types.GeneratorType: "gi_code", types.CoroutineType: "cr_code", types.AsyncGeneratorType: "ag_code"}
@@ -81,6 +85,14 @@ class Entrusted:
         """`id` of each code that was given"""
         self.is_everything = False
         """the tests have told the name of a module of theirs, or given it"""
+        self._may_say = False
+        """a text of the tests' has the name of a module of theirs"""
+        self._has_shown_name = self._has_shown_module = False
+        """the candidate has given a text with such a name, or such a module"""
+        self._came_out: dict[int, Any] = {}
+        """each code, by `id`, of which the candidate had something before it was given"""
+        self.looks = 0
+        """objects that were looked at"""
         self._classes: set[int] = set()
         self._theirs: set[int] = set()
         """places where a name is called that is imported from the candidate"""
@@ -95,6 +107,10 @@ class Entrusted:
     def put_in(self, tree: ast.Module, known: Collection[str]) -> Any:
         """The tree of a trusted file, which tells of what it hands on. To be put behind whatever reads the tree.
         `known`: names of the file that are no candidate's, beside those of its own functions and classes."""
+        self._may_say = self._may_say or any(
+            getattr(part, "id", getattr(part, "attr", "")) in _OWN_NAMES or self.is_name(getattr(part, "value", None))
+            for part in ast.walk(tree)
+        )
         return _Handing(self, tree, known).visit(tree)
 
     def place(self, kind: int = _OWN, *, is_theirs: bool = False) -> int:
@@ -141,14 +157,27 @@ class Entrusted:
                 self._quietly(self._hand, 0, value)
             return value
 
+        def raises(value: Any) -> Any:
+            self._quietly(self._hand, 0, value)  # whoever catches it: it goes through all frames up to there
+            return value
+
+        def says(place: int, value: Any) -> Any:
+            if kinds[place] == _CROSSES:
+                self.is_everything = True
+            return value
+
         def got(place: int, value: Any) -> Any:
             if kinds[place] == _CROSSES:
                 kind = type(value)
-                if type(kind) is type and (kind in _LAZY or kind is list or kind is tuple):
+                if kind is str:
+                    self._has_shown_name = self._has_shown_name or self.is_name(value)
+                elif type(kind) is not type or kind not in plain:
                     self._quietly(self._take_back, value)
             return value
 
-        return {RECEIVER: receiver, HANDED: handed, STORED: stored, GIVES: gives, GOT: got}
+        return {
+            RECEIVER: receiver, HANDED: handed, STORED: stored, GIVES: gives, GOT: got, RAISES: raises, SAYS: says,
+        }  # fmt: skip
 
     def give(self, value: Any) -> None:
         """The candidate has this."""
@@ -164,19 +193,31 @@ class Entrusted:
         return type(function) is FunctionType and self.whose_function(function) == "candidate"
 
     def _take_back(self, value: Any) -> None:
-        """The candidate has handed out what calls a function of the tests."""
-        lazy = [value] if type(value) is not list and type(value) is not tuple else value[:_LAZY_PARTS]
+        """The candidate has handed out what calls a function of the tests, or holds one. By handing that back, the
+        tests give nothing that it did not have."""
+        kind = type(value)
+        lazy = [value]
+        if kind is list or kind is tuple or kind is set or kind is frozenset:
+            lazy = list(itertools.islice(value, _LAZY_PARTS))
+        elif kind is dict:
+            lazy = list(itertools.islice(itertools.chain(value.values(), value), _LAZY_PARTS))
         found = _Found(self, _FEW_ITEMS)
         for part in lazy:
             if type(type(part)) is type and type(part) in _LAZY:
                 found.look(part)
         for code in found.codes.values():
             self._tells_of(code)
+        found = _Found(self, self._most_items())
+        found.look(value)
+        self._came_out.update((number, code) for number, code in found.codes.items() if number not in self.codes)
+        self._has_shown_module = self._has_shown_module or found.is_everything
+        self._has_shown_name = self._has_shown_name or found.has_name
 
     # What is found.
 
     def _tell_name(self, place: int, value: str) -> None:
-        if self._kinds[place] == _CROSSES and self.is_name(value):
+        may_be = self._may_say and not self._has_shown_name  # else it may be a text of the candidate's
+        if may_be and self._kinds[place] == _CROSSES and self.is_name(value):
             self.is_everything = True
 
     def is_name(self, value: Any) -> bool:
@@ -189,9 +230,10 @@ class Entrusted:
 
     def _hand(self, place: int, value: Any) -> None:
         self._scans[place] += place != 0
-        most = _MOST_ITEMS if self._scans[place] < _MOST_SCANS else _FEW_ITEMS
+        most = self._most_items() if self._scans[place] < _MOST_SCANS else _FEW_ITEMS
         found = _Found(self, most)
         found.look(value)
+        found.codes = {number: code for number, code in found.codes.items() if number not in self._came_out}
         if self._kinds[place] == _PURE and not found.has_theirs:
             self._waiting.setdefault(place, set()).update(found.codes)
             return
@@ -199,7 +241,10 @@ class Entrusted:
         self.codes |= found.codes.keys()
         self.codes |= self._waiting.pop(place, set())
         self._classes |= found.classes
-        self.is_everything = self.is_everything or found.is_everything
+        self.is_everything = self.is_everything or (found.is_everything and not self._has_shown_module)
+
+    def _most_items(self) -> int:
+        return _MANY_PARTS if self.looks < _MANY_LOOKS else _MOST_ITEMS
 
     def _kind_of(self, function: Any) -> int:
         while type(function) is MethodType:
@@ -268,21 +313,32 @@ class _Found:
         self.classes: set[int] = set()
         self.has_theirs = False
         self.is_everything = False
+        self.has_name = False
+        """a text in it names a module of the tests"""
         self._waiting: list[Any] = []
         self._seen: set[int] = set()
 
     def look(self, value: Any) -> None:
-        """Look at it, and at what it holds."""
-        self._waiting.append(value)
+        """Look at it, and at what it holds: what lies nearest first, and functions before anything else."""
+        most = _MANY_PARTS if self._most >= _MANY_PARTS else _MOST_PARTS
+        level = [value]
         count = 0
-        while self._waiting and count < _MOST_PARTS:
-            part = self._waiting.pop()
-            kind = type(part)
-            if (type(kind) is type and kind in _PLAIN) or id(part) in self._seen:
-                continue
-            count += 1
-            self._seen.add(id(part))
-            self._part(part)
+        while level:
+            level.sort(key=_is_no_function)
+            for part in level:
+                kind = type(part)
+                if id(part) in self._seen:
+                    continue
+                if type(kind) is type and kind in _PLAIN:
+                    self.has_name = self.has_name or (kind is str and self._entrusted.is_name(part))
+                    continue
+                if count >= most:
+                    break
+                count += 1
+                self._seen.add(id(part))
+                self._part(part)
+            self._entrusted.looks += len(level)
+            level, self._waiting = self._waiting if count < most else [], []
 
     def _part(self, part: Any) -> None:
         kind = type(part)
@@ -353,6 +409,11 @@ class _Found:
             return
         self._waiting.append(kind)
         self._waiting += self._some(_referents(part))
+
+
+def _is_no_function(part: Any) -> bool:
+    kind = type(part)
+    return kind is not FunctionType and kind is not MethodType
 
 
 def _line(kind: type) -> tuple[type, ...]:
@@ -452,6 +513,13 @@ class _Handing(ast.NodeTransformer):
         return _placed(call_of(GOT, [ast.Constant(place), node]), node) if may_be_theirs else node
 
     def _argument(self, place: int, node: Any) -> Any:
+        if any(isinstance(part, ast.Constant) and self._entrusted.is_name(part.value) for part in ast.walk(node)):
+            said = node.value if isinstance(node, ast.Starred) else node
+            said = _placed(call_of(SAYS, [ast.Constant(place), said]), said)
+            if isinstance(node, ast.Starred):
+                node.value = said
+            else:
+                node = said
         return node if _is_trivial(node) and not self._says(node) else self._handed(place, node)
 
     def _may_be_theirs(self, root: str, function: Any) -> bool:
@@ -504,13 +572,22 @@ class _Handing(ast.NodeTransformer):
 
     def _given(self, node: Any) -> Any:
         self.generic_visit(node)
-        for field in ("value", "exc", "elt"):
+        for field in ("value", "elt"):
             part = getattr(node, field, None)
             if part is not None and not _is_trivial(part):
                 setattr(node, field, _placed(call_of(GIVES, [part]), part))
         return node
 
-    visit_Return = visit_Yield = visit_YieldFrom = visit_Raise = visit_GeneratorExp = _given  # noqa: N815
+    visit_Return = visit_Yield = visit_YieldFrom = visit_GeneratorExp = _given  # noqa: N815
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        """What it raises."""
+        self.generic_visit(node)
+        for field in ("exc", "cause"):
+            part = getattr(node, field)
+            if part is not None and not _is_trivial(part):
+                setattr(node, field, _placed(call_of(RAISES, [part]), part))
+        return node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         """What it gives."""

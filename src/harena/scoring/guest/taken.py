@@ -27,6 +27,7 @@ import os
 import re
 import sys
 import threading
+import time
 import unicodedata
 
 from harena.scoring.guest.entrusted import FREE, Entrusted
@@ -121,9 +122,14 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _line_of = type.__dict__["__mro__"].__get__
 _getframe, _gettrace, _thread = sys._getframe, sys.gettrace, threading.get_ident
 _open = io.open
-_exists = os.path.exists
+_exists, _stat = os.path.exists, os.stat
 _basename, _decoded, _realpath = os.path.basename, os.fsdecode, os.path.realpath
 _main_thread = threading.main_thread().ident
+_OF_IMPORT, _LOADERS = "<frozen importlib", "_frozen_importlib_external"
+_REWRITING = "/_pytest/assertion/rewrite.py"
+_REWRITES, _EXECUTES = (_REWRITING, "_rewrite_test"), (_REWRITING, "exec_module")
+"""where pytest compiles and runs modules of its plugins, with their assertions rewritten"""
+_LOADS = frozenset({"marshal.loads", "marshal.load"})
 _FROZEN, _OF_RUNNER = "<frozen ", "<harena"
 """how the files of Python's own frozen code begin, and those of a runner's, which does what the tests want"""
 
@@ -154,6 +160,10 @@ class Taken:
             path: os.path.basename(path) for path in tests if not self._speaks_of(os.path.basename(path))
         }  # fmt: skip
         self._here = os.path.join(os.path.realpath(os.getcwd()), "")
+        self._libraries = tuple(_libraries(self._here))
+        self._began = time.time()
+        self._has_loaded = False
+        """somebody has read code from bytes"""
         self._kept: frozenset[str] | None = None
         stems = {os.path.splitext(os.path.basename(path))[0] for path in tests}
         self.entrusted = Entrusted(self._whose, self.quietly, stems, self._is_called, self._hands_out)
@@ -384,6 +394,8 @@ class Taken:
                 kind = "file" if type(arguments[0]) in (str, bytes) else ""
             elif event in _NAMES_A_FILE:
                 kind = "code"
+            elif event in _LOADS:
+                kind = "loaded"
             elif event in _MADE_OF_CODE:
                 kind = "made" if type(arguments[-1]) is _CODE else ""
             elif event in _SYMBOLS:
@@ -409,12 +421,17 @@ class Taken:
                 if self._reads(arguments[0], frame):
                     self._takes(_CODE_OF_TESTS)
             elif kind == "made":
+                self._whose_new(event, arguments[-1], frame)
                 if event == "object.__setattr__" and self.is_by_candidate(frame):
                     self.gets_code(arguments[0])
                 if self._makes_anew(event, arguments[-1], frame):
                     self._takes(_FRAMES)
+            elif kind == "loaded":
+                is_import = frame.f_code.co_filename.startswith(_OF_IMPORT)
+                self._has_loaded |= not is_import and self._place(frame)[0] != _REWRITING
             elif kind == "code":
                 self._names(arguments[1], frame)
+                self._is_named_so(event, arguments, frame)
             else:
                 self._opens(arguments[0], frame)
 
@@ -508,6 +525,58 @@ class Taken:
         if type(path) is str and self._whose(frame.f_code.co_filename) == "candidate":
             self._kinds[path] = "candidate"
 
+    def _is_named_so(self, event: str, arguments: Any, frame: Any) -> None:
+        """Somebody gives a code the name of a library's file: it is the candidate's from here on, unless its text is
+        what that file holds, or the library does so with a function that has this name already."""
+        path = arguments[1]
+        if type(path) is not str or path[:1] != "/" or self._whose(path) != "library":
+            return
+        place = self._place(frame)
+        if event == "compile":
+            holds = place == _REWRITES or self.quietly(_holds, path, arguments[0])
+            is_genuine = holds and self._is_unchanged(path)
+        else:
+            is_genuine = place == ("types.py", "coroutine") or frame.f_code.co_filename.startswith(_OF_IMPORT)
+        if not is_genuine:
+            self._kinds[path] = "candidate"
+
+    def _whose_new(self, event: str, code: Any, frame: Any) -> None:
+        """Code begins to be used, which may have the name of a library's file without being from there."""
+        path = code.co_filename
+        if path[:1] != "/" or self._whose(path) != "library":
+            return
+        by = self.quietly(self._caller, frame)[1]
+        is_of_others = by == "tests" or (not by and _thread() == _main_thread)
+        if (is_of_others and not self._has_loaded) or self.quietly(self._is_of_file, event, code, frame):
+            return
+        self._kinds[path] = "candidate"
+
+    def _is_of_file(self, event: str, code: Any, frame: Any) -> bool:
+        """Import loads it from the file by whose name it goes, or a function of that module has it."""
+        path = code.co_filename
+        if event == "exec" and frame.f_code.co_filename.startswith(_OF_IMPORT):
+            given, back = frame.f_locals.get("args"), frame.f_back
+            names = given[1] if type(given) is tuple and len(given) > 1 and type(given[1]) is dict else {}
+            loader = back.f_locals.get("self") if back is not None else None
+            is_pythons = type(loader).__module__ == _LOADERS and set(vars(loader)) <= {"name", "path"}
+            if not is_pythons or names.get("__file__") != path or not self._is_unchanged(path):
+                return False
+            return self._is_unchanged(names.get("__cached__")) or _compiled(path) == code
+        if event == "exec" and self._place(frame) == _EXECUTES:
+            return getattr(frame.f_locals.get("module"), "__file__", None) == path and self._is_unchanged(path)
+        modules = (vars(each) for each in list(sys.modules.values()) if getattr(each, "__file__", None) == path)
+        return any(code in _codes(names) for names in modules)
+
+    def _is_unchanged(self, *paths: Any) -> bool:
+        """Nobody has written to these files since this process began to run tests."""
+        for path in paths:
+            try:
+                if type(path) is str and _stat(path).st_ctime > self._began:
+                    return False
+            except (OSError, ValueError):  # one that is in an archive, or is no longer there
+                continue
+        return True
+
     def _looks(self, event: str, arguments: Any, frame: Any) -> bool:
         """The candidate looks for frames, or for all objects, and may use more of them than is everybody's."""
         between = []
@@ -582,7 +651,10 @@ class Taken:
         return places[at][0] in _KEEP and places[at][1] not in _KEEP_NOT
 
     def _place(self, frame: Any) -> tuple[str, str]:
-        """A function of the library: the path of its file there, and its name."""
+        """A function of the library, or of pytest's: the path of its file there, and its name."""
+        path = frame.f_code.co_filename
+        if path.endswith(_REWRITING) and path.startswith(self._libraries):
+            return _REWRITING, frame.f_code.co_name
         return frame.f_code.co_filename[len(self._library) :], frame.f_code.co_name
 
     def _is_of_python(self, path: str) -> bool:
@@ -642,12 +714,18 @@ class Taken:
         kind = self._kinds.get(path)
         if kind is None:
             is_tests = path.startswith(_OF_RUNNER) or path in self._trusted or _realpath(path) in self._trusted
-            # a text that is evaluated has no file, and is anybody's
-            is_theirs = path[:1] != "/" or path.startswith(self._here) or _realpath(path).startswith(self._here)
-            is_library = not is_theirs or path.startswith(_FROZEN)
+            is_library = path.startswith(_FROZEN) or self._is_in_library(path)
             kind = "tests" if is_tests else "library" if is_library else "candidate"
             self._kinds[path] = kind
         return kind
+
+    def _is_in_library(self, path: str) -> bool:
+        """It is a file of Python's, or of a package that is installed. A text that is evaluated has no file, and is
+        anybody's; what lies elsewhere, or has been written meanwhile, only the candidate can have put there."""
+        if path[:1] != "/" or not path.startswith(self._libraries) or path.startswith(self._here):
+            return False
+        real = _realpath(path)
+        return real == path or real.startswith(self._libraries) or not real.startswith(self._here)
 
     def _takes(self, what: str) -> None:
         if what in self._seen:
@@ -655,6 +733,48 @@ class Taken:
         self._seen.add(what)
         if not self._may_take(f"taken: {what}"):
             self.what = self.what or what
+
+
+def _libraries(here: str) -> Iterator[str]:
+    """The folders in which this interpreter finds its library and what is installed, as they are now."""
+    for folder in {os.path.dirname(os.__file__), *sys.path}:
+        for path in {folder, os.path.realpath(folder)}:
+            at = os.path.join(path, "")
+            if path[:1] == "/" and os.path.isdir(path) and not here.startswith(at) and not at.startswith(here):
+                yield at
+
+
+def _holds(path: str, text: Any) -> bool:
+    """The file holds this text."""
+    try:
+        with _open(path, "rb") as file:
+            held = file.read()
+    except (OSError, ValueError):
+        return False
+    is_text = type(text) is str
+    return text == held.decode(errors="replace") if is_text else type(text) is bytes and text == held
+
+
+def _compiled(path: str) -> Any:
+    try:
+        with _open(path, "rb") as file:
+            return compile(file.read(), path, "exec", dont_inherit=True)
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def _codes(names: Mapping[str, Any]) -> list[Any]:
+    """The code of a module's functions and methods, and of those that are made in them."""
+    functions = []
+    for value in list(names.values()):
+        members = list(vars(value).values()) if isinstance(value, type) else [value]
+        functions += [getattr(getattr(each, "fget", each), "__func__", getattr(each, "fget", each)) for each in members]
+    waiting = [each.__code__ for each in functions if type(each) is type(_tree)]
+    found = []
+    while waiting:
+        found.append(waiting.pop())
+        waiting += [part for part in found[-1].co_consts if type(part) is _CODE]
+    return found
 
 
 def _may_be_read(function: Any, files: Collection[str]) -> bool:
