@@ -11,7 +11,8 @@ and what is left of both is nothing:
 
 Without a gold solution this counts only where, in that test, the candidate has given something empty that no empty
 argument of the tests explains: not where the tests have made it empty (`found[1:]`, `found[found > 1]`), where both
-sides come from one value of the candidate's, or where nothing equal is expected (`guest_origins`).
+sides come from one value of the candidate's, where nothing equal is expected, or where the tests have asserted before,
+by a size of their own, how large the answer is (`guest_origins`).
 
 What is empty on both sides is equal. A constant that a full answer meets at the same place (`(ones(n) == 1).all()`) may
 meet an empty one, too. Where there is a gold solution, what it does at a place anybody may do there (the host compares
@@ -34,7 +35,7 @@ import types
 import weakref
 
 from harena.scoring.guest.executed import JUDGING, DeepTrees, call_of, located, two_sided, unwrapped
-from harena.scoring.guest.origins import EQUAL, MINUS, PAIRED, kind_of, open_places
+from harena.scoring.guest.origins import EQUAL, MINUS, OF_LENGTH, PAIRED, kind_of, open_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -436,8 +437,12 @@ class Hollow:
         if 0 not in counts:
             self._meet(one, other, frame)
         elif counts != (0, 0):
-            self._met_empty(one if not counts[0] else other)
-            self._found.append((self._place(frame), sort, _key(other if not counts[0] else one)))
+            empty, full = (one, other) if not counts[0] else (other, one)
+            self._met_empty(empty)
+            place = self._place(frame)
+            if (place, sort + OF_LENGTH) in self._open_places and _length(empty) == 0:
+                sort += OF_LENGTH
+            self._found.append((place, sort, _key(full)))
 
     def _meet(self, one: Any, other: Any, frame: Any) -> None:
         place = self._place(frame)

@@ -1,9 +1,10 @@
 """Finds comparisons of the tests' code of which nobody can say that one without elements has not held.
 
 Both sides come from one value of the candidate's (`zip(found, found[1:])`, where `rest = found[1:]` too), or the tests
-expect that nothing is equal (`(found == 18).sum() == 0`). The names of a side are followed through assignments, loops
-and `with` to what the tests have not made themselves: the candidate's names, and parameters. What a function of the
-candidate's was given says nothing of where its answer comes from. Standard library only, Python 3.8 and up.
+expect that nothing is equal (`(found == 18).sum() == 0`), or have asserted before how large the value is, by a size of
+their own (`assert found.shape == (n, 2)`). The names of a side are followed through assignments, loops and `with` to
+what the tests have not made themselves: the candidate's names, and parameters. What a function of the candidate's was
+given says nothing of where its answer comes from. Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 EQUAL, MINUS, PAIRED = "==", "-", "zip"
+OF_LENGTH = " of a length"
+"""what follows the kind of a comparison that may be one of nothing where its side without elements has the length 0"""
+_WHOLE_SIZES = frozenset({"shape", "size"})
+"""attributes that tell whether there are elements at all; a length says nothing of rows without columns"""
 _KINDS = {"eq": EQUAL, "ne": EQUAL, "sub": MINUS, "map": PAIRED, "zip": PAIRED}
 """how a comparison by a function of this name is noted"""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -74,7 +79,75 @@ class _Sides:
             is_open = is_open or id(node) in self._expecting
             for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):  # type: ignore[attr-defined]
                 found[line, kind] = found.get((line, kind), True) and is_open
-        return (place for place, is_open in found.items() if is_open)
+        yield from (place for place, is_open in found.items() if is_open)
+        yield from self._sized_places(compared)
+
+    def _sized_places(self, compared: list[tuple[ast.AST, str, list[ast.expr]]]) -> Iterator[tuple[int, str]]:
+        """(line, kind) of each comparison of a value whose size the tests have asserted."""
+        sizes = [size for node in self._nodes if (size := self._asserted_size(node)) is not None]
+        lines: dict[tuple[int, str], bool] = {}
+        for node, kind, sides in compared if sizes else ():
+            if not kind:
+                continue
+            found = {self._is_sized(node, sides, *size) for size in sizes} - {None}
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):  # type: ignore[attr-defined]
+                sort = kind if True in found else kind + OF_LENGTH
+                lines[line, sort] = lines.get((line, sort), True) and bool(found)
+        for (line, sort), is_sized in lines.items():
+            plain = sort[: -len(OF_LENGTH)] if sort.endswith(OF_LENGTH) else sort
+            if is_sized and (sort != plain or (line, plain + OF_LENGTH) not in lines):
+                yield line, sort
+
+    def _asserted_size(self, node: ast.AST) -> tuple[ast.AST, str, bool] | None:
+        """(statement, name, whether it tells of all elements) where a statement asserts a size of what a name means,
+        and nothing of the candidate's is in what it is compared with."""
+        if isinstance(node, ast.Assert) and _is_equality(node.test):
+            sides = [node.test.left, *node.test.comparators]  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and len(node.value.args) > 1:
+            func = node.value.func
+            sides = node.value.args[:2] if isinstance(func, ast.Attribute) and func.attr in _EQUALS else []
+        else:
+            return None
+        for side, other in (sides, sides[::-1]) if sides else ():
+            is_whole = isinstance(side, ast.Attribute) and side.attr in _WHOLE_SIZES
+            is_length = isinstance(side, ast.Call) and getattr(side.func, "id", "") == "len" and len(side.args) == 1
+            of = side.value if is_whole else side.args[0] if is_length else None
+            if isinstance(of, ast.Name) and self._is_of_tests(other):
+                return node, of.id, is_whole
+        return None
+
+    def _is_of_tests(self, node: ast.AST, known: str = "") -> bool:
+        """All that it is made of is the tests' own: constants, what loops go through, rows of a table of cases."""
+        names = [part for part in ast.walk(node) if isinstance(part, ast.Name) and part.id != known]
+        return all(self._origins(each, _NONE_YET) <= self._of_tables(each) for each in names)
+
+    def _of_tables(self, node: ast.Name) -> frozenset[str]:
+        """Parameters of the function around it that a decorator names."""
+        above: ast.AST | None = node
+        while above is not None and not isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            above = self._above.get(id(above))
+        decorators = above.decorator_list if above is not None else []
+        texts = [part.value for each in decorators for part in ast.walk(each) if isinstance(part, ast.Constant)]
+        return frozenset(name.strip() for text in texts if isinstance(text, str) for name in text.split(","))
+
+    def _is_sized(self, node: ast.AST, sides: list[ast.expr], said: ast.AST, name: str, is_whole: bool) -> bool | None:
+        """The statement says how large a side is; None where it does not."""
+        scope = self._scopes[id(said)]
+        if self._scopes[id(node)] is not scope or said.lineno >= node.lineno:  # type: ignore[attr-defined]
+            return None
+        if len(scope.bound.get(name, ())) != 1:
+            return None
+        block, above = self._above.get(id(said)), self._above.get(id(node))
+        while above is not None and above is not block:
+            above = self._above.get(id(above))
+        if above is None:  # it may not have been come to
+            return None
+        for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
+            is_it = isinstance(side, ast.Name) and side.id == name
+            is_of_it = any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(side))
+            if is_of_it and self._is_of_tests(other) and (is_it or (is_whole and self._is_of_tests(side, name))):
+                return is_whole
+        return None
 
     # What the text binds.
 
