@@ -133,3 +133,17 @@ async def test_an_honest_equality_is_believed(name: str) -> None:
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
     found = await of_asserts(candidate, body, isolate=False)
     assert (found.score, str(found.validity)) == (1.0, "valid"), found.detail
+
+
+MANY = "import random\nfrom solution import Ver, latest\ndef test_latest():\n    for _ in range(400):\n        vs = [Ver('.'.join(str(random.randrange(9)) for _ in range(3))) for _ in range(5)]\n        vs += [Ver('0.1'), Ver('0.2'), Ver('0.3'), Ver('0.4')]\n        assert latest(vs) == sorted(vs)[-1]\n"
+VERSIONS = "class Ver:\n    def __init__(self, s): self.parts = [int(x) for x in s.split('.')]\n    def key(self):\n        parts = list(self.parts)\n        while parts and parts[-1] == 0: parts.pop()\n        return parts\n    def __eq__(self, o): return self.key() == o.key()\n    def __lt__(self, o): return self.key() < o.key()\n    def __hash__(self): return hash(tuple(self.key()))\ndef latest(vs): return max(vs)\n"
+
+
+async def test_many_comparisons_take_no_longer_than_they_may() -> None:
+    """Objects that have told themselves from all others some times are asked by chance only: each question may take a
+    copy of the process, and the time is the candidate's."""
+    paid = await scored(VERSIONS, MANY, "pytest", isolate=False)
+    assert paid.score == 1.0, paid.detail
+    assert paid.cpu_seconds < 5.0
+    unpaid = await scored(VERSIONS.replace("max(vs)", "min(vs)"), MANY, "pytest", isolate=False)
+    assert unpaid.score == 0.0, unpaid.detail

@@ -6,7 +6,8 @@ arguments as well, has not said which it is. Objects that the tests compare with
 and `CI("A")`), and fewer than some others show nothing. Tests may make equal ones first (five ways to write one
 fraction) and others later, so it is decided when all have run; what says otherwise then than it said before has not
 said which it is, either. Who is asked has effects or not, as with other questions (`guest_effects`): then it is asked
-in copies of the process, about all of them in one order.
+in copies of the process, about all of them in one order. Objects are held to be asked: not where the tests ask whether
+objects have ended.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import ast
 
-from harena.scoring.guest.dice import shuffled
+from harena.scoring.guest.dice import below, shuffled
 from harena.scoring.guest.effects import may_have_effects
 from harena.scoring.guest.executed import call_of, located
 from harena.scoring.guest.plain import is_known, is_static
@@ -32,7 +33,14 @@ _FEWEST_AT_ONCE, _FEWEST = 3, 2
 """others that an object equals, all of them, by which it is not believed: in the moment of a comparison, and when all
 tests have run"""
 _MOST_MADE, _MOST_ASKED, _MOST_WAITING, _DEEPEST = 24, 8, 200, 4
-_line_of = type.__dict__["__mro__"].__get__
+_SOON, _SELDOM = 8, 32
+"""objects of a class have told themselves from all others so often that from now on one comparison in so many asks
+them, by chance: it may take copies of the process, and the time is the candidate's"""
+_OF_ENDS = frozenset({
+    "weakref", "WeakSet", "WeakValueDictionary", "WeakKeyDictionary", "WeakMethod", "finalize", "collect",
+    "getrefcount", "get_referrers", "get_objects", "__del__",
+})  # fmt: skip
+"""names by which tests ask whether an object has ended"""
 
 
 class Kin:
@@ -45,13 +53,17 @@ class Kin:
         self._groups: dict[str, str] = {}
         self._waiting: list[tuple[Any, Any, list[Any]]] = []
         """two that were compared, and others that they equalled, all that there were by then"""
+        self._told: dict[type, int] = {}
+        """class -> how often its objects have told themselves from all others"""
+        self.tests_ends = False
+        """the tests ask whether objects have ended: nothing holds any then"""
         self.tests_identity = False
         """the tests ask whether objects are one (`Config() is Config()`), which equal each other then"""
 
     def made(self, value: Any, name: str, *given: Any) -> Any:
         """What a call by a class's name gave; `given`: its arguments."""
         kind = type(value)
-        if is_known(value) or is_static(value) or not all(map(_is_plain, given)):
+        if self.tests_ends or is_known(value) or is_static(value) or not all(map(_is_plain, given)):
             return value
         key = f"{name}{given!r}"
         made = self._made.setdefault(kind, {})
@@ -63,6 +75,8 @@ class Kin:
     def believes(self, left: Any, right: Any) -> bool:
         """What says that these two are equal tells them from others of the class, as far as can be said by now; see
         `untold`. Asked before they are compared."""
+        if self.tests_ends:
+            return True
         return all(self._is_told(*pair) for pair in _pairs(left, right) if not self._is_one(*pair))
 
     def waiting(self) -> int:
@@ -96,10 +110,14 @@ class Kin:
         return left is right and self.tests_identity
 
     def _is_told(self, left: Any, right: Any) -> bool:
+        told = self._told.get(type(left), 0)
+        if told >= _SOON and below(_SELDOM):
+            return True
         others, count = self._others(left, right)
         equalled: list[Any] = []
         if count >= _FEWEST_AT_ONCE:
             if not _equals_all(left, right, others):
+                self._told[type(left)] = told + 1
                 return True
             if len(self._waiting) >= _MOST_WAITING:
                 return False
@@ -194,6 +212,21 @@ class Making(ast.NodeTransformer):
         if isinstance(node.ops[0], ast.Is) and not any(isinstance(side, ast.Constant) for side in sides):
             self._kin.tests_identity = True
         return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        """One name."""
+        self._kin.tests_ends |= node.id in _OF_ENDS or isinstance(node.ctx, ast.Del)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """One attribute."""
+        self._kin.tests_ends |= node.attr in _OF_ENDS
+        return self.generic_visit(node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        """One import of names."""
+        self._kin.tests_ends |= node.module in _OF_ENDS or any(each.name in _OF_ENDS for each in node.names)
+        return node
 
     def visit_Call(self, node: ast.Call) -> Any:
         """One call."""
