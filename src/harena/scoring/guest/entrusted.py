@@ -45,11 +45,11 @@ _SHIFTS = (ast.BitOr, ast.BitAnd, ast.RShift, ast.LShift, ast.MatMult)
 _KEEPING_NOTHING = frozenset({"functools", "itertools", "operator", "collections", "math", "statistics"})
 _OF_FIXTURES = ("_pytest.fixtures", "_pytest.mark", "asyncio.runners")
 _NOT_PURE = frozenset({"setattr", "delattr", "exec", "eval", "compile", "__import__", "__build_class__", "open"})
-_MANY_PARTS, _MOST_PARTS, _MOST_ITEMS, _FEW_ITEMS, _MOST_SCANS = 100_000, 3000, 256, 8, 3000
-"""the most objects that are looked at for one value, and where many have been looked at; items of one container then,
-items where a place has been passed often, and how often that is"""
-_MANY_LOOKS = 2_000_000
-"""so many objects are looked at in one run before values are looked at in part only"""
+_MOST_PARTS, _FEW_PARTS, _MOST_ITEMS, _FEW_ITEMS, _MOST_SCANS = 3000, 100, 256, 8, 3000
+"""the most objects that are looked at for one value, and where many have been looked at; items of one container, items
+where a place has been passed often, and how often that is"""
+_MANY_LOOKS = 300_000
+"""so many objects are looked at in one run, in half a second or so, before values are looked at in small part only"""
 _OWN_NAMES = frozenset({"__name__", "__file__", "__module__", "__spec__", "__package__", "__qualname__"})
 """names by which tests have the name of a module of theirs"""
 _MOST_TEXT = 2000
@@ -207,7 +207,7 @@ class Entrusted:
                 found.look(part)
         for code in found.codes.values():
             self._tells_of(code)
-        found = _Found(self, self._most_items())
+        found = _Found(self, _MOST_ITEMS)
         found.look(value)
         self._came_out.update((number, code) for number, code in found.codes.items() if number not in self.codes)
         self._has_shown_module = self._has_shown_module or found.is_everything
@@ -230,7 +230,7 @@ class Entrusted:
 
     def _hand(self, place: int, value: Any) -> None:
         self._scans[place] += place != 0
-        most = self._most_items() if self._scans[place] < _MOST_SCANS else _FEW_ITEMS
+        most = _MOST_ITEMS if self._scans[place] < _MOST_SCANS else _FEW_ITEMS
         found = _Found(self, most)
         found.look(value)
         found.codes = {number: code for number, code in found.codes.items() if number not in self._came_out}
@@ -242,9 +242,6 @@ class Entrusted:
         self.codes |= self._waiting.pop(place, set())
         self._classes |= found.classes
         self.is_everything = self.is_everything or (found.is_everything and not self._has_shown_module)
-
-    def _most_items(self) -> int:
-        return _MANY_PARTS if self.looks < _MANY_LOOKS else _MOST_ITEMS
 
     def _kind_of(self, function: Any) -> int:
         while type(function) is MethodType:
@@ -320,7 +317,7 @@ class _Found:
 
     def look(self, value: Any) -> None:
         """Look at it, and at what it holds: what lies nearest first, and functions before anything else."""
-        most = _MANY_PARTS if self._most >= _MANY_PARTS else _MOST_PARTS
+        most = _MOST_PARTS if self._entrusted.looks < _MANY_LOOKS else _FEW_PARTS
         level = [value]
         count = 0
         while level:
