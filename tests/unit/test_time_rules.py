@@ -17,8 +17,9 @@ TIME_OF_DAY = {
     "datetime": {"now", "utcnow", "today"},
     "date": {"today"},
 }
-ELSEWHERE = ("scoring/battery/", "sdk/webhooks.py", "testing/")
-"""programs that are candidates; what receivers of webhooks run, who compare with the time in a message; tests"""
+ELSEWHERE = ("scoring/battery/", "scoring/guest/taken.py", "sdk/webhooks.py", "testing/")
+"""programs that are candidates; what compares with the times of files; what receivers of webhooks run, who compare with
+the time in a message; tests"""
 
 
 def asked(tree: ast.AST) -> list[int]:

@@ -123,10 +123,10 @@ def test_a_question_has_the_answer_that_it_is_given(text: str, question: str, st
 
 @pytest.mark.parametrize(("text", "is_unheard"), [
     ("x = 'f' in dir(module)", True), ("x = module.f is None", True), ("x = str(module.f)", True),
-    ("x = issubclass(int, module.f)", True), ("x = module.f.__name__", True),
+    ("x = issubclass(int, module.f)", True), ("x = module.f.__name__", False),
     ("try:\n    x = module.f()\nexcept Exception:\n    x = 0", True),
     ("x = module.f", False), ("x = {module.f: 1}", False), ("def x(): return module.f() is None", False),
 ])  # fmt: skip
 def test_a_look_with_more_than_two_answers_is_noted(text: str, is_unheard: bool) -> None:
-    """To name something, or to keep it in a set, is none."""
+    """To name something, or to keep it in a set, is none; nor is to ask for the `__name__` of what is taken by it."""
     assert bool(_read(text, GRANTING)[0].unheard) is is_unheard
