@@ -216,6 +216,8 @@ class Home(Border):
         self._on_both_sides = on_both_sides
         self._exported: dict[int, Any] = {}
         self._export_numbers: dict[int, int] = {}
+        self._leaving: list[Any] = []
+        """objects that the suite holds no more: they end when it answers, because a finalizer may ask it"""
         self._exports = 0
         self._lent: dict[int, tuple[Any, str, str]] = {}
         """what the suite has given that both sides have, and what the candidate may hand out as itself: object, module,
@@ -282,6 +284,7 @@ class Home(Border):
                 self._open += 1
                 self._turn.notify_all()
             with self._alarms.let_through():
+                self._leaving.clear()
                 message = ("give", (self._done(*request),))
         except StopIteration as error:
             message = ("stop", (error.value,))
@@ -329,6 +332,7 @@ class Home(Border):
             for number in released:
                 gone = self._exported.pop(number, None)
                 self._export_numbers.pop(id(gone), None)
+                self._leaving.append(gone)
             if seed is not None:
                 random.seed(*seed)
         return (
@@ -367,6 +371,8 @@ class Home(Border):
         self._waiting.append(None)
         with self._turn:  # one thread talks at a time, and only while the suite waits for an answer
             try:
+                if self._is_talking and not self._open:  # a finalizer, while this thread itself reads a question
+                    raise RuntimeError("the suite answers nobody at this moment")
                 while not self._open:
                     self._turn.wait()
             finally:
