@@ -37,7 +37,7 @@ _SOON, _SELDOM = 8, 32
 """objects of a class have told themselves from all others so often that from now on one comparison in so many asks
 them, by chance: it may take copies of the process, and the time is the candidate's"""
 _OF_ENDS = frozenset({
-    "weakref", "WeakSet", "WeakValueDictionary", "WeakKeyDictionary", "WeakMethod", "finalize", "collect",
+    "gc", "weakref", "WeakSet", "WeakValueDictionary", "WeakKeyDictionary", "WeakMethod", "finalize", "collect",
     "getrefcount", "get_referrers", "get_objects", "__del__",
 })  # fmt: skip
 """names by which tests ask whether an object has ended"""
@@ -222,6 +222,11 @@ class Making(ast.NodeTransformer):
         """One attribute."""
         self._kin.tests_ends |= node.attr in _OF_ENDS
         return self.generic_visit(node)
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        """One import of modules."""
+        self._kin.tests_ends |= any(each.name in _OF_ENDS for each in node.names)
+        return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         """One import of names."""
