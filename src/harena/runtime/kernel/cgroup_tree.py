@@ -409,7 +409,7 @@ class Pool:
         self._bound_shares()
         return is_clean
 
-    def close(self, *, timeout_seconds: float = 10.0) -> list[str]:
+    def close(self, *, timeout_seconds: float = 30.0) -> list[str]:
         """Kill what is still inside and remove every directory. Gives those that could not be removed in time: on a
         busy machine a killed process leaves its cgroup seconds after its death."""
         for group in self._groups:
