@@ -31,6 +31,9 @@ _KEEPING = frozenset(
     {"builtins", "copy", "collections", "itertools", "random", "weakref", "gc", "sys", "typing", "types"}
 )
 """modules whose functions do neither, but for those above"""
+_RUNNERS = frozenset({"unittest", "pytest", "_pytest"})
+"""modules whose functions end tests, each called by a line of the tests: nothing stands between. What they compare is
+noted as the tests' own comparisons are"""
 _MOST_PARTS = 3000
 _line_of = type.__dict__["__mro__"].__get__
 
@@ -127,7 +130,8 @@ def _may_use(function: Any) -> bool:
 
 
 def _is_using_module(module: Any) -> bool:
-    return type(module) is str and module.partition(".")[0].lstrip("_") not in _KEEPING
+    top = module.partition(".")[0] if type(module) is str else ""
+    return bool(top) and top not in _RUNNERS and top.lstrip("_") not in _KEEPING
 
 
 def _installed() -> tuple[str, ...]:
