@@ -604,6 +604,8 @@ class Candidate(Border):
     def _taken_released(self, target: Any) -> list[int]:
         """The numbers of stand-ins that nobody holds any more, but for what is asked right now: a generator that ends
         is closed when it is gone."""
+        if self._unpacking:  # an answer that is being read may bring one of these again
+            return []
         asked = target.item[1] if type(target) is _Reference and target.item[0] == "o" else None
         count = len(self._released)
         released = self._released[:count]
