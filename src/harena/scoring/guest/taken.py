@@ -129,6 +129,8 @@ _OF_IMPORT, _LOADERS = "<frozen importlib", "_frozen_importlib_external"
 _REWRITING = "/_pytest/assertion/rewrite.py"
 _REWRITES, _EXECUTES = (_REWRITING, "_rewrite_test"), (_REWRITING, "exec_module")
 """where pytest compiles and runs modules of its plugins, with their assertions rewritten"""
+_ENDS_THREADS = ("threading.py", "invoke_excepthook")
+"""where the interpreter tells an error that a thread has ended with, and reads the lines of it as programs"""
 _LOADS = frozenset({"marshal.loads", "marshal.load"})
 _FROZEN, _OF_RUNNER = "<frozen ", "<harena"
 """how the files of Python's own frozen code begin, and those of a runner's, which does what the tests want"""
@@ -533,7 +535,8 @@ class Taken:
             return
         place = self._place(frame)
         if event == "compile":
-            holds = place == _REWRITES or self.quietly(_holds, path, arguments[0])
+            is_part = place == _ENDS_THREADS
+            holds = place == _REWRITES or self.quietly(_holds, path, arguments[0], is_part)
             is_genuine = holds and self._is_unchanged(path)
         else:
             is_genuine = place == ("types.py", "coroutine") or frame.f_code.co_filename.startswith(_OF_IMPORT)
@@ -744,13 +747,15 @@ def _libraries(here: str) -> Iterator[str]:
                 yield at
 
 
-def _holds(path: str, text: Any) -> bool:
-    """The file holds this text."""
+def _holds(path: str, text: Any, is_part: bool) -> bool:
+    """The file holds this text; `is_part`: perhaps beside others."""
     try:
         with _open(path, "rb") as file:
             held = file.read()
     except (OSError, ValueError):
         return False
+    if is_part:
+        return type(text) is bytes and text in held
     is_text = type(text) is str
     return text == held.decode(errors="replace") if is_text else type(text) is bytes and text == held
 
