@@ -8,7 +8,7 @@ and what cannot be understood raises KeyError, TypeError or ValueError.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -89,10 +89,6 @@ def blueprint_to_json(blueprint: Blueprint) -> Json:
     }
 
 
-def _packages(read: Sequence[Mapping[str, Any]]) -> tuple[Package, ...]:
-    return tuple(map(Package.from_dict, read))
-
-
 def blueprint_from_json(read: Mapping[str, Any]) -> Blueprint:
     """A blueprint from JSON."""
     return Blueprint(
@@ -100,7 +96,7 @@ def blueprint_from_json(read: Mapping[str, Any]) -> Blueprint:
         name=read["name"],
         image=read["image"],
         profile=read.get("profile", "strict"),
-        packages=_packages(read["packages"]),
+        packages=tuple(map(Package.from_dict, read["packages"])),
         requested=tuple(read["requested"]),
         files={path: bytes_of(content) for path, content in read["files"].items()},
         env=dict(read["env"]),

@@ -219,3 +219,10 @@ def test_a_tuple_of_a_record_has_entries_of_one_type() -> None:
 
     with pytest.raises(TypeError, match="of one type"):
         Pair((1, "a")).to_dict()
+
+
+def test_records_without_an_id_are_told_apart_by_their_hash() -> None:
+    """Limits are keys of pools: if all had one hash, each look-up would compare them with all others."""
+    assert len({hash(harena.Limits(pids=pids)) for pids in range(4, 104)}) > 90
+    assert hash(harena.Limits(cpu=1)) == hash(harena.Limits(cpu=1.0))
+    assert hash(sandbox_info()) == hash(sandbox_info())

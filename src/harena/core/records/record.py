@@ -99,7 +99,11 @@ class Record:
         return getattr(self, name)
 
     def __hash__(self) -> int:
-        return hash((type(self), getattr(self, "id", None)))  # other fields may hold lists
+        shape = _shape(type(self))
+        if "id" in shape.names:
+            return hash((type(self), getattr(self, "id")))  # noqa: B009 (not every record has one)
+        # equal records have equal plain values; other fields may hold lists
+        return hash((type(self), *(value for value in shape.values(self) if isinstance(value, _HASHED))))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={_short(getattr(self, name))}" for name in self)
@@ -275,6 +279,7 @@ def _record_with_fields(kinds: Sequence[type[Record]]) -> _Translate:
 
 
 _PLAIN: Mapping[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_HASHED = (str, int, float, bool)
 _ACCEPTED: Mapping[type, tuple[type, ...]] = {str: (str,), int: (int,), float: (float, int), bool: (bool,)}
 
 
