@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from harena.core.records.audits import AuditedProblem as AuditedProblem
+    from harena.core.records.audits import AuditReport as AuditReport
     from harena.core.records.benchmark_jobs import BenchmarkEvent as BenchmarkEvent
     from harena.core.records.benchmark_jobs import BenchmarkJob as BenchmarkJob
     from harena.core.records.benchmark_jobs import BenchmarkJobsPage as BenchmarkJobsPage
@@ -25,10 +27,15 @@ if TYPE_CHECKING:
     from harena.core.records.benchmark_jobs import VerdictCounts as VerdictCounts
     from harena.core.records.benchmark_jobs import WebhookDelivery as WebhookDelivery
     from harena.core.records.benchmark_jobs import WebhookEvent as WebhookEvent
+    from harena.core.records.blueprints import Blueprint as Blueprint
+    from harena.core.records.blueprints import BlueprintsPage as BlueprintsPage
+    from harena.core.records.blueprints import BlueprintSummary as BlueprintSummary
+    from harena.core.records.blueprints import Package as Package
     from harena.core.records.calibrations import BatteryRuns as BatteryRuns
     from harena.core.records.calibrations import CalibratedScenario as CalibratedScenario
     from harena.core.records.calibrations import CalibrationReport as CalibrationReport
     from harena.core.records.calibrations import ConstantRuns as ConstantRuns
+    from harena.core.records.calibrations import Finding as Finding
     from harena.core.records.calibrations import GoldRuns as GoldRuns
     from harena.core.records.calibrations import KnownWrongRuns as KnownWrongRuns
     from harena.core.records.calibrations import MutantRuns as MutantRuns
@@ -45,6 +52,8 @@ if TYPE_CHECKING:
     from harena.core.records.catalog import ScoringContract as ScoringContract
     from harena.core.records.catalog import StoredScenarios as StoredScenarios
     from harena.core.records.catalog import WebhookOutline as WebhookOutline
+    from harena.core.records.evaluations import ModelEvaluation as ModelEvaluation
+    from harena.core.records.evaluations import PassRate as PassRate
     from harena.core.records.gateways import GatewayEntry as GatewayEntry
     from harena.core.records.gateways import GatewayLog as GatewayLog
     from harena.core.records.image_builds import BuildRequest as BuildRequest
@@ -69,6 +78,7 @@ if TYPE_CHECKING:
     from harena.core.records.job_diff import ScenarioChange as ScenarioChange
     from harena.core.records.network import NetworkEntry as NetworkEntry
     from harena.core.records.network import NetworkLog as NetworkLog
+    from harena.core.records.network import NetworkRules as NetworkRules
     from harena.core.records.objects import AdapterDescription as AdapterDescription
     from harena.core.records.objects import CapabilityDescription as CapabilityDescription
     from harena.core.records.objects import DatasetDescription as DatasetDescription
@@ -83,6 +93,14 @@ if TYPE_CHECKING:
     from harena.core.records.objects import TaskDescription as TaskDescription
     from harena.core.records.objects import UsedSplit as UsedSplit
     from harena.core.records.result_rows import ColumnKind as ColumnKind
+    from harena.core.records.sandbox_answers import DirectoryListing as DirectoryListing
+    from harena.core.records.sandbox_answers import ExecReport as ExecReport
+    from harena.core.records.sandbox_answers import ProcessListing as ProcessListing
+    from harena.core.records.sandbox_answers import SandboxesPage as SandboxesPage
+    from harena.core.records.sandboxes import Limits as Limits
+    from harena.core.records.sandboxes import ProcessInfo as ProcessInfo
+    from harena.core.records.sandboxes import SandboxInfo as SandboxInfo
+    from harena.core.records.sandboxes import SandboxStatus as SandboxStatus
     from harena.core.records.secrets import Secret as Secret
     from harena.core.records.secrets import SecretsPage as SecretsPage
     from harena.core.records.server import ApiKey as ApiKey
@@ -107,6 +125,15 @@ if TYPE_CHECKING:
     from harena.core.records.training_plans import SFTPlan as SFTPlan
     from harena.core.records.training_plans import TrainingPlan as TrainingPlan
     from harena.core.records.training_plans import TuningPlan as TuningPlan
+    from harena.core.records.worlds import TrajectoryOrder as TrajectoryOrder
+    from harena.core.records.worlds import World as World
+    from harena.core.records.worlds import WorldGoal as WorldGoal
+    from harena.core.records.worlds import WorldJob as WorldJob
+    from harena.core.records.worlds import WorldJobsPage as WorldJobsPage
+    from harena.core.records.worlds import WorldJobState as WorldJobState
+    from harena.core.records.worlds import WorldManifest as WorldManifest
+    from harena.core.records.worlds import WorldMap as WorldMap
+    from harena.core.records.worlds import WorldsPage as WorldsPage
     from harena.sdk import benchmark_job_defs as benchmark_job_defs
     from harena.sdk import benchmark_jobs as benchmark_jobs
     from harena.sdk import blueprints as blueprints
@@ -118,8 +145,11 @@ if TYPE_CHECKING:
     from harena.sdk import secrets as secrets
     from harena.sdk import snapshots as snapshots
     from harena.sdk import training_jobs as training_jobs
+    from harena.sdk import world_jobs as world_jobs
+    from harena.sdk import world_manifests as world_manifests
 
 RECORDS: dict[str, tuple[str, ...]] = {
+    "harena.core.records.audits": ("AuditedProblem", "AuditReport"),
     "harena.core.records.benchmark_jobs": (
         "BenchmarkEvent",
         "BenchmarkJob",
@@ -142,11 +172,13 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "WebhookDelivery",
         "WebhookEvent",
     ),
+    "harena.core.records.blueprints": ("Blueprint", "BlueprintsPage", "BlueprintSummary", "Package"),
     "harena.core.records.calibrations": (
         "BatteryRuns",
         "CalibratedScenario",
         "CalibrationReport",
         "ConstantRuns",
+        "Finding",
         "GoldRuns",
         "KnownWrongRuns",
         "MutantRuns",
@@ -166,6 +198,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "StoredScenarios",
         "WebhookOutline",
     ),
+    "harena.core.records.evaluations": ("ModelEvaluation", "PassRate"),
     "harena.core.records.gateways": ("GatewayEntry", "GatewayLog"),
     "harena.core.records.image_builds": ("BuildRequest", "BuildState", "ImageBuild", "ImageBuildEvent"),
     "harena.core.records.images": (
@@ -188,7 +221,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "PairedDifference",
         "ScenarioChange",
     ),
-    "harena.core.records.network": ("NetworkEntry", "NetworkLog"),
+    "harena.core.records.network": ("NetworkEntry", "NetworkLog", "NetworkRules"),
     "harena.core.records.objects": (
         "AdapterDescription",
         "CapabilityDescription",
@@ -205,6 +238,8 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "UsedSplit",
     ),
     "harena.core.records.result_rows": ("ColumnKind",),
+    "harena.core.records.sandbox_answers": ("DirectoryListing", "ExecReport", "ProcessListing", "SandboxesPage"),
+    "harena.core.records.sandboxes": ("Limits", "ProcessInfo", "SandboxInfo", "SandboxStatus"),
     "harena.core.records.secrets": ("Secret", "SecretsPage"),
     "harena.core.records.server": ("ApiKey", "ClientLease", "NewApiKey", "ServerHealth"),
     "harena.core.records.snapshots": ("Snapshot", "SnapshotsPage"),
@@ -221,6 +256,17 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "TrainingProgress",
     ),
     "harena.core.records.training_plans": ("LossSpec", "RewardPlan", "RLPlan", "SFTPlan", "TrainingPlan", "TuningPlan"),
+    "harena.core.records.worlds": (
+        "TrajectoryOrder",
+        "World",
+        "WorldGoal",
+        "WorldJob",
+        "WorldJobsPage",
+        "WorldJobState",
+        "WorldManifest",
+        "WorldMap",
+        "WorldsPage",
+    ),
 }
 """module -> its records and enums"""
 NOUNS = (
@@ -235,6 +281,8 @@ NOUNS = (
     "secrets",
     "snapshots",
     "training_jobs",
+    "world_jobs",
+    "world_manifests",
 )
 """modules of `harena.sdk`, each with the verbs of a noun"""
 COMMANDS = ("secrets",)

@@ -20,6 +20,8 @@ from harena.jobs.catalog import Catalog
 from harena.jobs.training.training_jobs import TrainingJobs
 from harena.node import from_table
 from harena.training.objects.registry import Registry
+from harena.worlds.jobs import WorldJobs
+from harena.worlds.manifests import WorldManifests
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -35,6 +37,8 @@ PARTS: dict[str, Any] = {
     "registry": Registry,
     "secrets": Secrets,
     "training_jobs": TrainingJobs,
+    "world_jobs": WorldJobs,
+    "world_manifests": WorldManifests,
 }
 
 

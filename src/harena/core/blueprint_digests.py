@@ -12,7 +12,7 @@ from harena.core.daemons import daemons_to_json
 from harena.core.gateways import gateways_to_json
 
 if TYPE_CHECKING:
-    from harena.core.models import Blueprint
+    from harena.core.records.blueprints import Blueprint
 
 
 def blueprint_digest(blueprint: Blueprint) -> str:

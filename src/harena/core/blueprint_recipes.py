@@ -37,14 +37,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from harena.core.checked import check_absolute, encodable, shown
+from harena.core.checked import check_absolute, encodable, quote
 from harena.core.daemons import Daemon, read_daemons
 from harena.core.errors import ValidationError
 from harena.core.gateways import Gateway, read_gateways
 from harena.core.images import parse_reference
-from harena.core.models import MIB, NO_LIMITS_SAID, Limits
+from harena.core.models import MIB
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy, policy_in_words, read_policy
 from harena.core.profiles import Profile, checked_profile
+from harena.core.records.sandboxes import NO_LIMITS_SAID, Limits
 from harena.core.snapshots import checked_snapshot
 
 MOST_ENTRIES = 1000
@@ -161,11 +162,11 @@ def read_recipe(given: object) -> BlueprintRecipe:
         user=_fitting(asked.get("user", ""), "user", _USER, "as agent or 1000:1000", may_be_empty=True),
         workdir=_absolute(asked.get("workdir", "")),
         warm=None if asked.get("warm") is None else _texts(asked["warm"], "warm"),
-        network=_told("network", read_policy, asked.get("network")),
-        gateways=_told("gateways", read_gateways, asked.get("gateways")),
-        profile=_told("profile", checked_profile, asked.get("profile", "strict")),
-        daemons=_told("daemons", read_daemons, asked.get("daemons")),
-        limits=_told("limits", _limits, asked.get("limits", {})),
+        network=_read_field("network", read_policy, asked.get("network")),
+        gateways=_read_field("gateways", read_gateways, asked.get("gateways")),
+        profile=_read_field("profile", checked_profile, asked.get("profile", "strict")),
+        daemons=_read_field("daemons", read_daemons, asked.get("daemons")),
+        limits=_read_field("limits", _limits, asked.get("limits", {})),
     )
     _check_together(recipe)
     return recipe
@@ -273,10 +274,10 @@ def check_lock(text: str, where: str) -> None:
         if not line or line.startswith("#"):
             continue
         if line.startswith("-"):
-            raise ValidationError(f"{where}: {shown(line)} is an option: a lock has requirements with hashes only")
+            raise ValidationError(f"{where}: {quote(line)} is an option: a lock has requirements with hashes only")
         if "==" not in line or "--hash=sha256:" not in line:
             raise ValidationError(
-                f"{where}: {shown(line)} is not pinned: write each requirement as NAME==VERSION --hash=sha256:..., as "
+                f"{where}: {quote(line)} is not pinned: write each requirement as NAME==VERSION --hash=sha256:..., as "
                 "`pip-compile --generate-hashes` or `uv pip compile --generate-hashes` does"
             )
 
@@ -293,7 +294,7 @@ def check_npm_lock(text: str, where: str) -> None:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise ValidationError(f"{where} is no package-lock.json of npm 7 or later") from None
     if lacking:
-        raise ValidationError(f"{where}: {shown(lacking[0])} has no integrity: have npm write the lock anew")
+        raise ValidationError(f"{where}: {quote(lacking[0])} has no integrity: have npm write the lock anew")
 
 
 _FIELDS = (
@@ -341,16 +342,18 @@ def _base(given: object) -> tuple[BaseKind, str]:
     if len(asked) != 1:
         raise ValidationError("base is one of `host`, an image, {blueprint: NAME} and {snapshot: NAME}")
     if "image" in asked:
-        return "image", _told("base", lambda word: str(parse_reference(word)), _text(asked["image"], "base.image"))
+        return "image", _read_field(
+            "base", lambda word: str(parse_reference(word)), _text(asked["image"], "base.image")
+        )
     if "blueprint" in asked:
         return "blueprint", _text(asked["blueprint"], "base.blueprint")
-    return "snapshot", _told("base", checked_snapshot, _text(asked["snapshot"], "base.snapshot"))
+    return "snapshot", _read_field("base", checked_snapshot, _text(asked["snapshot"], "base.snapshot"))
 
 
 def _file(path: str, given: object) -> RecipeFile:
     where = f"files.{path}"
     if not path.startswith("/") or path.endswith("/") or not _is_plain(path):
-        raise ValidationError(f"files: {shown(path)} must be the absolute path of a file, without control characters")
+        raise ValidationError(f"files: {quote(path)} must be the absolute path of a file, without control characters")
     if isinstance(given, str):
         return RecipeFile(content=_text(given, where).encode())
     asked = _mapping(given, where, ("from", "content", "mode"))
@@ -401,7 +404,7 @@ def _escaped(text: str) -> str:
 
 def _in_words(given: object) -> str:
     words = ",".join(_texts(given, "build.network")) if isinstance(given, list) else _text(given, "build.network")
-    _told("build.network", policy_in_words, words or "none")
+    _read_field("build.network", policy_in_words, words or "none")
     return words or "none"
 
 
@@ -409,7 +412,7 @@ def _environment(given: object) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in _any_mapping(given, "env").items():
         if not _VARIABLE.fullmatch(name):
-            raise ValidationError(f"env: {shown(name)} is no name of a variable: letters, digits and underscores")
+            raise ValidationError(f"env: {quote(name)} is no name of a variable: letters, digits and underscores")
         text = _text(value, f"env.{name}")
         if not _is_plain(text):
             raise ValidationError(f"env.{name}: put a text of several lines into a file")
@@ -425,12 +428,12 @@ def _limits(given: object) -> Limits:
     asked = _mapping(given, "limits", _LIMITS)
     for name in ("memory_mb", "disk_mb"):
         if name in asked and (type(asked[name]) is not int or not 0 < asked[name] <= _MOST_MB):
-            raise ValidationError(f"{name} must be a whole number up to {_MOST_MB} (got {shown(asked[name])})")
+            raise ValidationError(f"{name} must be a whole number up to {_MOST_MB} (got {quote(asked[name])})")
     sizes = {f"{name.removesuffix('mb')}bytes": asked[name] * MIB for name in ("memory_mb", "disk_mb") if name in asked}
     return Limits(**{**{name: asked[name] for name in ("cpu", "pids") if name in asked}, **sizes})
 
 
-def _told(where: str, read: Callable[[Any], _T], given: Any) -> _T:
+def _read_field(where: str, read: Callable[[Any], _T], given: Any) -> _T:
     """What is read, with the place in the words of an error."""
     try:
         return read(given)
@@ -442,13 +445,13 @@ def _told(where: str, read: Callable[[Any], _T], given: Any) -> _T:
 def _mapping(given: object, where: str, names: Sequence[str]) -> Mapping[str, Any]:
     asked = _any_mapping(given, where)
     if unknown := [name for name in asked if name not in names]:
-        raise ValidationError(f"{where}: there is no field {shown(unknown[0])}; there are {', '.join(names)}")
+        raise ValidationError(f"{where}: there is no field {quote(unknown[0])}; there are {', '.join(names)}")
     return asked
 
 
 def _any_mapping(given: object, where: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise ValidationError(f"{where} must be a mapping of names (got {shown(given)})")
+        raise ValidationError(f"{where} must be a mapping of names (got {quote(given)})")
     if len(given) > MOST_ENTRIES:
         raise ValidationError(f"{where} has {len(given)} entries; {MOST_ENTRIES} are possible")
     return given
@@ -456,19 +459,19 @@ def _any_mapping(given: object, where: str) -> Mapping[str, Any]:
 
 def _texts(given: object, where: str, pattern: re.Pattern[str] | None = None, what: str = "a text") -> tuple[str, ...]:
     if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-        raise ValidationError(f"{where} must be a list of texts (got {shown(given)})")
+        raise ValidationError(f"{where} must be a list of texts (got {quote(given)})")
     if len(given) > MOST_ENTRIES:
         raise ValidationError(f"{where} has {len(given)} entries; {MOST_ENTRIES} are possible")
     found = tuple(_text(one, where) for one in given)
     for one in found:
         if not one or (pattern is not None and not pattern.fullmatch(one)):
-            raise ValidationError(f"{where}: {shown(one)} is not {what}")
+            raise ValidationError(f"{where}: {quote(one)} is not {what}")
     return found
 
 
 def _text(given: object, where: str) -> str:
     if not isinstance(given, str) or "\0" in given:
-        raise ValidationError(f"{where} must be a text without NUL, perhaps in quotation marks (got {shown(given)})")
+        raise ValidationError(f"{where} must be a text without NUL, perhaps in quotation marks (got {quote(given)})")
     return encodable(given, where)
 
 
@@ -479,7 +482,7 @@ def _number_as_text(given: object) -> object:
 def _fitting(given: object, where: str, pattern: re.Pattern[str], what: str, *, may_be_empty: bool = False) -> str:
     text = _text(given, where)
     if not pattern.fullmatch(text) and not (may_be_empty and not text):
-        raise ValidationError(f"{where}: {shown(text)} must be {what}")
+        raise ValidationError(f"{where}: {quote(text)} must be {what}")
     return text
 
 
@@ -487,7 +490,7 @@ def _absolute(given: object) -> str:
     text = _text(given, "workdir")
     check_absolute(text or None, "workdir")
     if not _is_plain(text):
-        raise ValidationError(f"workdir: {shown(text)} must be a path on one line")
+        raise ValidationError(f"workdir: {quote(text)} must be a path on one line")
     return text
 
 
@@ -495,9 +498,9 @@ def _relative(given: object, where: str) -> str:
     text = _text(given, where)
     parts = text.removeprefix("./").split("/")
     if not text or text.startswith("/") or not _is_plain(text) or any(part in ("", "..") for part in parts):
-        raise ValidationError(f"{where}: {shown(text)} must be a path beside the recipe, without ..")
+        raise ValidationError(f"{where}: {quote(text)} must be a path beside the recipe, without ..")
     if any(letter in text for letter in "*?[\\"):
-        raise ValidationError(f"{where}: {shown(text)} must name one file or directory, without * ? [ and backslashes")
+        raise ValidationError(f"{where}: {quote(text)} must name one file or directory, without * ? [ and backslashes")
     return text.removeprefix("./")
 
 

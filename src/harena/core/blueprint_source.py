@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from harena.core.threads import BLUEPRINTS
 
 if TYPE_CHECKING:
-    from harena.core.models import Blueprint
+    from harena.core.records.blueprints import Blueprint
 
 
 class BlueprintSource(Protocol):

@@ -29,7 +29,7 @@ def checked_seconds(value: Any, name: str) -> float:
     """A length of time: finite, above zero, below MOST_SECONDS."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MOST_SECONDS:
         raise SandboxValidationError(
-            f"{name} must be a positive number of seconds, below {MOST_SECONDS:.0e} (got {shown(value)})"
+            f"{name} must be a positive number of seconds, below {MOST_SECONDS:.0e} (got {quote(value)})"
         )
     return float(value)
 
@@ -38,14 +38,14 @@ def checked_count(value: Any, name: str, *, least: int, most: int | None = None)
     """A whole number."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
         bounds = f"of {least} or more" if most is None else f"from {least} to {most}"
-        raise SandboxValidationError(f"{name} must be a whole number {bounds} (got {shown(value)})")
+        raise SandboxValidationError(f"{name} must be a whole number {bounds} (got {quote(value)})")
     return value
 
 
 def checked_mode(value: Any, name: str = "mode") -> int:
     """Permission bits."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_MODE:
-        raise SandboxValidationError(f"{name} must be permission bits from 0 to 0o7777, as 0o644 (got {shown(value)})")
+        raise SandboxValidationError(f"{name} must be permission bits from 0 to 0o7777, as 0o644 (got {quote(value)})")
     return value
 
 
@@ -56,7 +56,7 @@ def encodable(text: str, name: str) -> str:
             text.encode()
         except UnicodeEncodeError as error:
             raise SandboxValidationError(
-                f"{name}: {shown(text)} cannot be written as UTF-8: character {error.start} is half of a surrogate "
+                f"{name}: {quote(text)} cannot be written as UTF-8: character {error.start} is half of a surrogate "
                 "pair; remove it, or pass bytes where bytes are taken"
             ) from None
     return text
@@ -65,7 +65,7 @@ def encodable(text: str, name: str) -> str:
 def checked_text(value: Any, name: str) -> str:
     """Text that is not empty and can be sent."""
     if not isinstance(value, str) or not value:
-        raise SandboxValidationError(f"{name}: must be text that is not empty (got {shown(value)})")
+        raise SandboxValidationError(f"{name}: must be text that is not empty (got {quote(value)})")
     return encodable(value, name)
 
 
@@ -74,11 +74,11 @@ def checked_texts(value: Any, name: str) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise SandboxValidationError(f'{name} must be a mapping, as {{"NAME": "value"}} (got {shown(value)})')
+        raise SandboxValidationError(f'{name} must be a mapping, as {{"NAME": "value"}} (got {quote(value)})')
     checked = dict(value)
     for key, text in checked.items():
         if not isinstance(key, str) or not isinstance(text, str):
-            raise SandboxValidationError(f"{name}: names and values must be text (got {shown(key)}: {shown(text)})")
+            raise SandboxValidationError(f"{name}: names and values must be text (got {quote(key)}: {quote(text)})")
         encodable(key, name)
         encodable(text, name)
     return checked
@@ -93,7 +93,7 @@ def content_bytes(value: Any, name: str) -> bytes:
     return bytes(value)
 
 
-def shown(value: Any) -> str:
+def quote(value: Any) -> str:
     """A value in the form that an error message shows: never longer than a line."""
     text = ascii(value[:_SHOWN]) if isinstance(value, str) else ""
     for piece in () if text else _pieces(value):
@@ -136,10 +136,10 @@ def words_of(command: Any) -> tuple[str, ...]:
     """A command's words, of any list of them, which UTF-8 can carry; `ExecRequest` says which words are good."""
     if isinstance(command, str | bytes):
         raise SandboxValidationError(
-            f"command must be a list of words, not text: for a shell's line use ['bash', '-c', {shown(command)}]"
+            f"command must be a list of words, not text: for a shell's line use ['bash', '-c', {quote(command)}]"
         )
     if not isinstance(command, Iterable) or isinstance(command, Mapping):
-        raise SandboxValidationError(f"command must be a list of words, as ['ls', '-l'] (got {shown(command)})")
+        raise SandboxValidationError(f"command must be a list of words, as ['ls', '-l'] (got {quote(command)})")
     return tuple(encodable(word, "command") if isinstance(word, str) else word for word in command)
 
 
@@ -150,7 +150,7 @@ def check_user(user: Any, name: str = "user") -> None:
     if not isinstance(user, str) or not 0 < len(user) <= _MOST_OF_USER or not _USER.fullmatch(user):
         raise SandboxValidationError(
             f"{name} must be a user's name or number, perhaps with a group behind a colon, as in 'postgres' or "
-            f"'1000:1000', of at most {_MOST_OF_USER} characters; got {shown(user)}"
+            f"'1000:1000', of at most {_MOST_OF_USER} characters; got {quote(user)}"
         )
 
 
@@ -173,7 +173,7 @@ def _check_given(text: str, name: str) -> None:
             os.fsencode(text)
         except UnicodeEncodeError:
             raise SandboxValidationError(
-                f"{name}: {shown(text)} holds characters that no program can be given (halves of surrogate pairs)"
+                f"{name}: {quote(text)} holds characters that no program can be given (halves of surrogate pairs)"
             ) from None
 
 
@@ -188,7 +188,7 @@ def check_environment(env: Mapping[str, str], name: str) -> None:
     """Environment variables of a program."""
     for key, value in env.items():
         if not isinstance(key, str) or not isinstance(value, str):
-            raise SandboxValidationError(f"{name}: names and values must be text (got {shown(key)}: {shown(value)})")
+            raise SandboxValidationError(f"{name}: names and values must be text (got {quote(key)}: {quote(value)})")
         if not key or "=" in key or "\0" in key or "\0" in value:
             raise SandboxValidationError(f"{name}: {key!r} cannot be the name of an environment variable, or holds NUL")
         _check_given(key, name)
@@ -219,6 +219,6 @@ def check_absolute(path: Any, name: str) -> None:
         return
     if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
         is_relative = isinstance(path, str) and path and not path.startswith(("/", ".", "~")) and "\0" not in path
-        example = f", as {shown('/workspace/' + path)}" if is_relative else ""
-        raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox{example} (got {shown(path)})")
+        example = f", as {quote('/workspace/' + path)}" if is_relative else ""
+        raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox{example} (got {quote(path)})")
     encodable(path, name)

@@ -57,7 +57,7 @@ _AUDIT_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 def give_up_network() -> None:
     """From now on the calling thread, and what it starts, makes no socket. Raises OSError."""
     libc = ctypes.CDLL(None, use_errno=True)
-    _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    _raise_for(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     if (kind := platform.machine()) in _NUMBERS:
         _install(libc, b"".join(_only_network(kind)))
 
@@ -70,8 +70,8 @@ def give_up() -> None:
     for capability in range(64):
         if libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):
             break
-    _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    _checked(libc.capset(_CAPABILITY_HEADER, _NO_CAPABILITIES), "capset")
+    _raise_for(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    _raise_for(libc.capset(_CAPABILITY_HEADER, _NO_CAPABILITIES), "capset")
     if (kind := platform.machine()) in _NUMBERS:
         _install(libc, b"".join(_filter(kind, os.getpid())))
 
@@ -79,7 +79,7 @@ def give_up() -> None:
 def _install(libc: ctypes.CDLL, program: bytes) -> None:
     buffer = ctypes.create_string_buffer(program)
     described = struct.pack("=HxxxxxxQ", len(program) // 8, ctypes.addressof(buffer))
-    _checked(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, described, 0, 0), "seccomp")
+    _raise_for(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, described, 0, 0), "seccomp")
 
 
 def _only_network(machine: str) -> Iterator[bytes]:
@@ -129,7 +129,7 @@ def _instruction(code: int, value: int, *, holds: int = 0, fails: int = 0) -> by
     return struct.pack("=HBBI", code, holds, fails, value)
 
 
-def _checked(result: int, step: str) -> None:
+def _raise_for(result: int, step: str) -> None:
     if result:
         code = ctypes.get_errno()
         raise OSError(code, f"{step}: {os.strerror(code)}")

@@ -103,7 +103,7 @@ def tree_of(files: list[TreeFile]) -> Tree:
     return Tree(whole.hexdigest(), len(files), sum(file.bytes for file in files), len(folders))
 
 
-def packed(files: list[TreeFile]) -> Iterator[bytes]:
+def pack_files(files: list[TreeFile]) -> Iterator[bytes]:
     """A tar stream of them, the same for the same tree; no file is open while nobody asks for the next piece. Raises
     OSError, ValidationError for a file that changes its size meanwhile."""
     for file in files:

@@ -5,7 +5,7 @@ Each frame is one byte that says what it is, four bytes of length (unsigned, big
     STARTED  JSON {exec_id}      first
     STDOUT   bytes               in the order in which they were written, any number of frames
     STDERR   bytes
-    RESULT   JSON                last, where the command came to an end: `harena.core.models.ExecReport`
+    RESULT   JSON                last, where the command came to an end: `ExecReport`
     PROBLEM  JSON                last, where it did not: `harena.core.problems.to_problem`
 
 A stream without one of the last two is broken off, and its command's end is unknown.

@@ -10,12 +10,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import SandboxValidationError, ValidationError
 from harena.core.network_policy import read_host
+from harena.core.records.record import Record
 from harena.core.secrets import HTTPS_PORT, checked_name
 
 Mechanism = Literal["bearer", "basic", "git", "header", "query", "cookie"]
@@ -57,8 +58,10 @@ _OWN_HEADERS = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GatewayRule:
+class GatewayRule(Record):
     """Requests that are allowed, or denied."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"methods": MOST_METHODS}
 
     path: str
     """below the upstream's URL: `*` is any text within one part, a part `**` any number of parts"""
@@ -80,7 +83,7 @@ class GatewayRule:
             or "" in parts[1:-1]
         ):
             raise SandboxValidationError(
-                f"gateways: a rule's path is written as /repos/me/** (got {shown(self.path)}): it begins with /, has "
+                f"gateways: a rule's path is written as /repos/me/** (got {quote(self.path)}): it begins with /, has "
                 f"at most {MOST_PATTERN} characters and {MOST_SEGMENTS} parts, none of them empty, . or .., no ?, #, "
                 "%, ; or backslash, and ** only as a whole part"
             )
@@ -93,19 +96,19 @@ class GatewayRule:
             )
         ):
             raise SandboxValidationError(
-                f"gateways: a rule's methods are a list as ['GET', 'POST'] (got {shown(self.methods)})"
+                f"gateways: a rule's methods are a list as ['GET', 'POST'] (got {quote(self.methods)})"
             )
         if not isinstance(self.deny, bool):
-            raise SandboxValidationError(f"gateways: a rule's deny is true or false (got {shown(self.deny)})")
+            raise SandboxValidationError(f"gateways: a rule's deny is true or false (got {quote(self.deny)})")
         object.__setattr__(self, "methods", tuple(self.methods))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gateway:
-    """One gateway, without its credential."""
+class GatewayTerms(Record):
+    """What one gateway leads to and lets through: all of it but its name, and without its credential."""
 
-    name: str
-    """the environment variable that holds the token; NAME_URL holds the address"""
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"rules": MOST_RULES}
+
     url: str
     """the upstream's address: https, without user, query and fragment; what programs ask for comes behind it"""
     secret: str
@@ -119,8 +122,9 @@ class Gateway:
     username: str = ""
     """the user beside the credential, for `basic` and `git`"""
     rules: tuple[GatewayRule, ...] = ()
-    """() = everything is allowed; else what a rule allows and none denies"""
+    """empty = everything is allowed; else what a rule allows and none denies"""
     requests_per_minute: int = 600
+    """more are refused"""
     request_bytes: int = 256 * _MIB
     """largest body of one request"""
     answer_bytes: int = 1024 * _MIB
@@ -128,11 +132,19 @@ class Gateway:
     timeout_seconds: float = 300.0
     """for which the upstream may be silent"""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway(GatewayTerms):
+    """One gateway, without its credential."""
+
+    name: str
+    """the environment variable that holds the token; NAME_URL holds the address"""
+
     def __post_init__(self) -> None:
         """Raises SandboxValidationError."""
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise SandboxValidationError(
-                f"gateways: the name {shown(self.name)} must be 1 to 64 capital letters, digits and underscores, a "
+                f"gateways: the name {quote(self.name)} must be 1 to 64 capital letters, digits and underscores, a "
                 "letter first, as GITHUB: programs find the token in $GITHUB and the address in $GITHUB_URL"
             )
         try:
@@ -141,11 +153,11 @@ class Gateway:
         except ValidationError as error:
             raise self._wrong("", str(error)) from None
         if self.mechanism not in MECHANISMS:
-            raise self._wrong("mechanism", f"must be one of {', '.join(MECHANISMS)} (got {shown(self.mechanism)})")
+            raise self._wrong("mechanism", f"must be one of {', '.join(MECHANISMS)} (got {quote(self.mechanism)})")
         self._check_field()
         rules = self.rules
         if isinstance(rules, str | Mapping) or not isinstance(rules, Sequence) or len(rules) > MOST_RULES:
-            raise self._wrong("rules", f"must be a list of at most {MOST_RULES} rules (got {shown(rules)})")
+            raise self._wrong("rules", f"must be a list of at most {MOST_RULES} rules (got {quote(rules)})")
         object.__setattr__(self, "rules", tuple(map(_rule, rules)))
         if sum(len(ascii(rule.path)) for rule in self.rules) > MOST_RULES_TEXT:
             raise self._wrong("rules", f"may have {MOST_RULES_TEXT} characters in all their paths together")
@@ -156,7 +168,7 @@ class Gateway:
         ):
             number = getattr(self, name)
             if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
-                raise self._wrong(name, f"must be a whole number from {least} to {most} (got {shown(number)})")
+                raise self._wrong(name, f"must be a whole number from {least} to {most} (got {quote(number)})")
         seconds = self.timeout_seconds
         if (
             isinstance(seconds, bool)
@@ -165,7 +177,7 @@ class Gateway:
             or not 0.01 <= seconds <= MOST_GATEWAY_SECONDS
         ):
             raise self._wrong(
-                "timeout_seconds", f"must be a number from 0.01 to {MOST_GATEWAY_SECONDS} (got {shown(seconds)})"
+                "timeout_seconds", f"must be a number from 0.01 to {MOST_GATEWAY_SECONDS} (got {quote(seconds)})"
             )
 
     @property
@@ -188,12 +200,12 @@ class Gateway:
         for name in ("field", "prefix", "username"):
             text = getattr(self, name)
             if not isinstance(text, str) or len(text) > 100 or not (text.isascii() and text.isprintable()):
-                raise self._wrong(name, f"must be at most 100 printable ASCII characters (got {shown(text)})")
+                raise self._wrong(name, f"must be at most 100 printable ASCII characters (got {quote(text)})")
         if ":" in self.username:
             raise self._wrong("username", "must have no colon, which ends it")
         if self.mechanism in NAMED:
             if not _TOKEN.fullmatch(self.field):
-                raise self._wrong("field", f"names the {self.mechanism}, as X-Api-Key (got {shown(self.field)})")
+                raise self._wrong("field", f"names the {self.mechanism}, as X-Api-Key (got {quote(self.field)})")
             if self.mechanism == "header" and (self.field.lower() in _OWN_HEADERS or "_" in self.field):
                 raise self._wrong("field", f"{self.field} is no header that carries a credential")
         elif self.field:
@@ -207,7 +219,7 @@ class Gateway:
         return SandboxValidationError(f"gateways: {self.name}: {field}{' ' if field else ''}{words}")
 
 
-_FIELDS = tuple(each.name for each in fields(Gateway) if each.name != "name")
+_FIELDS = tuple(each.name for each in fields(GatewayTerms))
 _RULE_FIELDS = tuple(each.name for each in fields(GatewayRule))
 
 
@@ -226,7 +238,7 @@ def read_gateways(given: Any) -> tuple[Gateway, ...]:
     else:
         raise SandboxValidationError(
             'gateways must be a mapping, as {"GITHUB": {"url": "https://api.github.com", "secret": "GITHUB_TOKEN"}} '
-            f"(got {shown(given)})"
+            f"(got {quote(given)})"
         )
     if len(given) > MOST_GATEWAYS:
         raise SandboxValidationError(f"gateways: a sandbox may have {MOST_GATEWAYS} of them (got {len(given)})")
@@ -239,13 +251,12 @@ def read_gateways(given: Any) -> tuple[Gateway, ...]:
 
 def gateways_to_json(gateways: Sequence[Gateway]) -> dict[str, Any]:
     """What `read_gateways` reads."""
-    return {
-        one.name: {
-            **{name: getattr(one, name) for name in _FIELDS if name != "rules"},
-            "rules": [{"path": rule.path, "methods": [*rule.methods], "deny": rule.deny} for rule in one.rules],
-        }
-        for one in gateways
-    }
+    told = {}
+    for one in gateways:
+        terms = one.to_dict()
+        terms["rules"] = terms.pop("rules")  # the last one: digests are made of this text
+        told[terms.pop("name")] = terms
+    return told
 
 
 def _gateway(name: Any, given: Any) -> Gateway:
@@ -253,14 +264,14 @@ def _gateway(name: Any, given: Any) -> Gateway:
         return given
     if not isinstance(given, Mapping):
         raise SandboxValidationError(
-            f"gateways: {shown(name)} must be a mapping with url and secret (got {shown(given)})"
+            f"gateways: {quote(name)} must be a mapping with url and secret (got {quote(given)})"
         )
     if unknown := [each for each in given if each not in _FIELDS]:
         raise SandboxValidationError(
-            f"gateways: {shown(name)} has no field {shown(unknown[0])}; there are {', '.join(_FIELDS)}"
+            f"gateways: {quote(name)} has no field {quote(unknown[0])}; there are {', '.join(_FIELDS)}"
         )
     if missing := [each for each in ("url", "secret") if each not in given]:
-        raise SandboxValidationError(f"gateways: {shown(name)} needs {' and '.join(missing)}")
+        raise SandboxValidationError(f"gateways: {quote(name)} needs {' and '.join(missing)}")
     return Gateway(name=name, **given)
 
 
@@ -270,7 +281,7 @@ def _rule(given: Any) -> GatewayRule:
     if not isinstance(given, Mapping) or "path" not in given or any(each not in _RULE_FIELDS for each in given):
         raise SandboxValidationError(
             'gateways: a rule is a mapping as {"path": "/repos/me/**", "methods": ["GET"], "deny": false} '
-            f"(got {shown(given)})"
+            f"(got {quote(given)})"
         )
     return GatewayRule(**given)
 
@@ -292,7 +303,7 @@ def _checked_url(url: Any) -> str:
             raise ValueError
     except ValueError:
         raise ValidationError(
-            f"the url must be as https://api.github.com or https://git.example.com:8443/api/v4 (got {shown(url)}): "
+            f"the url must be as https://api.github.com or https://git.example.com:8443/api/v4 (got {quote(url)}): "
             "https, a name or an address in its usual form, no user, no query, no fragment, no . or .. in its path"
         ) from None
     written = f"[{host}]" if not isinstance(host, str) and host.version == 6 else str(host)

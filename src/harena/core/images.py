@@ -54,7 +54,7 @@ class ImageReference:
         return f"{self.name}{tag}" + ("" if self.digest is None else f"@{self.digest}")
 
     @property
-    def asked(self) -> str:
+    def pull_name(self) -> str:
         """What a registry is asked for: by the digest where there is one, since no registry takes both."""
         return f"{self.name}:{self.tag}" if self.digest is None else f"{self.name}@{self.digest}"
 

@@ -16,7 +16,7 @@ SLICE = 1 << 20
 def input_file(data: bytes) -> int:
     """A descriptor to read `data` from, which nobody can change: programs ask a file for its size, map it and go back
     to its beginning, and none of that can be done with a pipe."""
-    made = _made()
+    made = _make_file()
     try:
         _write(made, memoryview(data))
         return _sealed(made)
@@ -26,7 +26,7 @@ def input_file(data: bytes) -> int:
 
 async def input_file_in_turns(data: bytes) -> int:
     """Makes an `input_file` in slices, between which the event loop has its turn: 64 MiB at once took it 50 ms."""
-    made, rest = _made(), memoryview(data)
+    made, rest = _make_file(), memoryview(data)
     try:
         while len(rest) > SLICE:
             _write(made, rest[:SLICE])
@@ -55,7 +55,7 @@ def read_only(made: int) -> int:
     return opened
 
 
-def _made() -> int:
+def _make_file() -> int:
     return os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
 
 

@@ -4,8 +4,9 @@ A scenario's attempts are taken together. It *passes* where more than half of it
 mean. Attempts that the platform lost, or whose contract could not be applied, say nothing about a candidate: a scenario
 with no scored attempt on a side is listed as such, and never counted as a change.
 
-The statistics are paired, over the scenarios that are scored on both sides: each scenario is its own control, so what
-makes some scenarios harder than others cancels out, and attempts of one scenario are not taken for independent samples.
+The statistics are paired, over the problems whose scenarios are scored on both sides: each problem is its own control,
+so what makes some harder than others cancels out, and neither attempts of one scenario nor candidates of one problem
+are taken for independent samples.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ _95_PERCENT = 1.959963984540054
 class Attempts:
     """The attempts of one scenario in one job."""
 
+    problem: str = ""
+    """the problem that its candidates share; the scenario's own name where it shares none"""
     scored: int = 0
     passed: int = 0
     score_sum: float = 0.0
@@ -100,7 +103,7 @@ def gather(runs: Iterable[Mapping[str, Any]], scenarios: dict[str, Attempts] | N
     for run in runs:
         attempts = scenarios.get(run["scenario_id"])
         if attempts is None:
-            attempts = scenarios[run["scenario_id"]] = Attempts()
+            attempts = scenarios[run["scenario_id"]] = Attempts(run.get("problem") or run["scenario_id"])
         attempts.add(run)
     return scenarios
 
@@ -117,19 +120,33 @@ def diff(jobs: ComparedJobs, a: Mapping[str, Attempts], b: Mapping[str, Attempts
         if change is not None:
             changed.append(_changed(name, change, of_a, of_b))
     counts = Counter(entry.change for entry in changed)
-    gained, lost = counts[ChangeKind.NEWLY_PASSING], counts[ChangeKind.NEWLY_FAILING]
+    problems = _by_problem(pairs)
+    gained = sum(right.passes and not left.passes for left, right in problems)
+    lost = sum(left.passes and not right.passes for left, right in problems)
     return JobDiff(
         jobs=jobs,
         compared=len(pairs),
         unchanged=len(a.keys() | b.keys()) - len(changed),
         changes={str(change): counts[change] for change in ChangeKind},
-        pass_rate=_paired([(left.pass_rate, right.pass_rate) for left, right in pairs]),
-        mean_score=_paired([(left.score, right.score) for left, right in pairs]),
+        pass_rate=_paired([(left.pass_rate, right.pass_rate) for left, right in problems]),
+        mean_score=_paired([(left.score, right.score) for left, right in problems]),
         mcnemar=McNemar(newly_passing=gained, newly_failing=lost, p_value=mcnemar_exact(gained, lost)),
         flaky=FlakyScenarios(a=_flaky(a), b=_flaky(b)),
         warnings=_warnings(a, b),
         scenarios=changed,
     )
+
+
+def _by_problem(pairs: Iterable[tuple[Attempts, Attempts]]) -> list[tuple[Attempts, Attempts]]:
+    """What both sides have of each problem, over all of its candidates that are scored on both."""
+    found: dict[str, tuple[Attempts, Attempts]] = {}
+    for pair in pairs:
+        sums = found.setdefault(pair[1].problem, (Attempts(), Attempts()))
+        for whole, one in zip(sums, pair, strict=True):
+            whole.scored += one.scored
+            whole.passed += one.passed
+            whole.score_sum += one.score_sum
+    return list(found.values())
 
 
 def _flaky(scenarios: Mapping[str, Attempts]) -> list[str]:

@@ -13,16 +13,17 @@ from _frozen_importlib_external import MAGIC_NUMBER, cache_from_source
 from collections.abc import Callable
 
 
-def kept_code(module_file: str, sources: bytes, make: Callable[[], bytes]) -> bytes:
+def kept_code(module_file: str, sources: bytes, make: Callable[[], bytes], *, name: str = "") -> bytes:
     """What `make` gives, or what it gave an earlier process of the same version of Python for the same sources.
 
     `module_file`: the file of the module that makes it, beside whose own compiled form it is kept, and which is one of
-    the sources. Where nothing can be read or written there, it is made.
+    the sources. Where nothing can be read or written there, it is made. `name`: which of the things that the module
+    makes it is, where there are several.
     """
     try:
         with open(module_file, "rb") as file:
             sources += file.read()
-        place = cache_from_source(module_file).removesuffix(".pyc") + ".kept"
+        place = cache_from_source(module_file).removesuffix(".pyc") + (f".{name}.kept" if name else ".kept")
     except (OSError, NotImplementedError):  # a module of an archive; an interpreter that keeps nothing
         return make()
     if (found := _read(place, sources)) is not None:

@@ -42,14 +42,14 @@ def restrict_this_thread(readable: Iterable[Path], writable: Iterable[Path] = ()
     handled = _ALL_SINCE_5_13 | (_REFER if known >= 2 else 0) | (_TRUNCATE if known >= 3 else 0)
     attributes = struct.pack("=QQQ", handled, _TCP, _ABSTRACT_SOCKETS_AND_SIGNALS)
     attributes = attributes[: 8 if known < 4 else 16 if known < 6 else 24]
-    rules = _checked(_CREATE, attributes, len(attributes), 0)
+    rules = _call_kernel(_CREATE, attributes, len(attributes), 0)
     try:
         for rights, places in ((_READ, readable), (handled & ~_EXECUTE, writable)):
             for place in places:
                 _allow(rules, place, rights)
         if _libc().prctl(_NO_NEW_PRIVS, 1, 0, 0, 0):
             raise OSError(ctypes.get_errno(), "no_new_privs")
-        _checked(_RESTRICT, rules, 0)
+        _call_kernel(_RESTRICT, rules, 0)
     finally:
         os.close(rules)
 
@@ -61,14 +61,24 @@ def in_restricted_thread(
     *,
     most_seconds: float | None = None,
 ) -> T:
-    """What `work` gives, or raises, in a thread of its own that is restricted so. Raises OSError, TimeoutError; a
-    thread that took too long runs on, since no thread can be ended."""
+    """What `work` gives, or raises, in a thread of its own that is restricted so. Raises as `in_own_thread`, and
+    OSError."""
+
+    def restricted() -> T:
+        restrict_this_thread(readable, writable)
+        return work()
+
+    return in_own_thread(restricted, most_seconds=most_seconds)
+
+
+def in_own_thread(work: Callable[[], T], *, most_seconds: float | None = None) -> T:
+    """What `work` gives, or raises, in a thread that ends with it: what that gives up nobody else lacks. Raises
+    TimeoutError; a thread that took too long runs on, since no thread can be ended."""
     given: list[T] = []
     raised: list[BaseException] = []
 
     def run() -> None:
         try:
-            restrict_this_thread(readable, writable)
             given.append(work())
         except BaseException as error:  # noqa: BLE001 - raised where it was asked for
             raised.append(error)
@@ -92,12 +102,12 @@ def _allow(rules: int, place: Path, rights: int) -> None:
         if not place.is_dir():
             rights &= _OF_FILES
         attributes = struct.pack("=Qi", rights, descriptor)
-        _checked(_ADD, rules, _BENEATH, attributes, 0)
+        _call_kernel(_ADD, rules, _BENEATH, attributes, 0)
     finally:
         os.close(descriptor)
 
 
-def _checked(number: int, *arguments: object) -> int:
+def _call_kernel(number: int, *arguments: object) -> int:
     result = _syscall(number, *arguments)
     if result < 0:
         code = ctypes.get_errno()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.near_names import nearest_name
 
 MistakeDetails = Mapping[str, Any]
@@ -21,7 +21,7 @@ def reason_of(details: MistakeDetails) -> str:
 def given_in(details: MistakeDetails) -> str:
     """What was given; of a list, a mapping or an object only its type."""
     given = details["input"]
-    return shown(given) if isinstance(given, str | int | float | bool | None) else type(given).__name__
+    return quote(given) if isinstance(given, str | int | float | bool | None) else type(given).__name__
 
 
 def nearest_key(name: str, valid: Collection[str], *, cutoff: float = 0.6) -> str:

@@ -1,151 +1,40 @@
-"""The nouns of the execution plane: frozen values that every room passes on without copying them into another shape."""
+"""What is asked of a sandbox, and what its commands and files are: frozen values that all rooms pass on."""
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from harena.core.checked import (
-    LEAST_CORES,
-    MOST_BYTES,
-    MOST_CORES,
-    MOST_PIDS,
     check_absolute,
     check_environment,
     check_size,
     check_user,
     check_words,
     checked_count,
-    checked_seconds,
     checked_timeout,
-    shown,
+    quote,
 )
 from harena.core.errors import SandboxValidationError
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.profiles import Profile
 from harena.core.records.record import Record
+from harena.core.records.sandboxes import Limits
 
 if TYPE_CHECKING:
-    from harena.core.daemons import Daemon
     from harena.core.gateways import Gateway
 
 MIB = 1024 * 1024
 
-DEFAULT_BLUEPRINT = "default"
-"""name of the bare image with the host's own interpreter; exists without being created"""
-WARM_BLUEPRINT = "python-warm"
-"""name of the blueprint whose interpreter is kept warm; exists without being created"""
-_MOST_ON_A_PAGE = 1000
-_MOST_WORDS = 100_000
-"""entries of lists that users or their packages fill, as the OpenAPI document says"""
 
+class ProcessRules(NamedTuple):
+    """What programs of a sandbox see of each other: the fields of `SandboxSpec`."""
 
-class SandboxStatus(StrEnum):
-    """Where a sandbox is in its life."""
-
-    PENDING = "pending"
-    CREATING = "creating"
-    PREPARING = "preparing"
-    """no sandbox of harena has it: programs that were written for cwsandbox name it (see `harena.aliases`)"""
-    RUNNING = "running"
-    PAUSED = "paused"
-    """no sandbox of harena has it, as with PREPARING"""
-    TERMINATING = "terminating"
-    COMPLETED = "completed"
-    """stopped because somebody asked"""
-    FAILED = "failed"
-    """could not start, or ended by itself"""
-    TERMINATED = "terminated"
-    """ended by its lifetime limit"""
-    UNSPECIFIED = "unspecified"
-    """a status that a later server has told, and this client does not know"""
-
-    @property
-    def is_terminal(self) -> bool:
-        """No transition leaves this status."""
-        return self in _TERMINAL
-
-
-_TERMINAL = frozenset({SandboxStatus.COMPLETED, SandboxStatus.FAILED, SandboxStatus.TERMINATED})
-
-
-@dataclass(frozen=True, slots=True)
-class _Range:
-    """Whole numbers that a limit may be."""
-
-    least: int
-    most: int
-    why: str
-    may_be_none: bool = False
-
-
-_WHOLE = {
-    "memory_bytes": _Range(8 * MIB, MOST_BYTES, "bytes; a sandbox needs 8 MiB to start", may_be_none=True),
-    "pids": _Range(4, MOST_PIDS, "processes and threads; a sandbox needs 4", may_be_none=True),
-    "disk_bytes": _Range(MIB, MOST_BYTES, "bytes, at least 1 MiB"),
-    "inodes": _Range(100, 1 << 40, "files, directories and links"),
-    "output_bytes": _Range(0, MOST_BYTES, "bytes; 0 keeps nothing"),
-    "open_files": _Range(64, 1_048_576, "descriptors per process"),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits(Record):
-    """What one sandbox may use. None = no limit of that kind. Raises SandboxValidationError for other types and for
-    numbers that no sandbox can have."""
-
-    memory_bytes: int | None = 512 * MIB
-    """all processes of the sandbox, its files (they live in memory) and its commands' standard inputs together"""
-    pids: int | None = 256
-    """processes and threads at one time"""
-    cpu: float | None = None
-    """cores; 0.5 = half of one core"""
-    disk_bytes: int = 512 * MIB
-    """bytes that can be written to the sandbox's writable directories"""
-    inodes: int = 200_000
-    """files, directories and links in the writable directories"""
-    output_bytes: int = 64 * MIB
-    """kept per stream and exec; the rest is read, dropped and reported as truncated"""
-    open_files: int = 1024
-    """descriptors per process"""
-    lifetime_seconds: float | None = 24 * 3600.0
-    """wall time after which the sandbox is ended"""
-
-    def __post_init__(self) -> None:
-        for name, allowed in _WHOLE.items():
-            value = getattr(self, name)
-            if value is None and allowed.may_be_none:
-                continue
-            if type(value) is not int or not allowed.least <= value <= allowed.most:
-                none = ", or None" if allowed.may_be_none else ""
-                raise SandboxValidationError(
-                    f"limits: {name} must be a whole number from {allowed.least} to {allowed.most}{none} "
-                    f"({allowed.why}); got {shown(value)}"
-                )
-        if self.cpu is not None and (
-            isinstance(self.cpu, bool)
-            or not isinstance(self.cpu, int | float)
-            or not math.isfinite(self.cpu)
-            or not LEAST_CORES < self.cpu <= MOST_CORES
-        ):
-            raise SandboxValidationError(
-                f"limits: cpu must be a number of cores above {LEAST_CORES} and up to {MOST_CORES}, or None "
-                f"(no limit); got {shown(self.cpu)}"
-            )
-        if self.lifetime_seconds is not None:
-            checked_seconds(self.lifetime_seconds, "limits: lifetime_seconds")
-
-
-NO_LIMITS_SAID = Limits()
-"""what a sandbox has where nobody says anything"""
-
-
-LIMIT_NAMES = frozenset(each.name for each in fields(Limits))
+    hides_processes: bool = False
+    own_domains: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,10 +62,18 @@ class SandboxSpec:
     hides_processes: bool = False
     """programs see of each other's processes, and of their command lines, only those that they may trace. Of a guarded
     command's (see `ExecRequest`) they see none"""
+    own_domains: bool = False
+    """each program that is linked dynamically can look into those processes only that it has started (memory,
+    descriptors, environment): in the default image, on x86-64 with Linux 5.19; see `harena.runtime.host.own_domains`"""
     network: NetworkPolicy | None = None
     """what it may reach; None = as its blueprint says, and nothing without one"""
     gateways: tuple[Gateway, ...] | None = None
     """upstreams to which secrets of the workspace are sent in place of its tokens; None = as its blueprint says"""
+
+    @property
+    def process_rules(self) -> ProcessRules:
+        """What its programs see of each other."""
+        return ProcessRules(self.hides_processes, self.own_domains)
 
     @property
     def policy(self) -> NetworkPolicy:
@@ -198,66 +95,6 @@ class SandboxOrigin:
     """`Blueprint.digest`; empty = no blueprint"""
     profile: Profile = "strict"
     """what programs may do inside"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxInfo(Record):
-    """What is known of a sandbox at one moment."""
-
-    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"tags": _MOST_WORDS}
-
-    id: str
-    """names the sandbox on its server"""
-    status: SandboxStatus
-    """where it is in its life"""
-    image: str
-    """name of its image"""
-    blueprint: str | None
-    """name or id of its blueprint; null = it has none"""
-    tags: tuple[str, ...]
-    """the user's own words, by which lists are narrowed"""
-    annotations: Mapping[str, str]
-    """the user's own notes"""
-    limits: Limits
-    """what it may use"""
-    enforcement: Mapping[str, str]
-    """limit name -> how this host enforces it ("cgroup v1", "rlimit per process", "not enforced: ..."); with an image's
-    layers also `users` -> how many users it has"""
-    created_at: datetime
-    """when it was asked for"""
-    profile: Profile = "strict"
-    """what programs may do inside"""
-    image_digest: str = ""
-    """`sha256:...` of what its image was when it was made, or the interpreter of the default one, as `python:3.11.2`;
-    empty = it was not made, or its server does not tell"""
-    blueprint_digest: str = ""
-    """digest of its blueprint; empty = it has none, or its server does not tell"""
-    started_at: datetime | None = None
-    """when programs could run in it; null = they never could"""
-    stopped_at: datetime | None = None
-    """when nothing of it ran any more; null = it has not ended"""
-    expires_at: datetime | None = None
-    """when it is ended by its lifetime limit; null = never"""
-    status_reason: str | None = None
-    """why it failed or ended, for people; null = nothing is to be said"""
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Build the record from an answer. A status of a later version is read as UNSPECIFIED."""
-        info = super(SandboxInfo, cls).from_dict(given)
-        return info if isinstance(info.status, SandboxStatus) else replace(info, status=SandboxStatus.UNSPECIFIED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxesPage(Record):
-    """One page of sandboxes, the oldest first."""
-
-    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"sandboxes": _MOST_ON_A_PAGE}
-
-    sandboxes: list[SandboxInfo]
-    """up to as many as were asked for"""
-    next_cursor: str | None
-    """asks for what follows; null = this was the last page"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,7 +149,7 @@ class ExecRequest:
                 )
         if self.warm is not None and not isinstance(self.warm, bool):
             raise SandboxValidationError(
-                f"warm must be True, False or None: as the blueprint says (got {shown(self.warm)})"
+                f"warm must be True, False or None: as the blueprint says (got {quote(self.warm)})"
             )
 
 
@@ -325,6 +162,19 @@ class ExecOutcome(StrEnum):
     CANCELLED = "cancelled"
     MEMORY = "memory"
     """killed because the sandbox reached its memory limit"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessorTime:
+    """What the programs of a sandbox have had of the processors so far, measured from outside."""
+
+    waited_seconds: float = 0.0
+    """the longest time that one of their threads was ready to run and had no processor"""
+    used_seconds: float = 0.0
+    """processor time of all that has run in there"""
+    is_idle: bool = False
+    """Nothing in there wants a processor at the moment: all threads sleep or are stopped. False where that cannot be
+    known, and where they may wait for another process of the platform's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,67 +212,6 @@ class ExecResult:
     which the node was stopped and perhaps the machine with it"""
     warm: bool = False
     """the program was forked from a warm interpreter"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecReport(Record):
-    """How a command ended, as the last frame of its output says: the output has travelled before it."""
-
-    outcome: ExecOutcome
-    """what ended it"""
-    returncode: int
-    """its exit code, or minus the signal that ended it"""
-    stdout_bytes: int
-    """bytes of its standard output that were sent"""
-    stderr_bytes: int
-    """bytes of its standard error that were sent"""
-    stdout_truncated: bool
-    """it has written more than was kept"""
-    stderr_truncated: bool
-    """it has written more than was kept"""
-    duration_seconds: float
-    """wall time from its start to its end"""
-    usage: ResourceUsage
-    """what it used"""
-    run_delay_seconds: float
-    """time for which it waited for a processor; 0 = unknown"""
-    warm: bool
-    """the program was forked from a warm interpreter"""
-
-    @classmethod
-    def of(cls, result: ExecResult) -> Self:
-        """Build the report of a result."""
-        return cls(
-            outcome=result.outcome,
-            returncode=result.returncode,
-            stdout_bytes=len(result.stdout),
-            stderr_bytes=len(result.stderr),
-            stdout_truncated=result.stdout_truncated,
-            stderr_truncated=result.stderr_truncated,
-            duration_seconds=result.duration_seconds,
-            usage=result.usage,
-            run_delay_seconds=result.run_delay_seconds,
-            warm=result.warm,
-        )
-
-    def result(self, *, stdout: bytes, stderr: bytes) -> ExecResult:
-        """Build the result with the output that has arrived. Raises ValueError if that is not as long as was sent, or
-        the outcome is none that this version knows."""
-        for name, told, content in (("stdout", self.stdout_bytes, stdout), ("stderr", self.stderr_bytes, stderr)):
-            if told != len(content):
-                raise ValueError(f"{name}_bytes is {told}, and {len(content)} bytes have arrived")
-        return ExecResult(
-            outcome=ExecOutcome(self.outcome),
-            returncode=self.returncode,
-            stdout=stdout,
-            stderr=stderr,
-            stdout_truncated=self.stdout_truncated,
-            stderr_truncated=self.stderr_truncated,
-            duration_seconds=self.duration_seconds,
-            usage=self.usage,
-            run_delay_seconds=self.run_delay_seconds,
-            warm=self.warm,
-        )
 
 
 @dataclass(slots=True)
@@ -468,48 +257,6 @@ class FileInfo(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryListing(Record):
-    """A directory's entries."""
-
-    entries: list[FileInfo]
-    """sorted by name"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessInfo(Record):
-    """A process inside a sandbox, as the sandbox itself sees it."""
-
-    pid: int
-    """its number inside"""
-    parent_pid: int
-    """number of the process that has started it, or has taken it over"""
-    state: str
-    """the kernel's letter: R, S, D, T, Z ..."""
-    command: tuple[str, ...]
-    """its words"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessListing(Record):
-    """The processes inside a sandbox."""
-
-    processes: list[ProcessInfo]
-    """in the order of their numbers"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Package(Record):
-    """One installed wheel, pinned."""
-
-    name: str
-    """its normalised name"""
-    version: str
-    """its version as the wheel says it"""
-    sha256: str
-    """hash of the wheel's file"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KnownProgram:
     """A text for `python -c` that comes again and again, so that a warm template can do ahead what it begins with.
 
@@ -526,98 +273,3 @@ class KnownProgram:
     """run once, in the template, one after the other; may import only what every interpreter has loaded"""
     program: bytes
     """run in place of the text"""
-
-
-MOST_RECIPE_CHARACTERS, MOST_LOG_CHARACTERS = 128 * 1024, 64 * 1024
-"""what is kept with a blueprint of the file that it was made of, and of what its build has said"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blueprint:
-    """A recipe for sandboxes: packages, files, environment and what to keep warm."""
-
-    id: str
-    name: str
-    image: str = "default"
-    profile: Profile = "strict"
-    """what programs may do inside"""
-    packages: tuple[Package, ...] = ()
-    """every wheel that is installed, dependencies included"""
-    requested: tuple[str, ...] = ()
-    """the requirements as they were asked for"""
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
-    warm: tuple[str, ...] | None = None
-    """modules imported once in the template; None = every exec is a real start; () = a bare warm interpreter"""
-    layer: str | None = None
-    """digest of the layer that holds the packages; None = no packages"""
-    created_at: datetime | None = None
-    network: NetworkPolicy = NO_NETWORK
-    """what its sandboxes may reach, where they do not say that themselves"""
-    gateways: tuple[Gateway, ...] = ()
-    """gateways of its sandboxes, where they do not say that themselves"""
-    daemons: tuple[Daemon, ...] = ()
-    """programs that each sandbox starts before any other, in this order"""
-    limits: Limits = NO_LIMITS_SAID
-    """limits of its sandboxes; one that is as by default says nothing, and a sandbox that asks for another has that"""
-    recipe: str = ""
-    """what its file said, as JSON; empty = it was made of none"""
-    log: str = ""
-    """the end of what the build of its image has said; empty = none was built for it"""
-    digest: str = ""
-    """sha256 over all that decides what its sandboxes are; empty = its server does not tell"""
-
-    @property
-    def file_sizes(self) -> dict[str, int]:
-        """Path of each file -> its bytes; a node reads no content for it."""
-        sizes: Mapping[str, int] | None = getattr(self.files, "sizes", None)
-        return {path: len(content) for path, content in self.files.items()} if sizes is None else dict(sizes)
-
-    @property
-    def file_bytes(self) -> int:
-        """Bytes of all its files together."""
-        return sum(self.file_sizes.values())
-
-
-@dataclass(frozen=True, slots=True)
-class BlueprintSummary(Record):
-    """What a list tells of a blueprint: neither the contents of its files nor its environment."""
-
-    MOST_ITEMS: ClassVar[Mapping[str, int]] = dict.fromkeys(("packages", "requested", "warm"), _MOST_WORDS)
-
-    id: str
-    """names this version"""
-    name: str
-    """names its newest version"""
-    image: str
-    """name of the image that its sandboxes have"""
-    packages: tuple[Package, ...]
-    """every wheel that is installed, dependencies included"""
-    requested: tuple[str, ...]
-    """the requirements as they were asked for"""
-    warm: tuple[str, ...] | None
-    """modules imported once in the template; null = every exec is a real start"""
-    layer: str | None
-    """digest of the layer that holds the packages; null = no packages"""
-    created_at: datetime | None
-    """when it was made; null = it is built in"""
-    files: int
-    """number of its files"""
-    file_bytes: int
-    """bytes of all of them"""
-    profile: Profile = "strict"
-    """what programs may do inside"""
-    digest: str = ""
-    """sha256 over all that decides what its sandboxes are; empty = its server does not tell"""
-
-
-@dataclass(frozen=True, slots=True)
-class BlueprintsPage(Record):
-    """The newest version of each name, newest first, or the versions of one name."""
-
-    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"blueprints": _MOST_ON_A_PAGE}
-
-    blueprints: Sequence[BlueprintSummary]
-    """up to as many as were asked for"""
-    next_cursor: str | None
-    """what the next page is asked for with; null = this is the last one"""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import SandboxValidationError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -39,7 +39,9 @@ PRESETS: Mapping[str, tuple[str, ...]] = {
     "npm": ("registry.npmjs.org",),
     "apt": ("deb.debian.org", "security.debian.org", "archive.ubuntu.com", "security.ubuntu.com", "ports.ubuntu.com"),
 }
-"""name -> the hosts that installing needs, and no others of that project: those that take uploads are not among them"""
+"""name -> the hosts that installing needs, and no others of that project. Hosts that take uploads alone are not among
+them, but what a preset allows is a host, not reading from it: methods and paths lie within TLS. npm's registry takes
+what is published at the host that it is read from."""
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
@@ -117,7 +119,7 @@ class NetworkPolicy:
             given = getattr(self, name)
             if isinstance(given, str | bytes) or not isinstance(given, Sequence):
                 raise SandboxValidationError(
-                    f'network: {name} must be a list of entries, as ["pypi", "example.org:8443"] (got {shown(given)})'
+                    f'network: {name} must be a list of entries, as ["pypi", "example.org:8443"] (got {quote(given)})'
                 )
             if len(given) > MOST_ENTRIES:
                 raise SandboxValidationError(f"network: {name} has {len(given)} entries; {MOST_ENTRIES} are possible")
@@ -130,7 +132,7 @@ class NetworkPolicy:
                 f"{MOST_OTHER_LETTERS} are possible: write their names as DNS has them (xn--...)"
             )
         if not isinstance(self.proxy_only, bool):
-            raise SandboxValidationError(f"network: proxy_only must be true or false (got {shown(self.proxy_only)})")
+            raise SandboxValidationError(f"network: proxy_only must be true or false (got {quote(self.proxy_only)})")
         object.__setattr__(self, "_allowed", _rules(self.allow, "allow"))
         object.__setattr__(self, "_denied", _rules(self.deny, "deny"))
         if len(self.own_ports) > MOST_OWN_PORTS:
@@ -178,8 +180,8 @@ class NetworkPolicy:
             return _YES
         return Verdict(
             False,
-            f"{host}:{port} is not allowed by this sandbox's network policy (it allows {self._told()}); whoever made "
-            "the sandbox may add it to `network`, or to the running one with set_network",
+            f"{host}:{port} is not allowed by this sandbox's network policy (it allows {self._allowed_in_words()}); "
+            "whoever made the sandbox may add it to `network`, or to the running one with set_network",
         )
 
     def decide_address(
@@ -238,7 +240,7 @@ class NetworkPolicy:
         if (why := self.why_refused(permitted)) is not None:
             raise SandboxValidationError(f"network: {why}")
 
-    def _told(self) -> str:
+    def _allowed_in_words(self) -> str:
         told = ", ".join(self.allow[:_SHOWN_ENTRIES]) or "nothing"
         return told + (f" and {len(self.allow) - _SHOWN_ENTRIES} more" if len(self.allow) > _SHOWN_ENTRIES else "")
 
@@ -262,10 +264,10 @@ def read_policy(given: Any) -> NetworkPolicy:
     if not isinstance(given, Mapping):
         raise SandboxValidationError(
             f'network must be "none", "open" or {{"allow": [hosts, *.hosts, CIDRs, host:port, presets]}} '
-            f"(got {shown(given)})"
+            f"(got {quote(given)})"
         )
     if unknown := [name for name in given if name not in _FIELDS]:
-        raise SandboxValidationError(f"network has no field {shown(unknown[0])}; it has {', '.join(sorted(_FIELDS))}")
+        raise SandboxValidationError(f"network has no field {quote(unknown[0])}; it has {', '.join(sorted(_FIELDS))}")
     if "allow" not in given:
         raise SandboxValidationError('network must say what it allows, as {"allow": ["pypi"], "deny": []}')
     return NetworkPolicy(given["allow"], given.get("deny", ()), given.get("proxy_only", False))
@@ -379,7 +381,7 @@ def _rules(entries: Sequence[Any], name: str) -> tuple[_Rule, ...]:
     rules: list[_Rule] = []
     for entry in entries:
         if not isinstance(entry, str):
-            raise SandboxValidationError(f"network: an entry of {name} must be text (got {shown(entry)})")
+            raise SandboxValidationError(f"network: an entry of {name} must be text (got {quote(entry)})")
         rules += [_rule(each, name) for each in PRESETS.get(entry, (entry,))]
     return tuple(rules)
 
@@ -403,7 +405,7 @@ def _rule(entry: str, name: str) -> _Rule:
         return _Rule(f"*.{host}" if below else host, None, ports)
     except ValueError:
         raise SandboxValidationError(
-            f"network: {name}: {shown(entry)} is no entry; one is a host (example.org), all hosts below one "
+            f"network: {name}: {quote(entry)} is no entry; one is a host (example.org), all hosts below one "
             "(*.example.org), an address or a CIDR (192.0.2.7, 10.1.0.0/16, [2001:db8::1]), a preset "
             f"({', '.join(PRESETS)}) or * for all public hosts, each with :PORT behind it where the ports are not 80 "
             "and 443"

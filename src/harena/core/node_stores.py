@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from harena.core.secrets import SecretStorePort
     from harena.core.training_store import TrainingStorePort
     from harena.core.webhook_store import WebhookStorePort
+    from harena.core.world_store import WorldStorePort
 
 
 class Measures(Protocol):
@@ -59,3 +60,6 @@ class NodeStores(BenchmarkStores, TrainingStores, Protocol):
 
     async def secrets(self) -> SecretStorePort:
         """Secrets of workspaces."""
+
+    async def worlds(self) -> WorldStorePort:
+        """Worlds and their jobs."""

@@ -133,9 +133,20 @@ ERROR_REASONS = (
     ),
     ErrorReason("LEASE_OVER", "The lease has ended, and its sandboxes with it.", "Open another lease."),
     ErrorReason("LOSS", "A loss or gradient of training is not finite.", "Lower the learning rate."),
+    ErrorReason(
+        "MACHINE_PROFILE",
+        "The workspace may not have sandboxes of the profile `machine`.",
+        "Leave the profile out, or ask the operator for `machine_profile=1`.",
+    ),
     ErrorReason("METHOD_NOT_ALLOWED", "The route has other methods.", "See [the routes](http.md)."),
     ErrorReason("NODE_CLOSED", "The node was closed.", "Ask the node that continues the job, or start again."),
     ErrorReason("NODE_LOST", "The spawner, and all sandboxes with it, were killed from outside.", _RECREATE),
+    ErrorReason(
+        "NODE_OUT_OF_MEMORY",
+        "The memory that all sandboxes have together was used up, and the kernel ended a program that had met no limit "
+        "of its own.",
+        "Run fewer sandboxes at a time, or lower their `memory_mb`.",
+    ),
     ErrorReason("NOT_A_DIRECTORY", "Part of the path is no directory.", "Correct the path."),
     ErrorReason("NOT_FOUND", "The path does not exist.", "Correct the path."),
     ErrorReason(
@@ -148,6 +159,7 @@ ERROR_REASONS = (
         "The sandbox's disk is full, or it has no more inodes.",
         "Raise `disk_bytes` or `inodes`, or delete files.",
     ),
+    ErrorReason("NUL", "A text has the character NUL, which PostgreSQL cannot hold.", "Leave the character out."),
     ErrorReason(
         "OBJECTS", "The workspace has published as much as it may.", "Delete what nobody needs any more (`harena rm`)."
     ),
@@ -232,5 +244,11 @@ ERROR_REASONS = (
     ),
     ErrorReason("URL_TOO_LONG", "The address of a request is too long.", "Shorten its query."),
     ErrorReason("VERSION_TAKEN", "The version is published already, with other content.", "Publish another version."),
+    ErrorReason("WORLDS", "The workspace keeps as many worlds as it may.", "Delete some (`harena world rm`)."),
+    ErrorReason(
+        "WORLD_JOBS",
+        "The workspace has as many jobs of worlds that have not ended as it may.",
+        "Wait for some of them, or cancel them (`harena world cancel`).",
+    ),
 )
 """The table, in alphabetical order."""

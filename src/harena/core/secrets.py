@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
 
 MOST_SECRETS = 1000
@@ -90,7 +90,7 @@ def checked_name(name: object) -> str:
     """A secret's name. Raises ValidationError."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValidationError(
-            f"the secret's name {shown(name)}: use 1 to {MOST_NAME} letters, digits and underscores, no digit first, "
+            f"the secret's name {quote(name)}: use 1 to {MOST_NAME} letters, digits and underscores, no digit first, "
             "as GITHUB_TOKEN"
         )
     return name
@@ -116,7 +116,7 @@ def checked_value(value: object) -> str:
 def checked_hosts(hosts: object) -> tuple[str, ...]:
     """The hosts that a secret may be sent to, in small letters and each with its port. Raises ValidationError."""
     if isinstance(hosts, str | bytes) or not isinstance(hosts, Sequence):
-        raise ValidationError(f"hosts must be a list of texts, as ['api.github.com'] (got {shown(hosts)})")
+        raise ValidationError(f"hosts must be a list of texts, as ['api.github.com'] (got {quote(hosts)})")
     if not 0 < len(hosts) <= MOST_HOSTS:
         raise ValidationError(
             f"hosts: name 1 to {MOST_HOSTS} hosts that the secret may be sent to, as api.github.com (got {len(hosts)})"
@@ -142,7 +142,7 @@ def _checked_host(given: object) -> str:
         if (_ADDRESS6.fullmatch(name) or (len(name) <= 253 and _HOST.fullmatch(name))) and port is not None:
             return f"{name}:{port}"
     raise ValidationError(
-        f"hosts: {shown(given)} is no host: write it as api.github.com, *.example.com or example.com:8443, without "
+        f"hosts: {quote(given)} is no host: write it as api.github.com, *.example.com or example.com:8443, without "
         "https:// and without a path; names outside of ASCII in their xn-- form"
     )
 

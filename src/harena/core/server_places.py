@@ -1,4 +1,4 @@
-"""Removes from an error what a server does not tell its clients: paths of its files, and output of tools.
+"""Removes from an error what a server does not tell its clients: paths of its files, its database, and output of tools.
 
 Operators find both in the server's log. Clients need to know what happened and what to do about it. Paths inside
 sandboxes belong to the caller and stay.
@@ -17,6 +17,12 @@ from pathlib import Path
 from harena.core.home import harena_home
 
 HIDDEN = "(a path of the server)"
+HIDDEN_DATABASE = "(the server's)"
+_DATABASE = re.compile(
+    r"\b(?:postgres(?:ql)?|sqlite)(?:\+\w+)?://[^\s'\"`]*"
+    r"|(?:at|on socket) \"[^\"]*\"(?: \([^)]*\))?(?:, port \d+)?(?= failed)"
+)
+"""the URL of a database, and where its driver says that it has sought it"""
 _SHARED = frozenset(
     {"/", "/usr", "/usr/local", "/bin", "/usr/bin", "/usr/local/bin", "/opt", "/tmp", "/var", "/home", "/root"}
 )
@@ -36,7 +42,7 @@ def without_server_places(text: str) -> str:
         else:
             skipped_source = False
             kept.append(line)
-    return _pattern(_places()).sub(HIDDEN, "\n".join(kept))
+    return _DATABASE.sub(HIDDEN_DATABASE, _pattern(_places()).sub(HIDDEN, "\n".join(kept)))
 
 
 def _places() -> tuple[str, ...]:
@@ -50,7 +56,7 @@ def _places() -> tuple[str, ...]:
         *(environ.get(name, "") for name in ("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "PIP_CACHE_DIR")),
         *(f"{tempfile.gettempdir()}/{begin}" for begin in ("harena-", "pip-")),
     ]
-    return _resolved(tuple(named))
+    return _resolve_places(tuple(named))
 
 
 @lru_cache(maxsize=8)
@@ -61,7 +67,7 @@ def _libraries(prefix: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
-def _resolved(named: tuple[str, ...]) -> tuple[str, ...]:
+def _resolve_places(named: tuple[str, ...]) -> tuple[str, ...]:
     """The absolute ones, with what links in them lead to, the longest first."""
     absolute = {path.rstrip("/") for path in named if path.startswith("/")}
     absolute |= {os.path.realpath(path) for path in absolute}

@@ -88,8 +88,9 @@ WORKSPACE_LIMITS = Setting(
     None,
     "NAME=NUMBER, separated by commas",
     "What that workspace may use, by the names of the limits of a workspace; those that are not named have their "
-    "defaults. Without it an embedded node has no such limits. A server sets it for the workers of its training jobs; "
-    "a server's own are those of `harena serve --limit` and `harena workspaces set`.",
+    "defaults, but for `machine_profile`, which is 1. Without it an embedded node has no such limits. A server sets it "
+    "for the workers of its training jobs; a server's own are those of `harena serve --limit` and `harena workspaces "
+    "set`.",
 )
 SECRET_KEY = Setting(
     "HARENA_SECRET_KEY",

@@ -113,9 +113,9 @@ class TarReader:
         """(the member, how many bytes of it follow)."""
         long_name: bytes | None = None
         long_link: bytes | None = None
-        told = _Told()
+        told = _PaxFields()
         headers = extended_bytes = 0
-        while (kind := _checked(block)[156:157]) in (_PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK):
+        while (kind := _check_header(block)[156:157]) in (_PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK):
             size = _number(block[124:136])
             headers, extended_bytes = headers + 1, extended_bytes + size
             if headers > MOST_EXTENDED_HEADERS or extended_bytes > MOST_EXTENDED_BYTES_OF_A_MEMBER:
@@ -210,7 +210,7 @@ class TarReader:
 
 
 @dataclass(slots=True)
-class _Told:
+class _PaxFields:
     """What pax headers say of the next member, as far as it is used; of a key that comes twice, the last."""
 
     path: bytes | None = None
@@ -263,7 +263,7 @@ def _text(name: bytes) -> str:
     return name.decode("utf-8", "surrogateescape")
 
 
-def _checked(block: bytes) -> bytes:
+def _check_header(block: bytes) -> bytes:
     """The header, whose sum is right. Raises TarStreamError."""
     unsigned = sum(block) - sum(block[148:156]) + 8 * ord(" ")
     signed = unsigned - 256 * sum(byte > 127 for byte in block[:148] + block[156:])

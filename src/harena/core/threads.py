@@ -82,7 +82,7 @@ class ThreadKind:
             except BaseException:  # whatever stopped it, it does not run and is not counted
                 pool.pieces -= 1
                 raise
-        work.add_done_callback(lambda _: self._ended(pool))
+        work.add_done_callback(lambda _: self._note_end(pool))
         try:
             return await asyncio.wrap_future(work)
         finally:
@@ -93,7 +93,7 @@ class ThreadKind:
         """Owners who have threads now."""
         return len(self._pools)
 
-    def _ended(self, pool: _Pool) -> None:
+    def _note_end(self, pool: _Pool) -> None:
         with self._lock:
             pool.pieces -= 1
 
@@ -141,6 +141,8 @@ IMAGES = ThreadKind("images", most_threads=4)
 """manifests, records and folders of images; layers are unpacked by processes"""
 PACKAGES = ThreadKind("packages", most_threads=2)
 """wheels that blueprints install"""
+WORLD_GAMES = ThreadKind("worlds", most_threads=2)
+"""worlds that are made, searched and played, which takes the processor"""
 UPLOADS = ThreadKind("uploads", most_threads=4)
 """what arrives line by line, and given files"""
 NAMES = ThreadKind("names", most_threads=8)

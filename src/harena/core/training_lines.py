@@ -48,13 +48,13 @@ class WorkerLine:
         return self.event_type in LAST_LINES
 
 
-def written(line: WorkerLine) -> bytes:
+def encode_line(line: WorkerLine) -> bytes:
     """The line in the form that is sent, with its line end."""
     told = {name: value for name, value in asdict(line).items() if value not in (None, {})}
     return json.dumps(_finite(told), allow_nan=False, default=str).encode() + b"\n"
 
 
-def read(text: bytes) -> WorkerLine:
+def decode_line(text: bytes) -> WorkerLine:
     """What was sent. Raises BrokenLine."""
     try:
         told = json.loads(text)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from harena.core import settings
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import SandboxValidationError, ValidationError
-from harena.core.models import MIB, Limits
+from harena.core.models import MIB
+from harena.core.records.sandboxes import Limits
 
 DEFAULT_WORKSPACE = "default"
 """An embedded node's, and that of a server without keys."""
@@ -28,7 +29,7 @@ def checked_word(value: object, field: str) -> str:
     """A name that is plain enough for a path, a URL and a log. Raises ValidationError."""
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise ValidationError(
-            f"{field} {shown(value)}: use 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit "
+            f"{field} {quote(value)}: use 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit "
             "first"
         )
     return value
@@ -96,6 +97,9 @@ class WorkspaceLimits:
     """largest number of open descriptors of one process"""
     sandbox_lifetime_seconds: float = 30 * 24 * 3600.0
     """longest lifetime of one sandbox"""
+    machine_profile: int = 0
+    """1 = its sandboxes may have the profile `machine`, in which programs can do the whole host more harm; 0 = they may
+    not, and its images are built without"""
 
 
 OwnLimits = Mapping[str, float | int]
@@ -122,14 +126,28 @@ def within(ceilings: WorkspaceLimits, limits: Limits) -> Limits:
             changes[field.name] = most
         elif asked > most:
             mistakes.append(
-                f"limits: {field.name} is {shown(asked)}, and a sandbox may have {most} here ({_PREFIX}{field.name})"
+                f"limits: {field.name} is {quote(asked)}, and a sandbox may have {most} here ({_PREFIX}{field.name})"
             )
     if mistakes:
         raise SandboxValidationError("\n  ".join(mistakes))
     return replace(limits, **changes) if changes else limits  # type: ignore[arg-type]
 
 
-def filled(limits: Limits, others: Limits) -> Limits:
+NO_MACHINE = (
+    "the profile `machine` may not be had in this workspace (machine_profile): leave it out of sandbox and blueprint "
+    '(of a task write profile = "strict" into [metadata]), or ask the operator of the server, who allows it to a '
+    "workspace by `harena workspaces set NAME machine_profile=1`, or to all by `harena serve --limit machine_profile=1`"
+)
+
+
+def check_profile(ceilings: WorkspaceLimits, profile: str) -> None:
+    """Raises SandboxValidationError, with the reason MACHINE_PROFILE, where a workspace may not have sandboxes of this
+    profile."""
+    if profile == "machine" and not ceilings.machine_profile:
+        raise SandboxValidationError(f"profile: {NO_MACHINE}", reason="MACHINE_PROFILE")
+
+
+def fill_limits(limits: Limits, others: Limits) -> Limits:
     """The limits, and where one is as by default, that of the others."""
     names = [field.name for field in fields(Limits)]
     said = {name: getattr(others, name) for name in names if getattr(limits, name) == getattr(_DEFAULT, name)}
@@ -173,6 +191,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "sandbox_output_bytes": (0, 2**60),
     "sandbox_open_files": (64, 1_048_576),
     "sandbox_lifetime_seconds": (1, 1e9 - 1),
+    "machine_profile": (0, 1),
 }
 
 
@@ -184,12 +203,12 @@ def parse_limits(words: Iterable[str], names: Sequence[str] = LIMITS) -> LimitCh
     for word in words:
         name, _, number = word.partition("=")
         if name not in names:
-            mistakes.append(f"{shown(word)}: there is no such limit; there are {', '.join(names)}")
+            mistakes.append(f"{quote(word)}: there is no such limit; there are {', '.join(names)}")
         elif number == "default":
             found[name] = None
         elif (value := _number(name, number)) is None:
             least, most = _RANGES[name]
-            mistakes.append(f"{shown(word)}: give a number from {least:g} to {most:g}, or {name}=default")
+            mistakes.append(f"{quote(word)}: give a number from {least:g} to {most:g}, or {name}=default")
         else:
             found[name] = value
     if mistakes:
@@ -204,8 +223,9 @@ def written_limits(limits: WorkspaceLimits) -> str:
 
 
 def given_limits(environ: Mapping[str, str] | None = None) -> WorkspaceLimits | None:
-    """What the workspace of this process may use, by its environment (HARENA_WORKSPACE_LIMITS); None = everything.
-    Raises ValidationError."""
+    """What the workspace of this process may use, by its environment (HARENA_WORKSPACE_LIMITS); None = everything. What
+    is not named is as on a server, but for the profile `machine`, which whoever runs this process may have. Raises
+    ValidationError."""
     text = settings.WORKSPACE_LIMITS.read(environ)
     if text is None:
         return None
@@ -213,7 +233,8 @@ def given_limits(environ: Mapping[str, str] | None = None) -> WorkspaceLimits | 
         given = parse_limits(word for word in (part.strip() for part in text.split(",")) if word)
     except ValidationError as error:
         raise ValidationError(f"{settings.WORKSPACE_LIMITS.name}: {error}") from None
-    own: dict[str, Any] = {name: number for name, number in given.items() if number is not None}
+    own: dict[str, Any] = {"machine_profile": 1}
+    own.update((name, number) for name, number in given.items() if number is not None)
     return WorkspaceLimits(**own)
 
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from harena.core.clock import SystemClock
-from harena.core.file_trees import files_of, packed
+from harena.core.file_trees import files_of, pack_files
 from harena.core.home import prepare_home
 from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
@@ -58,7 +58,7 @@ async def test_what_a_node_keeps_is_its_owners_alone(tmp_path: Path) -> None:
         return RegistryStore(database)
 
     async def tree():  # type: ignore[no-untyped-def]
-        for piece in packed(files_of(source)):
+        for piece in pack_files(files_of(source)):
             yield piece
 
     registry = Registry(store, home / "objects", SystemClock())

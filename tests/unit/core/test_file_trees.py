@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.core.file_trees import MOST_DEPTH, MOST_FOLDERS, files_of, packed, remove_tree, tree_of, unpack
+from harena.core.file_trees import MOST_DEPTH, MOST_FOLDERS, files_of, pack_files, remove_tree, tree_of, unpack
 from harena.core.tar_reader import MOST_EXTENDED_BYTES, TarReader, TarStreamError
 
 
@@ -50,10 +50,10 @@ def test_a_digest_tells_names_contents_and_rights(place: Path) -> None:
 
 def test_a_stream_is_the_same_for_the_same_tree(place: Path, tmp_path: Path) -> None:
     """And gives the tree back."""
-    stream = b"".join(packed(files_of(place)))
+    stream = b"".join(pack_files(files_of(place)))
     unpack(io.BytesIO(stream), tmp_path / "back")
     assert digest(tmp_path / "back") == digest(place)
-    assert b"".join(packed(files_of(tmp_path / "back"))) == stream
+    assert b"".join(pack_files(files_of(tmp_path / "back"))) == stream
 
 
 def test_a_file_is_a_tree_of_its_own(place: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_cannot_be_kept_is_named(place: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_shrinks_while_it_is_read(place: Path) -> None:
     """It is said, rather than sent as something else."""
-    stream = packed(files_of(place))
+    stream = pack_files(files_of(place))
     (place / "b" / "two").write_bytes(b"2")
     with pytest.raises(ValidationError, match="two became shorter while it was read"):
         b"".join(stream)
@@ -92,7 +92,7 @@ def test_a_file_that_shrinks_while_it_is_read(place: Path) -> None:
 
 def test_more_than_may_be_is_refused(place: Path, tmp_path: Path) -> None:
     """By the sizes that the stream announces, before they are written."""
-    stream = b"".join(packed(files_of(place)))
+    stream = b"".join(pack_files(files_of(place)))
     with pytest.raises(ValidationError, match="larger than 999 bytes"):
         unpack(io.BytesIO(stream), tmp_path / "back", most_bytes=999)
     assert not (tmp_path / "back" / "b" / "two").exists()
@@ -282,7 +282,7 @@ def test_no_piece_of_a_packed_tree_is_empty(tmp_path: Path) -> None:
     """Whoever asks for pieces until an empty one comes would lose what follows a file of whole blocks."""
     for name, size in (("a", 512), ("b", 0), ("c", 1024), ("d", 5)):
         (tmp_path / name).write_bytes(b"x" * size)
-    pieces = [*packed(files_of(tmp_path))]
+    pieces = [*pack_files(files_of(tmp_path))]
     assert all(pieces)
     with tarfile.open(fileobj=io.BytesIO(b"".join(pieces))) as found:
         assert [one.size for one in found] == [512, 0, 1024, 5]

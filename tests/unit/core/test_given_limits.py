@@ -29,8 +29,10 @@ def test_what_is_written_is_read(limits: WorkspaceLimits) -> None:
 
 
 def test_what_is_not_named() -> None:
-    """It has its default; without the setting there are no limits."""
-    assert given_limits({WORKSPACE_LIMITS.name: " runs=2, sandboxes=3 "}) == WorkspaceLimits(runs=2, sandboxes=3)
+    """It has its default, but for the profile `machine`, which is whose process this is; without the setting there are
+    no limits."""
+    expected = WorkspaceLimits(runs=2, sandboxes=3, machine_profile=1)
+    assert given_limits({WORKSPACE_LIMITS.name: " runs=2, sandboxes=3 "}) == expected
     assert given_limits({}) is None
 
 

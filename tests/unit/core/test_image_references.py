@@ -30,7 +30,7 @@ def test_what_a_reference_means(written: str, meant: str, asked: str | None) -> 
     """Registry, repository and tag are told apart, and what is left out is filled in."""
     found = parse_reference(written)
     assert str(found) == meant
-    assert found.asked == (asked or meant)
+    assert found.pull_name == (asked or meant)
     assert parse_reference(str(found)) == found
     assert image_id(found) == image_id(parse_reference(meant))
 

@@ -171,3 +171,25 @@ def test_every_scenario_is_counted_once(a: list[dict[str, Any]], b: list[dict[st
     """Changed or unchanged."""
     answer = compared(a, b)
     assert sum(answer["changes"].values()) + answer["unchanged"] == len({one["scenario_id"] for one in (*a, *b)})
+
+
+def test_candidates_of_one_problem_are_no_independent_samples() -> None:
+    """Eight answers to each of nine problems tell as much of other problems as one that passes as often."""
+    passed = {"a": [0, 0, 2, 4, 8, 0, 1, 8, 3], "b": [0, 8, 2, 8, 8, 0, 8, 8, 3]}
+    eight = {
+        side: [run(f"p{n}/{k}", float(k < count), problem=f"p{n}") for n, count in enumerate(counts) for k in range(8)]
+        for side, counts in passed.items()
+    }
+    answer = compared(eight["a"], eight["b"])
+    assert answer.compared == 72
+    assert answer.pass_rate is not None
+    differences = [(right - left) / 8 for left, right in zip(passed["a"], passed["b"], strict=True)]
+    assert answer.pass_rate.difference == pytest.approx(sum(differences) / 9)
+    # as if each problem had one score
+    (one,) = [
+        compared(*[[run(f"p{n}", count / 8) for n, count in enumerate(passed[side])] for side in ("a", "b")]).mean_score
+    ]
+    assert one is not None
+    assert (answer.pass_rate.low, answer.pass_rate.high) == (pytest.approx(one.low), pytest.approx(one.high))
+    assert answer.pass_rate.low < 0.02
+    assert (answer.mcnemar.newly_passing, answer.mcnemar.newly_failing) == (3, 0)

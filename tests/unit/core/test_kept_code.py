@@ -54,6 +54,14 @@ def test_other_sources_are_compiled_anew(module: Path) -> None:
     assert kept_code(str(module), b"a", making(b"three")) == b"three"
 
 
+def test_a_module_keeps_several_things_by_their_names(module: Path) -> None:
+    """None takes the place of another."""
+    for name in ("", "one", "two"):
+        kept_code(str(module), b"a", making(name.encode()), name=name)
+    for name in ("", "one", "two"):
+        assert kept_code(str(module), b"a", unasked, name=name) == name.encode()
+
+
 def test_what_another_version_of_python_made_is_not_taken(module: Path) -> None:
     """Interpreters of one tag may still differ in their code."""
     kept_code(str(module), b"a", making(b"theirs"))

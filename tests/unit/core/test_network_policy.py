@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -89,6 +90,15 @@ def test_presets_are_the_hosts_that_installs_need() -> None:
     assert all(allowed(policy, host) for hosts in PRESETS.values() for host in hosts)
     assert not allowed(policy, "upload.pypi.org")
     assert not allowed(policy, "pypi")
+
+
+def test_the_page_says_what_the_hosts_of_a_preset_take() -> None:
+    """Each preset is in both of its tables: with its hosts, and with what these take from programs."""
+    page = (Path(__file__).parents[3] / "docs/how-to/network.md").read_text()
+    for name, hosts in PRESETS.items():
+        assert f"| `{name}` | {', '.join(hosts)} |" in page
+    _, _, taken = page.partition("| preset | what its hosts take |")
+    assert all(f"\n| `{name}` | " in taken for name in PRESETS)
 
 
 def test_deny_takes_from_what_is_allowed() -> None:

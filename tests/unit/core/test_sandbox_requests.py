@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from harena.core.errors import SandboxValidationError
-from harena.core.models import ExecRequest, Limits
+from harena.core.models import ExecRequest
+from harena.core.records.sandboxes import Limits
 
 BAD_REQUESTS: dict[str, dict[str, Any]] = {
     "command is empty": {"argv": ()},

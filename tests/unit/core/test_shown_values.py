@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 
 ITSELF: list[Any] = ["word"]
 ITSELF.append(ITSELF)
@@ -33,14 +33,14 @@ ITSELF.append(ITSELF)
     ids=repr,
 )
 def test_short_values_are_shown_as_python_writes_them(value: object) -> None:
-    assert shown(value) == repr(value)
+    assert quote(value) == repr(value)
 
 
 def cut_short(value: object) -> int:
     """The memory that it takes at most to show the value, of which only the beginning is shown."""
     tracemalloc.start()
     try:
-        text = shown(value)
+        text = quote(value)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -59,9 +59,9 @@ def test_a_value_that_stands_for_millions_is_not_written_out(kind: Any) -> None:
 
 
 def test_values_without_end_and_long_numbers() -> None:
-    assert shown(ITSELF).startswith("['word', ['word', ['word',")
-    assert shown(1 << 20_000) == "a whole number of 20001 bits"
-    assert shown([1 << 20_000]) == "[a whole number of 20001 bits]"
+    assert quote(ITSELF).startswith("['word', ['word', ['word',")
+    assert quote(1 << 20_000) == "a whole number of 20001 bits"
+    assert quote([1 << 20_000]) == "[a whole number of 20001 bits]"
 
 
 @pytest.mark.parametrize(

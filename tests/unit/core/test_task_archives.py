@@ -117,12 +117,12 @@ def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
 def test_a_client_says_what_it_cannot_send(tmp_path: Path) -> None:
     """Before anything is sent."""
     with pytest.raises(ValidationError, match=r"no task\.toml or task\.yaml in it"):
-        JobUpload.opened({"name": "n", "scenarios": tmp_path})
+        JobUpload.open_request({"name": "n", "scenarios": tmp_path})
     (tmp_path / "task.toml").write_text("")
     with (tmp_path / "large").open("wb") as large:
         large.truncate(MOST_ARCHIVE_BYTES)
     with pytest.raises(ValidationError, match=f"more than {MOST_ARCHIVE_BYTES} bytes"):
-        JobUpload.opened({"name": "n", "scenarios": tmp_path})
+        JobUpload.open_request({"name": "n", "scenarios": tmp_path})
 
 
 def test_folders_above_a_file_are_counted(tmp_path: Path) -> None:

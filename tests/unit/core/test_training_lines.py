@@ -16,7 +16,7 @@ from harena.core.training_jobs import (
     merge_metrics,
     newest_metrics,
 )
-from harena.core.training_lines import BrokenLine, WorkerLine, read, written
+from harena.core.training_lines import BrokenLine, WorkerLine, decode_line, encode_line
 
 
 def test_there_and_back() -> None:
@@ -24,10 +24,13 @@ def test_there_and_back() -> None:
     line = WorkerLine(
         event_type="step_complete", message="ä\n", metrics={"steps": [1], "train/loss": [math.nan, 0.5]}, data={"a": 1}
     )
-    assert written(line).count(b"\n") == 1
-    told = read(written(line))
+    assert encode_line(line).count(b"\n") == 1
+    told = decode_line(encode_line(line))
     assert (told.message, told.metrics, told.data) == ("ä\n", {"steps": [1], "train/loss": [None, 0.5]}, {"a": 1})
-    assert [read(written(WorkerLine(event_type=kind))).is_last for kind in ("log", "training_end")] == [False, True]
+    assert [decode_line(encode_line(WorkerLine(event_type=kind))).is_last for kind in ("log", "training_end")] == [
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,7 @@ def test_there_and_back() -> None:
 def test_broken_lines(line: str, says: str) -> None:
     """A worker cannot end its job in the node's name, or put in what nobody reads."""
     with pytest.raises(BrokenLine, match=says):
-        read(line.encode())
+        decode_line(line.encode())
 
 
 def test_metrics_are_merged_along_their_axes() -> None:

@@ -16,6 +16,8 @@ from harena.core.operations import (
     server,
     snapshots,
     training_jobs,
+    world_jobs,
+    world_manifests,
 )
 from harena.core.operations.operation import Operation
 
@@ -37,4 +39,6 @@ OPERATIONS: tuple[Operation[..., Any], ...] = (
     *server.ON_HEALTH,
     *snapshots.OPERATIONS,
     *training_jobs.OPERATIONS,
+    *world_jobs.OPERATIONS,
+    *world_manifests.OPERATIONS,
 )

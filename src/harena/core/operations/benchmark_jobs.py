@@ -18,7 +18,7 @@ _JOBS = "/v1/benchmark_jobs"
 _JOB = f"{_JOBS}/{{job}}"
 
 
-async def _ended(port: Port, job: str) -> None:
+async def _wait_for_end(port: Port, job: str) -> None:
     """Returns at the job's end. `wait_benchmark_job` would read all results, which nobody has asked for."""
     cursor = (await port.get_benchmark_job(job)).cursor
     async for _ in port.benchmark_job_events(job, after=cursor):
@@ -39,7 +39,7 @@ CREATE = Operation(
     errors=frozenset({404}),
 )
 LIST = Operation(NOUN, "list_jobs", "GET", _JOBS, READ, Port.list_benchmark_jobs, BenchmarkJobsPage)
-GET = Operation(NOUN, "get", "GET", _JOB, READ, Port.get_benchmark_job, BenchmarkJob, waits=_ended)
+GET = Operation(NOUN, "get", "GET", _JOB, READ, Port.get_benchmark_job, BenchmarkJob, waits=_wait_for_end)
 RESULTS = Operation(NOUN, "results", "GET", f"{_JOB}/results", READ, Port.benchmark_job_results, BenchmarkResults)
 PAGE = Operation(
     NOUN, "results_page", "GET", f"{_JOB}/results/page", READ, Port.benchmark_job_results_page, ResultsPage

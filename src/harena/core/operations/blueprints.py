@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from harena.core.models import BlueprintsPage
 from harena.core.operations.operation import ADMIN, READ, WRITE, Operation
 from harena.core.ports import BlueprintOperations as Port
+from harena.core.records.blueprints import Blueprint, BlueprintsPage
 
 NOUN = "blueprints"
 _ALL = "/v1/blueprints"
@@ -17,13 +17,13 @@ CREATE = Operation(
     _ALL,
     WRITE,
     Port.create_blueprint,
-    "BlueprintAnswer",
+    Blueprint,
     body="BlueprintBody",
     creates=True,
     starts_work=True,
     errors=frozenset({404}),
 )
 LIST = Operation(NOUN, "list_blueprints", "GET", _ALL, READ, Port.list_blueprints, BlueprintsPage)
-GET = Operation(NOUN, "get", "GET", _ONE, READ, Port.get_blueprint, "BlueprintAnswer")
+GET = Operation(NOUN, "get", "GET", _ONE, READ, Port.get_blueprint, Blueprint)
 DELETE = Operation(NOUN, "delete", "DELETE", _ONE, ADMIN, Port.delete_blueprint)
 OPERATIONS = (CREATE, LIST, GET, DELETE)

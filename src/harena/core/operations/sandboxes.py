@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from harena.core.frames import MEDIA_TYPE as FRAMES
-from harena.core.models import DirectoryListing, FileInfo, ProcessListing, SandboxesPage, SandboxInfo
+from harena.core.models import FileInfo
 from harena.core.operations.operation import READ, WRITE, Method, Operation, Scope
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
+from harena.core.records.sandbox_answers import DirectoryListing, ProcessListing, SandboxesPage
+from harena.core.records.sandboxes import SandboxInfo
 
 NOUN, COMMANDS, FILES = "sandboxes", "commands", "files"
 OCTETS, TAR = "application/octet-stream", "application/x-tar"

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from harena.core.models import SandboxStatus
 from harena.core.ports.benchmark_jobs import BenchmarkOperations
 from harena.core.ports.blueprints import BlueprintOperations
 from harena.core.ports.catalog import CatalogOperations
@@ -24,11 +23,13 @@ from harena.core.ports.runtime import (
     FileWatch,
     HasUpperLayer,
     HoldsFiles,
+    LimitsMemoryOfAll,
     MovesTrees,
     ReadWatch,
     RunningExec,
     Runtime,
     SandboxHandle,
+    SandboxMemory,
     SandboxPort,
     SandboxSource,
     UpperLayer,
@@ -38,6 +39,7 @@ from harena.core.ports.sandboxes import SandboxOperations
 from harena.core.ports.secrets import SecretOperations
 from harena.core.ports.snapshots import SnapshotOperations
 from harena.core.ports.training_jobs import TrainingOperations
+from harena.core.records.sandboxes import SandboxStatus
 
 __all__ = [
     "BenchmarkOperations",
@@ -53,6 +55,7 @@ __all__ = [
     "ImageBuildOperations",
     "ImageOperations",
     "ImageSource",
+    "LimitsMemoryOfAll",
     "MovesTrees",
     "Operations",
     "ReadWatch",
@@ -60,6 +63,7 @@ __all__ = [
     "RunningExec",
     "Runtime",
     "SandboxHandle",
+    "SandboxMemory",
     "SandboxOperations",
     "SandboxPort",
     "SandboxSource",

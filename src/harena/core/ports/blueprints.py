@@ -7,10 +7,11 @@ from typing import Protocol
 
 from harena.core.daemons import Daemon
 from harena.core.gateways import Gateway
-from harena.core.models import NO_LIMITS_SAID, Blueprint, BlueprintsPage, Limits
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.parameters import Id, Limit, OptionalWord
 from harena.core.profiles import Profile
+from harena.core.records.blueprints import Blueprint, BlueprintsPage
+from harena.core.records.sandboxes import NO_LIMITS_SAID, Limits
 
 
 class BlueprintOperations(Protocol):

@@ -102,9 +102,11 @@ class BuildRoom(Protocol):
         key: str = "",
         *,
         without: Sequence[str] = (),
+        newest_seconds: int | None = None,
     ) -> BuiltImage:
         """An image with one layer more, a tar file or what a sandbox has written, which the next build finds by the
-        key. `without`: paths of a sandbox that are left out, with what lies below. Raises ImagePullError,
+        key. `without`: paths of a sandbox that are left out, with what lies below. `newest_seconds`: what a sandbox has
+        written after this time, in seconds since 1970, has this time in the layer. Raises ImagePullError,
         PlatformError."""
 
     def layer_archive(self, image: BuiltImage) -> Path:

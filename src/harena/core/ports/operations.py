@@ -14,6 +14,8 @@ from harena.core.ports.sandboxes import SandboxOperations
 from harena.core.ports.secrets import SecretOperations
 from harena.core.ports.snapshots import SnapshotOperations
 from harena.core.ports.training_jobs import TrainingOperations
+from harena.core.ports.world_jobs import WorldJobOperations
+from harena.core.ports.world_manifests import WorldManifestOperations
 
 
 class Operations(
@@ -27,6 +29,8 @@ class Operations(
     SecretOperations,
     SnapshotOperations,
     TrainingOperations,
+    WorldJobOperations,
+    WorldManifestOperations,
     Protocol,
 ):
     """What a node can do for one workspace, and what a transport carries. One path for embedded and

@@ -7,20 +7,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from harena.core.models import (
-    Blueprint,
-    ExecRequest,
-    ExecResult,
-    FileInfo,
-    ProcessInfo,
-    SandboxInfo,
-    SandboxOrigin,
-    SandboxSpec,
-)
+from harena.core.models import ExecRequest, ExecResult, FileInfo, ProcessorTime, SandboxOrigin, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
 from harena.core.output import OutputBuffer
+from harena.core.records.blueprints import Blueprint
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
+from harena.core.records.sandboxes import ProcessInfo, SandboxInfo
 from harena.core.workspace import DEFAULT_WORKSPACE
 
 
@@ -55,6 +48,9 @@ class Death:
     memory: bool = False
     """the memory limit killed it"""
     detail: str = ""
+    lacked_processes: bool = False
+    """a program in there was refused a process though its sandbox had not as many as it may have: those that its
+    workspace, or all of the node, may have together were used up"""
 
 
 class FileWatch(Protocol):
@@ -213,9 +209,8 @@ class SandboxPort(Protocol):
     async def signal(self, pid: int, signum: int) -> None:
         """Send a signal to a process inside. Raises SandboxValidationError for pid <= 1 or when there is none."""
 
-    async def processor_time(self) -> tuple[float, float]:
-        """(longest time that one thread inside waited for a processor, processor time of all that has run in here so
-        far), in seconds, measured from outside; zeros where that cannot be known."""
+    async def processor_time(self) -> ProcessorTime:
+        """What its programs have had of the processors so far; zeros where that cannot be known."""
 
     async def set_network(self, policy: NetworkPolicy) -> None:
         """Have another policy from now on; connections that it does not allow end. Raises SandboxValidationError for a
@@ -235,6 +230,26 @@ class SandboxPort(Protocol):
 
     async def wait_dead(self) -> Death:
         """Returns when the sandbox has ended, for whatever reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxMemory:
+    """The memory of all sandboxes of a runtime."""
+
+    most_bytes: int
+    """what they may have together"""
+    used_bytes: int
+    """what they have now"""
+    workspace_bytes: int
+    """what those of one workspace may have together"""
+
+
+@runtime_checkable
+class LimitsMemoryOfAll(Protocol):
+    """A runtime whose sandboxes may have only so much memory together. Not all are."""
+
+    def memory_of_sandboxes(self) -> SandboxMemory | None:
+        """What they have and may have now; None = not known. It waits for nothing."""
 
 
 class Runtime(Protocol):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from harena.core.models import SandboxSpec, SandboxStatus
+from harena.core.models import SandboxSpec
 from harena.core.ports.runtime import SandboxHandle
+from harena.core.records.sandboxes import SandboxStatus
 
 
 class SandboxOperations(Protocol):

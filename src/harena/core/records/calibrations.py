@@ -91,6 +91,20 @@ class BatteryRuns(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Record):
+    """Something that is wrong with a problem, or worth a look."""
+
+    kind: str
+    """word for it, as `flaky` or `look_up`; docs/how-to/audit.md has all of them"""
+    severity: str
+    """error (what is learned from it is wrong), warning (it is weaker than it looks), or note"""
+    says: str
+    """what runs have shown, in one sentence"""
+    advice: str
+    """what to do, in one sentence"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CalibratedScenario(Record):
     """One problem under one contract."""
 
@@ -129,6 +143,8 @@ class CalibratedScenario(Record):
     """number of runs that have no score because of the platform, also after the job's retries"""
     notes: list[str] = field(default_factory=list)
     """sentences about lines of a `command` whose answer a candidate can arrange; no faults"""
+    findings: list[Finding] = field(default_factory=list)
+    """all of that and what audits look for besides, the gravest first"""
     true_positive_rate: float | None
     """share of the right answers that passed"""
     false_positive_rate: float | None

@@ -47,7 +47,7 @@ class ComparedJobs(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedDifference(Record):
-    """A mean over the scenarios that are scored in both jobs."""
+    """A mean over problems, of whose candidates those count that are scored in both jobs."""
 
     a: float
     """mean in job a"""
@@ -56,19 +56,19 @@ class PairedDifference(Record):
     difference: float
     """b - a"""
     low: float | None
-    """`low` to `high` is the 95 % confidence interval of the difference; null = too few scenarios to tell"""
+    """`low` to `high` is the 95 % confidence interval of the difference; null = too few problems to tell"""
     high: float | None
     """null where `low` is"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McNemar(Record):
-    """The exact test of McNemar over scenarios that pass in one job only."""
+    """The exact test of McNemar over problems, which pass where more than half of what was scored does."""
 
     newly_passing: int
-    """scenarios that pass in job b only"""
+    """problems that pass in job b only"""
     newly_failing: int
-    """scenarios that pass in job a only"""
+    """problems that pass in job a only"""
     p_value: float
     """probability of a split at least as uneven where both jobs are equally good"""
 

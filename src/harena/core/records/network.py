@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from harena.core.network_policy import MOST_PAGE
+from harena.core.network_policy import MOST_ENTRIES, MOST_PAGE
 from harena.core.records.record import Record
 
 MOST_LOGGED = 1000
 """entries of one sandbox that are kept; the oldest go first"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkRules(Record):
+    """What a sandbox may reach, as JSON says it where no word does (`NetworkPolicy.to_json`)."""
+
+    MOST_ITEMS: ClassVar = {"allow": MOST_ENTRIES, "deny": MOST_ENTRIES}
+
+    allow: list[str]
+    """hosts, addresses, ranges of addresses and presets, each perhaps with a port"""
+    deny: list[str] = field(default_factory=list)
+    """taken from what is allowed"""
+    proxy_only: bool = False
+    """only programs that use a proxy have a network"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

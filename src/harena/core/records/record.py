@@ -1,13 +1,15 @@
 """`Record`: the base of all typed records, and their one translation to JSON types and back.
 
-A record is a frozen dataclass. Its fields are plain JSON values, moments (ISO 8601), other records, enumerations, or
-lists, tuples and mappings of these. `to_dict` gives JSON types. `from_dict` builds a record from them: it ignores
-fields that it does not know and keeps words that an enumeration lacks as text, because another version may have stored
-or sent them. It raises ValueError, which names the field, for what it cannot understand.
+A record is a frozen dataclass. Its fields are plain JSON values, bytes (base64), moments (ISO 8601), other records,
+enumerations, or lists, tuples and mappings of these; what has a JSON form of its own says it (`Translation`). `to_dict`
+gives JSON types. `from_dict` builds a record from them: it ignores fields that it does not know and keeps words that an
+enumeration lacks as text, because another version may have stored or sent them. It raises ValueError, which names the
+field, for what it cannot understand.
 """
 
 from __future__ import annotations
 
+import base64
 import itertools
 import operator
 import types
@@ -15,14 +17,40 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 _Translate = Callable[[Any], Any]
 
 _LONGEST_SHOWN, _MOST_SHOWN = 60, 100
 """characters of a field, and entries of a list that are looked at, to show it"""
+_OCTETS = "application/octet-stream"
 MOST_ENTRIES = 1_500_000
 """entries of one list of an answer: a job has a million runs at most"""
+
+
+def text_of(content: bytes) -> str:
+    """Bytes as base64."""
+    return base64.b64encode(content).decode("ascii")
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes that base64 text stands for. Raises ValueError."""
+    return base64.b64decode(text, validate=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """The JSON form of a field, in whose annotation it stands: `Annotated[Policy, Translation(...)]`."""
+
+    read: _Translate
+    """makes a value of its JSON form"""
+    write: _Translate
+    """gives its JSON form"""
+    described: Any
+    """the type as which the OpenAPI document describes that form"""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return handler.generate_schema(self.described)
 
 
 class Record:
@@ -41,15 +69,23 @@ class Record:
         # a dataclass keeps those that its class has itself, and writes its own over what a base class has
         cls.__hash__ = Record.__hash__  # type: ignore[method-assign]
         cls.__repr__ = Record.__repr__  # type: ignore[method-assign]
-        cls.__pydantic_config__ = {**Record.__pydantic_config__, "json_schema_extra": cls._add_bounds}
+        cls.__pydantic_config__ = {**Record.__pydantic_config__, "json_schema_extra": cls._describe}
 
     @classmethod
-    def _add_bounds(cls, schema: dict[str, Any]) -> None:
-        """Say in the OpenAPI document how long lists can be."""
+    def _describe(cls, schema: dict[str, Any]) -> None:
+        """Say in the OpenAPI document how long lists can be, how bytes are written, and what a missing field stands for
+        whose JSON form is its own."""
+        hints = get_type_hints(cls, include_extras=True)
+        defaults = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type] # a dataclass
         for name, described in schema.get("properties", {}).items():
+            if "default" in described and (translation := _translation(hints[name])) is not None:
+                described["default"] = translation.write(defaults[name])
             for part in _parts(described):
                 if part.get("type") == "array":
                     part["maxItems"] = cls.MOST_ITEMS.get(name, MOST_ENTRIES)
+                elif part.get("contentMediaType") == _OCTETS or part.get("format") == "binary":
+                    part.pop("format", None)
+                    part |= {"contentMediaType": _OCTETS, "contentEncoding": "base64"}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
@@ -150,7 +186,7 @@ def _shape(record: type[Record]) -> _Shape:
 
 
 def _read_shape(record: type[Record]) -> _Shape:
-    hints = get_type_hints(record)
+    hints = get_type_hints(record, include_extras=True)
     known = fields(record)  # type: ignore[arg-type] # every subclass is a dataclass
     names = tuple(field.name for field in known)
     getter = operator.attrgetter(*names)
@@ -166,6 +202,9 @@ def _read_shape(record: type[Record]) -> _Shape:
 def _reader(hint: Any) -> _Translate | None:
     """How a value of this type is made from JSON types; None = any value is one."""
     origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        translation = _translation(hint)
+        return _reader(arguments[0]) if translation is None else translation.read
     if origin in (Union, types.UnionType):
         plain = tuple(argument for argument in arguments if argument in _PLAIN)
         others = [argument for argument in arguments if argument not in _PLAIN and argument is not type(None)]
@@ -187,6 +226,8 @@ def _reader(hint: Any) -> _Translate | None:
         return _mapping_of(_reader(arguments[1]))
     if hint is datetime:
         return _moment
+    if hint is bytes:
+        return _bytes
     if _is_record(hint):
         read: _Translate = hint.from_dict
         return read
@@ -200,6 +241,9 @@ def _reader(hint: Any) -> _Translate | None:
 def _writer(hint: Any) -> _Translate | None:
     """How a value of this type becomes JSON types; None = it is one."""
     origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        translation = _translation(hint)
+        return _writer(arguments[0]) if translation is None else translation.write
     if origin in (Union, types.UnionType):
         if all(_is_record(argument) for argument in arguments if argument is not type(None)):
             return lambda value: None if value is None else _record_to_dict(value)
@@ -217,11 +261,17 @@ def _writer(hint: Any) -> _Translate | None:
         return _mapping_of(_writer(arguments[1]))
     if hint is datetime:
         return datetime.isoformat
+    if hint is bytes:
+        return text_of
     if _is_record(hint):
         return _record_to_dict
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _value_of
     return None
+
+
+def _translation(hint: Any) -> Translation | None:
+    return next((entry for entry in get_args(hint)[1:] if isinstance(entry, Translation)), None)
 
 
 def _is_record(hint: Any) -> bool:
@@ -328,6 +378,12 @@ def _moment(given: Any) -> datetime:
     if not isinstance(given, str):
         raise TypeError(f"must be a moment as ISO 8601 (got {type(given).__name__})")
     return datetime.fromisoformat(given)
+
+
+def _bytes(given: Any) -> bytes:
+    if not isinstance(given, str):
+        raise TypeError(f"must be bytes as base64 (got {type(given).__name__})")
+    return bytes_of(given)
 
 
 def _mapping_of(one: _Translate | None) -> _Translate:

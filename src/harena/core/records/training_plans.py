@@ -99,7 +99,7 @@ class TrainingPlan(Record):
     keep_checkpoints: int
     """number of the newest that are kept"""
     eval_interval: int | None
-    """steps from one evaluation to the next; null = there is no evaluation data set"""
+    """steps from one evaluation to the next; null = nothing is evaluated"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +160,8 @@ class RLPlan(TrainingPlan):
     """it trains on recorded rollouts and their rewards"""
     baseline: Baseline
     """offline: rewards are set against those of the same prompt, or of the whole data set"""
+    held_out: float | None = None
+    """share of the prompts that is evaluated and not learned from; null = none"""
     eval_max_rollouts: int
     """the most rollouts of one evaluation"""
     reward: RewardPlan | None
