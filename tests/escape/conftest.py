@@ -16,9 +16,9 @@ import pytest
 import pytest_asyncio
 from escape_world import IMAGE, MACHINE, NAMED, World, seen_owners
 
+from footprint import Footprint, spawners, wait_nothing_below
 from harena.egress.link import EgressLink
 from harena.runtime.host.linux import LinuxRuntime
-from harena.testing.footprint import Footprint, spawners, wait_nothing_below
 from image_trees import FolderImages, image_root, put_programs, put_python
 
 END_SECONDS = 30.0

@@ -23,7 +23,9 @@ from programs_sight import PROGRAMS as SIGHT
 from programs_sight import SECRET
 
 from harena.core.errors import HarenaError
-from harena.core.models import MIB, Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
+from harena.core.models import MIB, ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.runtime.host.linux import LinuxRuntime
 
 WARM = Blueprint(id="bp_escape", name="escape", warm=())

@@ -7,6 +7,7 @@ import io
 import os
 import platform
 import tarfile
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from programs_files import ACTS, FLIP, HUNT, PATHS, PREPARE, TAKE_OVER
 from harena.core.errors import SandboxFileError
 from harena.core.models import MIB, ExecRequest
 from harena.core.ports import SandboxPort
+from harena.runtime.host import box_files
 from harena.sdk import archive
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -271,3 +273,36 @@ async def test_files_of_the_host_by_descriptor(world: World) -> None:
         with pytest.raises(SandboxFileError):
             await sandbox.write_file(path, b"x")
     assert os.uname().nodename == world.host["name"]
+
+
+@pytest.mark.parametrize("what", ["files", "processes"])
+async def test_a_long_list_is_read_beside_the_loop(world: World, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """A program decides how long it is; the loop serves everybody meanwhile. A short one takes less than a thread."""
+    sandbox = await world.sandbox(inodes=20_000, pids=300, memory_bytes=1024 * MIB)
+    parse = "parse_entries" if what == "files" else "parse_processes"
+    original, threads = getattr(box_files, parse), list[bool]()
+
+    def parsed(fields: list[str]) -> Any:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return original(fields)
+
+    async def listed() -> int:
+        return len(await (sandbox.list_dir("/workspace") if what == "files" else sandbox.processes()))
+
+    monkeypatch.setattr(box_files, parse, parsed)
+    await listed()
+    fill = {
+        "files": "for number in range(4000):\n    open(f'/workspace/{number:0200}', 'w').close()\n",
+        "processes": "import signal\nfor number in range(150):\n    if os.fork() == 0:\n        break\n"
+        "rest = 'print(0, flush=True); import signal; signal.pause()'\n"
+        "os.execv(sys.executable, [sys.executable, '-c', rest, 'x' * 4000])\n",
+    }[what]
+    running = await world.start(sandbox, fill + "done()\n", stdin_stream=True)
+    if what == "files":
+        await running.wait()
+    while await listed() < {"files": 4000, "processes": 150}[what]:
+        continue
+    assert threads[0]
+    assert not threads[-1], "it was parsed in the event loop"
+    running.kill()
+    await running.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -39,6 +40,23 @@ async def test_other_resources(world: World, name: str) -> None:
     after = await world.attack(sandbox, "done()") if sandbox.alive else None  # type: ignore[attr-defined]
     full = result.outcome is ExecOutcome.MEMORY  # and its files are still there
     assert after is None or full or after.returncode in (0, 126), after
+
+
+async def test_no_more_of_the_processors_than_the_limit(world: World) -> None:
+    """Many that compute, and start others, have together what one may have that asks for a fifth of a processor."""
+    sandbox = await world.sandbox(cpu=0.2)
+    if not sandbox.enforcement["cpu"].startswith("cgroup"):
+        pytest.skip(f"capability:cgroups {sandbox.enforcement['cpu']}")
+    program = "for _ in range(7):\n    if os.fork() == 0:\n        os.setsid()\n        break\nwhile True:\n    pass\n"
+    began = asyncio.get_running_loop().time()
+    before = await sandbox.processor_time()
+    result = await world.attack(sandbox, program, timeout_seconds=1.0)
+    after = await sandbox.processor_time()
+    assert result.outcome is ExecOutcome.TIMEOUT
+    elapsed = asyncio.get_running_loop().time() - began
+    # the kernel's bound, which no load of the machine raises: what a period of 0.1 s may be over, and one period more
+    assert after.used_seconds - before.used_seconds < 0.2 * elapsed * 1.5 + 0.2
+    await world.unharmed()
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr", "both"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from escape_world import World
 
-from harena.testing.footprint import processes, spawners
+from footprint import processes, spawners
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.alone]
 
@@ -43,7 +43,8 @@ def comm(pid: int) -> str:
 
 async def test_a_sandbox_is_one_for_the_scheduler(world: World) -> None:
     """All processes and sessions of a sandbox lie in one group of its own; this process, the spawner and the template
-    lie in none of these, and in a session each. Templates have a weight of their own."""
+    lie in none of these. They and the sandbox's init have a session each, which none of its programs is in. Templates
+    have a weight of their own."""
     sandbox = await world.sandbox()
     if not sandbox.enforcement["cpu"].startswith("cgroup"):
         pytest.skip("no cpu cgroup can be written here")
@@ -68,6 +69,8 @@ async def test_a_sandbox_is_one_for_the_scheduler(world: World) -> None:
     keepers = (os.getpid(), spawner, template)
     assert not any("/harena-" in cpu_cgroup(pid) for pid in keepers[:2])
     assert "-templates/" in cpu_cgroup(template)
-    assert len({os.getsid(pid) for pid in keepers}) == len(keepers)
+    sessions = {os.getsid(pid) for pid in (*keepers, init)}
+    assert len(sessions) == len(keepers) + 1
+    assert sessions.isdisjoint(map(os.getsid, crowd))
     running.close_stdin()
     await running.wait()

@@ -10,8 +10,8 @@ import pytest
 from escape_world import World
 from programs_survivors import COMETS, PROGRAMS, WAIT
 
+from footprint import command_line, processes
 from harena.core.models import ExecOutcome, ExecRequest
-from harena.testing.footprint import command_line, processes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

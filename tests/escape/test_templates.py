@@ -14,15 +14,16 @@ from types import FrameType
 import pytest
 import pytest_asyncio
 
+from footprint import children, command_line, descendants, spawners
 from harena.core.errors import HarenaError, HostUnsupportedError, PlatformError, SandboxResourceExhaustedError
-from harena.core.models import Blueprint, ExecRequest, SandboxSpec
+from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.records.blueprints import Blueprint
 from harena.runtime.host import box_files, linux
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.mechanisms import without
 from harena.runtime.kernel import cgroup_tree
 from harena.runtime.spawner import spawner
-from harena.testing.footprint import children, command_line, descendants, spawners
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -538,7 +539,7 @@ async def test_an_import_has_limits(
     neighbour = await runtime.create(SandboxSpec())
     (spawner_pid,) = spawners(os.getpid())
     before = len(descendants(spawner_pid))
-    with pytest.raises(HostUnsupportedError, match=said):
+    with pytest.raises(PlatformError, match=said):  # on a small machine the sum of all templates comes first
         await runtime.create(SandboxSpec(), layers.blueprint(source))
     await serves_on(runtime, neighbour)
     while len(descendants(spawner_pid)) > before:  # the news of a failure comes a moment before the end
@@ -678,7 +679,8 @@ async def test_limits_of_templates_are_stated() -> None:
 WITHOUT_TRACING = r"""
 import asyncio, struct, sys, tempfile
 from pathlib import Path
-from harena.core.models import Blueprint, ExecRequest, SandboxSpec
+from harena.core.models import ExecRequest, SandboxSpec
+from harena.core.records.blueprints import Blueprint
 from harena.runtime.kernel import privileges, seccomp
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.mechanisms import without

@@ -1,7 +1,7 @@
 """The leak check: after every test here nothing of a node may be left on this machine.
 
 A node that belongs to one test is gone after it; one that a module's or session's fixture keeps is looked at when that
-module has ended. What "nothing" means is in `harena.testing.footprint`.
+module has ended. What "nothing" means is in `footprint`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from battery_world import InstalledHere, Source
 from shared_sandboxes import shared_source
 from training_node import one_node
 
+from footprint import Footprint, descendants, spawners, wait_nothing_below
 from harena.runtime.host.link import SpawnerLink
 from harena.runtime.host.linux import LinuxRuntime
-from harena.testing.footprint import Footprint, descendants, spawners, wait_nothing_below
 
 __all__ = ["one_node"]
 

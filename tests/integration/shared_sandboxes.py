@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from battery_world import InstalledHere, Source, scored, scored_alone
 
-from harena.core.models import Blueprint
+from harena.core.records.blueprints import Blueprint
 from harena.core.results import RunResult
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import Scenario, StarvedError

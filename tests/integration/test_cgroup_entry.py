@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from footprint import children, spawners
 from harena.core.errors import PlatformError
-from harena.core.models import Blueprint, Limits, SandboxSpec
+from harena.core.models import SandboxSpec
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.runtime.host import link
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.mechanisms import in_force
 from harena.testing.conformance_base import run
-from harena.testing.footprint import children, spawners
 
 # The spawner, but other files than those of its cgroups are given to sandboxes that may have more than 101 processes.
 START = """

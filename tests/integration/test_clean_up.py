@@ -14,13 +14,7 @@ from typing import Any
 
 import pytest
 
-from harena.core.errors import PlatformError, SandboxNotRunningError, SandboxTerminatedError, SandboxUnavailableError
-from harena.core.models import ExecOutcome, ExecRequest, Limits, SandboxSpec
-from harena.core.ports import Death, SandboxPort
-from harena.runtime.host import linux
-from harena.runtime.host.linux import LinuxRuntime
-from harena.testing.conformance_base import run, run_python
-from harena.testing.footprint import (
+from footprint import (
     cgroup_directories,
     children,
     command_line,
@@ -34,6 +28,13 @@ from harena.testing.footprint import (
     wait_ended,
     wait_nothing_below,
 )
+from harena.core.errors import PlatformError, SandboxNotRunningError, SandboxTerminatedError, SandboxUnavailableError
+from harena.core.models import ExecOutcome, ExecRequest, SandboxSpec
+from harena.core.ports import Death, SandboxPort
+from harena.core.records.sandboxes import Limits
+from harena.runtime.host import linux
+from harena.runtime.host.linux import LinuxRuntime
+from harena.testing.conformance_base import run, run_python
 
 PATIENCE = 30.0
 """seconds within which everything that is about to end must have ended, on a busy machine"""
@@ -565,7 +566,7 @@ async def test_zombies_are_reaped(runtime: LinuxRuntime) -> None:
 
 def test_the_check_sees_what_it_shall_see() -> None:
     """A leak check that sees nothing proves nothing."""
-    from harena.testing.footprint import Footprint
+    from footprint import Footprint
 
     before = Footprint.take()
     read_end, write_end = os.pipe()

@@ -19,8 +19,9 @@ from harena.core.errors import (
     SandboxTerminatedError,
     SandboxUnavailableError,
 )
-from harena.core.models import MIB, ExecOutcome, ExecRequest, Limits, SandboxSpec, SandboxStatus
+from harena.core.models import MIB, ExecOutcome, ExecRequest, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
+from harena.core.records.sandboxes import Limits, SandboxStatus
 from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
 from harena.runtime.host.linux import LinuxRuntime

@@ -10,19 +10,23 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
-from harena.testing.footprint import descendants, spawners, wait_nothing_below
+from footprint import descendants, spawners, wait_nothing_below
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("home", "adopting")]
 
 PATIENCE = 60.0
-FACE = """
+TESTS = Path(__file__).parents[1]
+FACE = (
+    f"import sys\nsys.path.append({str(TESTS)!r})\n"
+    + """
 import asyncio, multiprocessing, os, queue, select, signal, socket, sys, threading
 import harena
 from harena import Sandbox, SandboxError, SandboxNotRunningError
-from harena.testing.footprint import children, descendants, descriptors, spawners, wait_ended
+from footprint import children, descendants, descriptors, spawners, wait_ended
 
 def echo(sandbox, word):
     result = sandbox.exec(["echo", word]).result(timeout=50)
@@ -47,6 +51,7 @@ def in_child(work):
     os.waitpid(pid, 0)
     return said
 """
+)
 
 
 def script(code: str) -> str:
@@ -208,7 +213,7 @@ def test_spawned_workers() -> None:
     """The same with workers that start afresh."""
     process = subprocess.run(
         [sys.executable, "-c", "import multiprocessing, os\nfrom concurrent.futures import ProcessPoolExecutor\n"
-         "from harena.testing.footprint import spawners\n"
+         "import harena.testing\n"
          "with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context('spawn')) as pool:\n"
          "    print(sorted(pool.map(len, ['ab', 'c'])))\n"],
         capture_output=True, text=True, check=False, timeout=PATIENCE,

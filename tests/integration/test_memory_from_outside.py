@@ -15,8 +15,9 @@ import pytest
 import pytest_asyncio
 
 from harena.core.errors import SandboxFileError, SandboxNotRunningError
-from harena.core.models import MIB, ExecOutcome, ExecRequest, Limits, SandboxSpec
+from harena.core.models import MIB, ExecOutcome, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.records.sandboxes import Limits
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.outside_bytes import MOST_AT_ONCE, MOST_OF_SANDBOX, SHARE_OF_LIMIT
 from harena.testing.conformance_base import pieces, run, run_python

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from harena.core.models import MIB, ExecOutcome, Limits, SandboxSpec
+from footprint import cgroup_directories, children, descendants, descriptors, processes, spawners
+from harena.core.models import MIB, ExecOutcome, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.records.sandboxes import Limits
 from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.conformance_base import run
-from harena.testing.footprint import cgroup_directories, children, descendants, descriptors, processes, spawners
 
 pytestmark = pytest.mark.alone
 

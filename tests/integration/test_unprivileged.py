@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 import harena
-from harena.testing.footprint import wait_nothing_below
-from image_trees import put_programs
+from footprint import wait_nothing_below
+from image_trees import PROGRAMS, archive_of, put_programs
 
 pytestmark = [
     pytest.mark.root,
@@ -28,13 +29,18 @@ pytestmark = [
 PATIENCE = 60.0
 NOBODY = 65534
 
+TESTS = Path(__file__).parents[1]
+
 # What is run as the other user: prints one JSON object.
-START = """
+START = (
+    f"import sys\nsys.path.append({str(TESTS)!r})\n"
+    + """
 import asyncio, json, os, sys
 from harena.core.errors import HarenaError
-from harena.core.models import MIB, ExecRequest, Limits, SandboxSpec
+from harena.core.models import MIB, ExecRequest, SandboxSpec
+from harena.core.records.sandboxes import Limits
 from harena.runtime.host.linux import LinuxRuntime
-from harena.testing.footprint import descendants
+from footprint import descendants
 
 async def run(sandbox, *argv, **request):
     result = await (await sandbox.exec(ExecRequest(argv=argv, **request))).wait()
@@ -56,6 +62,7 @@ async def main():
     said["left"] = [entry.pid for entry in descendants(os.getpid(), zombies=True)]
     print(json.dumps(said))
 """
+)
 END = "\nasyncio.run(main())\n"
 
 
@@ -162,7 +169,7 @@ def test_an_ordinary_users_blueprint_imports_without_rights(
 ) -> None:
     """Its sandboxes start warm, with a user namespace of their own, though no cgroup counts memory or processes."""
     said = as_nobody(python_of_others, open_source, others_home, """
-        from harena.core.models import Blueprint
+        from harena.core.records.blueprints import Blueprint
         warm = Blueprint(id="bp_warm", name="warm", warm=("json", "decimal"), env={"A": "b"})
         for _ in range(2):
             sandbox = await runtime.create(SandboxSpec(), warm)
@@ -285,6 +292,129 @@ def test_an_ordinary_users_layer_is_sealed_whatever_its_rights(
         "resolv.conf",
     ]
     assert said["after"][2].split() == ["in", "shut"]
+
+
+# What is run as the other user with the whole package, as users have it: prints one JSON object.
+WHOLE = """
+import http.server, json, sys, threading
+import harena
+from harena import Sandbox, benchmark_jobs
+
+place, said = sys.argv[1], {}
+harena.images.import_archive("debian:12", f"{place}/root.tar")
+harena.images.build(f"{place}/context", tags=["localhost/made:1"])
+with Sandbox.run(container_image="localhost/made:1") as sandbox:
+    looks = "id -u; pwd; cat /made/who /made/file; stat -c %u /made/file"
+    said["built"] = sandbox.exec(["sh", "-c", looks], check=True).result().stdout.split()
+for who in ("oracle", "nop"):
+    runs = benchmark_jobs.wait(benchmark_jobs.create(name=who, scenarios=f"{place}/task", candidates=who)).runs
+    said[who] = [[run.score, str(run.validity), run.detail] for run in runs]
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("content-length", "4")
+        self.end_headers()
+        self.wfile.write(b"page")
+
+    def log_message(self, *_):
+        pass
+
+servers = [http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) for _ in range(2)]
+for each in servers:
+    threading.Thread(target=each.serve_forever, daemon=True).start()
+open_port, other_port = (each.server_address[1] for each in servers)
+ASKS = '''
+import sys, urllib.error, urllib.request
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": "http://127.0.0.1:3128"}))
+for port in sys.argv[1:]:
+    try:
+        print(opener.open("http://127.0.0.1:" + port).read().decode())
+    except urllib.error.HTTPError as error:
+        print(error.code)
+    except OSError as error:
+        print("no proxy")
+'''
+asked = ["python3", "-c", ASKS, str(open_port), str(other_port)]
+with Sandbox.run(network={"allow": [f"127.0.0.1:{open_port}"]}) as sandbox:
+    said["network"] = sandbox.exec(asked, env={"no_proxy": "", "NO_PROXY": ""}).result().stdout.split()
+    said["log"] = [each.allowed for each in sandbox.network_log().result().entries]
+    sandbox.set_network({"allow": []}).result()
+    said["closed"] = sandbox.exec(asked, env={"no_proxy": "", "NO_PROXY": ""}).result().stdout.split()
+with Sandbox.run() as sandbox:
+    said["none"] = sandbox.exec(asked, env={"no_proxy": "", "NO_PROXY": ""}).result().stdout.split()
+print(json.dumps(said))
+"""
+TASK = {
+    "instruction.md": "Write 42 to /app/answer.\n",
+    "task.toml": 'version = "1.0"\n',
+    "environment/Dockerfile": "FROM debian:12\nWORKDIR /app\n",
+    "solution/solve.sh": "#!/bin/sh\necho 42 > /app/answer\n",
+    "tests/test.sh": (
+        '#!/bin/sh\nif [ "$(cat /app/answer)" = 42 ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n'
+    ),
+}
+BUILT = "FROM debian:12\nRUN mkdir /made && id -u > /made/who\nCOPY --chown=7:7 f /made/file\nWORKDIR /made\n"
+
+
+@pytest.fixture(scope="module")
+def whole(python_of_others: str, open_source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the program above says, run by an ordinary user."""
+    libraries = Path(aiohttp.__file__).parents[1]
+    check = f"import sys; sys.path.insert(0, {str(libraries)!r}); import aiohttp"
+    if subprocess.run([python_of_others, "-c", check], user=NOBODY, group=NOBODY, check=False).returncode:
+        pytest.skip(f"user {NOBODY} cannot read the libraries that this environment has, or has another Python")
+    tree = tmp_path_factory.mktemp("tree")
+    put_programs(tree, (*PROGRAMS, "bash", "find", "mktemp", "readlink", "sed", "sort", "touch", "tr", "wc"))
+    with tempfile.TemporaryDirectory(prefix="harena-others-") as name:
+        place = Path(name)
+        archive_of(tree, place / "root.tar")
+        files = {f"task/{path}": text for path, text in TASK.items()}
+        for path, text in {**files, "context/f": "file\n", "context/Dockerfile": BUILT}.items():
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_text(text)
+        for path in (place, *place.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+        process = subprocess.run(
+            [python_of_others, "-c", WHOLE, name],
+            user=NOBODY,
+            group=NOBODY,
+            extra_groups=[],
+            cwd="/",
+            env={
+                "PATH": "/usr/bin:/bin",
+                "PYTHONPATH": f"{open_source}:{libraries}",
+                "HARENA_HOME": str(place / "home"),
+                "HOME": "/nonexistent",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert process.returncode == 0, process.stderr
+    said: dict[str, Any] = json.loads(process.stdout)
+    return said
+
+
+def test_an_ordinary_user_builds_an_image(whole: dict[str, Any]) -> None:
+    """RUN and COPY of a Dockerfile; where the user has one id only, all files are root's."""
+    who, folder, made_by, content, owner = whole["built"]
+    assert (who, folder, made_by, content) == ("0", "/made", "0", "file")
+    assert owner in ("0", "7")
+
+
+def test_an_ordinary_user_scores_a_harbor_task(whole: dict[str, Any]) -> None:
+    """Whose Dockerfile is built: its own solution has 1, and doing nothing 0."""
+    assert [run[:2] for run in whole["oracle"]] == [[1.0, "valid"]], whole["oracle"]
+    assert [run[:2] for run in whole["nop"]] == [[0.0, "valid"]], whole["nop"]
+
+
+def test_an_ordinary_users_network(whole: dict[str, Any]) -> None:
+    """A policy allows what it names and nothing else, until another one allows less; without one there is no proxy."""
+    assert whole["network"] == ["page", "403"]
+    assert whole["log"] == [True, False]
+    assert whole["closed"] == ["403", "403"]
+    assert whole["none"] == ["no", "proxy"] * 2
 
 
 def test_fallback_limits(python_of_others: str, open_source: Path, others_home: Path) -> None:

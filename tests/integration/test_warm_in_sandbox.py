@@ -11,7 +11,8 @@ from importlib.util import MAGIC_NUMBER
 import pytest
 from warm_programs import CASES, Case
 
-from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, KnownProgram, SandboxSpec
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, KnownProgram, SandboxSpec
+from harena.core.records.blueprints import Blueprint
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.mechanisms import Mechanisms
 

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, KnownProgram, SandboxSpec
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, KnownProgram, SandboxSpec
+from harena.core.records.blueprints import Blueprint
 from harena.runtime.fast_path import forker
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.mechanisms import MECHANISMS, Mechanisms, without
 from harena.scoring.formats import import_scenarios
 from harena.scoring.score import score_scenario
 from harena.scoring.scorers.driver_boot import known_program
-from harena.testing.sandbox_source import SandboxSource
+from sandbox_source import SandboxSource
 
 pytestmark = pytest.mark.thorough
 

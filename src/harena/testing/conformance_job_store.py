@@ -121,7 +121,7 @@ class JobStoreConformance:
         assert found.workspace == "ours"
 
     async def test_jobs_are_listed_in_pages(self, store: JobStorePort) -> None:
-        """By the sequence of the last one that was seen; of one name where it is asked for."""
+        """Pages follow the sequence of the last one that was seen; of one name where it is asked for."""
         for number in range(7):
             await store.insert_job(job(f"job_{number}", "odd" if number % 2 else "even"), [])
         seen: list[str] = []

@@ -7,8 +7,10 @@ import asyncio
 import pytest
 
 from harena.core.errors import NotFoundError, SandboxNotRunningError, SandboxTerminatedError
-from harena.core.models import Blueprint, ExecRequest, Limits, SandboxOrigin, SandboxSpec
+from harena.core.models import ExecRequest, SandboxOrigin, SandboxSpec
 from harena.core.ports import Runtime, SandboxPort
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.testing.conformance_base import run, run_python
 from harena.testing.conformance_exec import DAEMON
 

@@ -31,9 +31,11 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.idempotency import IdempotencyKey
-from harena.core.models import DEFAULT_ORIGIN_IMAGE, Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
+from harena.core.models import DEFAULT_ORIGIN_IMAGE, ExecRequest, SandboxSpec
 from harena.core.network_policy import read_policy
 from harena.core.ports import Operations, SandboxPort
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits, SandboxStatus
 from harena.core.requests import BenchmarkJobFields
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.conformance import RuntimeConformance
@@ -47,6 +49,7 @@ from harena.testing.conformance_secrets import SecretsConformance
 from harena.testing.conformance_snapshots import SnapshotsConformance
 from harena.testing.conformance_table import TableConformance
 from harena.testing.conformance_training import TrainingConformance
+from harena.testing.conformance_worlds import WorldsConformance
 
 __all__ = ["ADDING", "BAD", "GOOD", "OperationsConformance", "OperationsRuntime"]
 
@@ -101,6 +104,7 @@ class OperationsConformance(
     SnapshotsConformance,
     TableConformance,
     TrainingConformance,
+    WorldsConformance,
     RuntimeConformance,
 ):
     """All of it."""

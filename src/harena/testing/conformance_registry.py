@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import NotFoundError, ValidationError
-from harena.core.file_trees import files_of, packed, tree_of, unpack
+from harena.core.file_trees import files_of, pack_files, tree_of, unpack
 from harena.core.ports import Operations
 from harena.core.records.objects import CapabilityDescription, StoredObject
 from harena.core.registry import VERSION_TAKEN, ObjectKind
@@ -69,7 +69,7 @@ async def push(operations: Operations, kind: ObjectKind, place: Path, ref: str) 
     """Push an object in the way that the sdk does."""
     name, _, version = ref.partition("@")
     files = files_of(place)
-    sent = stream(b"".join(packed(files)))
+    sent = stream(b"".join(pack_files(files)))
     return await operations.push_object(kind, name, version, sent, digest=tree_of(files).digest)
 
 

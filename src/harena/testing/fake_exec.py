@@ -17,8 +17,9 @@ from pathlib import Path
 
 from harena.core.errors import HarenaError, SandboxExecutionError
 from harena.core.input_files import input_file
-from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ProcessInfo, ResourceUsage
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
+from harena.core.records.sandboxes import ProcessInfo
 
 MARK = "HARENA_FAKE_EXEC"
 _PIPE_BYTES = 64 * 1024

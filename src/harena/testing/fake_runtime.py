@@ -28,11 +28,13 @@ from harena.core.errors import (
     SandboxUnavailableError,
     SandboxValidationError,
 )
-from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxOrigin, SandboxSpec
+from harena.core.models import ExecRequest, FileInfo, ProcessorTime, SandboxOrigin, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
 from harena.core.ports import Death
+from harena.core.records.blueprints import Blueprint
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
+from harena.core.records.sandboxes import ProcessInfo
 from harena.core.threads import BLUEPRINTS
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.fake_exec import FakeExec, describe, fake_mark, kill_marked, marked, signal_process, used_seconds
@@ -254,9 +256,9 @@ class FakeSandbox:
         if pid <= 1 or pid not in marked(self._mark) or not signal_process(pid, signum):
             raise SandboxValidationError(f"no process {pid} in sandbox {self.id}: `processes()` lists those there are")
 
-    async def processor_time(self) -> tuple[float, float]:
+    async def processor_time(self) -> ProcessorTime:
         """Processor time of the processes that run now; that of ended ones is not known."""
-        return 0.0, sum(used_seconds(pid) for pid in marked(self._mark))
+        return ProcessorTime(used_seconds=sum(used_seconds(pid) for pid in marked(self._mark)))
 
     async def set_network(self, policy: NetworkPolicy) -> None:
         """Note it: programs here have the test's network."""

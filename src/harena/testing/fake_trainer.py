@@ -22,7 +22,7 @@ from pathlib import Path
 
 from harena.core import settings
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
-from harena.core.training_lines import WorkerLine, written
+from harena.core.training_lines import WorkerLine, encode_line
 
 PAUSE_SECONDS = 0.01
 
@@ -41,7 +41,7 @@ async def work(folder: Path, out: int) -> None:
     done = json.loads(checkpoint.read_text())["step"] if checkpoint.exists() else 0
 
     def tell(kind: str, message: str | None = None, **parts: object) -> None:
-        os.write(out, written(WorkerLine(event_type=kind, message=message, **parts)))  # type: ignore[arg-type]
+        os.write(out, encode_line(WorkerLine(event_type=kind, message=message, **parts)))  # type: ignore[arg-type]
 
     if "hang" in does:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

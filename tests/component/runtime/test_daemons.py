@@ -10,7 +10,9 @@ import pytest
 from harena.core.blueprint_source import BlueprintSource
 from harena.core.daemons import daemons_to_json, read_daemons
 from harena.core.errors import SandboxFailedError, SandboxValidationError
-from harena.core.models import Blueprint, Limits, SandboxSpec
+from harena.core.models import SandboxSpec
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.runtime.host.sandboxes import Sandboxes
 from harena.testing import FakeClock, FakeRuntime

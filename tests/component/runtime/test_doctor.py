@@ -77,6 +77,13 @@ def test_ubuntu_24_04_names_the_apparmor_setting() -> None:
     assert not usable(judge(facts))
 
 
+def test_an_old_landlock_keeps_programs_out_of_no_memory() -> None:
+    """It lets nobody behind it rename a file into another folder, so candidates' programs go without."""
+    found = broken(HostFacts(landlock=1))
+    assert list(found) == ["Landlock"]
+    assert found["Landlock"].fix == "kernel >= 5.19"
+
+
 def test_ubuntu_s_setting_does_not_matter_to_root() -> None:
     """Root is not restricted by it."""
     facts = HostFacts(uid=0, sysctls={"kernel.apparmor_restrict_unprivileged_userns": 1})
@@ -189,8 +196,12 @@ def test_what_all_sandboxes_may_have_together_is_told() -> None:
     """Beside the limits that enforce it."""
     facts = HostFacts(sums={"memory_bytes": (21 << 29, 7 << 29), "pids": (18432, 6144)})
     details = {finding.name: finding.detail for finding in judge(facts)}
-    assert details["limit: memory"] == ("cgroup v2; all sandboxes together at most 10.5 GiB, all templates 3.5 GiB")
-    assert details["limit: processes"] == "cgroup v2; all sandboxes together at most 18432, all templates 6144"
+    assert details["limit: memory"] == (
+        "cgroup v2; all sandboxes together at most 10.5 GiB, all templates 3.5 GiB; a workspace 3/4 of each"
+    )
+    assert details["limit: processes"] == (
+        "cgroup v2; all sandboxes together at most 18432, all templates 6144; a workspace 3/4 of each"
+    )
     assert details["limit: cpu"] == "cgroup v2"
 
 

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from footprint import resident_bytes
 from harena.runtime.guest.template import ANSWER
 from harena.runtime.guest.wire import MAX_DESCRIPTORS
 from harena.runtime.kernel import pidfds
 from harena.runtime.spawner import spawner
 from harena.runtime.spawner.spawner import Spawner
-from harena.testing.footprint import resident_bytes
 
 MESSAGES = int(os.environ.get("HARENA_FUZZ_MESSAGES", "5000"))
 LIMITS = (None, None, None)
@@ -141,7 +141,7 @@ def test_one_that_keeps_to_the_protocol_is_left_alone(bench: Bench) -> None:
     assert not ended(bench, made)
     assert bench.said.about("created") == [(second, "mount: no"), (first, "")]
     os.kill(pid, signal.SIGKILL)
-    bench.until(lambda: (first, 0) in bench.said.about("dead"))
+    bench.until(lambda: (first, 0, 0, False) in bench.said.about("dead"))
     os.waitpid(pid, 0)
 
 
@@ -165,7 +165,7 @@ def test_what_no_template_says_ends_it_alone(bench: Bench, message: bytes) -> No
     os.close(pidfd)
     bench.until(lambda: (others, "") in bench.said.about("created"))
     os.kill(pid, signal.SIGKILL)
-    bench.until(lambda: (others, 0) in bench.said.about("dead"))
+    bench.until(lambda: (others, 0, 0, False) in bench.said.about("dead"))
     os.waitpid(pid, 0)
 
 
@@ -227,13 +227,30 @@ def test_only_an_import_is_light(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
     made = bench.template()
     monkeypatch.setattr(made.group, "weigh", lambda *, lightly: weights.append(lightly))
     monkeypatch.setattr(bench.spawner.template_pool, "acquire", lambda **_: made.group)
-    _, entries, light = bench.spawner._template_group(imports=True)
+    _, entries, light = bench.spawner._template_group("default", imports=True)
     assert weights == [False]
     made.imports = True
     bench.spawner._misbehaved(made, "it says what no template says")
     assert weights == [False, False]
-    for descriptor in (*entries, *([light.descriptor] if light else ())):
+    for descriptor in (*entries, *(light.descriptors if light else ())):
         os.close(descriptor)
+
+
+def test_a_workspace_is_light_until_its_last_import_has_ended(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether that gets ready or not; another workspace's import has no say in it."""
+    weighed: list[str] = []
+    one, two, others = (bench.template() for _ in range(3))
+    for made, name, workspace in ((one, "first", "one"), (two, "second", "one"), (others, "other's", "other")):
+        made.imports, made.workspace = True, workspace
+        monkeypatch.setattr(made.group, "weigh_share", lambda name=name: weighed.append(name))
+    bench.say(one, READY)
+    bench.work()
+    assert weighed == []
+    bench.say(others, READY)
+    bench.work()
+    os.kill(two.pid, signal.SIGKILL)
+    bench.until(lambda: ended(bench, two))
+    assert weighed == ["other's", "second"]
 
 
 def test_a_sandbox_goes_into_its_cgroups_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,7 +306,7 @@ def test_what_happened_to_a_closed_descriptor_is_not_told_of_the_next_one(bench:
         os.kill(pid, signal.SIGKILL)
         os.close(pidfd)
         os.waitpid(pid, 0)
-    bench.until(lambda: {number for number, _ in bench.said.about("dead")} == set(told))
+    bench.until(lambda: {number for number, *_ in bench.said.about("dead")} == set(told))
 
 
 def received(theirs: socket.socket) -> list[int]:

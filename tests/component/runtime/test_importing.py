@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from footprint import resident_bytes
 from harena.runtime.fast_path import forker
 from harena.runtime.guest import launch
 from harena.runtime.guest.template import ANSWER
 from harena.runtime.kernel import seccomp_policy
 from harena.runtime.kernel.syscalls import StepError
 from harena.runtime.spawner import importing
-from harena.testing.footprint import resident_bytes
 
 pytestmark = pytest.mark.skipif(not forker.is_possible(), reason="the forker is machine code for x86-64")
 
@@ -30,6 +30,7 @@ SETTINGS = {
     "rlimits": [(4, 0), (6, 20)],
     "own_users": False,
     "hides_processes": False,
+    "own_domains": False,
     "listeners": [],
     "layers": None,
     "rights": bytes(24),

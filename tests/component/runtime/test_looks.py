@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -62,6 +63,26 @@ def test_what_is_found_is_what_the_kernel_says(busy: int) -> None:
     assert uncounted.used >= 0.19
     assert counted.longest >= 0
     assert (nobody.used, nobody.longest) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("counted", [1.5, None])
+def test_who_wants_no_processor_is_idle(busy: int, counted: float | None) -> None:
+    """All of its threads and processes sleep, or are stopped; not who computes, or whom nobody has looked at."""
+
+    def looked(pid: int) -> bool:
+        look = Look(1, 0, pid, counted)
+        while not look.step():
+            continue
+        return look.is_idle
+
+    while not looked(busy):
+        continue  # it is still on its way to what it waits for
+    os.kill(busy, signal.SIGSTOP)
+    while not looked(busy):
+        continue
+    assert not looked(2**22 + 1)
+    assert not looked(os.getpid())
+    assert not Look(1, 0, busy, counted).is_idle
 
 
 def test_a_workspace_that_asks_much_is_not_answered_before_all_others(busy: int) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from harena.runtime.guest.launch import enter_groups
 from harena.runtime.kernel.cgroup_tree import most_of_a_share
-from harena.runtime.kernel.cgroups import CgroupBackend, CgroupFiles, detect, owner_id
+from harena.runtime.kernel.cgroups import CgroupBackend, CgroupFiles, Group, detect, owner_id
 
 
 @pytest.fixture
@@ -60,6 +62,76 @@ def test_a_memory_hog_is_killed_by_the_real_kernel(real_backend: CgroupBackend, 
     assert again.oom_kills() == 0
     assert pool.close() == []
     assert not any(os.path.exists(path) for path in group.directories.values())
+
+
+@pytest.mark.root
+def test_a_kill_by_a_limit_above_is_not_the_groups_own(
+    real_backend: CgroupBackend, parked_child: tuple[int, int]
+) -> None:
+    """All groups together meet a limit, and this one is far from its own: the kernel kills in here all the same."""
+    pid, go = parked_child
+    pool = real_backend.open_pool(owner_id(os.getpid()))
+    group = pool.acquire(memory_bytes=256 << 20, pids=16)
+    group.attach(pid)
+    above = Path(group.directories["memory"]).parent
+    for name in ("memory.max", "memory.limit_in_bytes"):
+        if (above / name).exists():
+            (above / name).write_text(str(64 << 20))
+    os.write(go, b"x")
+    _, status = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(status)
+    assert (group.oom_kills(), group.kills_from_above()) == (0, 1)
+    assert pool.release(group)
+    assert pool.close() == []
+
+
+def forks(group: Group, count: int) -> int:
+    """How many processes one that is put into the group can start, which end with it."""
+    (inside, go), (told, tell), (held, hold) = (os.pipe() for _ in range(3))
+    pid = os.fork()
+    if pid == 0:
+        os.close(hold)
+        os.read(inside, 1)
+        started = 0
+        with suppress(OSError):
+            for _ in range(count):
+                if os.fork() == 0:
+                    os.read(held, 1)
+                    os._exit(0)
+                started += 1
+        os.write(tell, bytes([started]))
+        os.read(held, 1)
+        with suppress(ChildProcessError):
+            while True:
+                os.wait()
+        os._exit(0)
+    group.attach(pid)
+    os.write(go, b"x")
+    (started,) = os.read(told, 1)
+    for descriptor in (inside, go, told, tell, held, hold):
+        os.close(descriptor)
+    os.waitpid(pid, 0)
+    return started
+
+
+@pytest.mark.root
+def test_a_process_that_a_limit_above_refuses_is_not_refused_by_the_groups_own(real_backend: CgroupBackend) -> None:
+    """A group that has refused some is not used again: the most that were in there cannot be set back."""
+    pool = real_backend.open_pool(owner_id(os.getpid()))
+    own = pool.acquire(pids=4, share="one")
+    if not Path(own.directories["pids"], "pids.peak").exists():
+        pytest.skip("capability:kernel does not count the most processes of a cgroup")
+    assert (forks(own, 3), own.lacked_processes()) == (3, False)
+    assert (forks(own, 9), own.lacked_processes()) == (3, False)
+    assert pool.release(own)
+    group = pool.acquire(pids=9, share="one")
+    assert group is not own
+    Path(group.directories["pids"]).parent.joinpath("pids.max").write_text("6")
+    assert (forks(group, 5), group.lacked_processes()) == (5, False)
+    assert (forks(group, 6), group.lacked_processes()) == (5, True)
+    assert pool.release(group)
+    assert not pool.acquire(pids=9, share="one").lacked_processes()
+    assert pool.close() == []
 
 
 @pytest.mark.root
@@ -140,7 +212,7 @@ def test_an_import_makes_its_group_light_itself(real_backend: CgroupBackend) -> 
         finally:
             os._exit(0)
     os.waitpid(pid, 0)
-    os.close(light.descriptor)
+    light.close()
     assert weight() * 100 <= usual
     group.weigh(lightly=False)
     assert weight() == usual

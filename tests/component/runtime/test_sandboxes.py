@@ -21,8 +21,10 @@ from harena.core.errors import (
     SandboxUnavailableError,
     SandboxValidationError,
 )
-from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
+from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy, read_policy
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits, SandboxStatus
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
 from harena.runtime.host.sandboxes import LOOKED_AT_ONCE, MOST_ENDING, MOST_NOTED, MOST_REMEMBERED_BYTES, Sandboxes
@@ -616,6 +618,39 @@ async def test_no_limit_is_the_ceiling_and_more_is_refused() -> None:
         async with sandboxes.lend(HERE, greedy):
             pass
     await sandboxes.close()
+
+
+class OfMachines(BlueprintSource):
+    """Knows a blueprint of the profile `machine`."""
+
+    def find(self, workspace: str, name_or_id: str) -> Blueprint:
+        return Blueprint(id="bp_m", name="m", image="debian:12", profile="machine")
+
+
+async def test_no_workspace_of_a_server_has_the_profile_machine_by_itself() -> None:
+    """Neither by a spec nor by a blueprint, nor where a job is lent one; words say what to do. An embedded node has no
+    limits, and another workspace is not this one."""
+    limits = {"trusted": WorkspaceLimits(machine_profile=1)}
+
+    async def limits_of(workspace: str) -> WorkspaceLimits:
+        return limits.get(workspace, WorkspaceLimits())
+
+    clock = FakeClock(auto_jump=False)
+    sandboxes = Sandboxes(FakeRuntime(), OfMachines(), clock, limits_of=limits_of)
+    for asked in (SandboxSpec(image="debian:12", profile="machine"), SandboxSpec(blueprint="m")):
+        with pytest.raises(SandboxValidationError, match="machine_profile=1") as refused:
+            await sandboxes.create(HERE, asked)
+        assert refused.value.reason == "MACHINE_PROFILE"
+        with pytest.raises(SandboxValidationError, match="machine_profile=1"):
+            async with sandboxes.lend(HERE, asked):
+                pass
+    await sandboxes.create(HERE, SandboxSpec())
+    embedded = Sandboxes(FakeRuntime(), OfMachines(), clock)
+    for node, workspace in ((sandboxes, "trusted"), (embedded, HERE)):
+        planned, _ = await node._planned(workspace, SandboxSpec(blueprint="m"))
+        assert planned.profile == "machine"
+    await sandboxes.close()
+    await embedded.close()
 
 
 async def test_a_creation_waits_while_the_workspace_has_as_many_as_it_may() -> None:

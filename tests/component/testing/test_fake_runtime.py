@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from harena.core.errors import PlatformError, SandboxNotRunningError, SandboxUnavailableError
-from harena.core.models import Blueprint, ExecRequest, SandboxSpec
+from harena.core.models import ExecRequest, SandboxSpec
+from harena.core.records.blueprints import Blueprint
 from harena.testing import FakeRuntime
 
 

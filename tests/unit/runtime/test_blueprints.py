@@ -13,9 +13,9 @@ import pytest
 from harena.core.daemons import read_daemons
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.gateways import read_gateways
-from harena.core.models import Blueprint, Package
 from harena.core.network_policy import OPEN_NETWORK, read_policy
 from harena.core.pages import PageRoom
+from harena.core.records.blueprints import Blueprint, Package
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
 from harena.runtime.host.blueprint_files import ContentCache, StoredFiles

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harena.core.models import Limits
+from harena.core.records.sandboxes import Limits
 from harena.runtime.guest import wire
 from harena.runtime.host import box
 

@@ -562,6 +562,119 @@ def test_all_sandboxes_together_leave_processes_and_memory_to_the_host(
     assert all(sum(both) <= most for both, most in zip(told.values(), (memory, pid_max), strict=True))
 
 
+@pytest.mark.parametrize("host", [v1_host, lambda kernel: v2_host(kernel, "/")], ids=["v1", "v2"])
+@pytest.mark.parametrize("kind", ["sandboxes", "templates"])
+def test_a_workspace_leaves_others_memory_and_processes(
+    kernel: SimulatedKernel,
+    monkeypatch: pytest.MonkeyPatch,
+    host: Callable[[SimulatedKernel], object],
+    kind: str,
+) -> None:
+    """It has three quarters of what all may have, from the first on, and that is written once, not for each group."""
+    machine(kernel, monkeypatch, pid_max=32768, memory=16 * GIB)
+    if host is v1_host:
+        kernel.more_files["memory"] = {"memory.memsw.limit_in_bytes": "9"}
+    host(kernel)
+    backend = look(kernel)
+    pool = backend.open_pool("1-2-3") if kind == "sandboxes" else backend.open_template_pool("1-2-3")
+    first = pool.acquire(memory_bytes=4 * GIB, pids=256, share="one")
+    pids, memory = (
+        Path(first.directories[name]).parent / file
+        for name, file in (("pids", "pids.max"), ("memory", "memory.limit_in_bytes"))
+    )
+    memory = memory if memory.exists() else memory.parent / "memory.max"
+    assert int(pids.read_text()) == 32768 * 3 // 4 // 4 * (3 if kind == "sandboxes" else 1) * 3 // 4
+    assert int(memory.read_text()) == 14 * GIB // 4 * (3 if kind == "sandboxes" else 1) // 4 * 3
+    swap = [memory.parent / name for name in ("memory.memsw.limit_in_bytes", "memory.swap.max")]
+    assert [file.read_text() for file in swap if file.exists()] in ([memory.read_text()], ["0"])
+    kernel.written.clear()
+    pool.acquire(memory_bytes=4 * GIB, pids=256, share="one")
+    assert not [path for path, _ in kernel.written if Path(path).parent in (pids.parent, memory.parent)]
+    pool.acquire(share="other")
+    (pids.parent.parent / "pids.max").write_text("4000")  # an operator's
+    third = pool.acquire(share="third")
+    assert (Path(third.directories["pids"]).parent / "pids.max").read_text() == "3000"
+    assert pool.close() == []
+
+
+@pytest.mark.parametrize("host", [v1_host, lambda kernel: v2_host(kernel, "/")], ids=["v1", "v2"])
+def test_what_all_sandboxes_have_of_their_memory_is_told(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, host: Callable[[SimulatedKernel], object]
+) -> None:
+    """Near the limit without what the kernel would let go of, in the whole tree; nothing where no limit is."""
+    machine(kernel, monkeypatch, pid_max=32768, memory=16 * GIB)
+    host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    directory = pool.memory_directory
+    version = 2 if host is not v1_host else 1
+    limit, used = (
+        ("memory.max", "memory.current")
+        if version == 2
+        else (
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+        )
+    )
+    most = 14 * GIB // 4 * 3
+    kernel.contents[f"{directory}/memory.stat"] = (
+        f"cache 9\ninactive_file {GIB}\nactive_file {GIB}\ntotal_inactive_file {2 * GIB}\ntotal_active_file {GIB}\n"
+    )
+    for seen, told in ((1 * GIB, 1 * GIB), (9 * GIB, (7 if version == 2 else 6) * GIB)):
+        kernel.contents[f"{directory}/{used}"] = f"{seen}\n"
+        assert cgroup_ceiling.memory_of_all(kernel, directory) == (most, told, most // 4 * 3)
+    kernel.contents[f"{directory}/{limit}"] = "max\n"
+    assert cgroup_ceiling.memory_of_all(kernel, directory) is None
+    assert pool.close() == []
+    assert cgroup_tree.Pool(kernel, {}, Group).memory_directory == ""
+
+
+def test_v1_templates_weigh_one_by_one_whosever_they_are(kernel: SimulatedKernel) -> None:
+    """An import yields to every template, though memory and processes of each workspace are counted together; a
+    hierarchy that counts memory, too, cannot do both, and there the workspace is as light as its import."""
+    v1_host(kernel)
+    pool = look(kernel).open_template_pool("1-2-3")
+    one, other = (pool.acquire(share=name) for name in ("one", "other"))
+    assert Path(one.directories["cpu"]).parent == Path(other.directories["cpu"]).parent
+    assert Path(one.directories["pids"]).parent != Path(other.directories["pids"]).parent
+    light = one.open_light_weight()
+    assert light is not None
+    assert [kernel.opened[each] for each in light.descriptors] == [one.directories["cpu"] + "/cpu.shares"]
+    light.close()
+    assert pool.close() == []
+
+
+def test_v2_an_import_makes_its_workspace_light(kernel: SimulatedKernel) -> None:
+    """Its group alone would yield to templates of its own workspace only. When nothing is imported any more, the
+    workspace weighs as another one."""
+    v2_host(kernel, "/")
+    pool = look(kernel).open_template_pool("1-2-3")
+    group = pool.acquire(share="one")
+    light = group.open_light_weight()
+    assert light is not None
+    share = Path(group.directories["cpu"]).parent
+    assert {kernel.opened[each] for each in light.descriptors} == {
+        f"{share}/{place}cpu.weight" for place in ("", "g0/")
+    }
+    assert light.text == b"1"
+    light.close()
+    for place in (share, share / "g0"):
+        (place / "cpu.weight").write_text("1")
+    group.weigh(lightly=False)
+    group.weigh_share()
+    assert (weight_of(share), weight_of(share / "g0")) == (100, 100)
+    assert pool.close() == []
+
+
+def test_weights_that_are_refused_leave_no_file_open(kernel: SimulatedKernel) -> None:
+    """What was opened before is closed."""
+    v2_host(kernel, "/")
+    group = look(kernel).open_template_pool("1-2-3").acquire(share="one")
+    Path(group.directories["cpu"]).parent.joinpath("cpu.weight").unlink()
+    with pytest.raises(OSError, match=r"cpu\.weight"):
+        group.open_light_weight()
+    assert not [descriptor for descriptor in kernel.opened if is_open(descriptor)]
+
+
 def test_the_sum_is_a_part_of_what_a_limit_above_leaves(
     kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -865,6 +978,69 @@ def test_v2_kills_of_an_earlier_sandbox_are_not_counted(kernel: SimulatedKernel)
     pool.release(group)
     assert pool.acquire(memory_bytes=1 << 20) is group
     assert group.oom_kills() == 0
+
+
+@pytest.mark.parametrize(
+    "peaks", [["memory.max_usage_in_bytes"], ["memory.max_usage_in_bytes", "memory.memsw.max_usage_in_bytes"]]
+)
+def test_v1_kills_from_above_are_told_apart(kernel: SimulatedKernel, peaks: list[str]) -> None:
+    """A process that a limit above has killed, though the group was never near its own, is nobody's doing in there."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=1 << 30, cpu=1)
+    memory = Path(group.directories["memory"])
+    for peak in peaks:
+        (memory / peak).write_text("1000000\n")
+    (memory / "memory.oom_control").write_text("under_oom 0\noom_kill 2\n")
+    assert (group.oom_kills(), group.kills_from_above()) == (0, 2)
+    (memory / peaks[-1]).write_text(f"{1 << 30}\n")
+    assert (group.oom_kills(), group.kills_from_above()) == (2, 0)
+    assert pool.release(group, 2)
+    assert pool.acquire(memory_bytes=1 << 30, cpu=1) is group
+    assert [(memory / peak).read_text() for peak in peaks] == ["0"] * len(peaks)
+    (memory / "memory.oom_control").write_text("under_oom 0\noom_kill 3\n")
+    assert (group.oom_kills(), group.kills_from_above()) == (0, 1)
+
+
+def test_v2_kills_from_above_are_told_apart(kernel: SimulatedKernel) -> None:
+    """By the events of the group itself, which those above it do not count for it."""
+    v2_host(kernel, "/")
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=1 << 20)
+    directory = Path(group.directories["memory"])
+    (directory / "memory.events").write_text("oom 0\noom_kill 1\n")
+    (directory / "memory.events.local").write_text("oom 0\noom_kill 1\n")
+    assert (group.oom_kills(), group.kills_from_above()) == (0, 1)
+    (directory / "memory.events.local").write_text("oom 1\noom_kill 1\n")
+    assert (group.oom_kills(), group.kills_from_above()) == (1, 0)
+
+
+def test_v2_refusals_are_counted_where_the_limit_is(kernel: SimulatedKernel) -> None:
+    """Since Linux 6.12: what was refused to a workspace while a sandbox lived was perhaps refused to it; before, each
+    group counts what was refused in it, and the most that were in there tell whose limit it was."""
+    kernel.more_files["pids"] = {"pids.events": "max 0\n", "pids.events.local": "max 0\n"}
+    v2_host(kernel, "/")
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(pids=5, share="one")
+    directory = Path(group.directories["pids"])
+    (directory / "pids.events").write_text("max 7\n")
+    assert not group.lacked_processes()
+    for place, refused in ((directory.parent, "1"), (directory.parents[1], "3")):
+        (place / "pids.events.local").write_text(f"max {refused}\n")
+        assert group.lacked_processes()
+        group.begin_to_watch_processes()
+        assert not group.lacked_processes()
+    assert pool.release(group)
+    assert pool.acquire(pids=5, share="one") is not group
+    before = SimulatedKernel(kernel.sys.parent / "before")
+    before.more_files["pids"] = {"pids.events": "max 0\n", "pids.peak": "4\n"}
+    v2_host(before, "/")
+    older = look(before).open_pool("1-2-3").acquire(pids=5)
+    directory = Path(older.directories["pids"])
+    (directory / "pids.events").write_text("max 1\n")
+    assert older.lacked_processes()
+    (directory / "pids.peak").write_text("5\n")
+    assert not older.lacked_processes()
 
 
 def test_v1_kill_forbids_forks_first_and_the_limit_comes_back(kernel: SimulatedKernel) -> None:

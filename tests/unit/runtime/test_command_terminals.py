@@ -14,7 +14,8 @@ from counted_terminals import Counted
 from test_execs import Outside
 
 from harena.core.errors import LimitExceededError, PlatformError
-from harena.core.models import ExecRequest, Limits
+from harena.core.models import ExecRequest
+from harena.core.records.sandboxes import Limits
 from harena.runtime.host import terminals
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.execs import LinuxExec

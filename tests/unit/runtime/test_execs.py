@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import gc
 import os
 import resource
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import PlatformError
-from harena.core.models import ExecOutcome, ExecRequest
+from harena.core.models import ExecOutcome, ExecRequest, ProcessorTime
 from harena.runtime.host.execs import LinuxExec
 
 
@@ -25,10 +26,10 @@ class Outside:
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self.time: asyncio.Future[tuple[float, float]] = self.loop.create_future()
+        self.time: asyncio.Future[ProcessorTime] = self.loop.create_future()
         self.killed = asyncio.Event()
 
-    async def processor_time(self) -> tuple[float, float]:
+    async def processor_time(self) -> ProcessorTime:
         """Answered when the test says so."""
         return await self.time
 
@@ -60,7 +61,7 @@ async def test_a_deadline_does_not_wait_for_a_measurement() -> None:
         waiting = asyncio.ensure_future(exec_.wait())
         await asyncio.sleep(0)
         assert not waiting.done()
-        sandbox.time.set_result((1.5, 4.0))
+        sandbox.time.set_result(ProcessorTime(waited_seconds=1.5, used_seconds=4.0))
         result = await waiting
     assert (result.outcome, result.run_delay_seconds) == (ExecOutcome.TIMEOUT, 1.5)
     assert (result.usage.user_seconds, result.usage.system_seconds) == (4.0 - 0.002, 0.002)
@@ -97,6 +98,7 @@ async def test_a_pipe_that_is_held_is_left_alone_for_a_while() -> None:
 async def test_where_no_descriptor_is_left_none_is_kept(asked: dict[str, Any], room: int) -> None:
     """The server goes on with as many as before: a command that could not start holds none for ever."""
     made = LinuxExec(Outside(), 1, ExecRequest(argv=("x",), **asked), 1 << 20)  # type: ignore[arg-type]
+    gc.collect()  # what other tests have left would close its descriptors meanwhile
     before = sorted(os.listdir("/proc/self/fd"))
     first = os.dup(0)
     os.close(first)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import PlatformError
-from harena.core.models import Limits
+from harena.core.records.sandboxes import Limits
 from harena.runtime.host import box, box_files, file_watch
 from harena.runtime.host.file_watch import FileWatch, most_watches
 

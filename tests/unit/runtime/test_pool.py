@@ -240,7 +240,7 @@ async def test_pools_of_many_limits_share_a_budget() -> None:
 async def test_the_pool_used_last_longest_ago_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is not in demand gives up all; it is dropped with its last, and a claim brings it back."""
     monkeypatch.setattr(pools, "_WINDOW_SECONDS", -1.0)
-    monkeypatch.setattr(Pool, "_wanted", lambda _: 2)
+    monkeypatch.setattr(Pool, "_count_wanted", lambda _: 2)
     dropped: list[str] = []
     budget, makers = Budget(4), [Maker(), Maker(), Maker()]
     first, second, third = (

@@ -253,6 +253,8 @@ TEMPLATE_STEPS = (
 CONTROL, ENDED, OOM_ADJUST, NOTHING, PROCESSES = 3, 4, 5, 6, 7
 UPPER = 8
 """the folder that has the upper layer of a root of its own; a sandbox of the default image lacks it"""
+OWN_DOMAINS, PRELOADED = b"/opt/guard/domains", b"/opt/guard/preloaded"
+"""a folder with what the loader is to load into each program, and where it looks for that folder"""
 _AT_FDCWD = -100
 PROC_FLAGS = mounts.RDONLY | mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
 _HIDING = b"hidepid=4"
@@ -285,6 +287,8 @@ class SandboxLaunch:
         if settings["listeners"]:
             self._own_listeners(settings["listeners"], has_upper=bool(settings["layers"]))  # type: ignore[arg-type]
         self._own_processes(hides=settings["hides_processes"])  # type: ignore[arg-type]
+        if settings["own_domains"]:
+            self._mount("own domains", OWN_DOMAINS, PRELOADED, None, mounts.BIND)
         self._limits(settings["rlimits"])  # type: ignore[arg-type]
         if filter_ is not None:
             lock_down(self._call, filter_.address, settings["rights"])  # type: ignore[arg-type]
@@ -395,6 +399,7 @@ class SandboxLaunch:
             self._mount("hide processes", b"proc", b"/proc", b"proc", PROC_FLAGS, _HIDING)
 
     def _init_descriptors(self) -> None:
+        self._call("session", "setsid")  # where the kernel schedules by session, it is not one with other sandboxes
         self._call("SIGCHLD", "rt_sigaction", _SIGCHLD, bytes(32), None, 8)
         self._call("signalfd", "signalfd4", -1, signals.CHILD_MASK, 8, os.O_CLOEXEC | os.O_NONBLOCK)
         # of the template's /proc, which is still in the place of its own: that one cannot be written to

@@ -15,7 +15,6 @@ installed, a bare warm interpreter). Packages are installed when the blueprint i
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import keyword
 import os
@@ -27,39 +26,37 @@ import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from harena.core.blueprint_digests import blueprint_digest
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
-from harena.core.checked import checked_text, encodable, shown
+from harena.core.checked import checked_text, encodable, quote
 from harena.core.clock import Clock
-from harena.core.daemons import Daemon, daemons_to_json, read_daemons
+from harena.core.daemons import Daemon
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
-from harena.core.gateways import Gateway, gateways_to_json, read_gateways
+from harena.core.gateways import Gateway
 from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.images import parse_reference
-from harena.core.models import (
+from harena.core.network_policy import NO_NETWORK, NetworkPolicy
+from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
+from harena.core.profiles import Profile
+from harena.core.records.blueprints import (
     DEFAULT_BLUEPRINT,
     MOST_LOG_CHARACTERS,
     MOST_RECIPE_CHARACTERS,
-    NO_LIMITS_SAID,
     WARM_BLUEPRINT,
     Blueprint,
     BlueprintsPage,
     BlueprintSummary,
-    Limits,
-    Package,
 )
-from harena.core.network_policy import NO_NETWORK, NetworkPolicy, read_policy
-from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
-from harena.core.profiles import Profile
+from harena.core.records.sandboxes import NO_LIMITS_SAID, Limits
 from harena.core.snapshots import checked_snapshot, snapshot_in
 from harena.core.threads import BLUEPRINTS, PACKAGES
 from harena.core.workspace import DEFAULT_WORKSPACE, WorkspaceLimits, checked_workspace
@@ -379,21 +376,11 @@ class Blueprints(BlueprintSource):
 
     def _from_json(self, root: Path, text: str) -> Blueprint:
         read = json.loads(text)
-        read["packages"] = tuple(Package(**package) for package in read["packages"])
-        read["requested"] = tuple(read["requested"])
-        read["warm"] = None if read["warm"] is None else tuple(read["warm"])
-        read["created_at"] = datetime.fromisoformat(read["created_at"]) if read["created_at"] else None
-        read["network"] = read_policy(read.get("network"))
-        read["gateways"] = read_gateways(read.get("gateways"))
-        read["daemons"] = read_daemons(read.get("daemons"))
-        read["limits"] = Limits(**read.get("limits", {}))
         sizes = read.pop("file_sizes", None)
-        if sizes is None:
-            contents = read["files"].items()
-            read["files"] = {path: base64.b64decode(content, validate=True) for path, content in contents}
-        else:
-            read["files"] = StoredFiles(_contents_of(root, read["id"]), sizes, self.contents) if sizes else {}
-        blueprint = Blueprint(**read)
+        blueprint = Blueprint.from_dict(read)
+        if sizes:  # else its files are in the record, if it has some
+            files = StoredFiles(_contents_of(root, blueprint.id), sizes, self.contents)
+            blueprint = replace(blueprint, files=files)
         return blueprint if blueprint.digest else _with_digest(blueprint)  # an earlier version's record has none
 
     def _write_contents(self, root: Path, blueprint: Blueprint) -> None:
@@ -573,7 +560,7 @@ def _check_writable(path: str) -> None:
 
     if not any(posixpath.normpath(path).startswith(f"{place}/") for place in WRITABLE_PLACES):
         raise ValidationError(
-            f"blueprint file {shown(path)}: a sandbox can be written to below {', '.join(sorted(WRITABLE_PLACES))} "
+            f"blueprint file {quote(path)}: a sandbox can be written to below {', '.join(sorted(WRITABLE_PLACES))} "
             "only; put the file there"
         )
 
@@ -596,15 +583,9 @@ def _holds(packages: Path, module: str) -> bool:
 
 
 def _to_json(blueprint: Blueprint) -> str:
-    written: dict[str, Any] = {field.name: getattr(blueprint, field.name) for field in fields(blueprint)}
+    written = replace(blueprint, files={}).to_dict()
     del written["files"]
-    written["packages"] = [asdict(package) for package in blueprint.packages]
-    written["network"] = blueprint.network.to_json()
-    written["gateways"] = gateways_to_json(blueprint.gateways)
-    written["daemons"] = daemons_to_json(blueprint.daemons)
-    written["limits"] = asdict(blueprint.limits)
     written["file_sizes"] = blueprint.file_sizes
-    written["created_at"] = blueprint.created_at.isoformat() if blueprint.created_at else None
     return json.dumps(written, indent=1)
 
 

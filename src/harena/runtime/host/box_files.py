@@ -15,7 +15,8 @@ from typing import Any, cast, get_args
 
 from harena.core.errors import PlatformError, SandboxFileError, SandboxValidationError
 from harena.core.input_files import read_only
-from harena.core.models import FileInfo, FileKind, ProcessInfo
+from harena.core.models import FileInfo, FileKind
+from harena.core.records.sandboxes import ProcessInfo
 from harena.runtime.host.patience import Patience
 
 INLINE_BYTES = 1 << 18  # of content that is read or written in the event loop, where no program has run yet

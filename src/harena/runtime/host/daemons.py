@@ -22,7 +22,7 @@ SETTLE_SECONDS, SETTLE_READY_SECONDS = 0.5, 0.1
 or does not come up, has mostly ended by then"""
 
 
-class _Started(NamedTuple):
+class _RunningDaemon(NamedTuple):
     """A daemon that runs, or has ended."""
 
     daemon: Daemon
@@ -50,12 +50,12 @@ class _Started(NamedTuple):
 async def start_daemons(port: SandboxPort, daemons: Sequence[Daemon], clock: Clock) -> None:
     """Returns when all are ready, and none has ended badly until then. Raises PlatformError for one that ends badly, or
     does not get ready in its time, and HarenaError (the sandbox ended)."""
-    started: list[_Started] = []
+    started: list[_RunningDaemon] = []
     try:
         for daemon in daemons:
             request = ExecRequest(argv=daemon.command, user=daemon.user, output_bytes=_OUTPUT_BYTES, warm=False)
             running = await port.exec(request)
-            one = _Started(daemon, running, asyncio.ensure_future(running.wait()), clock.now())
+            one = _RunningDaemon(daemon, running, asyncio.ensure_future(running.wait()), clock.now())
             started.append(one)
             if daemon.ready:
                 await _ready(port, one, clock)
@@ -65,10 +65,10 @@ async def start_daemons(port: SandboxPort, daemons: Sequence[Daemon], clock: Clo
             one.ending.cancel()
         raise
     for one in started:
-        one.ending.add_done_callback(_seen)  # it ends with the sandbox, which tells why
+        one.ending.add_done_callback(_take_error)  # it ends with the sandbox, which tells why
 
 
-async def _settled(started: Sequence[_Started], clock: Clock) -> None:
+async def _settled(started: Sequence[_RunningDaemon], clock: Clock) -> None:
     """A look at each before anybody's program runs, when all have run for a while."""
     while True:
         for one in started:
@@ -89,7 +89,7 @@ async def _slept(clock: Clock, seconds: float, endings: Sequence[asyncio.Future[
         pause.cancel()
 
 
-async def _ready(port: SandboxPort, one: _Started, clock: Clock) -> None:
+async def _ready(port: SandboxPort, one: _RunningDaemon, clock: Clock) -> None:
     daemon = one.daemon
     deadline = one.began + daemon.ready_seconds
     pause = _FIRST_PAUSE_SECONDS
@@ -125,6 +125,6 @@ def _words(said: bytes) -> str:
     return words if words.isprintable() else ""
 
 
-def _seen(ending: asyncio.Future[ExecResult]) -> None:
+def _take_error(ending: asyncio.Future[ExecResult]) -> None:
     if not ending.cancelled():
         ending.exception()

@@ -28,6 +28,8 @@ MOST_WATCHES = 65_536
 """number of descriptors that the epolls of one user wait for: the kernel wakes all at one time, with interrupts off"""
 _NEVER_OVERCOMMITS = 2
 OLDEST_PYTHON = (3, 11)
+_LANDLOCK_THAT_RENAMES = 2
+"""the first version in which files can be renamed into another folder"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,11 +181,17 @@ def _warm_modules(facts: HostFacts) -> list[Finding]:
 
 
 def _landlock(facts: HostFacts) -> list[Finding]:
+    apart = "programs of candidates are kept out of the memory of verifiers"
+    if facts.landlock >= _LANDLOCK_THAT_RENAMES:
+        detail = f"version {facts.landlock}: models are loaded behind it, and {apart}"
+        return [Finding(name="Landlock", ok=True, detail=detail)]
     if facts.landlock:
-        return [Finding(name="Landlock", ok=True, detail=f"version {facts.landlock}: models are loaded behind it")]
-    detail = "missing: training workers load models without a wall around the model's files"
+        detail = f"version {facts.landlock}: models are loaded behind it, but not all {apart}"
+        return [Finding(name="Landlock", ok=None, detail=detail, fix="kernel >= 5.19")]
+    walls = "as root only, else no model of a workspace of a server is loaded"
+    detail = f"missing: models are loaded behind a mount namespace ({walls}), and not all {apart}"
     return [
-        Finding(name="Landlock", ok=None, detail=detail, fix="kernel >= 5.13 with landlock in the boot option lsm=")
+        Finding(name="Landlock", ok=None, detail=detail, fix="kernel >= 5.19 with landlock in the boot option lsm=")
     ]
 
 
@@ -226,7 +234,7 @@ def _sums(facts: HostFacts, limit: str) -> str:
     sandboxes, templates = (
         f"{most / (1 << 30):.1f} GiB" if limit == "memory_bytes" else str(most) for most in facts.sums[limit]
     )
-    return f"; all sandboxes together at most {sandboxes}, all templates {templates}"
+    return f"; all sandboxes together at most {sandboxes}, all templates {templates}; a workspace 3/4 of each"
 
 
 def _open_files(facts: HostFacts) -> list[Finding]:

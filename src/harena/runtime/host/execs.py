@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import STOPPED_SECONDS
-from harena.core.errors import SandboxExecutionError
+from harena.core.errors import SandboxExecutionError, SandboxUnavailableError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
 from harena.core.shared_future import SharedFuture
@@ -385,9 +385,10 @@ class LinuxExec:
         await measuring
 
     async def _measure(self) -> None:
-        waited, self._processor_time = await self._sandbox.processor_time()
+        found = await self._sandbox.processor_time()
+        self._processor_time = found.used_seconds
         # this process was stopped, and perhaps the whole machine: then the program had as little of the time
-        self._run_delay = waited + self._stopped
+        self._run_delay = found.waited_seconds + self._stopped
 
     # -- its end -------------------------------------------------------------------------------------------------
 
@@ -419,7 +420,11 @@ class LinuxExec:
         self._finish(self._outcome or _outcome(code), code, replace(usage, user_seconds=used), warm)
 
     async def _finish_killed(self, code: int, usage: ResourceUsage, warm: bool) -> None:
-        by_memory = await self._sandbox.was_out_of_memory()
+        try:
+            by_memory = await self._sandbox.was_out_of_memory()
+        except SandboxUnavailableError as error:
+            self.lost(error)
+            return
         self._finish(self._outcome or (ExecOutcome.MEMORY if by_memory else ExecOutcome.SIGNALED), code, usage, warm)
 
     def _finish(self, outcome: ExecOutcome, code: int, usage: ResourceUsage, warm: bool) -> None:

@@ -61,7 +61,7 @@ class HostFacts:
     executable: str = "/usr/bin/python3"
     unreadable: tuple[str, ...] = ()
     """parts of the default image that a sandbox's user could not read"""
-    landlock: int = 1
+    landlock: int = 2
     """what the kernel knows of it; 0 = nothing"""
     image_problem: str = ""
     """why this interpreter cannot be shown inside a sandbox"""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from harena.core.checked import check_user
 from harena.core.default_image import is_default, resolve
 from harena.core.errors import HostUnsupportedError
+from harena.runtime.host import own_domains
 
 if TYPE_CHECKING:
     from harena.core.records.images import ImageRoot
@@ -28,6 +29,11 @@ __all__ = ["GUARD", "NETWORK_FILES", "Image", "Tree", "default_image", "is_defau
 GUARD = "/opt/guard"
 """Copies of interpreters that can be executed and not read. The kernel makes a process that was started from such a
 file undumpable: no other process of the sandbox, though it has the same user, can trace it or open its memory."""
+OWN_DOMAINS = f"{GUARD}/domains"
+"""A folder with what the loader is to load into each program of sandboxes whose programs have domains of their own,
+which see it as `_PRELOADED`; others find nothing there. See `own_domains`."""
+_PRELOADED = f"{GUARD}/preloaded"
+_PRELOAD = "/etc/ld.so.preload"
 _UNREADABLE = 0o111
 _STARTERS = ("env", "nice", "nohup", "setsid", "stdbuf", "timeout", "xargs")
 """programs whose command line holds that of another one, which they start"""
@@ -143,6 +149,13 @@ def default_image(empty: Path) -> Image:
     shells = [name for name in ("bash", "dash") if os.path.isfile(f"/usr/bin/{name}")]
     links += [(f"{GUARD}/bin/{name}", f"python{version}") for name in ("python", "python3")]
     links += [(f"{GUARD}/bin/sh", shells[-1])] if shells else []
+    files: tuple[tuple[str, bytes, int], ...] = _ETC
+    directories: tuple[str, ...] = ("/home", "/mnt", "/opt", "/srv", "/var/lib", "/var/log")
+    if code := own_domains.shared_object(os.uname().machine):
+        links.append((_PRELOAD, f"{_PRELOADED}/{posixpath.basename(_PRELOAD)}"))
+        path = f"{OWN_DOMAINS}/{own_domains.NAME}"
+        files += ((path, code, 0o644), (f"{OWN_DOMAINS}/{posixpath.basename(_PRELOAD)}", f"{path}\n".encode(), 0o644))
+        directories += (OWN_DOMAINS, _PRELOADED)
     starters = [name for name in _STARTERS if _is_small_program(f"/usr/bin/{name}")]
     return Image(
         name="default",
@@ -150,8 +163,8 @@ def default_image(empty: Path) -> Image:
         environment=environment,
         trees=tuple(trees),
         links=tuple(links),
-        files=_ETC,
-        directories=("/home", "/mnt", "/opt", "/srv", "/var/lib", "/var/log"),
+        files=files,
+        directories=directories,
         copies=(
             (python, f"{GUARD}/bin/python{version}", _UNREADABLE),
             *((f"/usr/bin/{name}", f"{GUARD}/bin/{name}", _UNREADABLE) for name in (*shells, *starters)),

@@ -48,6 +48,8 @@ class InitChannel:
         self._let_go = let_go
         self._most_descriptors = most_descriptors
         self._outbox: deque[tuple[bytes, list[int]]] = deque()
+        self.latest_number = 0
+        """number of the latest request"""
         loop.add_reader(channel.fileno(), self.receive)
 
     @property
@@ -59,6 +61,11 @@ class InitChannel:
     def has_unsent(self) -> bool:
         """Messages wait for init to read those before."""
         return bool(self._outbox)
+
+    def next_number(self) -> int:
+        """A number for one more request, by which its answer is known."""
+        self.latest_number = self.latest_number % 0xFFFFFFFF + 1
+        return self.latest_number
 
     def send(self, message: bytes | tuple[object, ...], descriptors: Sequence[int] = ()) -> None:
         """Send, or queue; the descriptors stay the caller's."""

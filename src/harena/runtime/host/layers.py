@@ -34,7 +34,7 @@ from zipfile import ZipFile
 
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder
-from harena.core.models import Package
+from harena.core.records.blueprints import Package
 from harena.runtime.host.pip import Pip, PipLimits, is_ours
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")

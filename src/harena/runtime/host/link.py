@@ -19,7 +19,12 @@ from typing import Any, Protocol
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxUnavailableError
 from harena.core.threads import NODE
 from harena.runtime.kernel import cgroups
-from harena.runtime.spawner.spawner import MAX_BATCH, TEMPLATE_GONE
+from harena.runtime.spawner.spawner import (
+    MAX_BATCH,
+    TEMPLATE_GONE,
+    TEMPLATES_OUT_OF_MEMORY,
+    TEMPLATES_OUT_OF_PROCESSES,
+)
 
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harena.runtime.spawner.spawner import main; main()"
 _SOURCE = str(Path(__file__).resolve().parents[3])
@@ -30,6 +35,10 @@ Limits = tuple[int | None, int | None, float | None]  # memory bytes, processes,
 
 class TemplateGoneError(PlatformError):
     """The template ended before it could make the sandbox; a new one can."""
+
+
+class TemplatesFullError(PlatformError):
+    """Templates have together all memory or processes that they may have; one more can start when others have ended."""
 
 
 class Closable(Protocol):
@@ -67,7 +76,7 @@ class Order:
     limits: Limits
     channel: socket.socket
     created: asyncio.Future[None]
-    dead: Callable[[int], None]  # given the kills by its memory limit
+    dead: Callable[[int, int, bool], None]  # given the kills by its memory limit, and by limits above it
     layer: SentDescriptor | None = None
     """folder of an upper layer that the template holds from then on"""
 
@@ -86,7 +95,7 @@ class SpawnerLink:
         self._orders: list[Order] = []
         self._kills: list[int] = []
         self._pending: dict[int, Order] = {}
-        self._living: dict[int, Callable[[int], None]] = {}
+        self._living: dict[int, Callable[[int, int, bool], None]] = {}
         self._templates: dict[int, asyncio.Future[dict[str, str]]] = {}
         self._on_template_death: dict[int, Callable[[], None]] = {}
         self._answers: dict[int, asyncio.Future[Any]] = {}
@@ -96,6 +105,8 @@ class SpawnerLink:
         self.privileged = False
         self.counts_memory = False
         """memory is limited by a cgroup"""
+        self.memory_directory = ""
+        """the cgroup of all sandboxes together, where their memory is limited; "" = none"""
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._pidfd = -1
@@ -134,9 +145,10 @@ class SpawnerLink:
     async def start_template(
         self, number: int, plan: dict[str, object], configuration: dict[str, object], on_death: Callable[[], None]
     ) -> dict[str, str]:
-        """Make a template. Gives limit name -> how it is enforced. Raises HostUnsupportedError with the failed step."""
+        """Make a template. Gives limit name -> how it is enforced. Raises HostUnsupportedError with the failed step,
+        TemplatesFullError."""
         if self.closed:
-            raise _lost()
+            raise _spawner_lost()
         ready: asyncio.Future[dict[str, str]] = self._loop.create_future()
         self._templates[number] = ready
         self._on_template_death[number] = on_death
@@ -152,7 +164,7 @@ class SpawnerLink:
         if self.closed:
             for one in order.descriptors:
                 one.close()
-            order.created.set_exception(_lost())
+            order.created.set_exception(_spawner_lost())
             return
         self._orders.append(order)
         self._schedule_flush()
@@ -168,8 +180,9 @@ class SpawnerLink:
         self._send(("let_go", template, place))
 
     async def ask(self, what: str, number: int) -> Any:
-        """Ask a sandbox's `time` (longest wait for a processor, processor time, in seconds) or `oom` (kills so far)."""
-        nothing = (0.0, 0.0) if what == "time" else 0
+        """Ask a sandbox's `time` (longest wait for a processor and processor time, in seconds; whether it is idle) or
+        `oom` (kills so far by its memory limit, and by limits above it)."""
+        nothing = (0.0, 0.0, False) if what == "time" else (0, 0)
         if self.closed:
             return nothing
         question = self.next_number()
@@ -227,7 +240,7 @@ class SpawnerLink:
             for order in batch:
                 self._pending[order.number] = order
             self._send(
-                ("create", [(*_named(order), order.layer is not None) for order in batch]),
+                ("create", [(*_fields_of(order), order.layer is not None) for order in batch]),
                 [one for order in batch for one in order.descriptors],
             )
 
@@ -285,10 +298,10 @@ class SpawnerLink:
         if kind == "created":
             self._created(*arguments)
         elif kind == "dead":
-            number, oom_kills = arguments
+            number, *counted = arguments
             dead = self._living.pop(number, None)
             if dead is not None:
-                dead(oom_kills)
+                dead(*counted)
         elif kind == "answer":
             answer = self._answers.pop(arguments[0], None)
             if answer is not None and not answer.done():
@@ -297,7 +310,9 @@ class SpawnerLink:
             number, error, enforcement = arguments
             ready = self._templates.pop(number, None)
             if ready is not None and not ready.done():
-                if error:
+                if error in (TEMPLATES_OUT_OF_MEMORY, TEMPLATES_OUT_OF_PROCESSES):
+                    ready.set_exception(TemplatesFullError(f"template: {error}", step="template"))
+                elif error:
                     ready.set_exception(HostUnsupportedError(_explain(error), step=error.partition(":")[0]))
                 else:
                     ready.set_result(enforcement)
@@ -307,6 +322,7 @@ class SpawnerLink:
                 on_death()
         elif kind == "ready":
             self.counts_memory = bool(arguments[1])
+            self.memory_directory = str(arguments[2])
             self._ready.set_result(arguments[0])
         elif kind == "failed":
             self._ready.set_exception(
@@ -318,7 +334,8 @@ class SpawnerLink:
         if error:
             if not order.created.done():
                 kind = TemplateGoneError if error == TEMPLATE_GONE else PlatformError
-                order.created.set_exception(kind(f"sandbox start: {error}", step=error.partition(":")[0]))
+                step = "template" if error == TEMPLATES_OUT_OF_PROCESSES else error.partition(":")[0]
+                order.created.set_exception(kind(f"sandbox start: {error}", step=step))
             return
         self._living[number] = order.dead
         if not order.created.done():
@@ -341,10 +358,10 @@ class SpawnerLink:
                 one.close()
         for order in (*self._pending.values(), *self._orders):
             if not order.created.done():
-                order.created.set_exception(_lost())
+                order.created.set_exception(_spawner_lost())
         for ready in self._templates.values():
             if not ready.done():
-                ready.set_exception(_lost())
+                ready.set_exception(_spawner_lost())
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_result(0)
@@ -352,18 +369,18 @@ class SpawnerLink:
             self._ready.set_exception(PlatformError("the spawner ended while it started", step="spawner"))
         living, self._living = self._living, {}
         for dead in living.values():
-            dead(0)
+            dead(0, 0, False)
         for on_death in list(self._on_template_death.values()):
             on_death()
         with contextlib.suppress(asyncio.InvalidStateError):
             self._gone.set_result(None)
 
 
-def _named(order: Order) -> tuple[int, int, bytes, Limits]:
+def _fields_of(order: Order) -> tuple[int, int, bytes, Limits]:
     return order.number, order.template, order.settings, order.limits
 
 
-def _lost() -> SandboxUnavailableError:
+def _spawner_lost() -> SandboxUnavailableError:
     return SandboxUnavailableError(
         "the node's spawner process has ended (killed from outside?); its sandboxes are gone, create new ones",
         step="spawner",

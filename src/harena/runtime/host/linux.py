@@ -28,7 +28,10 @@ from harena.core.errors import (
     SandboxValidationError,
 )
 from harena.core.home import harena_home, private_folder
-from harena.core.models import DEFAULT_ORIGIN_IMAGE, Blueprint, KnownProgram, Limits, SandboxOrigin, SandboxSpec
+from harena.core.models import DEFAULT_ORIGIN_IMAGE, KnownProgram, ProcessRules, SandboxOrigin, SandboxSpec
+from harena.core.ports import SandboxMemory
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.core.snapshots import snapshot_in
 from harena.core.threads import BLUEPRINTS, CONTENT, NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
@@ -39,7 +42,7 @@ from harena.runtime.host import image as images
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.held_layers import MOST_BELOW, Chain, HeldLayer, HeldLayers, look_at, most_bytes
 from harena.runtime.host.link import Limits as CgroupLimits
-from harena.runtime.host.link import Order, SentDescriptor, SpawnerLink, TemplateGoneError
+from harena.runtime.host.link import Order, SentDescriptor, SpawnerLink, TemplateGoneError, TemplatesFullError
 from harena.runtime.host.mechanisms import Mechanisms, in_force
 from harena.runtime.host.pool import Budget, Pool
 from harena.runtime.host.templates import (
@@ -51,6 +54,8 @@ from harena.runtime.host.templates import (
     settings_of_fork,
 )
 from harena.runtime.kernel import network
+from harena.runtime.kernel.cgroup_ceiling import memory_of_all
+from harena.runtime.kernel.cgroup_tree import CgroupFiles
 from harena.runtime.spawner import importing
 from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
 
@@ -173,12 +178,22 @@ class LinuxRuntime:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         await self._spawner()
 
+    def memory_of_sandboxes(self) -> SandboxMemory | None:
+        """Read what all sandboxes have and may have together; None = nothing limits it."""
+        if self._link is None or not self._link.memory_directory:
+            return None
+        found = memory_of_all(CgroupFiles(), self._link.memory_directory)
+        if found is None:
+            return None
+        most, used, share = found
+        return SandboxMemory(most_bytes=most, used_bytes=used, workspace_bytes=share)
+
     async def create(
         self, spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = DEFAULT_WORKSPACE
     ) -> SandboxPort:
         """Take a sandbox from a pool or have one made by the blueprint's template. Raises SandboxError,
         PlatformError."""
-        bound = await self._bound(spec, workspace) if spec.gateways else None
+        bound = await self._bind_gateways(spec, workspace) if spec.gateways else None
         try:
             template, sandbox = await self._claim(spec, blueprint, workspace)
         except TemplateGoneError:  # it was killed, and the news had not arrived yet
@@ -187,18 +202,18 @@ class LinuxRuntime:
             await self._serve_gateways(sandbox, bound, len(spec.gateways or ()))
         if spec.policy.is_on:
             await self._admit(sandbox, spec.policy)
-            sandbox.environment = {**template.environment, **_PROXIES, **spec.env}
+            sandbox.orders.environment = {**template.environment, **_PROXIES, **spec.env}
         else:
-            sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
-        sandbox.keeps_home = template.image.keeps_home or "HOME" in spec.env
+            sandbox.orders.environment = {**template.environment, **spec.env} if spec.env else template.environment
+        sandbox.orders.keeps_home = template.image.keeps_home or "HOME" in spec.env
         if spec.user is not None:
             try:
-                sandbox.run_as(spec.user)
+                sandbox.orders.run_as(spec.user)
             except HarenaError:
                 await sandbox.destroy()
                 raise
         if bound is not None:
-            sandbox.environment = {**sandbox.environment, **bound.environment}
+            sandbox.orders.environment = {**sandbox.orders.environment, **bound.environment}
         sandbox.workdir = spec.cwd or template.image.workdir
         files = {**spec.files}
         if blueprint is not None and blueprint.files and not sandbox.chain:  # their contents may be on the disk
@@ -212,7 +227,7 @@ class LinuxRuntime:
                 raise
         return sandbox
 
-    async def _bound(self, spec: SandboxSpec, workspace: str) -> GatewaySet:
+    async def _bind_gateways(self, spec: SandboxSpec, workspace: str) -> GatewaySet:
         """Before anything is made: a secret may be missing."""
         if self._gateways is None:
             raise HostUnsupportedError("this node serves no gateways: leave gateways out", step="gateways")
@@ -280,7 +295,7 @@ class LinuxRuntime:
         template.claimed.add(waiting)  # it is not idle
         try:
             sandbox = await self._ready_or_made(
-                template, spec.limits, spec.hides_processes, spec.policy, len(spec.gateways or ())
+                template, spec.limits, spec.process_rules, spec.policy, len(spec.gateways or ())
             )
             template.claimed.add(sandbox.number)
             return template, sandbox
@@ -303,10 +318,10 @@ class LinuxRuntime:
         self._held.hold(point.chain)
         try:
             settings = settings_of_fork(
-                spec.limits, template, hides_processes=spec.hides_processes, listeners=[], chain=point.chain
+                spec.limits, template, rules=spec.process_rules, listeners=[], chain=point.chain
             )
             sandbox = await self._make(
-                template, spec.limits, *settings, None, 0, hides_processes=spec.hides_processes, chain=point.chain
+                template, spec.limits, *settings, None, 0, rules=spec.process_rules, chain=point.chain
             )
             template.claimed.add(sandbox.number)
             return template, sandbox
@@ -339,7 +354,7 @@ class LinuxRuntime:
             settings, limits = settings_of_fork(
                 sandbox.limits,
                 template,
-                hides_processes=sandbox.hides_processes,
+                rules=sandbox.rules,
                 listeners=[],
                 chain=chain,
                 goes_on=True,
@@ -353,7 +368,7 @@ class LinuxRuntime:
                     limits,
                     None,
                     0,
-                    hides_processes=sandbox.hides_processes,
+                    rules=sandbox.rules,
                     chain=chain,
                     layer=folder,
                 )
@@ -658,7 +673,7 @@ class LinuxRuntime:
         try:
             async with asyncio.timeout(READY_SECONDS):
                 described = await link.start_template(template.number, plan, configuration, died)
-        except HostUnsupportedError as error:
+        except (HostUnsupportedError, TemplatesFullError) as error:
             held.close()
             if imports and error.step == importing.TRACING:
                 return await self._start_template(link, key, blueprint, root, may_import=False)
@@ -700,20 +715,23 @@ class LinuxRuntime:
     # -- sandboxes -----------------------------------------------------------------------------------------------
 
     async def _ready_or_made(
-        self, template: Template, limits: Limits, hides_processes: bool, policy: NetworkPolicy, gateways: int
+        self, template: Template, limits: Limits, rules: ProcessRules, policy: NetworkPolicy, gateways: int
     ) -> LinuxSandbox:
         ports = policy.listens_at if policy.is_on else None
-        key = (template.number, limits, hides_processes, ports, gateways)
+        key = (template.number, limits, rules, ports, gateways)
         is_repeated = template.repeats.note(key[1:], asyncio.get_running_loop().time())
         pool = self._pools.get(key)
         if pool is None:
-            settings = settings_of_fork(
-                limits, template, hides_processes=hides_processes, listeners=network.listeners(ports, gateways)
-            )
-            if not is_repeated and key[1:] != (_DEFAULT_LIMITS, False, None, 0):  # perhaps nobody asks for these again
-                return await self._make(template, limits, *settings, ports, gateways, hides_processes=hides_processes)
+            settings = settings_of_fork(limits, template, rules=rules, listeners=network.listeners(ports, gateways))
+            if not is_repeated and key[1:] != (
+                _DEFAULT_LIMITS,
+                ProcessRules(),
+                None,
+                0,
+            ):  # perhaps nobody asks for these again
+                return await self._make(template, limits, *settings, ports, gateways, rules=rules)
             pool = self._pools[key] = Pool(
-                lambda: self._make(template, limits, *settings, ports, gateways, hides_processes=hides_processes),
+                lambda: self._make(template, limits, *settings, ports, gateways, rules=rules),
                 self._pool_size,
                 template.budgets,
                 lambda: self._drop_pool(key, pool),
@@ -733,7 +751,7 @@ class LinuxRuntime:
         ports: tuple[int, ...] | None,
         gateways: int,
         *,
-        hides_processes: bool,
+        rules: ProcessRules,
         chain: Chain = (),
         layer: SentDescriptor | None = None,
     ) -> LinuxSandbox:
@@ -770,17 +788,17 @@ class LinuxRuntime:
             gateways=gateways,
             chain=chain,
             hold=None if template.layers is None else functools.partial(self._hold, template),
-            hides_processes=hides_processes,
+            rules=rules,
         )
         created: asyncio.Future[None] = sandbox.loop.create_future()
         number = sandbox.number
 
-        def dead(oom_kills: int) -> None:
+        def dead(oom_kills: int, kills_from_above: int, lacked_processes: bool) -> None:
             self._forget_sandbox(template, number)
             has_layers.close()
             lived = sandbox.successor_of or sandbox
             if lived.number == number:
-                lived.died(oom_kills)
+                lived.died(oom_kills, kills_from_above, lacked_processes)
 
         has_layers = contextlib.ExitStack()
         self._held.hold(chain)

@@ -181,11 +181,11 @@ class Pool:
             self._ready.popleft().discard()
         self._drop_if_empty()
 
-    def _wanted(self) -> int:
+    def _count_wanted(self) -> int:
         return min(len(self._claims), self._limit)
 
     def _fill_later(self) -> None:
-        if 2 * len(self._ready) < self._wanted():
+        if 2 * len(self._ready) < self._count_wanted():
             self._loop.call_soon(self._fill)
         elif self._later is None and not self._closed:
             self._later = self._loop.call_later(_AFTER_CLAIM_SECONDS, self._fill)
@@ -196,7 +196,7 @@ class Pool:
             self._later = None
         if self._closed or self._waiting or self._is_dropped:
             return  # those who wait come first
-        for _ in range(self._wanted() - self.size):
+        for _ in range(self._count_wanted() - self.size):
             if not all(budget.makes_room(self) for budget in self._budgets):
                 break
             task = asyncio.ensure_future(self._add())

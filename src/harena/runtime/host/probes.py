@@ -105,7 +105,7 @@ def _send(descriptor: int, step: str, code: int) -> None:
 
 
 @contextmanager
-def _noted(note: Note, step: str, *, go_on: bool = False) -> Iterator[None]:
+def _note_step(note: Note, step: str, *, go_on: bool = False) -> Iterator[None]:
     """Tell how a step ended; unless `go_on`, a failure ends the process, because later steps need this one."""
     try:
         yield
@@ -119,17 +119,17 @@ def _noted(note: Note, step: str, *, go_on: bool = False) -> Iterator[None]:
 
 def _calls(note: Note) -> None:
     """System calls that need no privilege."""
-    with _noted(note, "clone3", go_on=True):
+    with _note_step(note, "clone3", go_on=True):
         pid, _ = namespaces.clone(0)
         if pid == 0:
             os._exit(0)
         os.waitpid(pid, 0)
-    with _noted(note, "pidfd", go_on=True):
+    with _note_step(note, "pidfd", go_on=True):
         pidfds.send_signal(pidfds.open_pidfd(os.getpid()), 0)
-    with _noted(note, "close_range", go_on=True):
+    with _note_step(note, "close_range", go_on=True):
         arguments = (ctypes.c_uint(1 << 20), ctypes.c_uint(0xFFFFFFFF), ctypes.c_uint(0))
         check("close_range", libc.syscall(ctypes.c_long(CLOSE_RANGE), *arguments))
-    with _noted(note, "seccomp_filter", go_on=True):
+    with _note_step(note, "seccomp_filter", go_on=True):
         prctl("no_new_privs", 38, 1)
         allow = seccomp.Filter(_ALLOW_EVERYTHING)
         prctl("seccomp", seccomp.PR_SET_SECCOMP, seccomp.MODE_FILTER, allow.address)
@@ -139,11 +139,11 @@ def _user_namespace(note: Note) -> None:
     """A user namespace alone, its identity map, and tracing in it: tells what exactly is forbidden where the launch
     fails early."""
     uid, gid = os.geteuid(), os.getegid()
-    with _noted(note, "user_namespace"):
+    with _note_step(note, "user_namespace"):
         namespaces.unshare(namespaces.NEWUSER)
-    with _noted(note, "identity_map"):
+    with _note_step(note, "identity_map"):
         namespaces.map_identity("self", 0, uid, gid)
-    with _noted(note, "ptrace"):
+    with _note_step(note, "ptrace"):
         _trace()
 
 
@@ -171,7 +171,7 @@ def _launch(note: Note) -> None:
     """All namespaces at once, and the mounts of a template's and a sandbox's root."""
     uid, gid = os.geteuid(), os.getegid()
     ready_read, ready_write = os.pipe()
-    with _noted(note, "namespaces"):
+    with _note_step(note, "namespaces"):
         pid, _ = namespaces.clone(_ALL_NAMESPACES)
     if pid == 0:
         try:
@@ -179,31 +179,31 @@ def _launch(note: Note) -> None:
             _launch_inside(note)
         finally:
             os._exit(0)
-    with _noted(note, "identity_map_from_outside", go_on=True):
+    with _note_step(note, "identity_map_from_outside", go_on=True):
         namespaces.map_identity(str(pid), 0, uid, gid)
     os.write(ready_write, b"m")
     os.waitpid(pid, 0)
 
 
 def _launch_inside(note: Note) -> None:
-    with _noted(note, "mount_private"):
+    with _note_step(note, "mount_private"):
         mounts.make_private()
-    with _noted(note, "mount_tmpfs"):
+    with _note_step(note, "mount_tmpfs"):
         mounts.mount(b"root", b"/tmp", b"tmpfs", mounts.NOSUID, b"mode=755,size=1m")
     for name in ("usr", "proc", "pts", "empty", "shown"):
         os.mkdir("/tmp/" + name)
-    with _noted(note, "read_only_tree", go_on=True):
+    with _note_step(note, "read_only_tree", go_on=True):
         mounts.attach_tree(mounts.clone_tree("/usr"), b"/tmp/usr")
-    with _noted(note, "overlay", go_on=True):
+    with _note_step(note, "overlay", go_on=True):
         mounts.mount(b"overlay", b"/tmp/shown", b"overlay", mounts.RDONLY, b"lowerdir=/tmp/usr:/tmp/empty")
-    with _noted(note, "mount_proc", go_on=True):
+    with _note_step(note, "mount_proc", go_on=True):
         mounts.mount(b"proc", b"/tmp/proc", b"proc", mounts.NOSUID | mounts.NODEV | mounts.NOEXEC)
-    with _noted(note, "mount_devpts", go_on=True):
+    with _note_step(note, "mount_devpts", go_on=True):
         mounts.mount(b"devpts", b"/tmp/pts", b"devpts", mounts.NOSUID | mounts.NOEXEC, b"newinstance,ptmxmode=0666")
-    with _noted(note, "loopback", go_on=True):
+    with _note_step(note, "loopback", go_on=True):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             fcntl.ioctl(probe, network.SET_FLAGS, network.LOOPBACK_UP)
-    with _noted(note, "pivot_root"):
+    with _note_step(note, "pivot_root"):
         mounts.pivot_into(b"/tmp")
-    with _noted(note, "nested_user_namespace"):
+    with _note_step(note, "nested_user_namespace"):
         namespaces.unshare(namespaces.NEWUSER | namespaces.NEWNS)

@@ -31,7 +31,7 @@ from types import MappingProxyType
 from typing import Any
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
-from harena.core.checked import checked_seconds, shown
+from harena.core.checked import checked_seconds, quote
 from harena.core.clock import Clock, Timer
 from harena.core.default_image import is_default
 from harena.core.errors import (
@@ -49,11 +49,13 @@ from harena.core.errors import (
     SandboxValidationError,
     ValidationError,
 )
-from harena.core.models import Blueprint, SandboxInfo, SandboxSpec, SandboxStatus
+from harena.core.models import SandboxSpec
 from harena.core.network_policy import NetworkPolicy
 from harena.core.ports import Death, Runtime, SandboxPort, SandboxSource
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import SandboxInfo, SandboxStatus
 from harena.core.snapshots import snapshot_in
-from harena.core.workspace import LimitsOf, filled, within
+from harena.core.workspace import LimitsOf, check_profile, fill_limits, within
 from harena.runtime.host.daemons import start_daemons
 
 MOST_REMEMBERED = 10_000
@@ -309,7 +311,7 @@ class Sandboxes:
         record = self._pending(workspace, spec)
         self._living[record.pending_id] = record
         try:
-            port = await self._made(workspace, spec, blueprint)
+            port = await self._make(workspace, spec, blueprint)
         except (ValidationError, NotFoundError) as error:  # it was never to be
             self._living.pop(record.pending_id, None)
             record.never_ran(str(error))
@@ -344,7 +346,7 @@ class Sandboxes:
     async def _planned(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxSpec, Blueprint | None]:
         """(what is made, of which blueprint)."""
         self._check_open()
-        if (noted := _noted(spec)) > MOST_NOTED:
+        if (noted := _characters_of_notes(spec)) > MOST_NOTED:
             raise SandboxValidationError(
                 f"tags and annotations have {noted} characters; a sandbox may have {MOST_NOTED}: keep what is larger "
                 "in a file of the sandbox, or elsewhere"
@@ -353,19 +355,22 @@ class Sandboxes:
         if spec.blueprint is not None:
             blueprint = await found_in_thread(self._blueprints, workspace, spec.blueprint)
             self._check_open()
-            spec = replace(spec, limits=filled(spec.limits, blueprint.limits))
-        if self._limits_of is not None:
-            spec = replace(spec, limits=within(await self._limits_of(workspace), spec.limits))
+            spec = replace(spec, limits=fill_limits(spec.limits, blueprint.limits))
+        ceilings = None if self._limits_of is None else await self._limits_of(workspace)
+        if ceilings is not None:
+            spec = replace(spec, limits=within(ceilings, spec.limits))
             self._check_open()
         if blueprint is not None and spec.image == _DEFAULT_IMAGE:
             spec = replace(spec, image=blueprint.image)
         elif blueprint is not None and not _is_root_of(spec, blueprint) and snapshot_in(spec.image) is None:
             raise SandboxValidationError(
-                f"both the image {shown(spec.image)} and the blueprint {shown(blueprint.name)} are given, and that "
-                f"is of the image {shown(blueprint.image)}: leave one out, or make a blueprint of the other image"
+                f"both the image {quote(spec.image)} and the blueprint {quote(blueprint.name)} are given, and that "
+                f"is of the image {quote(blueprint.image)}: leave one out, or make a blueprint of the other image"
             )
         if blueprint is not None and blueprint.profile != "strict":
             spec = replace(spec, profile=blueprint.profile)
+        if ceilings is not None:
+            check_profile(ceilings, spec.profile)
         if blueprint is not None and spec.network is None and blueprint.network.is_on:
             spec = replace(spec, network=blueprint.network)
         if blueprint is not None and spec.gateways is None and blueprint.gateways:
@@ -402,7 +407,7 @@ class Sandboxes:
         )
         return SandboxRecord(info, workspace, self._clock, self._forget)
 
-    async def _made(self, workspace: str, spec: SandboxSpec, blueprint: Blueprint | None) -> SandboxPort:
+    async def _make(self, workspace: str, spec: SandboxSpec, blueprint: Blueprint | None) -> SandboxPort:
         if blueprint is not None and blueprint.daemons:
             return await self._with_daemons(workspace, spec, blueprint)
         port = await self._runtime.create(spec, blueprint, workspace=workspace)
@@ -443,7 +448,7 @@ class Sandboxes:
         `create` does, and, where the block fails, what `SandboxPort.destroy` raises."""
         spec, blueprint = await self._planned(workspace, spec)
         try:
-            port = await self._made(workspace, spec, blueprint)
+            port = await self._make(workspace, spec, blueprint)
         except (ValidationError, NotFoundError, SandboxUnavailableError):
             raise
         except Exception as error:  # raised again below: whatever stopped the start, a bug too, belongs into a record
@@ -565,7 +570,7 @@ class Sandboxes:
 
     def _remember(self, record: SandboxRecord) -> None:
         self._remembered[record.id] = record
-        noted = _noted(record.info)
+        noted = _characters_of_notes(record.info)
         self._remembered_of.setdefault(record.workspace, OrderedDict())[record.id] = noted
         self._noted[record.workspace] += noted
         while len(self._remembered) > self._most_remembered:
@@ -582,7 +587,7 @@ class Sandboxes:
         self._remembered.pop(sandbox_id).drop_notes()
 
 
-def _noted(about: SandboxSpec | SandboxInfo) -> int:
+def _characters_of_notes(about: SandboxSpec | SandboxInfo) -> int:
     return sum(map(len, about.tags)) + sum(len(name) + len(note) for name, note in about.annotations.items())
 
 

@@ -18,24 +18,24 @@ def current(*, counts_memory: bool, profile: Profile = "strict") -> bytes:
     Raises HostUnsupportedError on an architecture without a table.
     """
     refused = frozenset() if counts_memory else seccomp_policy.UNACCOUNTED
-    return _built(lambda: seccomp_policy.build(refused=refused, is_machine=profile == "machine"))
+    return _build(lambda: seccomp_policy.build(refused=refused, is_machine=profile == "machine"))
 
 
 @functools.cache
 def for_shared_inodes() -> bytes:
     """BPF program beside `current`, where sandboxes see the host's own inodes. Raises HostUnsupportedError, as
     `current`."""
-    return _built(seccomp_policy.build_for_shared_inodes)
+    return _build(seccomp_policy.build_for_shared_inodes)
 
 
 @functools.cache
 def for_templates(*, own_roots: bool = False, profile: Profile = "strict") -> bytes:
     """BPF program that a template's interpreter starts behind; `own_roots`: its sandboxes go into roots of their own.
     Raises HostUnsupportedError, as `current`."""
-    return _built(lambda: seccomp_policy.build_for_templates(own_roots=own_roots, is_machine=profile == "machine"))
+    return _build(lambda: seccomp_policy.build_for_templates(own_roots=own_roots, is_machine=profile == "machine"))
 
 
-def _built(build: Callable[[], bytes]) -> bytes:
+def _build(build: Callable[[], bytes]) -> bytes:
     try:
         return build()
     except KeyError as error:

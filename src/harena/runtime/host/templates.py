@@ -11,7 +11,9 @@ import resource
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from harena.core.models import Blueprint, Limits, SandboxOrigin
+from harena.core.models import ProcessRules, SandboxOrigin
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.runtime.guest import launch
 from harena.runtime.host import image as images
 from harena.runtime.host import image_places
@@ -118,7 +120,7 @@ def settings_of_fork(
     limits: Limits,
     template: Template,
     *,
-    hides_processes: bool,
+    rules: ProcessRules,
     listeners: list[tuple[int, bytes, int]],
     chain: Chain = (),
     goes_on: bool = False,
@@ -147,7 +149,8 @@ def settings_of_fork(
         "own_users": own_users,
         "layers": layers,
         "attach": goes_on,
-        "hides_processes": hides_processes,
+        "hides_processes": rules.hides_processes,
+        "own_domains": rules.own_domains and layers is None and images.OWN_DOMAINS in template.image.directories,
         "rights": rights_of_init(template),
         "listeners": listeners,
     }

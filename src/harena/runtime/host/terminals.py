@@ -127,14 +127,14 @@ class LeftTerminals:
         batch = Timed(self._workspace)
         is_gone = _emptied(ours, lambda: batch.is_long)
         batch.end()
-        self._looked(ours, is_gone)
+        self._look_again(ours, is_gone)
 
     async def _look_apart(self, ours: int) -> None:
         is_gone, _seconds = await slow_calls.in_thread(self._workspace, lambda: _emptied(ours, lambda: False))
         del self._looking[ours]
-        self._looked(ours, is_gone)
+        self._look_again(ours, is_gone)
 
-    def _looked(self, ours: int, is_gone: bool) -> None:
+    def _look_again(self, ours: int, is_gone: bool) -> None:
         if not is_gone:
             self._resting[ours] = self._loop.call_later(_REST_SECONDS, self.keep, ours)
 

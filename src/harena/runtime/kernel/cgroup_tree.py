@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 Limits = tuple[int | None, int | None, float | None]
@@ -142,18 +142,24 @@ MOST_WALKS = 1000
 
 
 class LightWeight:
-    """A group's file for its weight, opened for writing, and the text to be written to it."""
+    """A group's file for its weight, and that of its share, opened for writing, and the text to be written to them."""
 
-    __slots__ = ("descriptor", "text")
+    __slots__ = ("descriptors", "text")
 
-    def __init__(self, descriptor: int, text: bytes) -> None:
-        self.descriptor = descriptor
+    def __init__(self, descriptors: Sequence[int], text: bytes) -> None:
+        self.descriptors = descriptors
         """the caller's, to be closed"""
         self.text = text
 
     def put_in_force(self) -> None:
         """Raises OSError."""
-        os.write(self.descriptor, self.text)
+        for descriptor in self.descriptors:
+            os.write(descriptor, self.text)
+
+    def close(self) -> None:
+        """Close its files."""
+        for descriptor in self.descriptors:
+            os.close(descriptor)
 
 
 class Group:
@@ -162,6 +168,7 @@ class Group:
 
     USUAL_WEIGHT = LIGHT_WEIGHT = ""
     """what is written to the group's weight where it weighs as one process, and where it weighs hardly anything"""
+    WEIGHT_FILE = ""
 
     def __init__(self, files: CgroupFiles, directories: Mapping[str, str]) -> None:
         self.directories = dict(directories)
@@ -170,7 +177,12 @@ class Group:
         self._files = files
         self._oom_baseline = 0
         self.share: str | None = None
-        """whose part of the processors its sandbox has, see `Pool.acquire`"""
+        """whose part of the processors, memory and processes its sandbox has, see `Pool.acquire`"""
+        self._refused_before = 0
+        self.is_worn = False
+        """processes were refused in here, and no later sandbox is to be taken for who has met the limit"""
+        self.weight_of_share: str | None = None
+        """the file that holds what all groups of its share weigh together; None where these weigh one by one"""
         # All of them, whether or not there is a limit. cpu: a sandbox counts as one for the scheduler then, however
         # many processes and sessions it has. cpuacct: one process is put in now, or very many when somebody asks for
         # their time, and each waits for whatever is just being forked or ends on the whole machine.
@@ -230,10 +242,23 @@ class Group:
 
     def open_light_weight(self) -> LightWeight | None:
         """What makes the group weigh hardly anything, for a process that cannot reach its directories; None where the
-        kernel has no weights. Raises OSError."""
-        if (file := self._weight_file()) is None:
-            return None
-        return LightWeight(self._files.open_to_write(file), self.LIGHT_WEIGHT.encode())
+        kernel has no weights. Where its share has a weight, that gets as light: it would be the same as any other's,
+        whatever is in there. Raises OSError."""
+        found = list[int]()
+        try:
+            for file in (self._weight_file(), self.weight_of_share):
+                if file is not None:
+                    found.append(self._files.open_to_write(file))
+        except OSError:
+            for descriptor in found:
+                os.close(descriptor)
+            raise
+        return LightWeight(found, self.LIGHT_WEIGHT.encode()) if found else None
+
+    def weigh_share(self) -> None:
+        """Let its share weigh as one process again: nothing is imported in there any more. Raises OSError."""
+        if self.weight_of_share is not None:
+            self._files.write(self.weight_of_share, self.USUAL_WEIGHT)
 
     def _weight_file(self) -> str | None:
         """The file that holds what the group weighs; None where it has none."""
@@ -246,8 +271,59 @@ class Group:
         return None if counted is None else max(0.0, counted - self._counted_before)
 
     def oom_kills(self) -> int:
-        """Processes that the memory limit has killed since this group was acquired."""
-        return self._read_oom_kills() - self._oom_baseline
+        """Processes that its own memory limit has killed since this group was acquired."""
+        return self.memory_kills()[0]
+
+    def kills_from_above(self) -> int:
+        """Processes in here that a limit above it has killed since this group was acquired, though its own one was
+        never met: of a workspace, or of all sandboxes together."""
+        return self.memory_kills()[1]
+
+    def memory_kills(self) -> tuple[int, int]:
+        """`oom_kills` and `kills_from_above`, of one look: every sandbox that ends is asked, and few have any."""
+        killed = self._read_oom_kills() - self._oom_baseline
+        return (killed, 0) if not killed or self._has_met_its_limit() else (0, killed)
+
+    def begin_to_watch_processes(self) -> None:
+        """What was refused before is of another sandbox. A group that counts by itself has refused none: see
+        `is_worn`."""
+
+    def lacked_processes(self) -> bool:
+        """Whether a process in here was refused since this group was acquired though its own limit was never met: that
+        of a workspace was, or of all sandboxes together. False where the kernel does not tell."""
+        if self._read_refused() <= self._refused_before:
+            return False
+        self.is_worn = True
+        return self._refused_from_above()
+
+    def _refused_from_above(self) -> bool:
+        """The kernel's highest count of this group tells whose limit it was. It cannot be set back: see `is_worn`."""
+        try:
+            peak = int(self._files.read(f"{self.directories['pids']}/pids.peak"))
+        except (OSError, ValueError):
+            return False  # before Linux 6.6
+        return self.limits[1] is None or peak < self.limits[1]
+
+    def _read_refused(self) -> int:
+        """How many processes were refused so far."""
+        return sum(self._count_refused(file) for file in self._refused_files())
+
+    def _refused_files(self) -> list[str]:
+        directory = self.directories.get("pids")
+        return [] if directory is None else [f"{directory}/pids.events"]
+
+    def _count_refused(self, file: str) -> int:
+        try:
+            return field(self._files.read(file), "max")
+        except (OSError, ValueError):
+            return 0  # no sandbox ends because of a number
+
+    def _has_met_its_limit(self) -> bool:
+        """Its own memory limit was met since this group was acquired, or the kernel does not say."""
+        return True
+
+    def _begin_to_watch_its_limit(self) -> None:
+        """What was met before is of another sandbox."""
 
     def processes(self) -> list[int]:
         """Pids inside."""
@@ -267,12 +343,13 @@ class Group:
     def reset(self, oom_kills: int | None = None) -> bool:
         """Make ready for another sandbox; False while a process is inside, and nothing is changed then.
 
-        `oom_kills`: if it was asked for after the last process had ended.
+        `oom_kills`: those of its own limit and from above, if they were asked for after the last process had ended.
         """
         if any(self._files.processes(directory) for directory in self._made[:1]):  # a process is in all or in none
             return False
         self._oom_baseline = self._read_oom_kills() if oom_kills is None else self._oom_baseline + oom_kills
         try:
+            self._begin_to_watch_its_limit()
             self._counted_before = self._read_counted_seconds() or 0.0
         except OSError:
             return False
@@ -334,12 +411,16 @@ class Pool:
         owned: Mapping[str, str],
         make_group: Callable[[CgroupFiles, Mapping[str, str]], Group],
         shared: str | None = None,
-        prepare_share: Callable[[str], None] | None = None,
+        prepare_share: Callable[[str, str], None] | None = None,
         bound_share: Callable[[str, float | None], None] | None = None,
+        *,
+        weighs_one_by_one: bool = False,
     ) -> None:
         """`shared` is a directory around `owned` that another pool uses too: the last one to be closed removes it.
-        `prepare_share` makes one that is to have groups below it (None = CgroupFiles.mkdir). `bound_share` limits the
-        processors of one that has, or (given None) no longer does; None = that cannot be had."""
+        `prepare_share` makes one that is to have groups below it, and limits it (given the directory around it, and
+        its own; None = CgroupFiles.mkdir). `bound_share` limits the processors of one that has, or (given None) no
+        longer does; None = that cannot be had. `weighs_one_by_one`: no group's weight is its share's, where there is a
+        hierarchy for the processors alone."""
         self._files = files
         self._shared = shared
         self._owned = dict(owned)
@@ -349,7 +430,11 @@ class Pool:
         self._lingering: dict[Group, float] = {}
         """not empty yet, or not known to be: since when"""
         self._idle: dict[tuple[str | None, Limits], list[Group]] = {}
-        self._prepare_share = prepare_share or files.mkdir
+        self._prepare_share = prepare_share or (lambda _, directory: files.mkdir(directory))
+        others = [directory for name, directory in self._owned.items() if name != "cpu"]
+        cpu = self._owned.get("cpu")
+        self._without_shares = cpu if weighs_one_by_one and cpu not in others else None
+        """the directory in which groups of all shares lie beside each other"""
         self._shares: dict[str, str] = {}
         """name -> name of its directories; the one that was used last is the last"""
         self._bound_share = bound_share
@@ -367,9 +452,11 @@ class Pool:
         """A group without processes and with these limits in force. Raises OSError.
 
         All groups with one `share` lie in a directory of their own: together they have as much of the processors as
-        those with another one, and no group is used again by another one. None = next to those directories.
+        those with another one, and no more memory and processes than a part of what all may have; and no group is used
+        again by another one. None = next to those directories.
         """
         group = self._acquired((memory_bytes, pids, cpu), share)
+        group.begin_to_watch_processes()
         self._bound_shares()
         return group
 
@@ -391,6 +478,11 @@ class Pool:
             raise
         return group
 
+    @property
+    def memory_directory(self) -> str:
+        """Where the memory of all groups together is limited; "" = nowhere."""
+        return self._owned.get("memory", "")
+
     def release(self, group: Group, oom_kills: int | None = None) -> bool:
         """Give a group back. False if a process is still inside, or memory is still charged to it that the next sandbox
         would lack: it is looked at again when a group is needed, and removed if the memory stays.
@@ -403,7 +495,10 @@ class Pool:
         if is_clean:
             self._in_use.discard(group)
             self._lingering.pop(group, None)
-            self._idle.setdefault((group.share, group.limits), []).append(group)
+            if group.is_worn:
+                self._drop(group)
+            else:
+                self._idle.setdefault((group.share, group.limits), []).append(group)
         else:
             self._lingering[group] = time.monotonic()
         self._bound_shares()
@@ -436,7 +531,7 @@ class Pool:
                 continue
             if not group.reset():
                 self._lingering[group] = now
-            elif not _may_have_charges(group):
+            elif not _may_have_charges(group) and not group.is_worn:
                 del self._lingering[group]
                 return group
             elif now - since > _SETTLE_SECONDS:
@@ -452,10 +547,15 @@ class Pool:
 
     def _make(self, share: str | None) -> Group:
         below = "" if share is None else f"{self._of_share(share)}/"
-        directories = {name: f"{owned}/{below}g{self._made}" for name, owned in self._owned.items()}
+        directories = {
+            name: f"{owned}/{'' if owned == self._without_shares else below}g{self._made}"
+            for name, owned in self._owned.items()
+        }
         self._made += 1
         group = self._make_group(self._files, directories)
         group.share = share
+        if share is not None and "cpu" in self._owned and self._owned["cpu"] != self._without_shares:
+            group.weight_of_share = f"{self._owned['cpu']}/{below}{group.WEIGHT_FILE}"
         self._groups.add(group)
         return group
 
@@ -466,12 +566,13 @@ class Pool:
             self._drop_unused_shares()
             name = f"w{self._made}"
             for directory in self._share_directories(name):
-                self._prepare_share(directory)
+                self._prepare_share(os.path.dirname(directory), directory)
         self._shares[share] = name
         return name
 
     def _share_directories(self, name: str) -> list[str]:
-        return [f"{owned}/{name}" for owned in dict.fromkeys(self._owned.values())]
+        places = dict.fromkeys(self._owned.values())
+        return [f"{owned}/{name}" for owned in places if owned != self._without_shares]
 
     def _bound_shares(self) -> None:
         """While several shares have sandboxes, each leaves the others some time of the processors; one that is alone

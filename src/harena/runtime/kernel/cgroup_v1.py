@@ -26,6 +26,9 @@ at once."""
 TEMPLATE_SHARES_PER_PROCESSOR = 1024
 """what all templates together weigh on each processor: one ordinary process"""
 _NANOSECONDS = 1e-9
+_CHARGED_AT_ONCE = 4 << 20
+"""how far below its limit a group may be when the kernel finds that what is asked for does not fit: a huge page, and
+what each processor has taken ahead"""
 _SOCKET_BYTES = 16 << 20
 """What the buffers of one sandbox's sockets may hold, beside its memory: v1 counts them apart, and the host has one
 pool for all (`tcp_mem`), beyond which every connection of the host is slowed down."""
@@ -89,6 +92,7 @@ class V1Group(Group):
     """Directories in up to four hierarchies."""
 
     USUAL_WEIGHT, LIGHT_WEIGHT = "1024", "8"
+    WEIGHT_FILE = "cpu.shares"
 
     def kill(self) -> None:
         """Forbid forks first, so that nothing is born while the list is walked."""
@@ -112,7 +116,7 @@ class V1Group(Group):
 
     def _weight_file(self) -> str | None:
         directory = self.directories.get("cpu")
-        return None if directory is None else directory + "/cpu.shares"
+        return None if directory is None else f"{directory}/{self.WEIGHT_FILE}"
 
     def _read_counted_seconds(self) -> float | None:
         directory = self.directories.get("cpuacct")
@@ -125,6 +129,22 @@ class V1Group(Group):
     def _read_oom_kills(self) -> int:
         directory = self.directories.get("memory")
         return field(self._files.read(directory + "/memory.oom_control"), "oom_kill") if directory else 0
+
+    def _has_met_its_limit(self) -> bool:
+        peaks, most = self._peak_files(), self.limits[0]
+        if not peaks:
+            return True
+        return most is not None and max(int(self._files.read(peak)) for peak in peaks) >= most - _CHARGED_AT_ONCE
+
+    def _begin_to_watch_its_limit(self) -> None:
+        for peak in self._peak_files():
+            self._files.write(peak, "0")  # by which it becomes what is charged now
+
+    def _peak_files(self) -> list[str]:
+        """Files that hold the most that was charged: memory, and memory and swap together."""
+        directory = self.directories.get("memory")
+        names = ("memory.max_usage_in_bytes", "memory.memsw.max_usage_in_bytes") if directory is not None else ()
+        return [f"{directory}/{name}" for name in names if self._files.exists(f"{directory}/{name}")]
 
     def _write_memory(self, new: int | None, old: int | None) -> None:
         directory = self.directories.get("memory")

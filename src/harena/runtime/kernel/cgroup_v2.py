@@ -4,6 +4,7 @@ then no process may be in that directory itself (only the true root is exempt)."
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterable, Mapping
 
 from harena.runtime.kernel.cgroup_tree import SHARE_PERIOD_MICROSECONDS, CgroupFiles, CgroupMount, Group, field
@@ -154,10 +155,13 @@ class V2Group(Group):
     """One directory for all controllers."""
 
     USUAL_WEIGHT, LIGHT_WEIGHT = str(_WEIGHT), "1"
+    WEIGHT_FILE = "cpu.weight"
 
     def __init__(self, files: CgroupFiles, directories: Mapping[str, str]) -> None:
         super().__init__(files, directories)
         self._directory = next(iter(self.directories.values()))
+        self._met_before = 0
+        self._counts_own_refusals: bool | None = None
 
     def kill(self) -> None:
         """`cgroup.kill` (Linux 5.14) takes everything at once, whatever forks meanwhile. Before that the list is walked
@@ -181,7 +185,7 @@ class V2Group(Group):
                 self._files.write(freezer, "0")
 
     def _weight_file(self) -> str | None:
-        return self._directory + "/cpu.weight" if "cpu" in self.directories else None
+        return f"{self._directory}/{self.WEIGHT_FILE}" if "cpu" in self.directories else None
 
     def _read_counted_seconds(self) -> float | None:
         return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") * _MICROSECONDS
@@ -195,6 +199,39 @@ class V2Group(Group):
         if "memory" not in self.directories:
             return 0
         return field(self._files.read(self._directory + "/memory.events"), "oom_kill")
+
+    def _has_met_its_limit(self) -> bool:
+        met = self._times_met()
+        return met is None or met > self._met_before
+
+    def _begin_to_watch_its_limit(self) -> None:
+        self._met_before = self._times_met() or 0
+
+    def _times_met(self) -> int | None:
+        """How often its limit was met so far, without those above it; None where the kernel does not count that."""
+        local = self._directory + "/memory.events.local"
+        if "memory" not in self.directories or not self._files.exists(local):
+            return None
+        return field(self._files.read(local), "oom")
+
+    def begin_to_watch_processes(self) -> None:
+        """Take note of what the limits above have refused so far."""
+        if self._counts_own_refusals is None:
+            self._counts_own_refusals = self._files.exists(self._directory + "/pids.events.local")
+        if self._counts_own_refusals:
+            self._refused_before = self._read_refused()
+
+    def _refused_files(self) -> list[str]:
+        """Since Linux 6.12 a group counts only what its own limit has refused, below it, too: then the directories
+        above tell."""
+        if not self._counts_own_refusals:
+            return super()._refused_files()
+        above = os.path.dirname(self._directory)
+        places = [above] if self.share is None else [above, os.path.dirname(above)]
+        return [f"{place}/pids.events.local" for place in places]
+
+    def _refused_from_above(self) -> bool:
+        return bool(self._counts_own_refusals) or super()._refused_from_above()
 
     def _write_memory(self, new: int | None, old: int | None) -> None:
         if "memory" not in self.directories:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from harena.runtime.kernel import cgroup_v1, cgroup_v2
-from harena.runtime.kernel.cgroup_ceiling import limit_sums, shares
+from harena.runtime.kernel.cgroup_ceiling import limit_share, limit_sums, shares
 from harena.runtime.kernel.cgroup_tree import (
     CgroupFiles,
     Group,
@@ -161,7 +161,11 @@ class V1Cgroups(CgroupBackend):
             limit_sums(self._files, directory)
         bound = self._bound_share if "cpu" in owned else None
         # a new directory weighs as much as one beside it
-        return Pool(self._files, owned, cgroup_v1.V1Group, bound_share=bound)
+        return Pool(self._files, owned, cgroup_v1.V1Group, prepare_share=self._prepare_share, bound_share=bound)
+
+    def _prepare_share(self, owned: str, directory: str) -> None:
+        self._files.mkdir(directory)
+        limit_share(self._files, owned, directory)
 
     def _bound_share(self, directory: str, processors: float | None) -> None:
         cgroup_v1.bound_share(self._files, directory, processors)
@@ -172,7 +176,7 @@ class V1Cgroups(CgroupBackend):
         for directory in dict.fromkeys(owned.values()):
             cgroup_v1.prepare_owned(self._files, directory, cgroup_v1.TEMPLATE_SHARES_PER_PROCESSOR)
             limit_sums(self._files, directory, is_for_templates=True)
-        return Pool(self._files, owned, cgroup_v1.V1Group)
+        return Pool(self._files, owned, cgroup_v1.V1Group, prepare_share=self._prepare_share, weighs_one_by_one=True)
 
 
 class V2Cgroups(CgroupBackend):
@@ -214,8 +218,9 @@ class V2Cgroups(CgroupBackend):
         bound = self._bound_share if "cpu" in owned else None
         return Pool(self._files, owned, cgroup_v2.V2Group, around, self._prepare_share, bound)
 
-    def _prepare_share(self, directory: str) -> None:
+    def _prepare_share(self, owned: str, directory: str) -> None:
         cgroup_v2.prepare_owned(self._files, directory, self.parents)
+        limit_share(self._files, owned, directory)
 
     def _bound_share(self, directory: str, processors: float | None) -> None:
         cgroup_v2.bound_share(self._files, directory, processors)

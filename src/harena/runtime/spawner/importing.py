@@ -115,14 +115,14 @@ def _keep(
 ) -> NoReturn:
     """The keeper, from its fork on. It keeps no descriptor of the spawner's."""
     try:
-        kept = [channel.fileno(), importer.fileno(), *rest, *([light.descriptor] if light else ())]
+        kept = [channel.fileno(), importer.fileno(), *rest, *(light.descriptors if light else ())]
         places = [os.dup(descriptor) for descriptor in kept]
         while min(places) < 64:
             places = [os.dup(descriptor) for descriptor in places]
         for target, descriptor in enumerate(places, 3):
             os.dup2(descriptor, target)
         close_from(3 + len(kept))
-        light = cgroups.LightWeight(8, light.text) if light else None
+        light = cgroups.LightWeight(range(8, 3 + len(kept)), light.text) if light else None
         channel.detach()
         importer.detach()
         control = _socket.socket(fileno=3)
@@ -207,7 +207,7 @@ class Keeper:
         held.to_syscall()
         if self.light is not None:
             self.light.put_in_force()
-            os.close(self.light.descriptor)
+            self.light.close()
         os.write(self.gate, b"g")
         os.close(self.gate)
 

@@ -10,12 +10,15 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 
 from harena.runtime.kernel import proc_files
 
 STEP_SECONDS = 0.002
 _LOOK_SECONDS = 0.02
 """for so long threads are looked at for one answer: there may be thousands"""
+_WANTING = (b"R", b"D")
+"""states of a thread that runs or is ready to run, and of one that waits for a disk or for memory"""
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -30,6 +33,11 @@ class Look:
         """the longest time that one thread was runnable and got no processor, in seconds"""
         self.used = counted or 0.0
         """processor time of all of them, in seconds"""
+        self._found = False
+        """there are threads"""
+        self._wanted = False
+        """a thread wants a processor, or waits for a disk"""
+        self._is_over = False
         self._left = _LOOK_SECONDS
         self._is_bounded = counted is not None
         self._steps = self._waits(pid) if counted is not None else self._times(pid)
@@ -42,7 +50,19 @@ class Look:
             if spent >= STEP_SECONDS:
                 self._left -= spent
                 return self._is_bounded and self._left <= 0
+        self._is_over = True
         return True
+
+    @property
+    def is_idle(self) -> bool:
+        """No thread of a sandbox that lives, its init's among them, wants a processor; all of them were looked at."""
+        return self._is_over and self._found and not self._wanted
+
+    def _see(self, pid: int, task: str) -> None:
+        """Raises OSError."""
+        (state, *_) = proc_files.fields_after_name(proc_files.read(f"/proc/{pid}/task/{task}/stat"))
+        self._found = True
+        self._wanted = self._wanted or state in _WANTING
 
     def _waits(self, pid: int) -> Iterator[None]:
         waiting = [pid]
@@ -52,6 +72,7 @@ class Look:
                 with os.scandir(f"/proc/{current}/task") as tasks:
                     for task in tasks:
                         waiting += _children(current, task.name)
+                        self._see(current, task.name)
                         if current != pid:
                             self.longest = max(self.longest, _ran_and_waited(current, task.name)[1])
                         yield
@@ -60,11 +81,15 @@ class Look:
 
     def _times(self, pid: int) -> Iterator[None]:
         _, self.used = _stat_seconds(pid)
+        with suppress(OSError):
+            for task in os.listdir(f"/proc/{pid}/task"):
+                self._see(pid, task)
         for below in below_of(pid)[1:]:
             own, children = _stat_seconds(below)
             living = 0.0
             try:
                 for task in os.listdir(f"/proc/{below}/task"):
+                    self._see(below, task)
                     ran, waited = _ran_and_waited(below, task)
                     self.longest = max(self.longest, waited)
                     living += ran

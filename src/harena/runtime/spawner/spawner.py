@@ -12,7 +12,7 @@ by the end of its socket, and takes its sandboxes along, being pid 1 of the pid 
     ("template", t, plan, configuration)                    ("template", t, error or "", limits' enforcement)
     ("create", [(s, t, settings, limits, has layer)...])    ("created", s, error or "")        one for each
         + channels, each with the layer that comes with it
-    ("kill", [s...])                                        ("dead", s, oom kills)   whatever the reason
+    ("kill", [s...])                                        ("dead", s, oom kills, from above, lacked processes)
     ("drop", t) / ("let_go", t, place)                      ("template_dead", t)
     ("time", q, s) / ("oom", q, s)                          ("answer", q, value)
 """
@@ -56,11 +56,19 @@ TEMPLATE_MEMORY_BYTES = 4 << 30
 TEMPLATE_PROCESSES = 256
 """processes and threads of a template: what a module starts as it is imported, and sandboxes that are being made"""
 TEMPLATE_GONE = "the template has ended"
+TEMPLATES_OUT_OF_MEMORY = (
+    "the memory that all templates of a workspace, or of all workspaces, have together was used up while its modules "
+    "were imported, before they met a limit of their own; keep fewer modules warm, or import fewer blueprints at a time"
+)
+TEMPLATES_OUT_OF_PROCESSES = (
+    "the processes that all templates of the workspace, or of all workspaces, may have together are used up, by what "
+    "modules start while they are imported; there are some again when these imports have ended"
+)
 # Below 128 KiB: what is larger, malloc maps and unmaps each time.
 _REQUEST_BYTES = 96 << 10
 _ANSWER_BYTES = 8 << 10
-_FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and container tools hand out
-_UIDS_PER_SPAWNER = 500  # process numbers stay below 2**22, so users below 2**32 - 1, which means "no user"
+_MOST_USERS = 500
+"""users of the host that templates of one spawner have, see `single_users.IDS`"""
 _CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
 _PR_SET_SECUREBITS, _NO_SETUID_FIXUP = 28, 4
 _MOST_UNANSWERED = 128
@@ -71,6 +79,9 @@ _NO_CORE = 1
 """Limit of core dumps (RLIMIT_CORE) of everything that is started here. The kernel writes none of so few bytes, and
 starts none of the host's programs for them either (`kernel.core_pattern` that begins with |), which it does with 0: as
 root of the host, and outside of every cgroup."""
+_KILLED_FIRST = 1000
+"""What an import has for its `oom_score_adj`, and all that it starts. Where the memory of several templates is used up,
+the kernel ends the process with most of it, and that could be a template whose sandboxes are in use."""
 _BETWEEN_STEPS_SECONDS = 0.005
 """for which a step of a look waits at most for a moment without another event"""
 
@@ -131,6 +142,11 @@ class Spawner:
         self.backend, self.pool = cgroups.open_best(self.backend, cgroups.owner_id(os.getpid()))
         self.template_pool = self.backend.open_template_pool(cgroups.owner_id(os.getpid()))
         self.templates: dict[int, _Template] = {}
+        self.own_badness = _own_badness()
+        """its own `oom_score_adj`, which a template has again when its modules are imported"""
+        self.first_user: int | None = None
+        """the lowest user that is this spawner's alone; None = none is claimed yet"""
+        self.users_lock = -1
         self.users_given = 0
         self.sandboxes: dict[int, _Sandbox] = {}
         self.epoll = select.epoll()
@@ -230,7 +246,7 @@ class Spawner:
         elif kind == "time":
             self._begin_look(*arguments)
         elif kind == "oom":
-            self._say("answer", arguments[0], self._look_at(arguments[1], _oom_kills, 0))
+            self._say("answer", arguments[0], self._look_at(arguments[1], _memory_kills, (0, 0)))
 
     # -- templates -----------------------------------------------------------------------------------------------
 
@@ -253,7 +269,8 @@ class Spawner:
         trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
         layers: list[str] = plan["layers"]  # type: ignore[assignment]
         users: template_users.TemplateUsers | None = None
-        group, entries, light = self._template_group(imports=bool(plan["imports"]))
+        imports, workspace = bool(plan["imports"]), str(plan["workspace"])
+        group, entries, light = self._template_group(workspace, imports=imports)
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
         map_ready, map_done = os.pipe2(os.O_CLOEXEC)
         opened: list[host_trees.Tree] | None = None
@@ -274,6 +291,8 @@ class Spawner:
             try:
                 if not entries:
                     _attach(group, pid)
+                if imports:  # before it has a child: all that an import starts has it from here
+                    _say_who_is_killed_first(pid, _KILLED_FIRST)
                 if users is None:
                     namespaces.map_identity(str(pid), 0, *outside)
                 else:
@@ -284,8 +303,7 @@ class Spawner:
                 os.waitpid(pid, 0)
                 os.close(pidfd)
                 raise
-            imports = bool(plan["imports"])
-            return _Template(number, user, pid, pidfd, ours, group, users, str(plan["workspace"]), imports)
+            return _Template(number, user, pid, pidfd, ours, group, users, workspace, imports)
         except OSError:
             self.template_pool.release(group)
             if users is not None:
@@ -293,16 +311,20 @@ class Spawner:
             ours.close()
             raise
         finally:
-            for descriptor in (map_ready, map_done, theirs.detach(), *entries, *([light.descriptor] if light else ())):
+            for descriptor in (map_ready, map_done, theirs.detach(), *entries, *(light.descriptors if light else ())):
                 os.close(descriptor)
             host_trees.close(opened or ())
 
-    def _template_group(self, *, imports: bool) -> tuple[cgroups.Group, list[int], cgroups.LightWeight | None]:
+    def _template_group(
+        self, workspace: str, *, imports: bool
+    ) -> tuple[cgroups.Group, list[int], cgroups.LightWeight | None]:
         """(the group, the files by which a process goes into it, what makes it light while modules are imported). The
         descriptors are the caller's. Raises OSError that names nothing of the host."""
         group, entries = None, list[int]()
         try:
-            group = self.template_pool.acquire(memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES)
+            group = self.template_pool.acquire(
+                memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES, share=workspace
+            )
             group.weigh(lightly=False)  # an import that has ended early left it light
             entries = group.open_entries()
             return group, entries, group.open_light_weight() if imports else None
@@ -329,17 +351,20 @@ class Spawner:
         return pid, pidfd
 
     def _free_user(self) -> int:
-        """A user of the host that no living template has: what the kernel counts for each user (inotify instances,
-        queued signals, descriptors in flight) is no template's but its own. The numbers go round, so that one comes
-        again as late as possible."""
-        first = _FIRST_UID + os.getpid() * _UIDS_PER_SPAWNER
+        """A user of the host that no living template has, of this spawner or another one: what the kernel counts for
+        each user (inotify instances, queued signals, descriptors in flight) is no template's but its own. The numbers
+        go round, so that one comes again as late as possible."""
+        if self.first_user is None:
+            from harena.runtime.spawner import single_users  # not for an ordinary user's
+
+            self.first_user, self.users_lock = single_users.claimed()
         taken = {made.user for made in self.templates.values()}
-        for _ in range(_UIDS_PER_SPAWNER):
+        for _ in range(_MOST_USERS):
             self.users_given += 1
-            user = first + self.users_given % _UIDS_PER_SPAWNER
+            user = self.first_user + self.users_given % _MOST_USERS
             if user not in taken:
                 return user
-        raise OSError(errno.EUSERS, f"{_UIDS_PER_SPAWNER} templates live, and each needs a user of its own")
+        raise OSError(errno.EUSERS, f"{_MOST_USERS} templates live, and each needs a user of its own")
 
     def _several_users(self) -> template_users.TemplateUsers:
         """For a template of an image with layers: a range of ids, or the one that it would have otherwise."""
@@ -380,6 +405,8 @@ class Spawner:
             return "an answer is too long"
         number, code = template.ANSWER.unpack_from(message)
         text = message[template.ANSWER.size :].decode(errors="replace")
+        if code == errno.EAGAIN and made.group.lacked_processes():
+            text = TEMPLATES_OUT_OF_PROCESSES
         if number == 0:
             if made.ready or descriptors:
                 return "it says twice that it is ready"
@@ -388,8 +415,10 @@ class Spawner:
                 self._say("template", made.number, text or self._ended_early(made), {})
                 return "it could not start"
             if made.imports:
+                _say_who_is_killed_first(made.pid, self.own_badness)
                 try:
                     made.group.weigh(lightly=False)  # from now on it runs the forker's code only
+                    self._weigh_workspace(made)
                 except OSError as error:
                     self._say("template", made.number, f"cgroup: {error}", {})
                     return "it has no weight"
@@ -453,11 +482,24 @@ class Spawner:
         if made.users is not None:
             made.users.let_go()
         self._say("template_dead", made.number)
+        if made.imports:
+            with suppress(OSError):
+                self._weigh_workspace(made)
         self.template_pool.release(made.group)
 
+    def _weigh_workspace(self, made: _Template) -> None:
+        """Let its workspace's templates weigh as one process again, if it was the last whose modules were imported.
+        Raises OSError."""
+        others = (each for each in self.templates.values() if each is not made and each.workspace == made.workspace)
+        if not any(each.imports and not each.ready for each in others):
+            made.group.weigh_share()
+
     def _ended_early(self, made: _Template) -> str:
+        own, from_above = made.group.memory_kills()
+        if from_above:
+            return TEMPLATES_OUT_OF_MEMORY
         why = made.ended_by or "one of its modules ended the interpreter"
-        if made.group.oom_kills():
+        if own:
             why = f"its modules took more than {made.group.limits[0]} bytes of memory"
         return f"the template ended while it started ({why})"
 
@@ -585,7 +627,7 @@ class Spawner:
         """Find out how long programs have waited for a processor, and how much time of processors they have used."""
         sandbox = self.sandboxes.get(number)
         if sandbox is None:
-            self._say("answer", question, (0.0, 0.0))
+            self._say("answer", question, (0.0, 0.0, False))
             return
         counted = self._look_at(number, _counted_seconds, None)
         self.looks.add(sandbox.group.share, Look(question, number, sandbox.pid, counted))
@@ -594,7 +636,7 @@ class Spawner:
         """One step of one look."""
         workspace, look = self.looks.take()
         if self._look_at(look.number, lambda _: look.step(), True):
-            self._say("answer", look.question, (look.longest, look.used))
+            self._say("answer", look.question, (look.longest, look.used, look.is_idle))
         else:
             self.looks.put_back(workspace, look)
         self.next_step = time.monotonic() + _BETWEEN_STEPS_SECONDS
@@ -603,10 +645,11 @@ class Spawner:
         self._unwatch(sandbox.pidfd)
         os.close(sandbox.pidfd)
         sandbox.pidfd = -1
-        oom_kills = self._look_at(sandbox.number, _oom_kills, 0)
+        own, from_above = self._look_at(sandbox.number, _memory_kills, (0, 0))
         del self.sandboxes[sandbox.number]
-        self._say("dead", sandbox.number, oom_kills + sandbox.over_memory)
-        self.pool.release(sandbox.group, oom_kills)
+        lacked = sandbox.group.lacked_processes()
+        self._say("dead", sandbox.number, own + sandbox.over_memory, from_above, lacked)
+        self.pool.release(sandbox.group, own + from_above)
 
 
 def _opened_layers(places: list[str], user: int, count: int, *, mapped: bool) -> list[host_trees.Tree]:
@@ -619,6 +662,23 @@ def _opened_layers(places: list[str], user: int, count: int, *, mapped: bool) ->
         return host_trees.opened_layers(places, owners)
     finally:
         os.close(owners)
+
+
+def _own_badness() -> int:
+    try:
+        return int(proc_files.read("/proc/self/oom_score_adj"))
+    except (OSError, ValueError):
+        return 0
+
+
+def _say_who_is_killed_first(pid: int, badness: int) -> None:
+    """Set the `oom_score_adj` of a process, and of all that share its memory."""
+    with suppress(OSError):  # where that is forbidden, the kernel ends the largest process
+        file = os.open(f"/proc/{pid}/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(file, str(badness).encode())
+        finally:
+            os.close(file)
 
 
 def _end_template(made: _Template) -> None:
@@ -696,8 +756,9 @@ def _report(what: str, error: Exception) -> None:
         os.write(2, f"harena spawner: {what} ({type(error).__name__}: {str(error)[:200]!r})\n".encode())
 
 
-def _oom_kills(sandbox: _Sandbox) -> int:
-    return sandbox.group.oom_kills()
+def _memory_kills(sandbox: _Sandbox) -> tuple[int, int]:
+    """Processes that its own memory limit has killed, and those that one above it has."""
+    return sandbox.group.memory_kills()
 
 
 def _held_bytes(sandbox: _Sandbox) -> int:
@@ -743,7 +804,7 @@ def main() -> None:
     except OSError as error:
         control.send(marshal.dumps(("failed", str(error)), 2))
         return
-    spawner._say("ready", spawner.privileged, not spawner.watches_memory)
+    spawner._say("ready", spawner.privileged, not spawner.watches_memory, spawner.pool.memory_directory)
     spawner.run()
 
 

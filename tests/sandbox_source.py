@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from harena.core.models import Blueprint, SandboxSpec
+from harena.core.models import SandboxSpec
 from harena.core.ports import Runtime, SandboxPort
+from harena.core.records.blueprints import Blueprint
 from harena.testing.fake_runtime import FakeRuntime
 
 
