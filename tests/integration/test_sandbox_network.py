@@ -19,9 +19,10 @@ import pytest
 import pytest_asyncio
 
 from harena.core.errors import HostUnsupportedError, SandboxValidationError
-from harena.core.models import Blueprint, ExecRequest, SandboxSpec
+from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.network_policy import read_policy
 from harena.core.ports import SandboxPort
+from harena.core.records.blueprints import Blueprint
 from harena.egress.link import EgressLink
 from harena.runtime.host.linux import LinuxRuntime
 

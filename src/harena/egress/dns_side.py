@@ -122,6 +122,6 @@ async def serve_stream(gate: Gate, client: socket.socket, _: int) -> None:
         received = received[2 + size :]
         if said is None:
             return
-        await relay.sent(gate, client, len(said).to_bytes(2, "big") + said)
+        await relay.send_all(gate, client, len(said).to_bytes(2, "big") + said)
         if received:
             await gate.turn()  # one receipt may have brought hundreds of questions

@@ -147,7 +147,7 @@ class Gate:
         verdict = self.policy.decide(host, port)
         if not verdict.allowed:
             raise self.refused(way, str(host), port, FORBIDDEN, verdict.reason)
-        addresses = [host] if not isinstance(host, str) else await self._resolved(way, host, port)
+        addresses = [host] if not isinstance(host, str) else await self._resolve(way, host, port)
         if not self.policy.decide(host, port).allowed:  # it may have changed while the name was looked up
             raise self._not_any_more(way, host, port)
         verdicts = [(each, self._address_verdict(each, port)) for each in addresses]
@@ -183,7 +183,7 @@ class Gate:
         is_own = self.served.own.has(address)
         return self.policy.decide_address(address, port, is_own=is_own, permitted=self.served.permitted)
 
-    async def _resolved(self, way: str, host: str, port: int) -> Sequence[Address]:
+    async def _resolve(self, way: str, host: str, port: int) -> Sequence[Address]:
         try:
             return await self.served.resolver.resolve(self.workspace, host)
         except UnknownNameError as error:

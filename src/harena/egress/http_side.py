@@ -177,7 +177,7 @@ class _HttpSide:
         upstream, line = await self.gate.reach(self.way, host, port)
         try:
             await self._next_event()  # the end of the request, so that what follows is known to be the tunnel's
-            await relay.sent(self.gate, self.client, b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await relay.send_all(self.gate, self.client, b"HTTP/1.1 200 Connection established\r\n\r\n")
             first = self.inner.trailing_data[0]
             try:
                 if port == relay.TLS_PORT:
@@ -201,7 +201,7 @@ class _HttpSide:
         await self._send_out(upstream, line, content or b"")
         if self.inner.they_are_waiting_for_100_continue:
             proceed = self.inner.send(h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue"))
-            await relay.sent(self.gate, self.client, proceed or b"")
+            await relay.send_all(self.gate, self.client, proceed or b"")
         body = asyncio.ensure_future(self._pass_body(outer, upstream, line))
         try:
             await self._pass_answer(outer, upstream, line)
@@ -279,14 +279,14 @@ class _HttpSide:
 
     async def _send_out(self, upstream: socket.socket, line: Line, content: bytes) -> None:
         if content:
-            await relay.sent(self.gate, upstream, content)
+            await relay.send_all(self.gate, upstream, content)
             self.gate.ledger.count(line, len(content), 0)
             await self.gate.rate.pay(len(content))
 
     async def _send_in(self, event: Any) -> None:
         content = self.inner.send(event)
         if content:
-            await relay.sent(self.gate, self.client, content)
+            await relay.send_all(self.gate, self.client, content)
 
     async def _refuse(self, error: RefusedError) -> None:
         """Answer with the sentence, if there still is somebody who waits for an answer."""
@@ -299,7 +299,7 @@ class _HttpSide:
         answer = self.inner.send(h11.Response(status_code=error.status, headers=headers, reason=reason)) or b""
         answer += self.inner.send(h11.Data(data=text)) or b""
         with contextlib.suppress(OSError, TimeoutError):
-            await relay.sent(self.gate, self.client, answer)
+            await relay.send_all(self.gate, self.client, answer)
         await relay.linger(self.gate, self.client)
 
 

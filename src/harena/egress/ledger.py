@@ -51,7 +51,7 @@ class Ledger:
     def began(self, way: str, host: str, port: int) -> Line:
         """A connection that is allowed."""
         self._connections += 1
-        return self._added(way, host, port, True, "")
+        return self._add(way, host, port, True, "")
 
     def refused(self, way: str, host: str, port: int, reason: str) -> None:
         """Something was refused; equal refusals are one line, which becomes the newest one."""
@@ -60,7 +60,7 @@ class Ledger:
         known = self._refusals.pop(key, None)
         if known is not None:
             self._lines.pop(known.number, None)
-        line = self._added(*key[:3], False, key[3])
+        line = self._add(*key[:3], False, key[3])
         line.times = 1 if known is None else known.times + 1
         self._refusals[key] = line
 
@@ -91,7 +91,7 @@ class Ledger:
             refused=self._refused,
         )  # fmt: skip
 
-    def _added(self, way: str, host: str, port: int, allowed: bool, reason: str) -> Line:
+    def _add(self, way: str, host: str, port: int, allowed: bool, reason: str) -> Line:
         self._last += 1
         line = Line(self._last, time_of_day(), way, host[:MOST_NAME], port, allowed, reason[:_MOST_REASON])
         self._lines[line.number] = line

@@ -69,7 +69,7 @@ class EgressLink(ProcessLink[_Admitted]):
         """Another policy; connections that it does not allow end. Raises SandboxValidationError for an entry that
         leads nowhere here, and then leaves the policy as it was; NotFoundError, PlatformError."""
         policy.check_served(self._permitted)
-        self._admitted[sandbox_id] = replace(self._known(sandbox_id), policy=policy)
+        self._admitted[sandbox_id] = replace(self._find_admitted(sandbox_id), policy=policy)
         await self._ask({"do": "change", "id": sandbox_id, "policy": policy.to_json()})
 
     async def log(self, sandbox_id: str, *, after: int = 0, limit: int = 100) -> NetworkLog:

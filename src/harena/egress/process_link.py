@@ -89,7 +89,7 @@ class ProcessLink(ABC, Generic[AdmittedT]):
         try:
             # all are sent before anything is waited for: what forgets the sandbox meanwhile closes its descriptors, and
             # their numbers are those of another sandbox's then
-            asked = [self._asked(*admission) for admission in self._admissions(sandbox_id, known)]
+            asked = [self._send_question(*admission) for admission in self._admissions(sandbox_id, known)]
             await asyncio.gather(*map(self._answered, asked))
             if sandbox_id not in self._admitted:
                 raise PlatformError("the sandbox ended while its listeners were being served", step=self.SERVES)
@@ -249,15 +249,15 @@ class ProcessLink(ABC, Generic[AdmittedT]):
 
     # -- messages ------------------------------------------------------------------------------------------------
 
-    def _known(self, sandbox_id: str) -> AdmittedT:
+    def _find_admitted(self, sandbox_id: str) -> AdmittedT:
         if sandbox_id not in self._admitted:
             raise NotFoundError(f"sandbox {sandbox_id} has no {self.SERVES} that is served here")
         return self._admitted[sandbox_id]
 
     async def _ask(self, message: dict[str, Any]) -> Any:
-        return await self._answered(self._asked(message, ()))
+        return await self._answered(self._send_question(message, ()))
 
-    def _asked(self, message: dict[str, Any], descriptors: Sequence[int]) -> int:
+    def _send_question(self, message: dict[str, Any], descriptors: Sequence[int]) -> int:
         """The number of a question that is on its way."""
         self._start()
         self._numbers += 1
@@ -314,7 +314,7 @@ class ProcessLink(ABC, Generic[AdmittedT]):
 
     async def _log(self, kind: type[LogT], sandbox_id: str, after: int, limit: int) -> LogT:
         """What the process has done for a sandbox. Raises NotFoundError, PlatformError."""
-        self._known(sandbox_id)
+        self._find_admitted(sandbox_id)
         answer = await self._ask({"do": "log", "id": sandbox_id, "after": after, "limit": limit})
         try:
             return kind.from_dict(answer)

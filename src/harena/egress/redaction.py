@@ -143,7 +143,7 @@ class Redaction:
                 masked[begin:end] = MASK * (end - begin)
             content = bytes(masked)
             readings = [*_readings(content)]
-        keep = self._begun(len(content), readings)
+        keep = self._find_beginning(len(content), readings)
         self._held = content[keep:]
         return content[:keep]
 
@@ -152,7 +152,7 @@ class Redaction:
         held, self._held = self._held, b""
         return held
 
-    def _begun(self, keep: int, readings: Iterable[_Text]) -> int:
+    def _find_beginning(self, keep: int, readings: Iterable[_Text]) -> int:
         """Where a form may have begun whose end is missing; `keep` = the end."""
         escapes: list[_Reading] = []
         for text, undone in readings:

@@ -27,7 +27,7 @@ async def received(gate: Gate, connection: socket.socket, seconds: float) -> byt
     return content
 
 
-async def sent(gate: Gate, connection: socket.socket, content: bytes) -> None:
+async def send_all(gate: Gate, connection: socket.socket, content: bytes) -> None:
     """Send all of it. Raises OSError, TimeoutError."""
     async with asyncio.timeout(gate.served.times.idle):
         await asyncio.get_running_loop().sock_sendall(connection, content)

@@ -47,21 +47,21 @@ class Secrets:
                 "needs any more (harena secrets rm)",
                 reason=SECRETS,
             )
-        return _shown(kept)
+        return _record_of(kept)
 
     async def get(self, workspace: str, name: str) -> Secret:
         """Look a secret up without its value. Raises NotFoundError."""
         found = await (await self._store()).find(workspace, name)
         if found is None:
             raise _unknown(name)
-        return _shown(found)
+        return _record_of(found)
 
     async def list(self, workspace: str, *, limit: int = 100, cursor: str | None = None) -> SecretsPage:
         """Read one page of the workspace's secrets, by name and without their values."""
         found = await (await self._store()).page(workspace, after=cursor or "", limit=limit)
         page = found[:limit]
         return SecretsPage(
-            secrets=[_shown(one) for one in page], next_cursor=page[-1].name if len(found) > limit else None
+            secrets=[_record_of(one) for one in page], next_cursor=page[-1].name if len(found) > limit else None
         )
 
     async def delete(self, workspace: str, name: str) -> None:
@@ -77,7 +77,7 @@ class Secrets:
         return found
 
 
-def _shown(kept: KeptSecret) -> Secret:
+def _record_of(kept: KeptSecret) -> Secret:
     return Secret(name=kept.name, hosts=[*kept.hosts], created_at=kept.created_at, updated_at=kept.updated_at)
 
 

@@ -13,9 +13,9 @@ import pytest
 import pytest_asyncio
 from egress_world import Inside, connected, inside, request, said, speaking, upstream
 
+from footprint import resident_bytes
 from harena.egress.link import EgressLink
 from harena.egress.shares import MOST_OF_ONE
-from harena.testing.footprint import resident_bytes
 
 NAMES = {"a.test": [["127.0.0.1"]]}
 MOST_GROWN = 96 << 20

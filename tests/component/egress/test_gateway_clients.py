@@ -110,7 +110,7 @@ async def test_git_may_read_only(tmp_path: Path, repositories: Path) -> None:
         await program("git", *more, "-C", "c", "commit", "--allow-empty", "-m", "two", env=env, cwd=home)
         status, said = await program("git", *more, "-C", "c", "push", "origin", "HEAD:main", env=env, cwd=home)
         assert status != 0
-        assert "403" in said
+        assert "403" in said, said
 
 
 def wheel() -> bytes:
@@ -172,8 +172,9 @@ async def test_curl(tmp_path: Path) -> None:
         assert chunked == (0, "PUT 0")
 
 
-async def test_npm_installs(tmp_path: Path) -> None:
-    """A scoped package of a private registry."""
+async def test_npm_installs_and_does_not_publish(tmp_path: Path) -> None:
+    """A scoped package of a private registry, through a gateway that lets programs read alone. The same registry would
+    take what is published: an address that is read from is one that is written to."""
     npm = needs("npm")
     held = io.BytesIO()
     with tarfile.open(fileobj=held, mode="w:gz") as archive:
@@ -189,6 +190,8 @@ async def test_npm_installs(tmp_path: Path) -> None:
     world_url = ""
 
     async def registry(request: web.Request) -> web.Response:
+        if request.method == "PUT":
+            return web.json_response({"ok": True}, status=201)
         if request.path == tarball:
             return web.Response(body=content)
         integrity = "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()
@@ -198,7 +201,15 @@ async def test_npm_installs(tmp_path: Path) -> None:
             {"name": "@team/gated", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": version}}
         )
 
-    async with gateway_world(tmp_path, guarded(registry, f"Bearer {CREDENTIAL}"), path="/npm") as world:
+    upstream = guarded(registry, f"Bearer {CREDENTIAL}")
+    reads = [{"path": "/**", "methods": ["GET"]}]
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "package.json").write_text('{"name": "@team/stolen", "version": "2.0.0", "files": ["data"]}')
+    (mine / "data").write_text("what a program wants out")
+    publish = ("publish", "--no-update-notifier")
+
+    async with gateway_world(tmp_path, upstream, path="/npm", rules=reads) as world:
         world_url = world.url
         home = tmp_path / "home"
         home.mkdir()
@@ -210,6 +221,16 @@ async def test_npm_installs(tmp_path: Path) -> None:
         assert status == 0, said
         assert (home / "node_modules/@team/gated/index.js").read_text() == "module.exports=42"
         assert any("%2F" in seen.raw_path for seen in world.seen)
+        (mine / ".npmrc").write_text((home / ".npmrc").read_text())
+        status, said = await program(npm, *publish, env={}, cwd=mine)
+        assert status != 0
+        assert "403" in said, said
+        assert all(seen.method == "GET" for seen in world.seen)
+
+    async with gateway_world(tmp_path, upstream, path="/npm") as world:
+        (mine / ".npmrc").write_text(f"@team:registry={world.url}/\n//127.0.0.1:{world.port}/:_authToken={TOKEN}\n")
+        status, said = await program(npm, *publish, env={}, cwd=mine)
+        assert (status, [seen.method for seen in world.seen if seen.method == "PUT"]) == (0, ["PUT"]), said
 
 
 REQUESTS = """
