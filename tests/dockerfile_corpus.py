@@ -21,6 +21,8 @@ class Sample:
     """a shell command that succeeds in the image"""
     steps: int = 0
     """how many of its steps make a layer, all needed stages together"""
+    triggers: int = 0
+    """how many of these ONBUILD of its own stages adds, which is known when these are built"""
     needs_network: bool = False
     needs_users: bool = False
     """a sandbox must have several users"""
@@ -366,5 +368,168 @@ COPY --parents lib1/a.so1 docs/./deep/x.md /parents/
         "cd /in && test -f a.so1 -a -f b.so2 -a ! -e c.txt -a -f one.txt && cd /var/big && test ! -e file -a -f other"
         " && test -f /parents/lib1/a.so1 -a -f /parents/deep/x.md",
         4,
+    ),
+    "a Python service with its packages from a folder of wheels": Sample(
+        """\
+FROM python:3.11-slim AS wheels
+WORKDIR /wheels
+COPY vendor /vendor
+RUN cd /vendor && python3 -m zipfile -c /wheels/greeting-1.2-py3-none-any.whl greeting greeting-1.2.dist-info
+FROM python:3.11-slim
+WORKDIR /app
+COPY requirements.txt requirements.txt
+RUN --mount=type=bind,from=wheels,source=/wheels,target=/wheels \\
+    python3 -m pip install --no-index --find-links /wheels --no-cache-dir --root-user-action=ignore -r requirements.txt
+COPY . .
+ENV FLASK_APP=app.py
+EXPOSE 5000
+CMD ["python3", "app.py"]
+""",
+        {
+            "requirements.txt": "greeting==1.2\n",
+            "app.py": "import greeting\nprint(greeting.hello())\n",
+            "vendor/greeting/__init__.py": "def hello():\n    return 'hello'\n",
+            "vendor/greeting-1.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: greeting\nVersion: 1.2\n",
+            "vendor/greeting-1.2.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            "vendor/greeting-1.2.dist-info/RECORD": (
+                "greeting/__init__.py,,\ngreeting-1.2.dist-info/METADATA,,\n"
+                "greeting-1.2.dist-info/WHEEL,,\ngreeting-1.2.dist-info/RECORD,,\n"
+            ),
+        },
+        'test "$(python3 app.py)" = hello && ! test -e /wheels && python3 -m pip show -q greeting',
+        7,
+    ),
+    "a virtual environment that is copied": Sample(
+        """\
+FROM python:3.11-slim AS builder
+RUN python3 -m venv --without-pip /opt/venv
+ENV PATH="/opt/venv/bin:$PATH"
+RUN mkdir -p "$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+COPY tool.py /opt/venv/lib/python3.11/site-packages/tool.py
+FROM python:3.11-slim AS runtime
+COPY --from=builder /opt/venv /opt/venv
+ENV PATH="/opt/venv/bin:$PATH" VIRTUAL_ENV=/opt/venv
+RUN echo "app:x:1000:1000::/nowhere:/bin/sh" >> /etc/passwd
+USER app
+CMD ["python3", "-m", "tool"]
+""",
+        {"tool.py": "import sys\nprint(sys.prefix)\n"},
+        'test "$(python3 -m tool)" = /opt/venv',
+        5,
+    ),
+    "packages of a repository that is a folder": Sample(
+        """\
+FROM debian:bookworm AS packages
+WORKDIR /repo
+COPY tool /build/tool
+RUN chmod 755 /build/tool/DEBIAN/postinst /build/tool/usr/bin/tool \\
+ && dpkg-deb --root-owner-group --build /build/tool tool_1.0_all.deb \\
+ && cat /build/tool/DEBIAN/control > Packages \\
+ && echo "Filename: ./tool_1.0_all.deb" >> Packages \\
+ && echo "Size: $(stat -c %s tool_1.0_all.deb)" >> Packages \\
+ && echo "SHA256: $(sha256sum tool_1.0_all.deb | cut -d' ' -f1)" >> Packages
+FROM debian:bookworm
+ENV DEBIAN_FRONTEND=noninteractive
+COPY --from=packages /repo /repo
+RUN rm -f /etc/apt/sources.list.d/* && echo 'deb [trusted=yes] file:/repo ./' > /etc/apt/sources.list \\
+ && apt-get update && apt-get install -y --no-install-recommends tool=1.* \\
+ && rm -rf /var/lib/apt/lists/*
+CMD ["tool"]
+""",
+        {
+            "tool/DEBIAN/control": (
+                "Package: tool\nVersion: 1.0\nArchitecture: all\nMaintainer: A <a@example.org>\nDescription: a tool\n"
+            ),
+            "tool/DEBIAN/postinst": "#!/bin/sh\nset -e\necho configured > /etc/tool\n",
+            "tool/usr/bin/tool": "#!/bin/sh\necho works\n",
+        },
+        'test "$(tool)" = works && grep -qx configured /etc/tool'
+        ' && dpkg -s tool | grep -qx "Status: install ok installed"',
+        5,
+        needs_users=True,
+    ),
+    "a Node service with packages of a lock": Sample(
+        """\
+ARG NODE_VERSION=20
+FROM node:${NODE_VERSION}-slim AS deps
+WORKDIR /usr/src/app
+COPY vendor ./vendor
+COPY package.json package-lock.json ./
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --offline --no-audit --no-fund
+FROM deps AS final
+ENV NODE_ENV=production
+COPY server.js .
+EXPOSE 3000
+CMD ["node", "server.js"]
+""",
+        {
+            "package.json": (
+                '{"name": "service", "version": "1.0.0", "dependencies": {"greeting": "file:vendor/greeting"}}\n'
+            ),
+            "package-lock.json": (
+                '{"name": "service", "version": "1.0.0", "lockfileVersion": 3, "requires": true, "packages": {'
+                '"": {"name": "service", "version": "1.0.0", "dependencies": {"greeting": "file:vendor/greeting"}},'
+                '"node_modules/greeting": {"resolved": "vendor/greeting", "link": true},'
+                '"vendor/greeting": {"version": "1.2.0"}}}\n'
+            ),
+            "vendor/greeting/package.json": '{"name": "greeting", "version": "1.2.0", "main": "index.js"}\n',
+            "vendor/greeting/index.js": "module.exports = () => 'hello';\n",
+            "server.js": "console.log(require('greeting')());\n",
+        },
+        'test "$(node server.js)" = hello',
+        5,
+    ),
+    "an entry point that takes arguments": Sample(
+        """\
+FROM debian:12
+ARG UID=1000
+ENV DATA=/var/lib/service
+RUN set -eux; echo "service:x:$UID:$UID::$DATA:/bin/sh" >> /etc/passwd; echo "service:x:$UID:" >> /etc/group; \\
+    mkdir -p "$DATA"; chmod 700 "$DATA"
+COPY --chmod=755 docker-entrypoint.sh /usr/local/bin/
+RUN ln -s usr/local/bin/docker-entrypoint.sh /
+VOLUME /var/lib/service
+ENTRYPOINT ["docker-entrypoint.sh"]
+CMD ["serve"]
+""",
+        {"docker-entrypoint.sh": '#!/bin/sh -e\n[ "$1" != serve ] || set -- sh -c "echo serves $DATA"\nexec "$@"\n'},
+        'cd / && test "$(/docker-entrypoint.sh serve)" = "serves /var/lib/service"'
+        ' && test "$(/docker-entrypoint.sh pwd)" = /',
+        3,
+    ),
+    "a repository of git with its history": Sample(
+        """\
+FROM debian:git
+SHELL ["/bin/bash", "-o", "pipefail", "-c"]
+WORKDIR /testbed
+COPY . .
+RUN git config --global user.email a@example.org && git config --global user.name A \\
+ && git init -q -b main && git add -A && git commit -qm "the task" && git tag v1
+RUN echo change >> README && git commit -qam change && git reset -q --hard v1
+RUN (false | cat) || echo "the pipe has failed" > /pipe
+""",
+        {"README": "read\n", "src/a.c": "int a;\n", ".dockerignore": ".dockerignore\n"},
+        'cd /testbed && grep -qx read README && test -z "$(git status --porcelain)"'
+        ' && test $(git rev-list --count v1) = 1 && grep -q "has failed" /pipe',
+        5,
+    ),
+    "triggers, and a stage that an argument names": Sample(
+        """\
+ARG VARIANT=small
+FROM debian:12 AS base
+WORKDIR /base
+ONBUILD COPY for-all.txt /base/
+ONBUILD RUN cat /base/for-all.txt > /base/triggered
+FROM base AS build-small
+RUN echo small > /variant
+FROM base AS build-large
+RUN exit 1
+FROM build-${VARIANT} AS final
+RUN cat /variant /base/triggered > /both
+""",
+        {"for-all.txt": "for all\n"},
+        'test "$(cat /both)" = "$(printf \'small\\nfor all\')"',
+        5,
+        triggers=2,
     ),
 }

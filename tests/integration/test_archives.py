@@ -58,7 +58,7 @@ OPERATIONS: list[Callable[[SandboxPort], Coroutine[Any, Any, None]]] = [
 
 async def only_process(sandbox: SandboxPort) -> int:
     async with asyncio.timeout(PATIENCE):
-        while not (found := await sandbox.processes()):
+        while len(found := await sandbox.processes()) != 1:  # what was before may still be ending
             pass
     (process,) = found
     return process.pid

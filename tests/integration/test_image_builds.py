@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from dockerfile_corpus import SAMPLES
-from image_trees import PROGRAMS, archive_of, put_programs, put_python
+from image_trees import PROGRAMS, archive_of, put_libraries, put_modules, put_packages, put_programs, put_python
 
 SECRET = "very secret"
 BUILT = [
@@ -21,6 +22,10 @@ BUILT = [
     for name, sample in SAMPLES.items()
     if not sample.needs_network and (os.geteuid() == 0 or not sample.needs_users)
 ]
+ROOTS = {
+    "root": ("debian:12", "python:3.11-slim"), "apt": ("debian:bookworm",), "git": ("debian:git",),
+    "node": ("node:20-slim",),
+}  # fmt: skip
 BUILDS = """
 import json, sys, time
 from pathlib import Path
@@ -28,8 +33,9 @@ import harena
 from harena import HarenaError, Sandbox
 
 place, secret = Path(sys.argv[1]), sys.argv[2]
-for name in ("debian:12", "python:3.11-slim"):
-    harena.images.import_archive(name, place / "root.tar")
+for root, names in ROOTS.items():
+    for name in names:
+        harena.images.import_archive(name, place / f"{root}.tar")
 said = {}
 for folder in sorted(place.glob("sample-*")):
     texts = []
@@ -47,7 +53,7 @@ for folder in sorted(place.glob("sample-*")):
     except HarenaError as error:
         said[folder.name] = {"error": str(error), "log": "".join(texts)}
 print(json.dumps(said))
-"""
+""".replace("ROOTS", repr(ROOTS))
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +61,38 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("home")
 
 
+def put_root(root: Path, name: str) -> None:
+    """What samples begin with, of this machine's programs."""
+    packages = {"apt": ("apt", "dpkg", "libc-bin", "tar"), "git": ("git",)}
+    if name in packages:
+        put_packages(root, packages[name])
+    put_programs(root, (*PROGRAMS, "bash", "tr", "wc", "touch", "readlink", "cut", "sha256sum", "diff"))
+    (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
+    if name == "root":
+        put_python(root)
+        put_modules(root, ["pip"])
+    elif name == "apt":
+        for program in ("apt-get", "dpkg", "dpkg-deb", "tar", *(root / "usr/lib/apt/methods").iterdir()):
+            put_libraries(root, Path("/usr/bin", program) if isinstance(program, str) else program)
+        (root / "var/lib/dpkg/status").write_text("")
+    elif name == "git":
+        put_libraries(root, Path("/usr/bin/git"))
+    elif name == "node":
+        put_programs(root, ("node",))
+        npm = Path(shutil.which("npm") or "").resolve().parents[1]
+        for folder in (npm, Path("/usr/share/nodejs")):
+            if folder.is_dir():
+                shutil.copytree(folder, root / str(folder)[1:], symlinks=True, dirs_exist_ok=True)
+        (root / "usr/bin/npm").symlink_to(npm / "bin/npm-cli.js")
+
+
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory, home: Path) -> dict[str, Any]:
     """What became of each sample, by its name."""
     place = tmp_path_factory.mktemp("builds")
-    root = place / "root"
-    put_programs(root, (*PROGRAMS, "bash", "tr", "wc", "touch", "readlink"))
-    put_python(root)
-    (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
-    archive_of(root, place / "root.tar")
+    for name in ROOTS:
+        put_root(place / name, name)
+        archive_of(place / name, place / f"{name}.tar")
     for number, name in enumerate(BUILT):
         folder = place / f"sample-{number:02}"
         for path, content in SAMPLES[name].context.items():

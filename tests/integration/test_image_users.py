@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from footprint import descendants, spawners
 from harena.core.errors import SandboxFileError, SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime.host.linux import LinuxRuntime
-from harena.testing.footprint import descendants, spawners
 from image_trees import FolderImages, image_root, put_programs
 
 pytestmark = [

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from harena.image_store.layer_shapes import has_its_shape
 from image_trees import archive_of, put_programs, put_python
 
 USES = """
@@ -74,7 +75,14 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     )
     assert ended.returncode == 0, ended.stderr
     found: dict[str, Any] = json.loads(ended.stdout)
+    layers = [*(place / "home").rglob("layers/*")]
+    found["layers as they were"] = [has_its_shape(layer / "shape", layer / "root") for layer in layers]
     return found
+
+
+def test_sandboxes_leave_layers_as_they_were_unpacked(said: dict[str, Any]) -> None:
+    """Else the next process would take them for damaged."""
+    assert said["layers as they were"] == [True]
 
 
 def test_a_sandbox_has_an_imported_image_for_its_root(said: dict[str, Any]) -> None:

@@ -16,8 +16,9 @@ import pytest_asyncio
 from harena.core.clock import SystemClock
 from harena.core.errors import ImagePullError, PlatformError, SandboxValidationError
 from harena.core.images import ImageChanges
-from harena.core.models import ExecOutcome, ExecRequest, Limits, SandboxSpec
+from harena.core.models import ExecOutcome, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.records.sandboxes import Limits
 from harena.image_store import sealing
 from harena.node.images import NodeImages
 from harena.runtime.host.linux import LinuxRuntime

@@ -255,12 +255,14 @@ class Builder:
         mounted = [(mount, await self._mounted(step, mount)) for mount in step.mounts if mount.kind == "bind"]
         contents = [await self._thread(selection.digest) for _, selection in mounted]
         network = policy_in_words(self.received.request.network) if step.has_network else NO_NETWORK
-        key = step_key(parent, step, config, [*contents, *network_words(network)])
+        newest = self.plan.options.newest_seconds
+        times = [] if newest is None else [f"times {newest}"]
+        key = step_key(parent, step, config, [*contents, *network_words(network), *times])
         if (found := await self._cached(key)) is not None:
             return found, key, True
         files = _files(image)
         targets = {
-            mount.target: "/" + "/".join(await self._thread(partial(_resolved, step, files, mount.target)))
+            mount.target: "/" + "/".join(await self._thread(partial(_resolve_path, step, files, mount.target)))
             for mount in step.mounts
             if mount.target
         }
@@ -270,7 +272,7 @@ class Builder:
             if ended.why or ended.layer is None:
                 raise fault(step.line, "RUN", ended.why, "What it said stands in the build's log.")
             without = [*targets.values(), *ended.empty, *_MOUNTED]
-            made = await self.room.commit(image, ended.layer, config, key, without=without)
+            made = await self.room.commit(image, ended.layer, config, key, without=without, newest_seconds=newest)
         await self._remove([file for _, file in command.trees if file is not None])
         for name, file in caches:
             with suppress(HarenaError):  # the step is made, and a cache may be lost at any time
@@ -387,7 +389,7 @@ def _as_copy(step: RunStep, mount: MountStep) -> CopyStep:
     )
 
 
-def _resolved(step: RunStep, files: ImageFiles, target: str) -> tuple[str, ...]:
+def _resolve_path(step: RunStep, files: ImageFiles, target: str) -> tuple[str, ...]:
     """Where a path leads in an image: what is mounted there is left out of the layer by that name."""
     try:
         return files.find(target).parts

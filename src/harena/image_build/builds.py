@@ -189,18 +189,18 @@ class Builds:
 
     async def get(self, workspace: str, build: str) -> ImageBuild:
         """Tell how far a build is. Raises NotFoundError."""
-        return self._found(workspace, build).record()
+        return self._find(workspace, build).record()
 
     async def wait(self, workspace: str, build: str) -> ImageBuild:
         """Wait until a build is over. Raises NotFoundError."""
-        found = self._found(workspace, build)
+        found = self._find(workspace, build)
         while not found.state.is_over:
             await self._change(found)
         return found.record()
 
     async def cancel(self, workspace: str, build: str) -> ImageBuild:
         """Cancel a build, and wait until it is over. Raises NotFoundError."""
-        found = self._found(workspace, build)
+        found = self._find(workspace, build)
         if not found.state.is_over and found.task is not None:
             found.task.cancel()
             while not found.state.is_over:
@@ -209,7 +209,7 @@ class Builds:
 
     async def events(self, workspace: str, build: str, *, after: int = 0) -> AsyncIterator[ImageBuildEvent]:
         """Follow a build from the first event after `after` to its end. Raises NotFoundError."""
-        found = self._found(workspace, build)
+        found = self._find(workspace, build)
         while True:
             for event in found.since(after):
                 after = event.cursor
@@ -300,7 +300,7 @@ class Builds:
         why: str | None = _OWN_FAULT
         try:
             async with held:
-                image = await self._made(build, received, plan, room)
+                image = await self._build(build, received, plan, room)
             state, why = BuildState.DONE, None
         except asyncio.CancelledError:
             state, why = BuildState.CANCELLED, None
@@ -318,7 +318,7 @@ class Builds:
             build.change()
             self._builds.forget_later(build.id)
 
-    async def _made(self, build: _Build, received: Received, plan: BuildPlan, room: BuildRoom) -> str:
+    async def _build(self, build: _Build, received: Received, plan: BuildPlan, room: BuildRoom) -> str:
         """The digest of the image. A build has no turn while it pulls, and its time stands still while it waits for
         one."""
 
@@ -356,7 +356,7 @@ class Builds:
                     await room.keep(made, build.references)
         return made.digest
 
-    def _found(self, workspace: str, build: str) -> _Build:
+    def _find(self, workspace: str, build: str) -> _Build:
         found = self._builds.get(build)
         if found is None or found.workspace != workspace:
             raise NotFoundError(f"no build {build!r:.100}: builds are forgotten an hour after their end")

@@ -82,7 +82,7 @@ def select(step: CopyStep, tree: SourceTree, where: str, work: WorkFiles) -> Sel
     archives: list[Path] = []
     into_folder = step.destination.endswith("/")
     for source in step.sources:
-        for path, node in _found(step, source, tree, where):
+        for path, node in _find_sources(step, source, tree, where):
             if step.unpacks and node.kind == FILE and (file := unpacked_tar(tree, node, work)) is not None:
                 archives.append(file)
                 archive = TarTree.read(file, f"line {step.line}: the archive {path}", keeps_owners=True)
@@ -116,7 +116,7 @@ def select(step: CopyStep, tree: SourceTree, where: str, work: WorkFiles) -> Sel
 def check_sources(step: CopyStep, tree: SourceTree) -> None:
     """Raises DockerfileError where the context has not what a step copies."""
     for source in step.sources:
-        for _ in _found(step, source, tree, "the context"):
+        for _ in _find_sources(step, source, tree, "the context"):
             pass
 
 
@@ -261,7 +261,7 @@ class _InlineTree:
         yield self._contents[node.name]
 
 
-def _found(step: CopyStep, source: str, tree: SourceTree, where: str) -> Iterator[tuple[str, Node]]:
+def _find_sources(step: CopyStep, source: str, tree: SourceTree, where: str) -> Iterator[tuple[str, Node]]:
     """What a source names: paths, and what they lead to."""
     path = "/".join(part for part in source.split("/") if part)
     pivot = "./" if step.keeps_parents and "/./" in source else ""

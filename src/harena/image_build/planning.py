@@ -47,6 +47,11 @@ PREDEFINED = frozenset(
     for name in (plain, plain.upper())
 )
 """arguments that RUN has without an ARG, if the build is given them; they do not count for the cache"""
+EPOCH = "SOURCE_DATE_EPOCH"
+"""the argument that says a time in seconds since 1970; what RUN writes gets no later one. RUN has it where an ARG names
+it"""
+_MOST_EPOCH = 1 << 33
+"""the year 2242: what a layer's header holds without an extension"""
 DEFAULT_SHELL = ("/bin/sh", "-c")
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 MOST_ENVIRONMENT = 128 * 1024
@@ -170,6 +175,12 @@ class BuildOptions:
     target: str = ""
     """name or number of a stage; "" = the last one"""
     platform: str = "linux/amd64"
+
+    @property
+    def newest_seconds(self) -> int | None:
+        """The latest time that files of RUN get, in seconds since 1970; None = each keeps its own."""
+        given = self.arguments.get(EPOCH)
+        return None if given is None else int(given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +362,14 @@ def _check_arguments(dockerfile: Dockerfile, options: BuildOptions) -> None:
         for one in stage.instructions:
             if isinstance(one, Arg):
                 known |= {name for name, _ in one.variables}
-    known |= {*_automatic("")} | {"SOURCE_DATE_EPOCH", "BUILDKIT_INLINE_CACHE"}
+    known |= {*_automatic("")} | {EPOCH, "BUILDKIT_INLINE_CACHE"}
+    epoch = options.arguments.get(EPOCH, "0")
+    if not (epoch.isascii() and epoch.isdecimal() and len(epoch) < 20 and int(epoch) < _MOST_EPOCH):
+        raise DockerfileError(
+            f"the argument {EPOCH} must be a whole number of seconds since 1970, below {_MOST_EPOCH}, and is "
+            f"{shown(epoch)}",
+            reason="DOCKERFILE",
+        )
     for name in options.arguments:
         if name not in known:
             raise DockerfileError(

@@ -60,7 +60,7 @@ def expanded_text(text: str, variables: Mapping[str, str], escape: str = "\\", t
     return taken.count_characters(_Expansion(text, variables, escape, taken, keeps_quotes=True).whole())
 
 
-class _Made:
+class _GrowingText:
     """A text that is put together from pieces. Each is counted before it is joined: one variable may stand in a word
     half a million times."""
 
@@ -108,7 +108,7 @@ class _Expansion:
         self._depth += 1
         if self._depth > _MOST_NESTED:
             raise WordError(f"expressions are nested more than {_MOST_NESTED} deep")
-        made = _Made(self._most)
+        made = _GrowingText(self._most)
         while char := self._peek():
             if char in stops:
                 break
@@ -144,7 +144,7 @@ class _Expansion:
 
     def _double(self) -> str:
         self._place += 1
-        made = _Made(self._most)
+        made = _GrowingText(self._most)
         while (char := self._next()) != '"':
             if not char:
                 raise WordError('a " is never closed')
@@ -238,7 +238,7 @@ def without_suffix(value: str, pattern: str, *, longest: bool) -> str:
 def replaced(value: str, pattern: str, by: str, *, every: bool) -> str:
     """A value in which the longest match of the pattern, or each, is another text. Raises WordError."""
     pattern = _tokens(value, pattern)
-    made = _Made(MOST_CHARACTERS)
+    made = _GrowingText(MOST_CHARACTERS)
     place = 0
     while place < len(value):
         length = max(_matches(value[place:], pattern), default=0)

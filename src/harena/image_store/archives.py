@@ -13,14 +13,14 @@ from typing import Any, BinaryIO
 
 from harena.core import settings
 from harena.core.errors import ImagePullError, PlatformError, ValidationError
-from harena.core.file_trees import TreeFile, packed
+from harena.core.file_trees import TreeFile, pack_files
 from harena.core.images import ArchiveFormat, parse_reference
 from harena.core.json_steps import parse
 from harena.core.threads import IMAGES
 from harena.image_store.assembling import Assembler
-from harena.image_store.kept import KeptImage, KeptLayer, Needs
+from harena.image_store.kept import KeptBlob, KeptImage, KeptLayer, Needs
 from harena.image_store.manifests import MOST_BYTES, broken, named_blobs, this_platform
-from harena.image_store.rebuilding import rebuild_archives
+from harena.image_store.rebuilding import DamagedFolderError, lacks_archive, rebuild
 from harena.image_store.store import ImageStore, Work
 from harena.image_store.unpacking import CorruptBlobError, LayerLimits, number, unpack
 
@@ -74,7 +74,7 @@ class Archives:
     async def written(self, image: KeptImage, reference: str, form: ArchiveFormat, work: Work) -> AsyncIterator[bytes]:
         """An archive of an image that is held. Raises ImagePullError, PlatformError."""
         named = parse_reference(reference)
-        await rebuild_archives(image, self.assembler, work)
+        await self._rebuild(image, work)
         layout = await IMAGES.run(work.folder, "layout")
         await IMAGES.run(_write_layout, layout, image.manifest, self.store, reference)
         if form == "docker":
@@ -85,7 +85,7 @@ class Archives:
             )
             pieces = _pieces(file)
         else:
-            pieces = packed(await IMAGES.run(self._files, layout, image))
+            pieces = pack_files(await IMAGES.run(self._files, layout, image))
         try:
             while piece := await IMAGES.run(next, pieces, b""):
                 yield piece
@@ -136,6 +136,24 @@ class Archives:
         await IMAGES.run(self.store.keep_layer, made, about)
         await IMAGES.run(_write_layout, layout, own, self.store, "")
         return await self.assembler.make(layout, work, is_imported=True)
+
+    async def _rebuild(self, image: KeptImage, work: Work) -> None:
+        """Make those archives of an image's layers that are not here; the image is held, and they stay until the work
+        ends at least. Raises ImagePullError, PlatformError."""
+        needs = Needs(images=[image.digest], blobs=[one.digest for one in image.layers], layers=[])
+        await self.assembler.need(work, needs)
+        missing = await IMAGES.run(self._missing, image)
+        if missing:
+            await self.assembler.collect(work, more=sum(one.size for one in missing))
+        for one in missing:
+            try:
+                await rebuild(one, self.store, work)
+            except DamagedFolderError as error:
+                raise broken(str(error)) from None
+
+    def _missing(self, image: KeptImage) -> list[KeptBlob]:
+        distinct = {one.digest: one for one in image.layers}
+        return [one for one in distinct.values() if lacks_archive(one, self.store)]
 
     def _files(self, layout: Path, image: KeptImage) -> list[TreeFile]:
         names = {

@@ -23,12 +23,13 @@ from harena.image_store.manifests import (
     Configuration,
     Manifest,
     broken,
-    chosen,
+    choose_manifest,
     hexadecimal,
     read_configuration,
     read_manifest,
     this_platform,
 )
+from harena.image_store.rebuilding import DamagedFolderError, lacks_archive, rebuild
 from harena.image_store.skopeo import LOOKED_AT_SECONDS, Skopeo
 from harena.image_store.store import ImageStore, Work, in_threads
 from harena.image_store.unpacking import CorruptBlobError, LayerLimits, number, unpack
@@ -80,7 +81,7 @@ class Assembler:
         found = await self.skopeo.manifest(reference)
         told = await IMAGES.run(read_manifest, found.raw)
         if not isinstance(told, Manifest):
-            wanted = chosen(told, this_platform())
+            wanted = choose_manifest(told, this_platform())
             found = await self.skopeo.manifest_at(found.place, wanted, str(reference))
             told = await IMAGES.run(read_manifest, found.raw)
             if not isinstance(told, Manifest):
@@ -99,6 +100,27 @@ class Assembler:
         by, if not by the manifest in the layout. Raises as `pull`, and CorruptBlobError."""
         progress = Progress(lambda: None)
         return await self._unpacked(layout, digest, progress, work, is_imported=is_imported)
+
+    async def mend(self, image: KeptImage) -> bool:
+        """Unpack again what was damaged of an image's layers since they were unpacked; a process looks at each layer
+        once. False = an archive of theirs is not here, or is damaged, too. Raises ImagePullError, PlatformError."""
+        if self.store.is_looked_at(image):
+            return True
+        damaged = await IMAGES.run(self._damaged, image)
+        if not damaged:
+            return True
+        blobs, layers = [one.digest for one in image.layers], [one.diff_id for one in image.layers]
+        limits = LayerLimits.of_node()
+        async with in_threads(self.store.work()) as work:
+            await self.need(work, Needs(images=[image.digest], blobs=blobs, layers=layers))
+            for blob in damaged:
+                try:
+                    if await IMAGES.run(lacks_archive, blob, self.store):
+                        await rebuild(blob, self.store, work)
+                    await self._layer(blob, work, limits)
+                except (CorruptBlobError, FileNotFoundError, DamagedFolderError):
+                    return False
+        return True
 
     async def collect(self, work: Work, *, more: int = 0, all_left: bool = False) -> Collected:
         """Make room for so many bytes more, if that can be."""
@@ -127,7 +149,7 @@ class Assembler:
         blobs = {hexadecimal(one.digest): one.size for one in (told.config, *told.layers)}
         await self.need(work, Needs(images=[digest], blobs=[*blobs], layers=[]))
         known = await IMAGES.run(self.store.image, digest)
-        if known is not None:
+        if known is not None and await self.mend(known):
             progress.tell(downloaded_bytes=told.bytes, layers_unpacked=len(told.layers))
             return known
         missing = await IMAGES.run(self._missing, blobs)
@@ -216,7 +238,7 @@ class Assembler:
     async def _layer(self, blob: KeptBlob, work: Work, limits: LayerLimits) -> KeptLayer:
         lock = self._unpacking.setdefault(blob.diff_id, asyncio.Lock())
         async with lock:
-            there = await IMAGES.run(self.store.layer, blob.diff_id)
+            there = await IMAGES.run(self.store.whole_layer, blob.diff_id)
             if there is not None:
                 return there
             async with self.unpacking():
@@ -235,6 +257,10 @@ class Assembler:
         if not lock.locked():
             self._unpacking.pop(blob.diff_id, None)
         return kept
+
+    def _damaged(self, image: KeptImage) -> list[KeptBlob]:
+        distinct = {one.diff_id: one for one in image.layers}
+        return [one for diff_id, one in distinct.items() if self.store.whole_layer(diff_id) is None]
 
     def _read_layout(self, layout: Path) -> tuple[str, Manifest, Configuration]:
         try:

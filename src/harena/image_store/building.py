@@ -53,21 +53,23 @@ class StoreRoom:
         """Find the image that the build begins with, pulled if the store does not have it. Raises ValidationError,
         PlatformError."""
         root = await self.root_of(reference)
-        found = await self._found(hexadecimal(root.digest))
+        found = await self._find_image(hexadecimal(root.digest))
         if found is None:  # it went in this moment: once more
             root = await self.root_of(reference)
-            found = await self._found(hexadecimal(root.digest))
+            found = await self._find_image(hexadecimal(root.digest))
         assert found is not None
         return found
 
     async def cached(self, key: str) -> BuiltImage | None:
-        """Find the image that an earlier build made by the same step; None = there is none, or it was collected."""
+        """Find the image that an earlier build made by the same step; None = there is none any more, or it
+        is damaged beyond repair."""
         digest = await IMAGES.run(self.store.step, key)
         if digest is None:
             return None
-        found = await self._found(digest)
-        if found is not None:
-            await IMAGES.run(self.store.touch, digest)
+        found = await self._find_image(digest)
+        if found is None or not await self.assembler.mend(self._needed[digest]):
+            return None
+        await IMAGES.run(self.store.touch, digest)
         return found
 
     async def commit(
@@ -78,15 +80,17 @@ class StoreRoom:
         key: str = "",
         *,
         without: Sequence[str] = (),
+        newest_seconds: int | None = None,
     ) -> BuiltImage:
         """Add an image of the parent's layers and one more, and remember it as what the step `key` makes; `without`
-        names files that the layer leaves out."""
+        names files that the layer leaves out, and `newest_seconds` is the latest time that they get, in seconds since
+        1970."""
         store, assembler = self.store, self.assembler
         layers = self._needed[hexadecimal(parent.digest)].layers if parent is not None else []
         async with in_threads(store.work()) as work:
             if layer is not None:
-                layers = [*layers, await self._kept_layer(layer, work, without)]
-            contents, layout = await IMAGES.run(_written, config, layers, work)
+                layers = [*layers, await self._kept_layer(layer, work, without, newest_seconds)]
+            contents, layout = await IMAGES.run(_write_layout, config, layers, work)
             *_, own = contents
             blobs = [*contents, *(one.digest for one in layers)]
             await assembler.need(work, Needs(images=[own], blobs=blobs, layers=[one.diff_id for one in layers]))
@@ -106,13 +110,15 @@ class StoreRoom:
         """Give the image names in the workspace, in place of what they named before."""
         await IMAGES.run(self.name, references, hexadecimal(image.digest), self.work)
 
-    async def _kept_layer(self, layer: Path | UpperLayer, work: Work, without: Sequence[str]) -> KeptBlob:
+    async def _kept_layer(
+        self, layer: Path | UpperLayer, work: Work, without: Sequence[str], newest_seconds: int | None
+    ) -> KeptBlob:
         """A layer that is needed from now on."""
         store, assembler = self.store, self.assembler
         limits = LayerLimits.of_node()
         if not isinstance(layer, Path):
             async with self.sealing():
-                sealed = await seal(layer, work, limits, without=without)
+                sealed = await seal(layer, work, limits, without=without, newest_seconds=newest_seconds)
             layer = sealed.path
         size = (await IMAGES.run(layer.stat)).st_size
         await assembler.collect(work, more=2 * size)  # as it is, and unpacked
@@ -123,7 +129,7 @@ class StoreRoom:
         await IMAGES.run(store.keep_layer, made, about)
         return kept
 
-    async def _found(self, digest: str) -> BuiltImage | None:
+    async def _find_image(self, digest: str) -> BuiltImage | None:
         """An image that is here, and needed from now on."""
         store = self.store
         kept = await IMAGES.run(store.image, digest)
@@ -149,7 +155,7 @@ class StoreRoom:
         )
 
 
-def _written(config: ImageConfig, layers: Sequence[KeptBlob], work: Work) -> tuple[Mapping[str, bytes], Path]:
+def _write_layout(config: ImageConfig, layers: Sequence[KeptBlob], work: Work) -> tuple[Mapping[str, bytes], Path]:
     """The configuration and the manifest of an image by their digests, and a layout that speaks of them."""
     told = written_image_config(config, [one.diff_id for one in layers], this_platform())
     manifest = _json(

@@ -40,7 +40,7 @@ from harena.image_store.assembling import Assembler, Progress
 from harena.image_store.building import StoreRoom
 from harena.image_store.collecting import Collected
 from harena.image_store.kept import KeptImage, KeptName, KeptSnapshot, Source
-from harena.image_store.manifests import hexadecimal
+from harena.image_store.manifests import broken, hexadecimal
 from harena.image_store.pulls import Names, Pulls, Ticket
 from harena.image_store.registries import Registries
 from harena.image_store.sealing import SNAPSHOT, Sealing
@@ -94,19 +94,23 @@ class Images:
         if snapshot is not None:
             return await self._root_of_snapshot(workspace, snapshot)
         if re.fullmatch(DIGEST_PATTERN, reference):
-            return self._root(await IMAGES.run(self._with_digest, hexadecimal(reference)))
+            found = await IMAGES.run(self._with_digest, hexadecimal(reference))
+            await self._mend(found)
+            return self._root(found)
         asked = parse_reference(reference)
-        name, image = await IMAGES.run(self._named, workspace, image_id(asked))
+        name, image = await IMAGES.run(self._find_name, workspace, image_id(asked))
+        if image is not None and not await self._mend(image, is_pulled=name is not None and name.source == "registry"):
+            image = None
         if name is not None and image is None and name.source == "registry":
             # it was removed to make room: the tag still means what it meant when it was pulled
             pinned = ImageReference(
                 registry=asked.registry, repository=asked.repository, tag=asked.tag, digest=f"sha256:{name.digest}"
             )
-            await self._pulls.result(self._begun(workspace, pinned, asked))
+            await self._pulls.result(self._begin_pull(workspace, pinned, asked))
             image = await IMAGES.run(self._store.image, name.digest)
         elif name is None or image is None:
-            await self._pulls.result(self._begun(workspace, asked, asked))
-            name, image = await IMAGES.run(self._named, workspace, image_id(asked))
+            await self._pulls.result(self._begin_pull(workspace, asked, asked))
+            name, image = await IMAGES.run(self._find_name, workspace, image_id(asked))
         if image is None:
             raise NotFoundError(f"{asked} was removed while it was asked for", reason="IMAGE_NOT_FOUND")
         root = self._root(image)
@@ -117,6 +121,7 @@ class Images:
         found, stamp, image = await IMAGES.run(self._find_snapshot, workspace, snapshot)
         if image is None:
             raise NotFoundError(f"snapshot {snapshot} was removed while it was asked for", reason="SNAPSHOT_NOT_FOUND")
+        await self._mend(image)
         root = self._root(image)
         if stamp is not None:
             self._begun_with[workspace, snapshot] = stamp, found, root
@@ -157,7 +162,9 @@ class Images:
     async def _remember(self, workspace: str, reference: str, identity: str, root: ImageRoot) -> None:
         digest = hexadecimal(root.digest)
         stamp = self._store.stamp(workspace, identity, digest)
-        name, _ = await IMAGES.run(self._named, workspace, identity)  # the stamp is not older than what it stands for
+        name, _ = await IMAGES.run(
+            self._find_name, workspace, identity
+        )  # the stamp is not older than what it stands for
         if stamp is not None and name is not None and name.digest == digest:
             self._roots[workspace, reference] = stamp, identity, root
             if len(self._roots) > _MOST_ROOTS:
@@ -193,10 +200,10 @@ class Images:
         await self._open()
         asked = parse_reference(reference)
         if not refresh:
-            _, image = await IMAGES.run(self._named, workspace, image_id(asked))
+            _, image = await IMAGES.run(self._find_name, workspace, image_id(asked))
             if image is not None:
                 return self._pulls.done(workspace, asked, _over(image)).record()
-        return self._begun(workspace, asked, asked).record()
+        return self._begin_pull(workspace, asked, asked).record()
 
     async def get_pull(self, workspace: str, pull: str) -> ImagePull:
         """Tell how far a pull is. Raises NotFoundError."""
@@ -226,7 +233,7 @@ class Images:
     async def get(self, workspace: str, image: str) -> Image:
         """Find an image by its name, id or digest. Raises NotFoundError."""
         await self._open()
-        return (await IMAGES.run(self._found, workspace, image))[0]
+        return (await IMAGES.run(self._find_image, workspace, image))[0]
 
     async def remove(self, workspace: str, image: str) -> None:
         """Forget a name, and collect what nothing needs any more. Raises NotFoundError."""
@@ -328,7 +335,7 @@ class Images:
     async def export(self, workspace: str, image: str, form: ArchiveFormat) -> AsyncIterator[bytes]:
         """Write an image as an archive, piece by piece; it is not collected meanwhile. Raises NotFoundError."""
         await self._open()
-        told, kept = await IMAGES.run(self._found, workspace, image)
+        told, kept = await IMAGES.run(self._find_image, workspace, image)
         async for piece in self._exported(kept.digest, told.reference, form):
             yield piece
 
@@ -398,7 +405,7 @@ class Images:
     def _sealing(self) -> Sealing:
         return Sealing(self._store, self._assembler())
 
-    def _begun(self, workspace: str, reference: ImageReference, named: ImageReference) -> Ticket:
+    def _begin_pull(self, workspace: str, reference: ImageReference, named: ImageReference) -> Ticket:
         self._assembler().skopeo.registries.check(reference)
         return self._pulls.begin(workspace, reference, named)
 
@@ -407,11 +414,27 @@ class Images:
             image = await self._assembler().pull(reference, progress, work)
             await IMAGES.run(self._keep_names, names(), image.digest, work, "registry")
 
+    async def _mend(self, image: KeptImage, *, is_pulled: bool = False) -> bool:
+        """Unpack again what was damaged of an image on the disk. False = that cannot be, and the image is gone, so that
+        it can be pulled again; of one that is not pulled, ImagePullError is raised."""
+        if await self._assembler().mend(image):
+            return True
+        if is_pulled and await IMAGES.run(self._drop, image.digest):
+            return False
+        raise broken(
+            "a layer of it has been damaged on the disk, and what it was unpacked from is not here any more: import, "
+            "build or pull the image again"
+        )
+
+    def _drop(self, digest: str) -> bool:
+        with self._store.alone():
+            return self._store.drop_image(digest)
+
     async def _collect(self, *, all_left: bool = False) -> Collected:
         async with in_threads(self._store.work()) as work:
             return await self._assembler().collect(work, all_left=all_left)
 
-    def _named(self, workspace: str, identity: str) -> tuple[KeptName | None, KeptImage | None]:
+    def _find_name(self, workspace: str, identity: str) -> tuple[KeptName | None, KeptImage | None]:
         name = self._store.name(workspace, identity)
         return name, None if name is None else self._store.image(name.digest)
 
@@ -432,13 +455,13 @@ class Images:
     def _all(self, workspace: str) -> list[Image]:
         names = sorted(self._store.names(workspace).items(), key=lambda pair: pair[1].reference)
         found = ((identity, name, self._store.image(name.digest)) for identity, name in names)
-        return [self._told(identity, name, image) for identity, name, image in found if image is not None]
+        return [self._record_of(identity, name, image) for identity, name, image in found if image is not None]
 
-    def _found(self, workspace: str, image: str) -> tuple[Image, KeptImage]:
+    def _find_image(self, workspace: str, image: str) -> tuple[Image, KeptImage]:
         for identity in self._identities(workspace, image):
-            name, kept = self._named(workspace, identity)
+            name, kept = self._find_name(workspace, identity)
             if name is not None and kept is not None:
-                return self._told(identity, name, kept), kept
+                return self._record_of(identity, name, kept), kept
         raise NotFoundError(
             f"this workspace has no image {image!r:.200}: pull it first (`harena image pull`)",
             reason="IMAGE_NOT_FOUND",
@@ -459,7 +482,7 @@ class Images:
     def _forget(self, workspace: str, image: str) -> None:
         identities = self._identities(workspace, image)
         if not sum(self._store.forget_name(workspace, identity) for identity in identities):
-            self._found(workspace, image)
+            self._find_image(workspace, image)
 
     def _forget_steps(self, seconds: int) -> None:
         until = self._clock.utcnow().timestamp() - seconds
@@ -475,7 +498,7 @@ class Images:
                 gone += self._store.forget_name(workspace, identity)
         return gone
 
-    def _told(self, identity: str, name: KeptName, image: KeptImage) -> Image:
+    def _record_of(self, identity: str, name: KeptName, image: KeptImage) -> Image:
         used = datetime.fromtimestamp(self._store.used_at(image.digest), UTC).isoformat()
         return Image(
             id=identity,

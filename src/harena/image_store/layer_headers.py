@@ -166,7 +166,10 @@ def archive(headers: int, root: int) -> Iterator[bytes]:
 
 
 def _content(root: int, entry: Entry) -> Iterator[bytes]:
-    file = open_in_root(root, b"/".join(entry.parts), _OPEN_FILE)
+    try:
+        file = open_in_root(root, b"/".join(entry.parts), _OPEN_FILE)
+    except (FileNotFoundError, NotADirectoryError):
+        raise BrokenLayerError("a file of its folder is gone") from None
     try:
         left = entry.size
         while left:

@@ -316,13 +316,13 @@ class LayerWriter:
         descriptor = self._folders[parts[:depth]] if depth else self.root
         while depth < len(parts):
             depth += 1
-            descriptor = self._folders[parts[:depth]] = self._opened(descriptor, parts[:depth], make)
+            descriptor = self._folders[parts[:depth]] = self._open_folder(descriptor, parts[:depth], make)
         while len(self._folders) > _MOST_OPEN + len(parts):
             oldest = next(iter(self._folders))
             os.close(self._folders.pop(oldest))
         return descriptor
 
-    def _opened(self, above: int, parts: Parts, make: bool) -> int:
+    def _open_folder(self, above: int, parts: Parts, make: bool) -> int:
         name = parts[-1]
         try:
             return os.open(name, _OPEN_FOLDER, dir_fd=above)

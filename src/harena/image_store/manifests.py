@@ -118,7 +118,7 @@ def named_blobs(raw: bytes) -> Sequence[tuple[str, str]]:
     return found
 
 
-def chosen(index: Sequence[Indexed], wanted: str) -> str:
+def choose_manifest(index: Sequence[Indexed], wanted: str) -> str:
     """The digest of the manifest for a platform. Raises NotFoundError."""
     for entry in index:
         if entry.platform == wanted or entry.platform.startswith(f"{wanted}/"):

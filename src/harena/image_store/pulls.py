@@ -106,7 +106,7 @@ class Pulls:
                 reason="BUSY",
                 retry_delay=timedelta(seconds=_RETRY_SECONDS),
             )
-        job = self._jobs.get(str(reference)) or self._started(workspace, reference)
+        job = self._jobs.get(str(reference)) or self._start(workspace, reference)
         ticket = Ticket(f"pull_{secrets.token_hex(8)}", workspace, named, job)
         job.tickets.add(ticket)
         self._keep(ticket)
@@ -173,7 +173,7 @@ class Pulls:
         if self._tasks:
             await asyncio.wait([*self._tasks])
 
-    def _started(self, workspace: str, reference: ImageReference) -> _Job:
+    def _start(self, workspace: str, reference: ImageReference) -> _Job:
         def changed() -> None:
             for ticket in job.tickets:
                 ticket.change()

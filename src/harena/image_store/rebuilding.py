@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,7 @@ from typing import Any
 from harena.core.errors import ImagePullError, PlatformError
 from harena.core.threads import IMAGES
 from harena.image_store import programs
-from harena.image_store.assembling import Assembler
-from harena.image_store.kept import KeptBlob, KeptImage, Needs
-from harena.image_store.manifests import broken
+from harena.image_store.kept import KeptBlob
 from harena.image_store.store import ImageStore, Work
 from harena.image_store.unpacking import no_room_reason
 
@@ -23,29 +20,17 @@ _MOST_ANSWER = 64 * 1024
 _PROGRAM = "import sys; sys.path.insert(0, {!r}); from harena.image_store import layer_headers; layer_headers.main()"
 
 
-async def rebuild_archives(image: KeptImage, assembler: Assembler, work: Work) -> None:
-    """Make those archives of an image's layers that are not here; the image is held, and they stay until the work ends
-    at least. Raises ImagePullError, PlatformError."""
-    store = assembler.store
-    needs = Needs(images=[image.digest], blobs=[one.digest for one in image.layers], layers=[])
-    await assembler.need(work, needs)
-    missing = await IMAGES.run(_missing, store, image.layers)
-    if missing:
-        await assembler.collect(work, more=sum(one.size for one in missing))
-    for one in missing:
-        await _rebuild(one, store, work)
+class DamagedFolderError(Exception):
+    """The folder of a layer does not make the archive that the layer has; the message says why."""
 
 
-def _missing(store: ImageStore, layers: Sequence[KeptBlob]) -> list[KeptBlob]:
-    distinct = {one.digest: one for one in layers}
-    return [
-        one
-        for one in distinct.values()
-        if not store.blob(one.digest).exists() and store.layer_headers(one.diff_id).exists()
-    ]
+def lacks_archive(layer: KeptBlob, store: ImageStore) -> bool:
+    """The layer is here as a folder with headers, and not as an archive."""
+    return not store.blob(layer.digest).exists() and store.layer_headers(layer.diff_id).exists()
 
 
-async def _rebuild(layer: KeptBlob, store: ImageStore, work: Work) -> None:
+async def rebuild(layer: KeptBlob, store: ImageStore, work: Work) -> None:
+    """Make the archive of a layer that lacks it. Raises DamagedFolderError, ImagePullError, PlatformError."""
     folder = await IMAGES.run(partial(tempfile.mkdtemp, prefix="archive-", dir=work.path))
     target = Path(folder, "layer")
     question = {
@@ -66,7 +51,7 @@ async def _rebuild(layer: KeptBlob, store: ImageStore, work: Work) -> None:
             step="export",
         ) from None
     if answer["fault"] == "broken":
-        raise broken(f"layer sha256:{layer.diff_id} has been damaged on the disk: {answer['said']}")
+        raise DamagedFolderError(f"layer sha256:{layer.diff_id} has been damaged on the disk: {answer['said']}")
     if answer["fault"]:
         raise ImagePullError(
             f"the archive of layer sha256:{layer.diff_id} could not be made: {answer['said']}",

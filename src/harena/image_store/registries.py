@@ -36,15 +36,15 @@ class Registries:
     def of(cls, environ: Mapping[str, str] | None, *, for_server: bool) -> Registries:
         """What the environment says. Raises ValidationError."""
         mirrors: dict[str, list[str]] = {}
-        for pair in _listed(settings.REGISTRY_MIRRORS, environ):
+        for pair in _words_of(settings.REGISTRY_MIRRORS, environ):
             registry, equals, mirror = pair.partition("=")
             if not equals or not registry or not mirror:
                 raise ValidationError(f"{settings.REGISTRY_MIRRORS.name}: write {pair!r:.100} as REGISTRY=MIRROR")
             mirrors.setdefault(registry, []).append(mirror.rstrip("/"))
         allowed = settings.REGISTRIES.read(environ)
         return cls(
-            allowed=_listed(settings.REGISTRIES, environ) if allowed else PUBLIC if for_server else None,
-            without_tls=frozenset(_listed(settings.REGISTRIES_WITHOUT_TLS, environ)),
+            allowed=_words_of(settings.REGISTRIES, environ) if allowed else PUBLIC if for_server else None,
+            without_tls=frozenset(_words_of(settings.REGISTRIES_WITHOUT_TLS, environ)),
             mirrors=mirrors,
             auth_file=settings.REGISTRY_AUTH_FILE.read(environ) or None,
         )
@@ -135,7 +135,7 @@ class _registry:  # noqa: N801 - makes errors as the functions above do
 
 
 _FAULTS = (
-    (r"toomanyrequests|too many requests|rate limit|status(?: code)?:? 429", _rate),
+    (r"toomanyrequests|too many requests|rate limit|status(?: ?code)?:? 429", _rate),
     (r"no space left on device|disk quota exceeded", _space),
     (r"manifest unknown|name unknown|name_unknown|repository name not known|blob unknown|\b404\b", _not_found),
     (r"unauthorized|authentication required|access to the resource is denied|\b40[13]\b|forbidden", _access),
@@ -169,5 +169,5 @@ def _unquoted(letter: re.Match[str]) -> str:
     return letter[1] if letter[1] in '"\\' else " " if letter[1] in "nrt" else letter[0]
 
 
-def _listed(setting: settings.Setting, environ: Mapping[str, str] | None) -> list[str]:
+def _words_of(setting: settings.Setting, environ: Mapping[str, str] | None) -> list[str]:
     return [word.strip() for word in (setting.read(environ) or "").split(",") if word.strip()]

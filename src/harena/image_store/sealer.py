@@ -101,6 +101,8 @@ class Question:
     most_bytes: int
     without: list[str]
     """paths that are left out with what lies below them; bytes that are no UTF-8 are surrogates"""
+    newest_ns: int
+    """the latest time that an entry gets, in nanoseconds since 1970; -1 = each has its own"""
     says: int
     """descriptor of a pipe that gets a byte before anything of the layer is read, and one when all of it has been"""
     hears: int
@@ -149,15 +151,17 @@ class LayerSealer:
         most_bytes: int,
         without: Iterable[str] = (),
         beneath: Iterable[int] = (),
+        newest_ns: int = -1,
     ) -> None:
         """`owner`: who is root inside the sandbox; `without`: paths that are left out; `beneath`: open folders of the
-        layers that it will lie on."""
+        layers that it will lie on; `newest_ns`: the latest time that an entry gets, -1 = each has its own."""
         self._archive = archive
         self._owner = owner
         self._own = 1
         self._is_merging = False
         self._beneath = [*beneath]
         self._most_files, self._most_bytes = most_files, most_bytes
+        self._newest_ns = newest_ns
         self._without = {tuple(os.fsencode(path).strip(b"/").split(b"/")) for path in without}
         self._links: dict[tuple[int, int], bytes] = {}
         """device and inode of a file of several names -> the one that was written first"""
@@ -352,7 +356,7 @@ class LayerSealer:
             mode=stat.S_IMODE(about.st_mode),
             user=user,
             group=group,
-            modified_ns=about.st_mtime_ns,
+            modified_ns=about.st_mtime_ns if self._newest_ns < 0 else min(about.st_mtime_ns, self._newest_ns),
             link=link,
             attributes=attributes or {},
         )
@@ -476,7 +480,8 @@ def seal(question: Question) -> Answer:
         about = os.stat(".", dir_fd=holders[0]) if holders else os.fstat(layers[0])
         archive = Archive(target) if tree is None else Spool(target, tree.large)
         owner = about.st_uid, about.st_gid
-        sealer = LayerSealer(archive, owner, question.most_files, question.most_bytes, question.without, beneath)
+        most = question.most_files, question.most_bytes
+        sealer = LayerSealer(archive, owner, *most, question.without, beneath, question.newest_ns)
         own = [os.open(UPPER, _OPEN_FOLDER, dir_fd=one) for one in holders]
         sealer.seal([*own, *layers], len(own))
         tar_writer.end(archive.write)

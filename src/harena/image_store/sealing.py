@@ -93,7 +93,7 @@ class Sealing:
             limits = LayerLimits(limits.files, most)
             sealed.append(await seal(layer, work, limits, layers=layers, is_tree=True, still=still))
             if replaced:  # programs do not wait for that
-                sealed.append(await _joined(sealed.pop(), layer, work, limits, layers, replaced))
+                sealed.append(await _join_below(sealed.pop(), layer, work, limits, layers, replaced))
         layout = await IMAGES.run(work.folder, "layout")
         contents = await IMAGES.run(_write_image, self.store, base, replaced, sealed, changes, layout, now)
         *_, own = contents
@@ -112,7 +112,7 @@ class Sealing:
         return made, sealed[0] if sealed else None
 
 
-async def _joined(
+async def _join_below(
     own: SealedLayer, layer: UpperLayer, work: Work, limits: LayerLimits, layers: Sequence[Path], merged: int
 ) -> SealedLayer:
     """A layer that was just sealed as one with the uppermost of those that lie below it."""
@@ -129,14 +129,16 @@ async def seal(
     limits: LayerLimits,
     *,
     without: Sequence[str] = (),
+    newest_seconds: int | None = None,
     layers: Sequence[Path] = (),
     merged: int = 0,
     is_tree: bool = False,
     still: AbstractAsyncContextManager[None] | None = None,
 ) -> SealedLayer:
     """The layer as it is now, but for the paths of `without`, as an archive or as a tree; its programs should not run
-    meanwhile: `still` is entered while it is read. `layers`: those of the store that lie below it; where some are to
-    be `merged`, the uppermost so many of them are sealed as one, and nothing of the sandbox is. Raises ImagePullError,
+    meanwhile: `still` is entered while it is read. `newest_seconds`: the latest time that an entry gets, in seconds
+    since 1970; None = each has its own. `layers`: those of the store that lie below it; where some are to be `merged`,
+    the uppermost so many of them are sealed as one, and nothing of the sandbox is. Raises ImagePullError,
     PlatformError, and what `still` raises."""
     folder = await IMAGES.run(partial(tempfile.mkdtemp, prefix="sealed-", dir=work.path))
     tree = await IMAGES.run(partial(tempfile.mkdtemp, prefix="layer-", dir=work.path)) if is_tree else ""
@@ -158,6 +160,7 @@ async def seal(
             "most_files": limits.files,
             "most_bytes": limits.bytes,
             "without": [*without],
+            "newest_ns": -1 if newest_seconds is None else newest_seconds * 1_000_000_000,
             "says": says,
             "hears": hears,
         }

@@ -32,7 +32,7 @@ _ASKED_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RegistryManifest:
     """A manifest, or an index, as a registry has it."""
 
     place: str
@@ -52,19 +52,19 @@ class Skopeo:
     registries: Registries
     clock: Clock
 
-    async def manifest(self, reference: ImageReference) -> Found:
+    async def manifest(self, reference: ImageReference) -> RegistryManifest:
         """What a reference names: its mirrors are asked first. Raises NotFoundError, ImagePullError,
         HostUnsupportedError (skopeo is missing)."""
         places = self.registries.places(reference)
-        behind = reference.asked.removeprefix(reference.name)
+        behind = reference.pull_name.removeprefix(reference.name)
         for place in places[:-1]:
             with suppress(ImagePullError, HarenaError):  # whatever is wrong with a mirror, the registry decides
-                return await self._asked(place, behind, reference.digest, str(reference), tries=1)
-        return await self._asked(places[-1], behind, reference.digest, str(reference), tries=1 + len(PAUSES))
+                return await self._inspect(place, behind, reference.digest, str(reference), tries=1)
+        return await self._inspect(places[-1], behind, reference.digest, str(reference), tries=1 + len(PAUSES))
 
-    async def manifest_at(self, place: str, digest: str, asked: str) -> Found:
+    async def manifest_at(self, place: str, digest: str, asked: str) -> RegistryManifest:
         """The manifest with this digest in a repository. Raises as `manifest`."""
-        return await self._asked(place, f"@{digest}", digest, asked, tries=1 + len(PAUSES))
+        return await self._inspect(place, f"@{digest}", digest, asked, tries=1 + len(PAUSES))
 
     async def download(
         self, place: str, digest: str, asked: str, layout: Path, blobs: Path, look: Callable[[], int]
@@ -114,7 +114,9 @@ class Skopeo:
         )
         return [programs.path_of("skopeo", "skopeo"), *([] if has_policy else ["--insecure-policy"])]
 
-    async def _asked(self, place: str, behind: str, digest: str | None, asked: str, *, tries: int) -> Found:
+    async def _inspect(
+        self, place: str, behind: str, digest: str | None, asked: str, *, tries: int
+    ) -> RegistryManifest:
         tls = [] if self.registries.has_tls(place) else ["--tls-verify=false"]
         auth = ["--authfile", self.registries.auth_file] if self.registries.auth_file else []
         command = [
@@ -122,11 +124,11 @@ class Skopeo:
             *(*tls, *auth, f"docker://{place}{behind}"),
         ]
 
-        async def once() -> Found:
+        async def once() -> RegistryManifest:
             finished = await programs.run(command, most_output=MOST_BYTES)
             if finished.status:
                 raise fault(finished.said, asked)
-            found = Found(place, finished.output)
+            found = RegistryManifest(place, finished.output)
             if digest is not None and found.digest != digest:
                 raise broken(f"the registry of {asked} has sent a manifest with the digest {found.digest}")
             return found

@@ -1,8 +1,8 @@
 """The images of one machine, in a directory that several processes share.
 
     blobs/sha256/DIGEST                 layers as they were transferred, configurations, manifests
-    layers/DIFF_ID/{root/, about.json}  unpacked layers; beside one that was sealed here, `headers` has what its archive
-                                        is made of again when somebody asks for it
+    layers/DIFF_ID/{root/, about.json, shape}  unpacked layers, and how each looked then; beside one that was sealed
+                                        here, `headers` has what its archive is made of again when somebody asks for it
     images/DIGEST.json                  images that are here whole
     names/WORKSPACE/IMAGE_ID.json       what a workspace means by a reference
     snapshots/WORKSPACE/SNAPSHOT_ID.json  snapshots
@@ -34,17 +34,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from harena.core.errors import NotFoundError
+from harena.core.errors import ImagePullError, NotFoundError
 from harena.core.file_trees import remove_tree
 from harena.core.home import private_folder, private_opener
 from harena.core.records.record import Record
 from harena.core.threads import IMAGES
 from harena.image_store.kept import KeptImage, KeptLayer, KeptName, KeptSnapshot, KeptStep, Needs
 from harena.image_store.known_records import KnownRecords
+from harena.image_store.layer_shapes import has_its_shape, note_shape
 
 T = TypeVar("T")
 _HEADERS = "headers"
 _ABOUT, _ROOT, _NEEDS, _LOCKED, _PULL, _NEW = "about.json", "root", "needs.json", "work-", "pull-", "new-"
+_SHAPE = "shape"
 _NEW_SECONDS = 3600.0
 """after which a folder that nobody has locked is nobody's: its process was killed before it could"""
 
@@ -63,7 +65,9 @@ class ImageStore:
         self._used = place / "used"
         self._work = place / "work"
         self._records = KnownRecords()
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, _LockedFile] = {}
+        self._whole: set[str] = set()
+        """diff ids of layers that were looked at by this process"""
         self._guard = threading.Lock()
 
     def open(self, now: float) -> None:
@@ -120,20 +124,56 @@ class ImageStore:
         """An unpacked layer; None = it is not here."""
         return self._records.read(KeptLayer, self._layers / diff_id / _ABOUT)
 
-    def keep_layer(self, made: Path, about: KeptLayer) -> KeptLayer:
-        """Move a folder of `work` with a new layer (in `root`) to its place; the one that is there where another pull
-        was faster."""
-        _write(made / _ABOUT, about)
-        try:
-            made.rename(self._layers / about.diff_id)
-        except OSError:
-            there = self.layer(about.diff_id)
-            if there is None:
-                raise
-            with suppress(FileNotFoundError):  # of one that was unpacked, whose archive may go
-                (made / _HEADERS).rename(self.layer_headers(about.diff_id))
-            return there
+    def whole_layer(self, diff_id: str) -> KeptLayer | None:
+        """An unpacked layer that looks as it was unpacked, at which this process looks once; None = it is not here, or
+        was damaged on the disk."""
+        about = self.layer(diff_id)
+        if about is not None and diff_id not in self._whole:
+            folder = self._layers / diff_id
+            if not has_its_shape(folder / _SHAPE, folder / _ROOT):
+                return None
+            self._whole.add(diff_id)
         return about
+
+    def is_looked_at(self, image: KeptImage) -> bool:
+        """All layers of the image were found whole by this process. Without a look at the disk."""
+        return all(layer.diff_id in self._whole for layer in image.layers)
+
+    def keep_layer(self, made: Path, about: KeptLayer) -> KeptLayer:
+        """Move a folder of `work` with a new layer (in `root`) to its place, also where a damaged one is; the one that
+        is there where another pull was faster. Raises ImagePullError where sandboxes use a damaged one."""
+        _write(made / _ABOUT, about)
+        note_shape(made / _SHAPE, made / _ROOT)
+        place = self._layers / about.diff_id
+        try:
+            made.rename(place)
+        except OSError:
+            with self.alone():
+                there = self.whole_layer(about.diff_id)
+                if there is not None:
+                    with suppress(FileNotFoundError):  # of one that was unpacked, whose archive may go
+                        (made / _HEADERS).rename(self.layer_headers(about.diff_id))
+                    return there
+                self._check_unused(about.diff_id)
+                if not (made / _HEADERS).exists():
+                    with suppress(FileNotFoundError):
+                        (place / _HEADERS).rename(made / _HEADERS)
+                with suppress(FileNotFoundError):
+                    place.rename(made.with_name(f"gone-{secrets.token_hex(8)}"))  # it goes with the work
+                made.rename(place)
+        self._whole.add(about.diff_id)
+        return about
+
+    def _check_unused(self, diff_id: str) -> None:
+        """No sandbox of this machine has the layer. Raises ImagePullError."""
+        for image in self.images():
+            if any(layer.diff_id == diff_id for layer in image.layers) and self.is_held(image.digest):
+                raise ImagePullError(
+                    f"the image is broken: layer sha256:{diff_id} has been damaged on the disk, and is unpacked again "
+                    f"when no sandbox of this machine uses image sha256:{image.digest} any more",
+                    step="images",
+                    reason="IMAGE_BROKEN",
+                )
 
     def image(self, digest: str) -> KeptImage | None:
         """An image; None = it is not here."""
@@ -242,7 +282,7 @@ class ImageStore:
         with self._guard:
             held = self._held.get(digest)
             if held is None:
-                held = self._held[digest] = _Held(self._locked_use(digest))
+                held = self._held[digest] = _LockedFile(self._locked_use(digest))
             held.users += 1
         try:
             image = self.image(digest)
@@ -370,7 +410,7 @@ class ImageStore:
 
 
 @dataclass(slots=True)
-class _Held:
+class _LockedFile:
     descriptor: int
     """has a shared lock"""
     users: int = 0

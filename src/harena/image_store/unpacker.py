@@ -86,7 +86,7 @@ class Unpacked:
         self._digest = hashlib.sha256()
         self._blob_digest = hashlib.sha256()
         self._is_over = False
-        source, self._program = _opened(blob)
+        source, self._program = _open_blob(blob)
         self._reading = threading.Thread(target=self._read, args=(source,), daemon=True)
         self._checking = threading.Thread(target=self._check, args=(blob,), daemon=True)
 
@@ -166,7 +166,7 @@ class Unpacked:
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
-def _opened(blob: int) -> tuple[Iterator[bytes], subprocess.Popen[bytes] | None]:
+def _open_blob(blob: int) -> tuple[Iterator[bytes], subprocess.Popen[bytes] | None]:
     begin = os.pread(blob, 8, 0)
     if begin.startswith(_ZSTD):
         try:

@@ -30,6 +30,7 @@ from image_world import (
 )
 from layer_tars import link, member, tar
 
+from harena.core import settings
 from harena.core.clock import SystemClock
 from harena.core.errors import HostUnsupportedError, ImagePullError, NotFoundError, ValidationError
 from harena.core.images import image_id, parse_reference
@@ -251,6 +252,32 @@ class TestFaults:
         with pytest.raises(ImagePullError) as error:
             await images.root_of("default", f"{registry.host}/env:1")
         assert error.value.reason == reason
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            b'{"errors":[{"code":"TOOMANYREQUESTS","message":"You have reached your pull rate limit."}]}',
+            b"<html>slow down</html>",
+            b"",
+        ],
+        ids=["docker-hub", "a-proxy", "nothing"],
+    )
+    @pytest.mark.parametrize("of", ["/manifests/", "/blobs/"])
+    async def test_a_registry_that_answers_no_more_requests(
+        self, images: Images, registry: FakeRegistry, tmp_path: Path, of: str, said: bytes
+    ) -> None:
+        """429 is told as that, with what helps, whatever its body says and whichever request it answers; when the limit
+        is over, the image comes."""
+        registry.put("env", "1", small())
+        registry.headers = {"retry-after": "0"}
+        registry.answer = lambda path: (429, said) if of in path else None
+        with pytest.raises(ImagePullError, match="answers no more requests for now: wait, log in") as error:
+            await images.root_of("default", f"{registry.host}/env:1")
+        assert error.value.reason == "REGISTRY_RATE"
+        assert settings.REGISTRY_MIRRORS.name in str(error.value)
+        assert left(tmp_path / "images") == []
+        registry.answer = lambda path: None
+        assert files(await images.root_of("default", f"{registry.host}/env:1")) == {"etc/text": "hello"}
 
     async def test_what_is_no_manifest(self, images: Images, registry: FakeRegistry) -> None:
         """A registry that sends something else, or another manifest than was asked for."""

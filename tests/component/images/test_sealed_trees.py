@@ -102,7 +102,7 @@ async def test_a_layer_is_written_once_and_its_archive_is_made_when_it_is_asked_
     blob = images._store.blob(own.digest)
     root = images._store.layer_root(own.diff_id)
     assert not blob.exists()
-    assert sorted(os.listdir(root.parent)) == ["about.json", "headers", "root"]
+    assert sorted(os.listdir(root.parent)) == ["about.json", "headers", "root", "shape"]
     assert (root / "data/large").read_bytes() == LARGE
     assert (root / "data/large").stat().st_mtime_ns == 1234567891011121314
     assert os.listxattr(root / "data/large") == ["user.note"]

@@ -338,7 +338,7 @@ class TestCost:
         place.write_bytes(gzip.compress(b"a" * 1000) + gzip.compress(b"") * 5000 + gzip.compress(b"b" * 1000))
         blob = os.open(place, os.O_RDONLY)
         try:
-            pieces, _ = unpacker._opened(blob)
+            pieces, _ = unpacker._open_blob(blob)
             assert b"".join(pieces) == b"a" * 1000 + b"b" * 1000
         finally:
             os.close(blob)
