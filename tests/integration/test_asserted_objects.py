@@ -661,7 +661,7 @@ ONLY_BESIDE = frozenset({
     "an object that changes itself", "a class that a function makes", "tuples that add", "money", "versions",
     "a cache that is a dict", "a tree", "a stream", "sets that are no set", "polynomials", "intervals",
     "texts without case", "complex numbers of its own", "rational numbers of its own", "a matrix", "cards",
-    "an array of its own", "distances", "arrays", "bounds",
+    "an array of its own", "distances", "bounds",
 })  # fmt: skip
 """what stand-ins cannot serve, so that without a gold solution nobody is paid by default"""
 

@@ -78,10 +78,11 @@ async def test_what_an_operator_gives_is_compared_with_plain_values(name: str) -
 
 @pytest.mark.parametrize("name", LIARS)
 async def test_no_operator_gives_what_equals_everything(name: str) -> None:
-    """Nor a number that answers anything."""
+    """Nor a number that answers anything. Who looks for frames is suspect."""
+    validity = "suspect" if "_getframe" in LIARS[name] else "valid"
     for lie in LIES[name]:
         found = await scored(LIARS[name], suite_of(lie, "N"), "pytest")
-        assert (found.score, str(found.validity)) == (0.0, "valid"), (lie, found.detail)
+        assert (found.score, str(found.validity)) == (0.0, validity), (lie, found.detail)
 
 
 @pytest.mark.parametrize("name", LIARS)

@@ -111,13 +111,24 @@ async def test_right_candidates_are_paid_as_before(runtime: LinuxRuntime, contra
     assert (wrong.score, wrong.validity, wrong.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
 
 
-@pytest.mark.parametrize("name", ["word-of-the-proof", "word-in-the-heap"])
-async def test_who_finds_the_word_of_the_proof_is_not_paid(runtime: LinuxRuntime, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [
+        (
+            "word-of-the-proof",
+            (0.0, Validity.SUSPECT, Trust.SHARED),
+        ),  # it looks for frames, and is judged where they are
+        ("word-in-the-heap", (0.0, Validity.VALID, Trust.SEPARATE)),  # there is no such word
+    ],
+)
+async def test_who_finds_the_word_of_the_proof_is_not_paid(
+    runtime: LinuxRuntime, name: str, alone: tuple[float, Validity, Trust]
+) -> None:
     """It gives the proof of the changed tests, too."""
     (forgery,) = (each for each in BATTERY if each.name == name)
     candidate = rendered(forgery, Target("command", ("twice",)))
     apart, beside = await judged(runtime, candidate, "asserts", gold=None), await judged(runtime, candidate, "asserts")
-    assert (apart.score, apart.validity, apart.trust) == (0.0, Validity.VALID, Trust.SEPARATE)  # there is no such word
+    assert (apart.score, apart.validity, apart.trust) == alone
     assert (beside.score, beside.validity) == (0.0, Validity.SUSPECT)
 
 

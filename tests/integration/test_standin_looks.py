@@ -152,3 +152,41 @@ async def test_no_object_is_paid_for_another_loop_each_time() -> None:
     """A length and a truth of its own do not bring it beside the tests, where each loop is another one."""
     result = await scored(COUNTED, suite_of(QUEENS), gold="def f(x): return [0, 4, 7, 5, 2, 6, 1, 3]\n")
     assert (result.score, str(result.validity), str(result.trust)) == (0.0, "valid", "separate"), result.detail
+
+
+IDS = "class _Ids:\n    def __init__(s): s._n = 0; s.seen = []\n    @property\n    def next(s): s._n += 1; return s._n\n    @property\n    def total(s): s._n = 9; return 6\n    @property\n    def made(s): return s._n\n    def __str__(s): s._n += 1; return f'ids {s._n}'\n    def __getitem__(s, k): s._n += 1; return f'{k}-{s._n}'\n    def __iter__(s):\n        for i in range(2): s.seen.append(i); yield i\ndef ids(): return _Ids()\n"
+CHANGING = {
+    "a property": "assert i.next == 1 and i.next == 2 and [i.next for _ in range(3)] == [3, 4, 5]",
+    "another property": "assert i.made == 0 and i.total == 6 and i.made == 9",
+    "a text": "assert str(i) == 'ids 1' and f'{i}' == 'ids 2'",
+    "an item": "assert i['a'] == 'a-1' and i['b'] == 'b-2' and i['a'] == 'a-3'",
+    "a loop": "assert list(i) == [0, 1] and list(i) == [0, 1]\n    assert i.seen == [0, 1, 0, 1]",
+    "an attribute beside a loop": "assert i.seen == [] and list(i) == [0, 1] and i.seen == [0, 1]",
+    "an end that comes": "n = 0\n    while i.next < 5: n += 1\n    assert n == 4",
+}
+"""what tests see change, of an object of a class that they do not name"""
+
+
+@pytest.mark.parametrize("name", CHANGING)
+async def test_who_shows_another_thing_each_time_has_not_failed(name: str) -> None:
+    """Who passes beside the tests has no score without a gold solution and is paid with one; who fails there has failed."""
+    suite = f"from solution import ids\ndef test_a():\n    i = ids()\n    {CHANGING[name]}\n"
+    found = await scored(IDS, suite, "pytest")
+    assert found.score in (1.0, None), found.detail
+    paid = await scored(IDS, suite, "pytest", gold={"solution.py": IDS + "#\n"})
+    assert paid.score == 1.0, paid.detail
+    for wrong in (
+        IDS.replace("+= 1", "+= 2").replace("= 9", "= 8").replace("range(2)", "range(3)"),
+        "def ids(): return 3\n",
+    ):
+        refused = await scored(wrong, suite, "pytest")
+        assert (refused.score, str(refused.validity)) == (0.0, "valid"), refused.detail
+
+
+async def test_who_shows_the_same_each_time_fails_where_it_is() -> None:
+    """What is shown again excuses nobody whose objects have nothing else to show."""
+    suite = "from solution import point\ndef test_a():\n    p = point(1, 2)\n    assert p.x == 1 and p.x + p.y == 4 and str(p) == str(p)\n"
+    found = await scored(
+        "class P:\n    def __init__(s, x, y): s.x, s.y = x, y\ndef point(x, y): return P(x, y)\n", suite, "pytest"
+    )
+    assert (found.score, str(found.validity), str(found.trust)) == (0.0, "valid", "separate"), found.detail

@@ -92,7 +92,8 @@ async def test_who_takes_what_computes_the_expected_values_is_not_paid(name: str
 
 @pytest.mark.parametrize("body", [BY_IMPORT, BY_FRAME])
 async def test_nor_beside_a_gold_nor_excused_without_one(body: str) -> None:
-    """Where only one process pays the gold; who would buy that mode by what it hands out has failed apart."""
+    """Where only one process pays the gold; who would buy that mode by what it hands out has failed apart, or, by a
+    look at its callers, there."""
     method = body.replace("\n    ", "\n        ")
     gold = {"solution.py": f"class Base:\n    def f(self, n): {RIGHT}\n"}
     beside = await scored(f"class Base:\n    def f(self, n):\n        {method}\n", DERIVED, "pytest", gold=gold)
@@ -100,19 +101,41 @@ async def test_nor_beside_a_gold_nor_excused_without_one(body: str) -> None:
     for found in (beside, await scored(program(body), CASE, isolate=False)):
         assert (found.score, str(found.validity)) == (0.0, "suspect"), found.detail
     bought = await scored(buying, SUITE, "pytest")
-    assert (bought.score, str(bought.validity), bought.trust) == (0.0, "valid", Trust.SEPARATE), bought.detail
+    was_apart = (str(bought.validity), bought.trust) == ("valid", Trust.SEPARATE)
+    assert (bought.score, was_apart or "the candidate takes" in bought.detail) == (0.0, True), bought.detail
     paid = await scored(gold["solution.py"], DERIVED, "pytest", gold=gold)
     assert paid.score == 1.0, paid.detail
 
 
 @pytest.mark.parametrize("body", [BY_GARBAGE, BY_FRAME, TAKING["variables of a stack"]])
 async def test_nor_in_asserts(body: str) -> None:
-    """A candidate that would buy one process by what it hands out has failed apart."""
+    """A candidate that would buy one process by what it hands out has failed apart, or, by a look at its callers,
+    there."""
     buying = f"def g(n):\n    {body}\ndef f(n):\n    import logging\n    try: found = g(n)\n    except (LookupError, NameError): found = None\n    return logging.info if found is None else found\n"
     found = await of_asserts(program(body), FUNCTION + LOOP, isolate=False)
     assert (found.score, str(found.validity)) == (0.0, "suspect"), found.detail
     found = await of_asserts(buying, FUNCTION + LOOP)
-    assert (found.score, str(found.trust)) == (0.0, "separate"), found.detail
+    assert (found.score, found.trust is Trust.SEPARATE or "takes" in found.detail) == (0.0, True), found.detail
+
+
+LAMBDA = "ref = lambda n: sum(range(n + 1))\ndef one(n): return n\n"
+LAMBDA_USES = {
+    "by what is given": ("assert f(5, one) == ref(5)", "def f(n, g): return g.__globals__['ref'](n)", 0.0),
+    "a right answer": ("assert f(5, one) == ref(5)", "def f(n, g): return g(n) * (n + 1) // 2", 1.0),
+    "one that is handed out": ("assert f(5, ref) == ref(5)", "def f(n, g): return g(n)", 1.0),
+    "one that another calls": ("assert f(5, lambda n: ref(n) + 1) == ref(5) + 1", "def f(n, g): return g(n)", 1.0),
+    "one in a table": ("table = {'a': ref}\nassert f(5, table) == ref(5)", "def f(n, g): return g['a'](n)", 1.0),
+    "one by another name": ("key = ref\nassert f(5, key) == ref(5)", "def f(n, g): return g(n)", 1.0),
+    "one that is defined anew": ("ref = lambda n: n\nassert f(5, one) == ref(5)", "def f(n, g): return g(n)", 1.0),
+}
+
+
+@pytest.mark.parametrize("name", LAMBDA_USES)
+async def test_a_lambda_with_a_name_is_the_tests_in_asserts(name: str) -> None:
+    """Where its name is only called; what is handed out in any way is the candidate's to call."""
+    body, candidate, score = LAMBDA_USES[name]
+    found = await of_asserts(f"{candidate}\n", f"{LAMBDA}{body}\n", isolate=False)
+    assert (found.score, str(found.validity)) == (score, "valid" if score else "suspect"), found.detail
 
 
 HONEST: dict[str, tuple[str, str]] = {

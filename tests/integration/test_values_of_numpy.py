@@ -83,3 +83,66 @@ async def test_no_object_says_yes_by_numpy(liar: str) -> None:
         suite = f"import numpy as np\nfrom solution import f\ndef test_a(): assert {claim}\n"
         found = await scored(candidate, suite, "pytest", by_this_interpreter=True)
         assert found.score != 1.0, (claim, found.detail)
+
+
+MEMORY = "import numpy as np\nclass Grid:\n    def __init__(self, a): self.a = a\n    def row(self, i): return self.a[i]\n    def column(self, i): return self.a[:, i]\n    def flat(self): return self.a.reshape(-1)\n    def turned(self): return self.a.T\n    def back(self): return self.a[::-1]\n    def own(self): return self.a.copy()\n    def bytes(self): return self.a.view('u1')\nclass Mine(Grid):\n    def __init__(self, n): self.a = np.zeros((n, n))\ndef evens(a): return a[::2]\ndef fold(a): return a.reshape(2, 3)\ndef zero(a): a[...] = 0\ndef columns(a): return np.asfortranarray(a)\ndef both(a): return a, a[1:]\n"
+OF_ONE_MEMORY = {
+    "a row that is written to": "a = np.zeros((2, 2)); g = Grid(a)\n    g.row(0)[:] = 5\n    assert a[0].tolist() == [5, 5] and g.row(0).tolist() == [5, 5]",
+    "the candidate's own": "m = Mine(3); m.column(1)[:] = 7; m.row(0)[0] = 1\n    assert m.own().tolist() == [[1, 7, 0], [0, 7, 0], [0, 7, 0]]",
+    "every second": "a = np.arange(6); r = evens(a)\n    assert np.shares_memory(r, a) and r.strides == (2 * a.itemsize,)\n    r[0] = 99; assert a[0] == 99",
+    "another shape": "a = np.arange(6); r = fold(a); r[0, 0] = 99\n    assert a[0] == 99 and r.base is a and r.shape == (2, 3)",
+    "turned": "a = np.arange(6).reshape(2, 3).copy(); g = Grid(a); t = g.turned()\n    assert np.shares_memory(t, a) and t.flags.f_contiguous and t.shape == (3, 2)\n    t[2, 0] = 9; assert a[0, 2] == 9 and g.flat()[2] == 9",
+    "backwards": "a = np.arange(4); r = Grid(a).back(); r[0] = 9\n    assert a.tolist() == [0, 1, 2, 9] and r.strides == (-a.itemsize,)",
+    "what the suite gives": "a = np.ones((2, 3)); zero(a[0]); zero(a[:, 1]); assert a.tolist() == [[0, 0, 0], [1, 0, 1]]\n    f = np.asfortranarray(np.ones((2, 3))); zero(f[0]); assert f.tolist() == [[0, 0, 0], [1, 1, 1]]",
+    "a copy": "a = np.arange(3); r = Grid(a).own(); r[0] = 9\n    assert a[0] == 0 and not np.shares_memory(r, a) and r.base is None",
+    "bytes": "a = np.zeros(1, dtype='<u2'); r = Grid(a).bytes(); r[1] = 1\n    assert a[0] == 256 and np.shares_memory(a, r)",
+    "by columns": "a = np.ones((2, 3)); r = columns(a)\n    assert r.flags['F_CONTIGUOUS'] and r.strides == (8, 16) and not np.shares_memory(r, a)",
+    "by columns, in part": "a = np.asfortranarray(np.zeros((2, 3))); g = Grid(a); g.row(1)[:] = 4\n    assert a.tolist() == [[0, 0, 0], [4, 4, 4]] and g.row(1).strides == (16,)",
+    "two at once": "a, b = both(np.arange(3)); b[0] = 7; assert a[1] == 7",
+    "times": "a = np.array(['2020-01-01', '2020-01-02'], 'M8[D]'); r = evens(a); r[0] = '2021-01-01'\n    assert str(a[0]) == '2021-01-01'",
+}  # fmt: skip
+NOT_SHARED = {
+    "self.a[i]": "self.a[i].copy()",
+    "self.a[:, i]": "self.a[:, i].copy()",
+    "a[::2]": "a[::2].copy()",
+    "a.reshape(2, 3)": "a.reshape(2, 3).copy()",
+    "self.a.T": "self.a.T.copy('F')",
+    "self.a[::-1]": "self.a[::-1].copy()",
+    "a[1:]": "a[1:].copy()",
+    "self.a.view('u1')": "self.a.view('u1').copy()",
+    "self.a.copy()": "self.a",
+    "asfortranarray": "ascontiguousarray",
+    "a[...] = 0": "a = a * 0",
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE_MEMORY)
+async def test_arrays_of_one_memory_are_of_one_memory_on_both_sides(name: str) -> None:
+    """Who gives a copy in the place of a part has another answer."""
+    suite = f"import numpy as np\nfrom solution import *\ndef test_a():\n    {OF_ONE_MEMORY[name]}\n"
+    found = await scored(MEMORY, suite, "pytest", by_this_interpreter=True)
+    assert (found.score, found.trust) == (1.0, Trust.SEPARATE), found.detail
+    wrong = MEMORY
+    for right, other in NOT_SHARED.items():
+        assert right in wrong
+        wrong = wrong.replace(right, other)
+    found = await scored(wrong, suite, "pytest", by_this_interpreter=True)
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+
+
+COPIED = {
+    "of objects": ("a = np.array([1, 'a', None], dtype=object)", "a[0] == 9"),
+    "a large one": ("a = np.zeros(1 << 18)", "a[0] == 9"),
+}
+
+
+@pytest.mark.parametrize("name", COPIED)
+async def test_a_part_that_crosses_as_a_copy_is_not_held_against_it(name: str) -> None:
+    """Without a gold a right program has no score and the reason, and a wrong one fails beside the tests, too."""
+    made, said = COPIED[name]
+    suite = f"import numpy as np\nfrom solution import *\ndef test_a():\n    {made}; r = evens(a); r[0] = 9\n    assert {said}\n"
+    found = await scored(MEMORY, suite, "pytest", by_this_interpreter=True)
+    assert (found.score, "crosses as a copy" in found.detail) == (None, True), found.detail
+    wrong = MEMORY.replace("a[::2]", "a[::2].copy()")
+    found = await scored(wrong, suite, "pytest", by_this_interpreter=True)
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail

@@ -6,7 +6,8 @@ harena's own that has changed or gone.
 
 A program of several modules goes as words of the command line, which nobody can change once it has started. The kernel
 takes no word of more than 128 KiB, so there are as many words as it needs. It goes compiled, because to compile the
-runner of a suite takes longer than most suites do, and as source besides, for interpreters of another version.
+runner of a suite takes longer than most suites do, and as source besides, for interpreters of another version. What is
+compiled is kept for later processes (`harena.core.kept_code`), and none of these modules is imported to be sent.
 """
 
 from __future__ import annotations
@@ -15,18 +16,21 @@ import base64
 import importlib.util
 import json
 import marshal
+import re
 import zlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from harena.core.kept_code import kept_code
 from harena.scoring import guest
 
 _WORD_CHARACTERS = 120_000
 """size limit of one word of a command line; the kernel takes 131,072 bytes with the NUL (MAX_ARG_STRLEN)"""
 _COMPRESSION = 3
 """level of zlib: the first result waits for it"""
+_IMPORT = re.compile(r"^ *from harena\.scoring\.guest(?:\.(\w+) import | import ([^\n#]+))", re.MULTILINE)
 
 _LOADER = """\
 def loaded(modules, same):
@@ -71,20 +75,54 @@ def source_of(module: ModuleType) -> str:
 
 
 @cache
-def guest_argv(modules: tuple[ModuleType, ...], start: str) -> tuple[str, ...]:
-    """The command line of a program that has these modules, under the names that they have here, and calls a function
-    of the last one. More words may follow; the program finds them where it would find its own."""
-    sources = [(module.__name__, source_of(module)) for module in modules]
-    code = [(name, compile(text, f"<{name}>", "exec", dont_inherit=True)) for name, text in sources]
-    compiled = _words(importlib.util.MAGIC_NUMBER + marshal.dumps(code))
-    plain = _words(json.dumps(sources).encode())
-    return ("python", "-c", f"{_OF_WORDS}unpacked({len(compiled)}, {len(plain)}).{start}()\n", *compiled, *plain)
+def modules_of(*wanted: str) -> tuple[str, ...]:
+    """These modules of `harena.scoring.guest`, by their names there, and all that they import of that folder, each
+    behind those that it imports itself. Raises KeyError for a name that no module has."""
+    found: dict[str, None] = {}
+    begun: set[str] = set()
+
+    def take(name: str) -> None:
+        if name not in begun:
+            begun.add(name)
+            for other in _imported(_SOURCES[f"{guest.__name__}.{name}"]):
+                take(other)
+            found[name] = None
+
+    for name in wanted:
+        take(name)
+    return tuple(found)
+
+
+def _imported(source: str) -> list[str]:
+    """The modules of the folder that a text of it imports, in the one form in which they do."""
+    return [
+        name
+        for module, names in _IMPORT.findall(source)
+        for name in ([module] if module else [each.split(" as ")[0].strip() for each in names.split(",")])
+    ]
 
 
 @cache
-def guest_program(modules: tuple[ModuleType, ...], start: str) -> str:
+def guest_argv(modules: tuple[str, ...], start: str) -> tuple[str, ...]:
+    """The command line of a program that has these modules, under the names that they have here, and calls a function
+    of the last one. More words may follow; the program finds them where it would find its own."""
+    sources = json.dumps([(name, _SOURCES[name]) for name in (f"{guest.__name__}.{each}" for each in modules)])
+    kept = kept_code(__file__, sources.encode(), lambda: _compiled(sources), name=modules[-1])
+    compiled, plain = json.loads(kept)
+    return ("python", "-c", f"{_OF_WORDS}unpacked({len(compiled)}, {len(plain)}).{start}()\n", *compiled, *plain)
+
+
+def _compiled(sources: str) -> bytes:
+    """The words that hold the modules compiled, and those that hold their sources."""
+    code = [(name, compile(text, f"<{name}>", "exec", dont_inherit=True)) for name, text in json.loads(sources)]
+    compiled = _words(importlib.util.MAGIC_NUMBER + marshal.dumps(code))
+    return json.dumps([compiled, _words(sources.encode())]).encode()
+
+
+@cache
+def guest_program(modules: tuple[str, ...], start: str) -> str:
     """The program of `guest_argv` as one text, for a program that starts it."""
-    sources = [(module.__name__, source_of(module)) for module in modules]
+    sources = [(name, _SOURCES[name]) for name in (f"{guest.__name__}.{each}" for each in modules)]
     packed = _packed(json.dumps(sources).encode())
     return (
         f"{_LOADER}"

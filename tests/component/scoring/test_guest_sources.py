@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
+import marshal
 import re
 import subprocess
 import sys
@@ -11,14 +12,12 @@ import zlib
 from binascii import a2b_base64
 from pathlib import Path
 from shutil import copytree, ignore_patterns
-from types import ModuleType
 
 import pytest
 
 import harena
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest import driver
-from harena.scoring.guest_sources import guest_argv, guest_program
+from harena.scoring.guest_sources import guest_argv, guest_program, modules_of
 from harena.scoring.scorers.suite_apart import ELSEWHERE
 from harena.scoring.scorers.trusted_suite import candidate_argv, suite_argv
 
@@ -61,21 +60,11 @@ def _imported(source: str) -> set[str]:
     }
 
 
-def _modules() -> tuple[ModuleType, ...]:
+def _modules() -> tuple[str, ...]:
     """Every module of the folder that may be loaded beside others, each after those that it imports."""
     (folder,) = importlib.import_module(GUEST).__path__
     names = {path.stem for path in Path(folder).glob("*.py")} - {"__init__", "sitecustomize"}
-    found: list[str] = []
-
-    def take(name: str) -> None:
-        if name not in found:
-            for other in _imported((Path(folder) / f"{name}.py").read_text()):
-                take(other)
-            found.append(name)
-
-    for name in sorted(names):
-        take(name)
-    return tuple(importlib.import_module(f"{GUEST}.{name}") for name in found)
+    return tuple(dict.fromkeys(each for name in sorted(names) for each in modules_of(name)))
 
 
 def test_files_that_change_below_a_running_process_change_no_program(tmp_path: Path) -> None:
@@ -106,7 +95,7 @@ def test_a_program_has_every_module_of_harenas_that_it_imports(kind: str) -> Non
 
 def test_no_program_is_too_long_for_the_kernel() -> None:
     """As one word, all that harena has in that folder would be."""
-    argv = guest_argv((*_modules(), driver), "main")
+    argv = guest_argv((*_modules(), "driver"), "main")
     assert sum(map(len, argv)) > 2 * MAX_ARG_STRLEN
     assert max(map(len, argv)) < MAX_ARG_STRLEN
     done = subprocess.run([sys.executable, *argv[1:]], input=b"", capture_output=True, check=False)
@@ -116,7 +105,7 @@ def test_no_program_is_too_long_for_the_kernel() -> None:
 @pytest.mark.parametrize("is_alike", [True, False])
 def test_words_that_follow_are_the_programs_own(is_alike: bool) -> None:
     """Whether the interpreter takes the compiled modules or has to compile them. The driver takes the last word."""
-    python, option, text, *words = guest_argv((driver,), "main")
+    python, option, text, *words = guest_argv(("driver",), "main")
     text = text if is_alike else text.replace("MAGIC_NUMBER", "NO_SUCH_NUMBER")
     tells = (
         "import os, sys\nreally = os._exit\nos._exit = lambda code: (print(sys.argv, file=sys.stderr), really(code))\n"
@@ -129,6 +118,41 @@ def test_words_that_follow_are_the_programs_own(is_alike: bool) -> None:
 
 def test_a_program_is_one_text_for_a_program_that_starts_it() -> None:
     """It needs nothing but the text."""
-    text = guest_program((driver,), "main")
+    text = guest_program(("driver",), "main")
     done = subprocess.run([sys.executable, "-c", text], input=b"", capture_output=True, check=False)
     assert (done.stdout, done.stderr) == (HELLO, b"")
+
+
+def test_a_program_that_is_sent_is_not_loaded_by_the_host() -> None:
+    """Its modules would take longer to load than most candidates take to be judged."""
+    script = (
+        "import sys, harena.scoring.scorers.command\n"
+        f"print(*(name.removeprefix('{GUEST}.') for name in sys.modules if name.startswith('{GUEST}.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert loaded.isdisjoint({"suite", "pytest", "unittest", "asserts", "calls", "home"}), loaded
+    assert loaded <= {"absent", "driver", "first_module", "module_names", "sitecustomize", "told", "words"}
+
+
+@pytest.mark.parametrize("last", ["driver", "home", "calls", "asserts", "pytest", "unittest"])
+def test_what_was_kept_is_what_would_be_made(last: str) -> None:
+    """A process that finds the compiled program of an earlier one sends what it would have compiled itself: the same
+    code, whose bytes may differ by how often each object of it was met."""
+    kept = guest_argv(modules_of(last), "main")
+    made = (
+        "from harena.scoring import guest_sources as sources\n"
+        "sources.kept_code = lambda file, text, make, name: make()\n"
+        f"import sys; sys.stdout.write('\\0'.join(sources.guest_argv(sources.modules_of({last!r}), 'main')))"
+    )
+    done = subprocess.run([sys.executable, "-c", made], capture_output=True, text=True, check=True)
+    assert _carried(tuple(done.stdout.split("\0"))) == _carried(kept)
+
+
+def _carried(argv: tuple[str, ...]) -> tuple[object, object]:
+    """(names and code, names and sources) of the modules that a command line carries."""
+    compiled, plain = map(int, re.findall(r"unpacked\((\d+), (\d+)\)", argv[2])[0])
+    words = argv[3 : 3 + compiled], argv[3 + compiled : 3 + compiled + plain]
+    code, sources = (zlib.decompress(a2b_base64("".join(part))) for part in words)
+    assert code.startswith(importlib.util.MAGIC_NUMBER)
+    return marshal.loads(code[len(importlib.util.MAGIC_NUMBER) :]), json.loads(sources)

@@ -6,6 +6,7 @@ import ast
 import datetime
 import inspect
 import random
+import types
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -62,7 +63,7 @@ def test_a_speaker_has_the_parameters_of_its_function() -> None:
 @pytest.mark.parametrize("name", ["class", "a b", ".0", "_harena_ask", "f(x): pass #"])
 def test_a_name_that_is_none_is_never_written_into_code(name: str) -> None:
     """A function with such a parameter takes any operands."""
-    made = functions._maker(None, "", "")(lambda *operands: operands)
+    made = types.FunctionType(functions._maker(None, "", ""), {"_harena_ask": lambda *operands: operands})
     assert not functions._is_plain_name(name)
     assert made(1, x=2) == ((1,), {"x": 2})
 

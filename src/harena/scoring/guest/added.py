@@ -31,7 +31,7 @@ _KEEPING = frozenset(
     {"builtins", "copy", "collections", "itertools", "random", "weakref", "gc", "sys", "typing", "types"}
 )
 """modules whose functions do neither, but for those above"""
-_RUNNERS = frozenset({"unittest", "pytest", "_pytest"})
+_RUNNERS = frozenset({"doctest", "unittest", "pytest", "_pytest"})
 """modules whose functions end tests, each called by a line of the tests: nothing stands between. What they compare is
 noted as the tests' own comparisons are"""
 _MOST_PARTS = 3000

@@ -12,11 +12,12 @@ import importlib
 import importlib.util
 import sys
 
-from harena.scoring.guest.executed import NOTHING, DeepTrees, Executed, Failures
+from harena.scoring.guest.executed import DeepTrees, Executed, Failures
 from harena.scoring.guest.hollow import watched
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.rebound import GlobalStatements
 from harena.scoring.guest.standins import StandInClass
+from harena.scoring.guest.words import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ import re
 import sys
 
 from harena.scoring.guest.compared import Comparisons, judging
-from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, DeepTrees, Executed, Failures
-from harena.scoring.guest.hollow import COMPARES_NOTHING, Hollow
+from harena.scoring.guest.executed import JUDGED_NOTHING, DeepTrees, Executed, Failures
+from harena.scoring.guest.hollow import Hollow
 from harena.scoring.guest.imports import import_for
 from harena.scoring.guest.judged import Judged
 from harena.scoring.guest.kin import EQUALS_ALL, Kin
@@ -26,11 +26,12 @@ from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.own_names import leave_no_names
 from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.rebound import GlobalStatements
-from harena.scoring.guest.taken import CALLED_BY, HAS_TAKEN, TAKES, TOOK, Taken
+from harena.scoring.guest.taken import CALLED_BY, Taken
 from harena.scoring.guest.tools import Tools
 from harena.scoring.guest.trusted_first import LibraryFirst
 from harena.scoring.guest.used import Used
 from harena.scoring.guest.watched_beside import WatchedBeside
+from harena.scoring.guest.words import COMPARES_NOTHING, HAS_TAKEN, NOTHING, TAKES, TOOK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,7 +155,9 @@ def main() -> None:
         watched = WatchedBeside(hollow, kin, tools.added, lambda kind: whose.is_named(vars(module), kind))
         judging_tree = executed.visit(Comparisons(tree, theirs).visit(tools.marked(tree)))
         tests = compile(
-            used.put_looks(watched.put_calls(watched.put_pairs(taken.put_calls(judging_tree, whose.shared)))),
+            used.put_looks(
+                watched.put_calls(watched.put_makers(watched.put_pairs(taken.put_calls(judging_tree, whose.shared))))
+            ),
             _PATH,
             "exec",
             dont_inherit=True,

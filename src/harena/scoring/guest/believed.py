@@ -66,7 +66,7 @@ class Believed:
             parts.add_class(name, kind)
             tools.added.add_class(kind)
 
-        self.used = Used(tools, add_class)
+        self.used = Used(tools, add_class, taken.is_given)
         self._own = _Own(trusted, texts)
         self._watched = watched = WatchedBeside(hollow, kin, tools.added, self._own.named)
         self._hands = any(map(_hands_functions, texts.values()))
@@ -110,6 +110,7 @@ class Believed:
         note_free(tree, self._swallowed.known_names(tree))
         others = self._own.others(tree, self._swallowed.installed)
         compared_beside.ComparisonsBeside(tree, others, hands=self._hands).visit(tree)
+        self._watched.put_makers(tree)
         self._watched.put_statements(tree)
 
     def put_marks(self, tree: Any, path: Any) -> Any:

@@ -20,8 +20,9 @@ import re
 import subprocess
 import sys
 
-from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, DeepTrees, Executed, Failures
+from harena.scoring.guest.executed import JUDGED_NOTHING, DeepTrees, Executed, Failures
 from harena.scoring.guest.imports import import_for
+from harena.scoring.guest.words import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

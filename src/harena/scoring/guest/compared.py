@@ -72,8 +72,9 @@ _COMPARED, _PAIR, _CHAIN, _OPERATED, _SINGLED, _NUMBER, _TRUTH, _ARGUMENT, _MEAS
 )  # fmt: skip
 _CHANGED, _SIDES, _FUNCTION = (f"__harena_{name}__" for name in ("changed", "sides", "function"))
 _PYTHONS, _ALL_CALLED = "__harena_pythons__", "__harena_all_called__"
-OPERATING, COMPARED, PAIR = (_COMPARED, _OPERATED), _COMPARED, _PAIR
-"""names of what stands in the place of operators with two sides, of comparisons, and of the sides of assertions"""
+OPERATING, COMPARED, PAIR, METHOD = (_COMPARED, _OPERATED), _COMPARED, _PAIR, _METHOD
+"""names of what stands in the place of operators with two sides, of comparisons, of the sides of assertions, and of
+methods"""
 TWO_SIDED = (_COMPARED, _OPERATED, _PAIR, _CHAIN, _CHANGED, _SIDES)
 """names of all that is given a sign, or signs, and sides"""
 

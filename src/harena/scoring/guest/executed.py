@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 JUDGED_NOTHING = 87
 """exit code of a program whose test code came to its end and executed no assertion"""
-NOTHING = "the test code came to its end and executed no assertion"
 JUDGING = re.compile(r"assert|fail|raises|warns|check|verify|expect|approx|allclose|skip|xfail")
 """beginnings of names of functions that judge"""
 CALLED = "__harena_called__"

@@ -481,8 +481,8 @@ def speaker(
         if len(_makers) > _MOST_MAKERS:
             _makers.clear()
         _makers[key] = _maker(shape, *_WAYS[kind])
-    made = _makers[key](ask)
-    made.__code__ = made.__code__.replace(co_name=name)
+    # without a variable of a function around, so that a candidate may set the code that such a function has
+    made = types.FunctionType(_makers[key].replace(co_name=name), {"__name__": __name__, "_harena_ask": ask})
     made.__name__, made.__qualname__, made.__module__ = name, qualified, module
     describe(made, doc, signature, lambda parameter: WithheldDefault(number, parameter), met)
     return made
@@ -493,7 +493,7 @@ def _is_plain_name(name: str) -> bool:
 
 
 def _maker(shape: Any, opening: str, waiting: str) -> Any:
-    """What makes a function of these parameters ((name, kind) each; None = any) that hands its operands on."""
+    """The code of a function of these parameters ((name, kind) each; None = any) that hands its operands on."""
     by_kind: dict[int, list[str]] = {kind: [] for kind in range(5)}
     for name, kind in shape if shape is not None else (("positional", 2), ("keywords", 4)):
         by_kind[int(kind)].append(name)
@@ -504,14 +504,12 @@ def _maker(shape: Any, opening: str, waiting: str) -> Any:
     positional = "".join(f"{each}, " for each in (*only, *free, *("*" + each for each in rest)))
     keywords = ", ".join([*(f"{each!r}: {each}" for each in named), *("**" + each for each in more)])
     source = (
-        f"def _harena_maker(_harena_ask):\n"
-        f" {opening}def speaking({', '.join(written)}):\n"
-        f"  return ({waiting}_harena_ask(({positional}), {{{keywords}}}))\n"
-        f" return speaking\n"
+        f"{opening}def speaking({', '.join(written)}):\n"
+        f" return ({waiting}_harena_ask(({positional}), {{{keywords}}}))\n"
     )
     names: dict[str, Any] = {"__name__": __name__}
     exec(compile(source, "<a function of the suite's>", "exec", dont_inherit=True), names)  # noqa: S102 (written above, of names)
-    return names["_harena_maker"]
+    return names["speaking"].__code__
 
 
 class Steps:
@@ -582,7 +580,7 @@ def pure_functions() -> dict[tuple[str, str], Any]:
 class Attributes(dict):  # type: ignore[type-arg]
     """The `__dict__` of a function of the suite's, and of the one that speaks for it: both have its attributes."""
 
-    __slots__ = ("function", "heard", "is_suites", "names", "number", "own", "theirs", "untold")
+    __slots__ = ("function", "heard", "is_suites", "made", "names", "number", "own", "theirs", "untold")
 
     def __init__(self, number: int, held: Any = (), *, is_suites: bool = False) -> None:
         """Number of the function; whether this is the suite's side."""
@@ -600,6 +598,8 @@ class Attributes(dict):  # type: ignore[type-arg]
         self.function: Any = None
         self.names: dict[str, Any] = {}
         """`_ASIDE` as both sides have it"""
+        self.made: dict[str, Any] = {}
+        """what else the function that speaks for it was made of"""
 
     def belong_to(self, function: Any) -> None:
         """The function whose attributes these are, as both sides have it."""
@@ -608,10 +608,21 @@ class Attributes(dict):  # type: ignore[type-arg]
             if name in self.names:  # told before the function was
                 setattr(function, name, self.names[name])
             self.names[name] = getattr(function, name)
+        if not self.is_suites:
+            self.made = _made_of(function)
 
     def has_changed(self) -> bool:
         """There is something to tell."""
-        return bool(self) or bool(self.changed_names())
+        return bool(self) or bool(self.changed_names()) or bool(self.unserved())
+
+    def unserved(self) -> list[str]:
+        """What the candidate has set of the function that speaks for this one, and the function itself is not told."""
+        if self.is_suites or self.function is None:
+            return []
+        now = _made_of(self.function)
+        found = [name for name, value in self.made.items() if not _is_same(now[name], value)]
+        found += [name for name in ("__wrapped__", "__signature__") if name in self]
+        return found if self.function.__dict__ is self else [*found, "__dict__"]
 
     def see_own(self) -> None:
         """Keep what the suite has set before the candidate has."""
@@ -627,7 +638,23 @@ class Attributes(dict):  # type: ignore[type-arg]
 _ASIDE = ("__doc__", "__name__")
 """what a function has beside its attributes that a decorator may change"""
 _UNCHANGED = ("=",)
+_UNSERVED = "!"
+"""no name of an attribute: before what the candidate has set, and the suite's function is not told"""
+_MADE_OF = ("__code__", "__defaults__", "__kwdefaults__", "__annotations__", "__module__", "__qualname__")
 _NOTHING = object()
+
+
+def _made_of(function: Any) -> dict[str, Any]:
+    """What a function is made of; mappings as they are now."""
+    found = {name: getattr(function, name, None) for name in _MADE_OF}
+    return {name: dict(value) if type(value) is dict else value for name, value in found.items()}
+
+
+def _is_same(now: Any, made: Any) -> bool:
+    """No value is asked what it equals."""
+    if type(now) is dict and type(made) is dict:
+        return now.keys() == made.keys() and all(now[name] is value for name, value in made.items())
+    return now is made
 
 
 def told_attributes(border: Border, attributes: Attributes, *, is_compared: bool = False) -> list[Any]:
@@ -649,7 +676,14 @@ def told_attributes(border: Border, attributes: Attributes, *, is_compared: bool
             untold.add(name)
     if not is_compared:
         attributes.untold = untold
-    return state
+    unserved = attributes.unserved()
+    return [*state, _UNSERVED, " ".join(unserved)] if unserved else state
+
+
+def unserved_in(state: Any) -> str:
+    """What the candidate says that it has set of a function, and that is not told; empty where it is nothing."""
+    is_told = len(state) > 2 and state[-2] == _UNSERVED and type(state[-1]) is str
+    return state[-1][:200] if is_told else ""
 
 
 def fill_attributes(border: Border, attributes: Attributes, state: Any) -> None:

@@ -47,6 +47,8 @@ MOST_PARTS = 4_000_000
 """largest number of parts of one message, whose bytes are limited, too"""
 MOST_SHARED = 20_000
 """objects that are told of in each message; more are forgotten, which costs them their identity"""
+_MOST_BASE_BYTES = 1 << 20
+"""size of an array of which a part can cross as a part, with which all of it does, and of that part"""
 _MOST_WATCHED = 256
 """functions, the last ones that were given, whose attributes are seen when they get their first one"""
 
@@ -193,6 +195,49 @@ def _kind_of_array(value: Any) -> str:
     return f"{value.dtype.str}!{layout}" if layout else str(value.dtype.str)
 
 
+def owner_of(value: Any) -> Any:
+    """The array whose memory this one shows a part of; None where that is its own, or no such array's."""
+    found = value
+    while type(found.base) is type(value):
+        found = found.base
+    if found is value or found.base is not None or not is_array(found) or not found.flags.forc:
+        return None
+    has_objects = "O" in (found.dtype.kind, value.dtype.kind)
+    return None if has_objects or max(found.nbytes, value.nbytes) > _MOST_BASE_BYTES else found
+
+
+def _place_in(owner: Any, value: Any) -> list[Any]:
+    """Where the memory of an array lies in its owner's: (offset, strides)."""
+    address = value.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return [address, list(value.strides)]
+
+
+def _part_of(owner: Any, state: Any) -> Any:
+    """An array of this state that shows a part of the owner's memory: (`_kind_of_array`, its shape, the owner's number,
+    offset, strides). Raises GraphError or ValueError where there is no such part."""
+    import numpy as np
+
+    kind, _, layout = state[0].partition("!")
+    if not is_array(owner) or not _ARRAY_KIND.fullmatch(kind) or "O" in (kind[1], owner.dtype.kind):
+        raise GraphError("no array")
+    memory = owner if owner.flags.c_contiguous else owner.T
+    found: Any = np.ndarray(tuple(state[1]), np.dtype(kind), memory.view("u1") if memory.dtype.kind in "mM" else memory,
+                            state[3], tuple(state[4]))  # fmt: skip
+    if found.nbytes > _MOST_BASE_BYTES:  # it repeats what it shows
+        raise GraphError("too large for a part of an array")
+    if "R" in layout:
+        found.flags.writeable = False
+    return found
+
+
+def _fill_part(held: Any, state: Any) -> None:
+    """Give an array that shows a part of another's memory the shape that it has, and whether it can be written to."""
+    with contextlib.suppress(AttributeError, ValueError):  # what it shows has another form, which no view takes on
+        held.shape = tuple(state[1])
+    with contextlib.suppress(ValueError):  # one of another's memory stays as it is
+        held.flags.writeable = "R" not in state[0].partition("!")[2]
+
+
 def _array(state: Any, parts: list[Any]) -> Any:
     """One of this state: (`_kind_of_array`, its shape, its items' bytes, or nothing and `parts`)."""
     import numpy as np
@@ -285,6 +330,9 @@ class Border:
         """Give it its state."""
         raise GraphError(f"unknown kind {kind!r}")
 
+    def copies_part(self) -> None:
+        """An array that shows another's memory has come as a copy of it."""
+
     def shows(self, view: memoryview) -> None:
         """A view crosses as what it shows, and stays as it is here, whatever is written there."""
 
@@ -367,6 +415,8 @@ class Border:
         """The number of a shared object, which is shared from here on."""
         number = self._numbers.get(id(value))
         if number is None:
+            if is_array(value) and (owner := owner_of(value)) is not None:
+                self.number_of(owner)  # told of before what shows a part of it
             number = self._next
             self._next += 2
             self.shared[number] = value
@@ -395,6 +445,10 @@ class Border:
         if kind == "A":
             return [value.typecode, value.tobytes()]
         if kind == "N":
+            owner = owner_of(value)
+            if owner is not None and id(owner) in self._numbers:
+                place = _place_in(owner, value)
+                return [_kind_of_array(value), list(value.shape), self._numbers[id(owner)], *place]
             has_objects = value.dtype.kind == "O"
             objects = [item(part) for part in value.ravel().tolist()] if has_objects else []
             return [_kind_of_array(value), list(value.shape), b"" if has_objects else value.tobytes(), *objects]
@@ -450,7 +504,11 @@ class Border:
     def _made(self, kind: str, state: Any) -> Any:
         if kind == "q":
             return collections.deque(maxlen=state[0])
+        if kind == "N" and type(state[2]) is int:
+            return _part_of(self._known(state[2]), state)
         if kind == "N":
+            if "V" in str(state[0]).partition("!")[2]:
+                self.copies_part()
             return _array(state, [None] * len(state[3:]))
         if kind == "w":
             return view_of(state)
@@ -479,6 +537,8 @@ class Border:
                 owner.__setitem__(held, parts[index], parts[index + 1])
         elif kind == "a":
             held[:] = state
+        elif kind == "N" and type(state[2]) is int:
+            _fill_part(held, state)
         elif kind == "N":
             _fill_array(held, _array(state, list(map(value, state[3:]))))
         elif kind == "w":

@@ -14,6 +14,9 @@ argument of the tests explains: not where the tests have made it empty (`found[1
 sides come from one value of the candidate's, where nothing equal is expected, or where the tests have asserted before,
 by a size of their own, how large the answer is (`guest_origins`).
 
+Nor has an assertion judged anything that says something of each part only (`all(x > 0 for x in found)`,
+`(found > 0).all()`, `not any(...)`) where there are no parts, and the candidate has given such an empty answer.
+
 What is empty on both sides is equal. A constant that a full answer meets at the same place (`(ones(n) == 1).all()`) may
 meet an empty one, too. Where there is a gold solution, what it does at a place anybody may do there (the host compares
 them), and a test of which it executes assertions is passed by no candidate for whom it executes none.
@@ -42,11 +45,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-_EQUAL, _MINUS, _FREE, _CALLED, _JUDGES, _JUDGED, _ENTERED, _PASSED, _PAIRED = (
+_EQUAL, _MINUS, _FREE, _CALLED, _JUDGES, _JUDGED, _ENTERED, _PASSED, _PAIRED, _EACH, _SETTLED = (
     f"__harena_hollow_{name}__"
-    for name in ("equal", "minus", "free", "called", "judges", "judged", "entered", "passed", "paired")
-)
-COMPARES_NOTHING = "compares nothing: what the candidate gave has no elements, and what is expected has some"
+    for name in (
+        "equal", "minus", "free", "called", "judges", "judged", "entered", "passed", "paired", "each", "settled",
+    )
+)  # fmt: skip
 OPERATED, FREE_OPERATED = "__harena_operated__", "__harena_operated_free__"
 """what operators call beside a candidate, and what they call for a difference whose size is told"""
 _SIZED = frozenset({list, tuple, dict, set, frozenset, str, bytes, range})
@@ -63,6 +67,7 @@ _EXPECTING = frozenset({"raises", "warns", "skip", "xfail", "fail", "assertRaise
 _RUNNERS = frozenset({"pytest", "_pytest"})
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _DEEPEST, _MOST_KEYS, _MOST_ITEMS, _MOST_PLACES = 6, 1000, 64, 200
+_WAITING = (types.GeneratorType, map, filter, zip, enumerate, reversed)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 _name_of = type.__dict__["__module__"].__get__
 _frame, _hint, _chain, _zip, _map = sys._getframe, operator.length_hint, itertools.chain, zip, map
@@ -104,7 +109,7 @@ class Hollow:
         self._loops = itertools.count()
         self._open: dict[int, bool] = {}
         self._has_idle_loop = False
-        self._judged = 0
+        self._judged = self._of_nothing = 0
         self._tests: dict[str, int] = {}
         self._idle: set[str] = set()
         self._installed: dict[str, bool] = {}
@@ -124,10 +129,14 @@ class Hollow:
     def ended(self, test: str) -> None:
         """A test has ended, by its name."""
         if test:
+            if self._of_nothing and (self._has_given or self._has_given_for_all) and not self._is_explained:
+                self._has_idle_loop = True
+            else:
+                self._judged += self._of_nothing
             self._tests[test] = self._tests.get(test, 0) + self._judged
             if self._has_idle_loop:
                 self._idle.add(test)
-        self._judged, self._has_idle_loop = 0, False
+        self._judged, self._of_nothing, self._has_idle_loop = 0, 0, False
         self._open.clear()
         if test:
             self._settle()
@@ -191,6 +200,8 @@ class Hollow:
             _ENTERED: self._enter,
             _PASSED: self._pass,
             _PAIRED: self._paired,
+            _EACH: self._each,
+            _SETTLED: self._settled,
         }
 
     # What the candidate gives.
@@ -278,6 +289,26 @@ class Hollow:
     def _pass(self, place: int) -> None:
         if not self._open.pop(place, False):
             self._has_idle_loop = True
+
+    def _each(self, place: int, value: Any) -> Any:
+        """What an assertion says something of each part of."""
+        if type(value) in _WAITING:
+            return self._entering(place, value)
+        shape = self._shape(value)
+        if (0 not in shape) if shape is not None else (type(value) not in _SIZED or bool(value)):
+            self._open[place] = True
+        return value
+
+    def _entering(self, place: int, parts: Any) -> Iterator[Any]:
+        for part in parts:
+            self._open[place] = True
+            yield part
+
+    def _settled(self, place: int) -> None:
+        """The assertion has held; of nothing, it has judged nothing."""
+        if not self._open.pop(place, False):
+            self._judged -= 1
+            self._of_nothing += 1
 
     def _compare(self, left: Any, right: Any, compute: Any, sign: str = "==") -> Any:
         answer = compute(left, right)
@@ -633,13 +664,53 @@ def _is_judgement(node: ast.AST) -> bool:
     return name not in _EXPECTING and JUDGING.match(name.lower().lstrip("_")) is not None
 
 
+def _of_each(test: ast.expr, *, is_true: bool) -> list[tuple[ast.AST, str, int | None]]:
+    """Where the values stand of which a condition says something of each part (`all(x > 0 for x in found)`,
+    `(found > 0).all()`, `not any(...)`), and says nothing else; none where it says more."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _of_each(test.operand, is_true=not is_true)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and is_true:
+        parts = [_of_each(each, is_true=True) for each in test.values]
+        return [each for part in parts for each in part] if all(parts) else []
+    if not isinstance(test, ast.Call) or test.keywords or _name(test.func) != ("all" if is_true else "any"):
+        return []
+    if isinstance(test.func, ast.Attribute) and not test.args:
+        return [(test.func, "value", None)]
+    return [(test, "args", 0)] if len(test.args) == 1 and not isinstance(test.args[0], ast.Starred) else []
+
+
 class _Statements(ast.NodeTransformer):
     def __init__(self, loops: Iterator[int]) -> None:
         self._loops = loops
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         """`assert`."""
-        return [located(ast.Expr(call_of(_JUDGED, [])), node), node]
+        judged = located(ast.Expr(call_of(_JUDGED, [])), node)
+        return [judged, node, *self._settles(node, node.test, is_true=True)]
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """`self.assertTrue(...)`"""
+        self.generic_visit(node)
+        call = node.value
+        is_true = {"assertTrue": True, "assertFalse": False}.get(_name(call.func) if isinstance(call, ast.Call) else "")
+        if is_true is None or not isinstance(call, ast.Call) or not call.args:
+            return node
+        return [node, *self._settles(node, call.args[0], is_true=is_true)]
+
+    def _settles(self, node: ast.stmt, test: ast.expr, *, is_true: bool) -> list[ast.stmt]:
+        """A statement behind an assertion that may hold of nothing, where the text has such a one."""
+        found = _of_each(test, is_true=is_true)
+        if not found:
+            return []
+        place = ast.Constant(next(self._loops))
+        for holder, name, index in found:
+            given = getattr(holder, name) if index is None else getattr(holder, name)[index]
+            told = located(call_of(_EACH, [place, given]), given)
+            if index is None:
+                setattr(holder, name, told)
+            else:
+                getattr(holder, name)[index] = told
+        return [located(ast.Expr(call_of(_SETTLED, [place])), node)]
 
     def _visit_loop(self, node: Any) -> Any:
         is_judging = any(_is_judgement(part) for each in node.body for part in ast.walk(each))

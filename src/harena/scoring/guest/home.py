@@ -6,7 +6,8 @@ own. What is judged is judged by the suite.
 
 A message is (kind, items, states, dropped, more); `more` goes with a question of the suite's: (whether its standard input
 is a replaced one, whether its `input` is, arguments of `random.seed` or None, numbers of objects that it holds no more);
-with what the candidate says: (descriptions of classes, what it printed).
+with whatever the suite says, classes of records that the candidate has from now on (see `guest_records`); with what the
+candidate says: (descriptions of classes, what it printed).
 
     suite       ask: (verb, target, name, positional, keywords)         give, fail: what a call of its function came to
     candidate   give: (value)    fail: (class, arguments, attributes, message, number)    stop: (value)    ask: a call
@@ -35,6 +36,7 @@ import time
 import types
 
 from harena.scoring.guest.alarms import Alarms
+from harena.scoring.guest.callers import Callers
 from harena.scoring.guest.driver import MOST_FILES, OWNER, PLAIN, decode, encode, is_forked_child, out_of_reach
 from harena.scoring.guest.effects import may_have_effects
 from harena.scoring.guest.functions import (
@@ -58,6 +60,7 @@ from harena.scoring.guest.kept import KeptErrors
 from harena.scoring.guest.libraries import FUNCTIONS, has_state, name_of, place_of
 from harena.scoring.guest.own_names import leave_no_names
 from harena.scoring.guest.raised import builtin_fields, class_here, remade
+from harena.scoring.guest.records import HeldRecords
 from harena.scoring.guest.snapshots import COPIES
 from harena.scoring.guest.written import Written
 
@@ -226,8 +229,9 @@ class Home(Border):
         """functions of libraries that the suite was given as its own, as they were then, by module and path"""
         for (module, name), function in pure_functions().items():
             self._lent[id(function)] = (function, module, name)
+        self._records = HeldRecords()
         self._held: dict[int, Any] = {}
-        """objects of classes that derive from a container, until the suite holds them no more"""
+        """objects of classes that derive from a container, and of records, until the suite holds them no more"""
         self._classes: dict[int, int] = {}
         self._class_list: list[Any] = []
         self._untold: list[Any] = []
@@ -243,6 +247,7 @@ class Home(Border):
         self._printed = _Printed()
         self._written = Written()
         self._alarms = Alarms()
+        self._callers = Callers(globals())
         self._turn = threading.Condition(threading.RLock())
         self._had_pending = False
         self._open = 0
@@ -285,7 +290,10 @@ class Home(Border):
                 self._turn.notify_all()
             with self._alarms.let_through():
                 self._leaving.clear()
-                message = ("give", (self._done(*request),))
+                try:
+                    message = ("give", (self._done(*request),))
+                finally:
+                    self._callers.is_watched()
         except StopIteration as error:
             message = ("stop", (error.value,))
         except BaseException as error:  # whatever it raised is the answer
@@ -327,8 +335,9 @@ class Home(Border):
 
     def _read(self, body: bytes) -> list[Any]:
         kind, items, states, dropped, more = decode(body, 0)[0]
+        self._records.learn(more[-1])
         if kind == "ask":
-            self.has_input, self._input_replaced, seed, released = more
+            self.has_input, self._input_replaced, seed, released = more[:4]
             for number in released:
                 gone = self._exported.pop(number, None)
                 self._export_numbers.pop(id(gone), None)
@@ -356,7 +365,9 @@ class Home(Border):
             telling.append(self._untold.pop(0))
             described.append(self._described(telling[-1]))
         try:
-            said = (described, self._printed.taken(), *filter(None, (self._written.taken(),)))
+            changed = self._records.changed()
+            more = filter(None, (self._written.taken(), self._callers.taken(), (changed,) if changed else ()))
+            said = (described, self._printed.taken(), *more)
             return encode((kind, items, states, dropped, said), most_parts=MOST_PARTS)
         except BaseException:  # raised again: whatever stopped it, these classes are told of next time
             self._untold[:0] = telling  # what is said instead tells of them
@@ -364,6 +375,7 @@ class Home(Border):
 
     def ask_suite(self, verb: str, *parts: Any) -> Any:
         """Let the suite do something with its own objects. Raises what that raised."""
+        self._callers.is_watched()
         with self._alarms.held():
             return self._asked_of_suite(verb, *parts)
 
@@ -632,7 +644,8 @@ class Home(Border):
         name = str(cls.__name__)
         if cls.__module__ == "builtins" and getattr(builtins, name, None) is cls:
             return ("b", name)
-        return ("k", self._class_number(cls))
+        key = self._records.key(cls)
+        return ("k", self._class_number(cls)) if key is None else ("R", *key)
 
     def _class_number(self, cls: Any) -> int:
         number = self._classes.get(id(cls))
@@ -688,6 +701,8 @@ class Home(Border):
             return self._class_list[item[1]]
         if kind == "n":
             return self._class_list[item[1]][item[2]]
+        if kind == "R":
+            return self._records.named(item[1], item[2])
         if kind == "M":
             return importlib.import_module(item[1])
         if kind == "b":
@@ -796,6 +811,8 @@ class Home(Border):
         kind = type(value)
         if kind is Attributes:
             return "u"
+        if self._records.key(kind) is not None:
+            return "i"
         if isinstance(value, type) or kind.__module__ not in self._on_both_sides:
             # by its type: what stands for a mock may say that it is a dict
             return "y" if issubclass(kind, _CONTAINERS) and not isinstance(value, enum.Enum) else None
@@ -806,7 +823,7 @@ class Home(Border):
     def state_of(self, kind: str, value: Any) -> Any:
         """Read an object's state, in the form for its kind."""
         if kind == "i":
-            return state_of_instance(self, value)
+            return state_of_instance(self, value, self._records.key(type(value)))
         if kind == "u":
             return told_attributes(self, value)
         self._held[self._numbers[id(value)]] = value  # the suite could not make it anew, with all that it has
@@ -833,7 +850,10 @@ class Home(Border):
 
     def make(self, kind: str, state: Any) -> Any:
         """Make an object of that kind, still without its state."""
-        return self._attributes_of(state[0]) if kind == "u" else made_instance(state)
+        if kind == "u":
+            return self._attributes_of(state[0])
+        record = self._records.named(*state[:2])
+        return made_instance(state) if record is None else object.__new__(record)
 
     def fill(self, kind: str, made: Any, state: Any) -> None:
         """Give the made object its state."""
@@ -841,7 +861,10 @@ class Home(Border):
             fill_attributes(self, made, state)
             return
         if kind == "i":
-            fill_instance(self, made, state)
+            record = self._records.named(*state[:2])
+            if record is not None and (number := self._numbers.get(id(made))) is not None:
+                self._held[number] = made  # the suite holds it: here it may be held by a weak reference alone
+            fill_instance(self, made, state, record)
             return
         parts = list(map(self.value, state[2])) if state[1] != "a" else []
         if state[1] == "q":
@@ -880,12 +903,12 @@ def _slots(cls: type) -> list[str]:
     return found
 
 
-def state_of_instance(border: Border, value: Any) -> list[Any]:
-    """An instance of a trusted class: its module, its class, its attributes."""
+def state_of_instance(border: Border, value: Any, key: Any = None) -> list[Any]:
+    """An instance of a trusted class: its module, its class, its attributes. `key`: the first two of a record's."""
     attributes = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
     attributes.update(getattr(value, "__dict__", {}))
     parts = [part for name, held in attributes.items() for part in (name, border.item(held))]
-    return [type(value).__module__, type(value).__qualname__, *parts]
+    return [*(key or (type(value).__module__, type(value).__qualname__)), *parts]
 
 
 def made_instance(state: Any) -> Any:
@@ -898,9 +921,12 @@ def made_instance(state: Any) -> Any:
     return object.__new__(cls)
 
 
-def fill_instance(border: Border, made: Any, state: Any) -> None:
+def fill_instance(border: Border, made: Any, state: Any, record: Any = None) -> None:
     """Set its attributes, without asking its class. What that says is not the other side's to replace, but by a value
-    that does nothing (a field `successor` where there is a method of this name, too)."""
+    that does nothing (a field `successor` where there is a method of this name, too). `record`: the class that it has
+    now, where that is a record's."""
+    if record is not None and type(made) is not record:
+        object.__setattr__(made, "__class__", record)
     cls = type(made)
     given = {state[index]: border.value(state[index + 1]) for index in range(2, len(state), 2)}
     told = {name: held for name, held in given.items() if is_data(cls, name) or _hides_method(cls, name, held)}

@@ -7,8 +7,7 @@ import importlib
 import os
 import sys
 
-NO_MODULE = 85
-
+from harena.scoring.guest.words import NO_MODULE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,6 +4,11 @@ An object of the candidate's could answer each look in another way: three items 
 checked, a prime where a prime is wanted and a divisor where that is. So what a look has shown is kept, and shown again,
 until the suite does what may change it: any call of the candidate's code that is no look.
 
+An honest object may show another thing each time, too: a property that counts, a cursor that moves on. So what is shown
+again is asked for again, and a loop is gone through again, unseen: what that changes on the way is changed. Where the
+object has something else to show by then, a test that fails may fail for that, and counts as not served where no gold
+solution shows that the suite needs no such object.
+
 Of a class that the suite names, less is a look: its items, its attributes and what its loop does on the way may be what is
 tested (a cache that counts, a queue that a loop drains), and are asked for each time.
 """  # noqa: E501
@@ -27,6 +32,10 @@ PURE = frozenset({
 _ITEMS = frozenset({"__getitem__", "__reversed__"})
 _QUIET = frozenset({"signature", "probe", "copy", "deepcopy", "module"})
 _MOST_KEPT = 100_000
+_MOST_AGAIN = 16
+"""so many times each look that is shown again is asked for again; after that at times that lie twice as far apart"""
+_MOST_STEPS_AGAIN = 2_000
+"""so many steps of loops that are shown again are gone through again, each of which is a message"""
 _MOST_SAME = 100_000
 """number of equal looks in a row after which the suite is taken to wait for something"""
 
@@ -37,6 +46,10 @@ class Looks:
     def __init__(self) -> None:
         self._known: dict[Any, tuple[Any, BaseException | None]] = {}
         self._loops: dict[int, Loop] = {}
+        self._again: dict[Any, int] = {}
+        """how often what is kept was shown again"""
+        self._steps_again = 0
+        self._is_computing = False
         self._last: Any = None
         self._same = 0
         self._quiet = 0
@@ -88,6 +101,11 @@ class Looks:
             self._last, self._same = key, 0
         return self._known.get(key)
 
+    def is_due(self, key: Any) -> bool:
+        """What this look has shown, and shows again now, is to be asked for again."""
+        count = self._again[key] = self._again.get(key, 0) + 1
+        return count <= _MOST_AGAIN or not count & (count - 1)
+
     def keep(self, key: Any, found: Any, error: BaseException | None = None) -> None:
         """What a look has shown. An iterator is another one each time."""
         is_iterator = isinstance(found, (types.GeneratorType, types.CoroutineType)) or hasattr(type(found), "__next__")
@@ -111,6 +129,7 @@ class Looks:
     def forget(self) -> None:
         """Forget everything that was found, so that it is looked at anew."""
         self._known.clear()
+        self._again.clear()
         self._loops.clear()
         self._claims.clear()
         self._empty.clear()
@@ -120,7 +139,7 @@ class Looks:
         number = object.__getattribute__(stand_in, "_harena_item")[1]
         seen = self._loops.get(number)
         if seen is not None and not (seen.is_ended and _is_named(stand_in)):
-            return seen.items()
+            return seen.items(self._gone_through(stand_in, candidate))
         found = candidate.ask("special", stand_in, "__iter__")
         if found is stand_in:
             return stand_in
@@ -129,6 +148,38 @@ class Looks:
             return seen.items() if fresh.has_any() else iter(())
         self._loops[number] = fresh
         return fresh.items()
+
+    def computes(self, stand_in: Any) -> Any:
+        """A loop over it that only this side needs, to compute by."""
+        before, self._is_computing = self._is_computing, True
+        try:
+            return iter(stand_in)
+        finally:
+            self._is_computing = before
+
+    def _gone_through(self, stand_in: Any, candidate: Any) -> Any:
+        """A loop of the candidate's that nobody sees, beside one that is shown again; None where none is needed."""
+        number = object.__getattribute__(stand_in, "_harena_item")[1]
+        if self._is_computing or self._steps_again >= _MOST_STEPS_AGAIN or not self.is_due(("loop", number)):
+            return None
+        with self.quiet(), contextlib.suppress(Exception):
+            found = candidate.ask("special", stand_in, "__iter__")
+            return None if found is stand_in else iter(found)
+        return None
+
+    def step(self, source: Any) -> bool:
+        """Go on with such a loop, whatever it gives; whether it goes on."""
+        if self._steps_again >= _MOST_STEPS_AGAIN:
+            return False
+        self._steps_again += 1
+        self._quiet += 1
+        try:
+            next(source)
+        except Exception:  # noqa: BLE001 (also its end: what is shown was seen before)
+            return False
+        finally:
+            self._quiet -= 1
+        return True
 
     def pull(self, loop: Loop) -> Any:
         """The next of its items."""
@@ -163,10 +214,12 @@ class Loop:
         """There is a first item."""
         return any(True for _ in self.items())
 
-    def items(self) -> Iterator[Any]:
-        """From the first one on."""
+    def items(self, again: Any = None) -> Iterator[Any]:
+        """From the first one on. `again`: a loop that is gone through beside, while it lasts."""
         index = 0
         while True:
+            if again is not None and not self._looks.step(again):
+                again = None
             if index == len(self._seen):
                 if self.is_ended:
                     return

@@ -29,6 +29,10 @@ _KINDS = {"eq": EQUAL, "ne": EQUAL, "sub": MINUS, "map": PAIRED, "zip": PAIRED}
 """how a comparison by a function of this name is noted"""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
+_KEEPING = frozenset({"list", "tuple", "set", "frozenset", "sorted", "dict", "Counter", "OrderedDict", "deque"})
+"""what keeps each thing that a loop gives, so that it is empty only where the loop gives nothing"""
+_GOING_ON = frozenset({"starmap", "enumerate", "iter", "map", "chain"})
+"""what gives something for each thing that it is given"""
 _SELVES = ("self", "cls")
 _UNEQUAL = frozenset({"assertFalse"})
 _EQUALS = frozenset({"assertEqual", "assertEquals", "assertIs", "assertListEqual", "assertDictEqual", "assertSetEqual"})
@@ -76,7 +80,7 @@ class _Sides:
         for (node, kind, _), is_open in zip(compared, are_open):  # noqa: B905 (Python 3.8)
             if not kind:
                 continue
-            is_open = is_open or id(node) in self._expecting
+            is_open = is_open or id(node) in self._expecting or _is_of_plain(node)
             for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):  # type: ignore[attr-defined]
                 found[line, kind] = found.get((line, kind), True) and is_open
         yield from (place for place, is_open in found.items() if is_open)
@@ -84,7 +88,7 @@ class _Sides:
 
     def _sized_places(self, compared: list[tuple[ast.AST, str, list[ast.expr]]]) -> Iterator[tuple[int, str]]:
         """(line, kind) of each comparison of a value whose size the tests have asserted."""
-        sizes = [size for node in self._nodes if (size := self._asserted_size(node)) is not None]
+        sizes = [size for node in self._nodes for size in self._asserted_sizes(node)]
         lines: dict[tuple[int, str], bool] = {}
         for node, kind, sides in compared if sizes else ():
             if not kind:
@@ -98,27 +102,39 @@ class _Sides:
             if is_sized and (sort != plain or (line, plain + OF_LENGTH) not in lines):
                 yield line, sort
 
-    def _asserted_size(self, node: ast.AST) -> tuple[ast.AST, str, bool] | None:
-        """(statement, name, whether it tells of all elements) where a statement asserts a size of what a name means,
-        and nothing of the candidate's is in what it is compared with."""
-        if isinstance(node, ast.Assert) and _is_equality(node.test):
-            sides = [node.test.left, *node.test.comparators]  # type: ignore[attr-defined]
+    def _asserted_sizes(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr, bool]]:
+        """(statement, what is spoken of, whether it tells of all elements) where a statement asserts a size of what a
+        name means or one call gives, or that it is empty, and nothing of the candidate's is in what it is compared
+        with."""
+        said: list[list[ast.expr]] = []
+        if isinstance(node, ast.Assert):
+            for test in _all_of(node.test):
+                if _is_equality(test):
+                    said.append([test.left, *test.comparators])  # type: ignore[attr-defined]
+                elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+                    said.append([test.operand, ast.Constant(0)])
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and len(node.value.args) > 1:
             func = node.value.func
-            sides = node.value.args[:2] if isinstance(func, ast.Attribute) and func.attr in _EQUALS else []
-        else:
-            return None
-        for side, other in (sides, sides[::-1]) if sides else ():
-            is_whole = isinstance(side, ast.Attribute) and side.attr in _WHOLE_SIZES
-            is_length = isinstance(side, ast.Call) and getattr(side.func, "id", "") == "len" and len(side.args) == 1
-            of = side.value if is_whole else side.args[0] if is_length else None
-            if isinstance(of, ast.Name) and self._is_of_tests(other):
-                return node, of.id, is_whole
-        return None
+            said += [node.value.args[:2]] if isinstance(func, ast.Attribute) and func.attr in _EQUALS else []
+        for sides in said:
+            for side, other in (sides, sides[::-1]):
+                is_whole = isinstance(side, ast.Attribute) and side.attr in _WHOLE_SIZES
+                is_length = isinstance(side, ast.Call) and getattr(side.func, "id", "") == "len" and len(side.args) == 1
+                of = side.value if is_whole else side.args[0] if is_length else None  # type: ignore[attr-defined]
+                if of is None and _is_nothing(other):
+                    is_list = isinstance(side, ast.Call) and getattr(side.func, "attr", "") == "tolist"
+                    of = side.func.value if is_list else side  # type: ignore[attr-defined]
+                is_one = isinstance(of, ast.Name) or (isinstance(of, ast.Call) and not self._is_of_tests(of))
+                if of is not None and is_one and self._is_of_tests(other):
+                    yield node, of, is_whole or _is_nothing(other)
 
     def _is_of_tests(self, node: ast.AST, known: str = "") -> bool:
         """All that it is made of is the tests' own: constants, what loops go through, rows of a table of cases."""
-        names = [part for part in ast.walk(node) if isinstance(part, ast.Name) and part.id != known]
+        if known and ast.dump(node) == known:
+            return True
+        if known and not isinstance(node, ast.Name):
+            return all(self._is_of_tests(part, known) for part in ast.iter_child_nodes(node))
+        names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
         return all(self._origins(each, _NONE_YET) <= self._of_tables(each) for each in names)
 
     def _of_tables(self, node: ast.Name) -> frozenset[str]:
@@ -130,22 +146,29 @@ class _Sides:
         texts = [part.value for each in decorators for part in ast.walk(each) if isinstance(part, ast.Constant)]
         return frozenset(name.strip() for text in texts if isinstance(text, str) for name in text.split(","))
 
-    def _is_sized(self, node: ast.AST, sides: list[ast.expr], said: ast.AST, name: str, is_whole: bool) -> bool | None:
+    def _is_sized(
+        self, node: ast.AST, sides: list[ast.expr], said: ast.AST, of: ast.expr, is_whole: bool
+    ) -> bool | None:
         """The statement says how large a side is; None where it does not."""
         scope = self._scopes[id(said)]
-        if self._scopes[id(node)] is not scope or said.lineno >= node.lineno:  # type: ignore[attr-defined]
+        is_within = any(part is node for part in ast.walk(said))
+        at = self._scopes[id(node)]
+        if not is_within and (at is not scope or said.lineno >= node.lineno):  # type: ignore[attr-defined]
             return None
-        if len(scope.bound.get(name, ())) != 1:
+        names = [part.id for part in ast.walk(of) if isinstance(part, ast.Name)]
+        most = 1 if isinstance(of, ast.Call) else len(scope.bound.get(names[0], ()))
+        if most != 1 or any(len(scope.bound.get(name, ())) > 1 for name in names):
             return None
         block, above = self._above.get(id(said)), self._above.get(id(node))
         while above is not None and above is not block:
             above = self._above.get(id(above))
         if above is None:  # it may not have been come to
             return None
+        known = ast.dump(of)
         for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
-            is_it = isinstance(side, ast.Name) and side.id == name
-            is_of_it = any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(side))
-            if is_of_it and self._is_of_tests(other) and (is_it or (is_whole and self._is_of_tests(side, name))):
+            is_it = ast.dump(side) == known
+            is_of_it = is_it or any(type(part) is type(of) and ast.dump(part) == known for part in ast.walk(side))
+            if is_of_it and self._is_of_tests(other) and (is_it or (is_whole and self._is_of_tests(side, known))):
                 return is_whole
         return None
 
@@ -275,6 +298,10 @@ class _Sides:
 
     def _expects_nothing(self, node: ast.AST) -> bool:
         """The tests expect that nothing is equal, or that there are no pairs."""
+        if isinstance(node, ast.Call) and self._keeps_all(node):
+            return True
+        if isinstance(node, ast.BinOp):
+            return self._is_kept(node)
         is_kept = False
         if isinstance(node, ast.Call):
             loop = self._above.get(id(node))
@@ -288,6 +315,69 @@ class _Sides:
         elif not _is_equality(node):
             return False
         return self._is_expected_empty(node)
+
+    def _keeps_all(self, pairs: ast.Call) -> bool:
+        """Each pair that `zip` or `map` gives is a part of something whole that is asserted to be empty, or to be equal
+        to something: one that has a part is another one."""
+        node: ast.AST = pairs
+        if _called_by(pairs) not in ("zip", "map"):
+            return False
+        while True:
+            above = self._above.get(id(node))
+            name = _called_by(above) if isinstance(above, ast.Call) and node in above.args else ""
+            if isinstance(above, ast.comprehension) and node is above.iter and not above.ifs:
+                whole = self._above.get(id(above))
+                if not isinstance(whole, (*_COMPREHENSIONS, ast.DictComp)) or len(whole.generators) != 1:
+                    return False
+                if not isinstance(whole, ast.GeneratorExp):
+                    return self._is_kept(whole)
+                node = whole
+            elif name in _GOING_ON:
+                node = above  # type: ignore[assignment]
+            elif name in _KEEPING or (name == "join" and _is_something(node)):
+                return self._is_kept(above)  # type: ignore[arg-type]
+            elif name == "sum" and isinstance(node, ast.GeneratorExp) and isinstance(node.elt, ast.Constant):
+                return bool(node.elt.value) and self._is_kept(above)  # type: ignore[arg-type]
+            elif name == "next" and isinstance(above, ast.Call) and len(above.args) == 2 and _is_something(node):
+                return self._is_compared(above, ast.dump(above.args[1]))
+            else:
+                return False
+
+    def _is_kept(self, node: ast.AST, depth: int = 0) -> bool:
+        """This is asserted to be equal to something, as a whole, or to be nothing; where a function of the tests' own
+        returns it, wherever that is called."""
+        above = self._above.get(id(node))
+        if isinstance(above, ast.Attribute) and above.attr == "tolist":
+            node, above = above, self._above.get(id(above))
+        if isinstance(above, ast.Call) and _called_by(above) in (*_KEEPING, "tolist", "len"):
+            return self._is_kept(above, depth)
+        if isinstance(above, ast.Return) and not depth:
+            function = self._above.get(id(above))
+            if not isinstance(function, ast.FunctionDef) or function.body != [above]:
+                return False
+            uses = [each for each in self._nodes if isinstance(each, ast.Name) and each.id == function.name]
+            calls = [self._above.get(id(each)) for each in uses]
+            return bool(calls) and all(
+                isinstance(call, ast.Call) and call.func is each and self._is_kept(call, 1)
+                for call, each in zip(calls, uses)  # noqa: B905 (Python 3.8)
+            )
+        if isinstance(node, ast.BinOp):
+            return False
+        return self._is_compared(node)
+
+    def _is_compared(self, node: ast.AST, other: str = "") -> bool:
+        """It is asserted to be equal to something, or to be `other`."""
+        above = self._above.get(id(node))
+        if isinstance(above, ast.Compare) and len(above.ops) == 1 and isinstance(above.ops[0], (ast.Eq, ast.Is)):
+            sides = [above.left, *above.comparators]
+            asserted, top = above, self._above.get(id(above))
+            while isinstance(top, ast.BoolOp) and isinstance(top.op, ast.And):
+                asserted, top = top, self._above.get(id(top))  # type: ignore[assignment]
+            is_asserted = isinstance(top, ast.Assert) and top.test is asserted
+            return is_asserted and (not other or any(ast.dump(side) == other for side in sides if side is not node))
+        if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and above.func.attr in _EQUALS:
+            return not other or any(ast.dump(side) == other for side in above.args if side is not node)
+        return False
 
     def _is_expected_empty(self, node: ast.AST, depth: int = 0) -> bool:
         above = self._above.get(id(node))
@@ -350,8 +440,45 @@ def _is_equality(node: ast.AST) -> bool:
     return isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq)
 
 
+def _all_of(test: ast.expr) -> Iterator[ast.expr]:
+    """Conditions of which each has to hold."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        for each in test.values:
+            yield from _all_of(each)
+    else:
+        yield test
+
+
+def _is_something(node: ast.AST) -> bool:
+    """What a loop gives for each pair is of the pair, and not what says how its parts differ."""
+    made: ast.AST | None = getattr(node, "elt", None)
+    if isinstance(node, ast.Call) and isinstance(node.args[0], ast.Lambda):
+        made = node.args[0].body
+    is_text = isinstance(made, ast.Call) and getattr(made.func, "id", "") == "str"
+    is_sum = isinstance(made, ast.BinOp) and isinstance(made.op, ast.Add)
+    return is_text or is_sum or isinstance(made, (ast.Name, ast.Tuple, ast.JoinedStr))
+
+
+def _called_by(node: ast.AST | None) -> str:
+    """The name by which something is called."""
+    func = getattr(node, "func", None)
+    return str(getattr(func, "attr", getattr(func, "id", "")))
+
+
+def _is_of_plain(node: ast.AST) -> bool:
+    """It compares a number or a list that is made of an array, which has or has not the elements of another one."""
+    sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    return any(
+        isinstance(side, ast.Call) and not side.args and _called_by(side) in ("tolist", "item", "sum", "any", "all")
+        for side in sides
+    )
+
+
 def _is_nothing(node: ast.AST) -> bool:
     """It is written 0, False, or as an empty collection."""
+    if isinstance(node, ast.Call):
+        return not node.args and not node.keywords and getattr(node.func, "id", "") in ("set", "frozenset", "list",
+                                                                                        "dict", "tuple")  # fmt: skip
     if isinstance(node, ast.Constant):
         return node.value is not None and node.value is not ... and not node.value
     if isinstance(node, (ast.List, ast.Tuple)):

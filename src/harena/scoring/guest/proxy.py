@@ -30,6 +30,7 @@ import weakref
 
 from harena.scoring.guest.belief import HOLDING
 from harena.scoring.guest.buffers import is_of_all
+from harena.scoring.guest.callers import LOOKED
 from harena.scoring.guest.caught import Caught
 from harena.scoring.guest.crossing import chain_of, is_carried_past_a_judgement
 from harena.scoring.guest.driver import UncarriedError, decode, encode
@@ -49,6 +50,7 @@ from harena.scoring.guest.functions import (
     streams_of,
     text_of_function,
     told_attributes,
+    unserved_in,
     with_defaults,
     withheld_default,
 )
@@ -65,7 +67,7 @@ from harena.scoring.guest.given import (
     special_methods,
     write,
 )
-from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError, plain_of
+from harena.scoring.guest.graph import MOST_PARTS, MOST_SHARED, MUTABLE, Border, GraphError, plain_of
 from harena.scoring.guest.hollow import watched
 from harena.scoring.guest.home import (
     DESCRIBING,
@@ -85,6 +87,7 @@ from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.loops import names_end
 from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
 from harena.scoring.guest.raised import arguments_of, fields_of, is_library_class, names_of, remade
+from harena.scoring.guest.records import Records, hidden_method
 from harena.scoring.guest.standins import (
     LEFT,
     Member,
@@ -193,6 +196,7 @@ class Candidate(Border):
         """what of the candidate's output may still be written to descriptor 1, which is this process's own to say its
         word on where the candidate is its child"""
         self._on_both_sides = frozenset(on_both_sides)
+        self._records = Records()
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.RLock()
         self._writing = threading.Lock()
@@ -202,6 +206,8 @@ class Candidate(Border):
         self.tell_answer: Callable[[Any, Any, Any], None] = lambda answer, positional, named: None
         self.waited = ""
         """why the candidate could not do for the test under way what it would do beside it; an excuse if that fails"""
+        self.unlike = ""
+        """why what the candidate answers from then on may be another thing beside the tests; an excuse if one fails"""
         self._classes: dict[int, Any] = {}
         self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._values: dict[int, Any] = {}  # classes that derive from int or tuple have no weak references
@@ -326,6 +332,14 @@ class Candidate(Border):
         self.note(what)
         self.is_changed = True
 
+    def unserved_attributes(self, names: str) -> None:
+        """The candidate has set what only its own side has of a function, or of a class, that the suite gave it. A test
+        that passes all the same is in no doubt."""
+        what = f"the candidate sets {names} of the suite's"
+        if what not in self.notes:
+            self.notes.append(what)
+        self.is_changed = True
+
     @contextlib.contextmanager
     def explaining(self) -> Iterator[None]:
         """What is asked in the meantime describes a failure, and decides nothing."""
@@ -444,6 +458,9 @@ class Candidate(Border):
             seen = None if is_tested(target) and name in PURE else self.looks.known(key)
             if seen is not None:
                 found, raised = seen
+                if self._shows_otherwise(key, seen, verb, target, name, positional) and not self.has_gold:
+                    what = f"it looks again at {name or 'the names'} of a {type(target).__name__!r} object"
+                    self.note(f"{what}, which has something else to show then", is_doubt=False)
                 if raised is not None:
                     raise raised.with_traceback(None)
                 return found
@@ -454,6 +471,18 @@ class Candidate(Border):
                 raise
             self._keep(key, found)
             return found
+
+    def _shows_otherwise(self, key: Any, seen: Any, verb: str, target: Any, name: str, positional: Any) -> bool:
+        """What has been seen, and is shown again, is not what the object would show now."""
+        if self._receiving or self._explaining or self._is_comparing or not self.looks.is_due(key):
+            return False
+        found, raised = seen
+        with self.looks.quiet():
+            try:
+                again = self._ask(verb, target, name, positional, ())
+            except Exception as error:  # noqa: BLE001 (what the candidate raises is what it shows)
+                return type(error) is not type(raised)
+        return raised is not None or not _shows_same(found, again)
 
     def _waits(self, what: str) -> None:
         """Whoever waits for the candidate shall know why it may never answer."""
@@ -616,13 +645,17 @@ class Candidate(Border):
 
     def _packed(self, kind: str, roots: Any, more: Any) -> bytes:
         try:
-            said = encode((kind, *self.pack(*roots), more), most_parts=MOST_PARTS)
+            packed = self.pack(*roots)
+            said = encode((kind, *packed, (*more, self._records.untold())), most_parts=MOST_PARTS)
+            self._records.told()
         except (UncarriedError, RecursionError) as error:
             # what is too large or too deep with the candidate's own answers in it is no doing of the suite's
             doubts.append(f"it gives the candidate what cannot be sent: {error}")
             if self._heard_bytes <= _LARGE_ANSWER_BYTES and self._heard_tuples <= _DEEP_ANSWER_TUPLES:
                 self.note(f"it gives the candidate what cannot be sent: {error}")
             raise UnservedError(f"what the candidate is given cannot be sent: {error}") from None
+        if changed := self._records.changed():
+            self.note_lasting(f"it changes its own {changed}, which the candidate has as it was")
         if named := self.named_in(said):
             self.note(f"it gives the candidate the path {named}, which is not where the candidate is", is_doubt=False)
         return said
@@ -638,12 +671,13 @@ class Candidate(Border):
             if self.heard is not None:
                 self.heard.keep(body)
             self._heard_tuples += sum(map(body.count, _NESTING))
-            kind, items, states, dropped, (described, printed, *written) = decode(body, 0)[0]
+            kind, items, states, dropped, (described, printed, *more) = decode(body, 0)[0]
             for description in described:
                 self._learn(*description)
             self._receiving += 1
             try:
                 roots = self.unpack(items, states, dropped)
+                self._notes_many(states, dropped)
             finally:
                 self._receiving -= 1
             if kind not in ("ask", "give", "stop", "fail"):
@@ -654,10 +688,14 @@ class Candidate(Border):
             raise self._no_answer(f"the candidate's process does not answer: {error!r}") from None
         if type(printed) is str and printed:
             sys.stdout.write(printed)
-        if written and type(written[0]) is bytes and self._left_to_write:
+        if more and type(more[-1]) is tuple:
+            self.unserved_attributes(f"{''.join(map(str, more.pop()))[:150]} of a class")
+        if more[-1:] == [LOOKED]:
+            self.unlike = self.unlike or "the candidate looks at who has called it"
+        if more and type(more[0]) is bytes and self._left_to_write:
             sys.stdout.flush()
-            os.write(1, written[0][: self._left_to_write])
-            self._left_to_write = max(0, self._left_to_write - len(written[0]))
+            os.write(1, more[0][: self._left_to_write])
+            self._left_to_write = max(0, self._left_to_write - len(more[0]))
         return kind, roots
 
     def end(self) -> None:
@@ -883,6 +921,8 @@ class Candidate(Border):
                 type.__setattr__(self._classes[number], "_harena_told_by", (self, _Reference(("k", number))))
             return
         found = [self._base(item) for item in bases]
+        if any(item[0] == "R" for item in bases):  # what stands for it is of no class of the suite's
+            self.note(f"the candidate derives {name} from a class of the tests", is_doubt=False)
         if kind == "enum" or _is_partial(module, found):
             self.partial_kinds.add(name)
         special = [each for each in special if each in (*SPECIAL, *DESCRIBING)]
@@ -903,7 +943,7 @@ class Candidate(Border):
     def _base(self, item: Any) -> Any:
         if item[0] == "k":
             return self._classes.get(item[1])
-        return _builtin_class(item[1])
+        return self._record(*item[1:]) if item[0] == "R" else _builtin_class(item[1])
 
     def _error_class(
         self, name: str, qualified: str, module: str, doc: Any, bases: Any, special: Any, methods: Any
@@ -988,10 +1028,20 @@ class Candidate(Border):
     def pack(self, *roots: Any) -> tuple[Any, ...]:
         """Note where two things that cross show one memory: each is another one there."""
         packed = super().pack(*roots)
+        self._notes_many(*packed[1:])
         owners = [id(known.owner) for known in self._views.values() if known.owner is not None]
         if owners and (len(set(owners)) < len(owners) or not self._numbers.keys().isdisjoint(owners)):
             self.note("it gives the candidate one memory twice, by a view that can be written to", is_doubt=False)
         return packed
+
+    def _notes_many(self, states: Any, dropped: Any) -> None:
+        """Note that so many objects have crossed that none of them is known again."""
+        if len(dropped) > MOST_SHARED and any(state[1] == "i" for state in states):
+            self.note(f"more than {MOST_SHARED} objects cross, and are not known again", is_doubt=False)
+
+    def copies_part(self) -> None:
+        """What is written to it changes no other array here."""
+        self.unlike = self.unlike or "the candidate gives a part of another array, which crosses as a copy"
 
     def shows(self, view: memoryview) -> None:
         """Note a view that could be written to."""
@@ -1033,6 +1083,8 @@ class Candidate(Border):
                 return ("k", number)
             if isinstance(value, ErrorClass):
                 return ("c", self._given_numbers[_identity(value)])
+            if self._records.has(value):
+                return ("R", value.__module__, value.__qualname__)
         if isinstance(value, StandInModule):
             return ("M", value.__name__)
         if (told := alias_of(value)) is not None:
@@ -1082,6 +1134,8 @@ class Candidate(Border):
             bases = [self.item(base) for base in value.__bases__]
             return ("X", number, value.__name__, value.__qualname__, value.__module__, bases, plain_fields(value))
         is_function = is_called_only(value)
+        if cls is types.MethodType and self._records.has(type(value.__self__)):
+            self.note(f"it gives the candidate the method {value.__name__} of an object", is_doubt=False)
         if not is_function and not is_mock(value) and not hasattr(cls, "__next__"):
             self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}", is_doubt=False)
         if cls is functools.partial:  # whose operands may be what a callback expects
@@ -1153,6 +1207,8 @@ class Candidate(Border):
                 raise GraphError("no number of an object")
         if kind == "c":
             return self._given[item[1]]
+        if kind == "R":
+            return self._record(*item[1:])
         if kind == "T":
             return alias(item[1])
         if kind == "D":
@@ -1188,6 +1244,13 @@ class Candidate(Border):
         carried(found)
         if kind in ("o", "w") and _origin(found) in ("made", "computed"):
             self._met.append(found)
+        return found
+
+    def _record(self, module: Any, name: Any) -> Any:
+        """The suite's own class of records, which the candidate was told of. Raises GraphError for any other."""
+        found = self._records.named(module, name)
+        if found is None:
+            raise GraphError("no class of records")
         return found
 
     def _function_of_both(self, module: Any, path: Any) -> Any:
@@ -1278,6 +1341,8 @@ class Candidate(Border):
             return "u"
         if isinstance(kind, StandInClass):
             return "y" if kind._harena_kind in _CONTAINERS else None
+        if self._records.has(kind):
+            return "i"
         if kind.__module__ not in self._on_both_sides or isinstance(value, (type, types.FunctionType, BaseException)):
             return None
         return (
@@ -1289,6 +1354,8 @@ class Candidate(Border):
     def state_of(self, kind: str, value: Any) -> Any:
         """Read an object's state, in the form for its kind."""
         if kind == "i":
+            if self._records.has(type(value)) and (name := hidden_method(value)):
+                self.note(f"it replaces {name} of an object that it gives the candidate", is_doubt=False)
             return state_of_instance(self, value)
         if kind == "u":
             return told_attributes(self, value, is_compared=self._is_comparing)
@@ -1306,6 +1373,8 @@ class Candidate(Border):
     def make(self, kind: str, state: Any) -> Any:
         """Make an object of that kind, still without its state. Raises GraphError for a kind or number that cannot
         be."""
+        if kind == "i" and (record := self._records.named(state[0], state[1])) is not None:
+            return object.__new__(record)
         if kind == "i" and state[0] in self._on_both_sides and state[0] in sys.modules:
             return made_instance(state)
         if kind == "u":
@@ -1328,9 +1397,11 @@ class Candidate(Border):
         """Give the made object its state."""
         if kind == "u":
             fill_attributes(self, made, state)
+            if names := unserved_in(state):
+                self.unserved_attributes(f"{names} of a function")
             return
         if kind == "i":
-            fill_instance(self, made, state)
+            fill_instance(self, made, state, self._records.named(state[0], state[1]))
             without_judges(made)
             for name in (*_slots(type(made)), *getattr(made, "__dict__", ())):
                 _mark_attribute(getattr(made, name, None))
@@ -1353,6 +1424,18 @@ class Candidate(Border):
             dict.clear(made)
             for index in range(0, len(parts), 2):
                 dict.__setitem__(made, parts[index], parts[index + 1])
+
+
+def _shows_same(found: Any, again: Any) -> bool:
+    """Two answers are the same value, or such that nobody knows better: two objects of one class may be alike."""
+    kind = type(found)
+    if kind is not type(again):
+        return False
+    if kind in (tuple, list):
+        return len(found) == len(again) and all(map(_shows_same, found, again))
+    if kind is dict:
+        return found.keys() == again.keys() and all(_shows_same(found[key], again[key]) for key in found)
+    return kind not in _PLAIN_KINDS or found == again or found != found
 
 
 def _printed_so_far() -> Any:

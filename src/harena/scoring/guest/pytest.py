@@ -16,14 +16,13 @@ import os
 
 from harena.scoring.guest.hidden import sealed
 from harena.scoring.guest.proxy import Candidate
-from harena.scoring.guest.suite import ONLY_GOLD, Run, told
+from harena.scoring.guest.suite import Run, told
+from harena.scoring.guest.words import NO_PYTEST, ONLY_GOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import Any
-
-NO_PYTEST = 86
 
 
 def _compare_as_believed(rewrite: Any, comparisons: Any) -> None:

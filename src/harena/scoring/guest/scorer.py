@@ -72,23 +72,33 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         ours = _ours(request, "faults", "shapes")
         answered: dict[str, Any] = ours["answer_of_any_form"](request["source"], request["run"], Run, score_of)
         return answered
+    if "orders" in request:
+        ours = _ours(request, "faults", "orders")
+        return dict(ours["lowest_of_orders"](request["source"], request["run"], Run))
     try:
-        return score_of(request["source"], Run(request["run"]))
+        made = score_of(request["source"], Run(request["run"]))
     except BaseException as error:  # noqa: BLE001 - whatever a scorer raises, SystemExit too, is told
         failure_of = _ours(request, "faults")["failure_of"]
         return {"failure": failure_of(error, request["source"], is_idle=request["is_idle"])}
+    if made["score"] > 0 and "if_paid" in request:
+        ours = _ours({**request, "orders": request["if_paid"]}, "faults", "orders")
+        made["may_rest_on_nan"] = ours["may_rest_on_nan"](request["source"], request["run"])
+    return made
 
 
 def _ours(request: dict[str, Any], *names: str) -> dict[str, Any]:
     """Names of programs of our own, which are sent with the request."""
-    namespace: dict[str, Any] = {"__name__": "harena", "Run": Run, "NoScoreError": NoScoreError}
+    namespace: dict[str, Any] = {
+        "__name__": "harena", "Run": Run, "NoScoreError": NoScoreError, "value_of": value_of,
+    }  # fmt: skip
     for name in names:
         exec(compile(request[name], f"<{name}>", "exec"), namespace)  # noqa: S102 (our own, sent with the request)
     return namespace
 
 
-def score_of(source: str, run: Run, **more: Any) -> dict[str, Any]:
-    """The score and the detail that a scorer gives of a run. Raises what it raises, and NoScoreError."""
+def value_of(source: Any, run: Run, **more: Any) -> tuple[float, str]:
+    """The number, whatever it is, and the detail that a scorer gives of a run. `source`: its text or its syntax tree.
+    Raises what it raises, and NoScoreError."""
     module = types.ModuleType("scorer")  # dataclasses, pickle and typing look for the module of a class
     sys.modules["scorer"] = module
     namespace = vars(module)
@@ -102,12 +112,17 @@ def score_of(source: str, run: Run, **more: Any) -> dict[str, Any]:
             raise NoScoreError("it gave a dict without `score`")
         value, detail = value["score"], str(value.get("detail", ""))[:_MOST_DETAIL]
     try:
-        score = float(value)
+        return float(value), detail
     except OverflowError:
         raise NoScoreError("it gave a number that no float holds; a score is a number from 0 to 1") from None
     except (TypeError, ValueError):
         told = repr(value)[:_MOST_TOLD] if isinstance(value, str) else f"a value of the type {type(value).__name__}"
         raise NoScoreError(f"it gave {told}; a score is a number from 0 to 1") from None
+
+
+def score_of(source: str, run: Run, **more: Any) -> dict[str, Any]:
+    """The score and the detail that a scorer gives of a run. Raises what it raises, and NoScoreError."""
+    score, detail = value_of(source, run, **more)
     if not -_ROUNDING <= score <= 1 + _ROUNDING:  # as NaN
         raise NoScoreError(f"it gave {score!r}; a score is a number from 0 to 1")
     return {"score": min(1.0, max(0.0, score)), "detail": detail}

@@ -109,6 +109,28 @@ class Said(str):
 
     index = rfind = rindex = find
 
+    def __mod__(self, values: Any) -> Any:
+        """Take any values: it may be a template."""
+        return Filled(str.__str__(self))
+
+
+class Filled(Said):
+    """A template of any form that was filled in. It is a text: who uses it as a number has meant the remainder of a
+    division, and has that from no answer."""
+
+    __hash__ = str.__hash__
+
+    def _no_number(self, *_: Any) -> Any:
+        raise TypeError
+
+    __bool__ = __int__ = __float__ = _no_number
+
+    def __eq__(self, other: object) -> bool:
+        return Form.agrees if isinstance(other, str) else self._no_number()
+
+    def __ne__(self, other: object) -> bool:
+        return not Form.agrees if isinstance(other, str) else self._no_number()
+
 
 def _itself(self: Any, *_: Any, **__: Any) -> Any:
     return self

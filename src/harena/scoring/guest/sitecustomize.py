@@ -77,6 +77,8 @@ COPIED = ()
 """(name, digest) of them: the verifier may have copied them to where it runs"""
 HIDDEN = ()
 """(True,): guarded processes are hidden from others, as which the candidate's shall not count"""
+KEPT = ()
+"""(True,): no program opens the memory of the verifier's Python programs"""
 LEFT = ()
 """files in which the candidate has left rules for a test runner"""
 PROGRAMS = ()
@@ -675,13 +677,17 @@ def install() -> None:
     if sys.pycache_prefix is not None and sys.pycache_prefix.startswith(__file__):  # one that keeps nothing
         sys.pycache_prefix, sys.dont_write_bytecode = None, True
     if is_trusted(getattr(sys, "orig_argv", ["", "program.py"])[1:], Elsewhere.here):
+        if KEPT and not is_below_candidates():
+            hide_memory()
         compile_what_can_be_changed()
         finders: list[Any] = sys.meta_path
         finders[:] = [Elsewhere if finder is PathFinder else finder for finder in finders]
         guard_starts()
         watch_rewards()
-    elif HIDDEN and not any(map(may_hold_proof, getattr(sys, "orig_argv", [""]))):
-        show()
+    else:
+        keep_to_itself()
+        if HIDDEN and not any(map(may_hold_proof, getattr(sys, "orig_argv", [""]))):
+            show()
 
 
 class RewardWatch:
@@ -793,8 +799,9 @@ def compile_what_can_be_changed() -> None:
 
     external.cache_from_source = cache_from_source
     sys.dont_write_bytecode = True
-    # for who looks for compiled files by itself, as pytest does for tests
-    sys.pycache_prefix = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.urandom(16).hex())
+    # for who looks for compiled files by itself, as pytest does for tests: in a folder whose name nobody knows before.
+    # It is none of the guard's, because who compiles by itself (py_compile) writes there.
+    sys.pycache_prefix = os.path.join("/tmp", f".{os.urandom(16).hex()}")
 
 
 def may_hold_proof(argument: str) -> bool:
@@ -809,15 +816,78 @@ def may_hold_proof(argument: str) -> bool:
 
 def show() -> None:
     """Let the candidate's other programs see this one of its, as everywhere."""
-    set_dumpable = 4
-    try:
-        import _ctypes  # without ctypes, which takes longer and is the program's to import
+    set_dumpable(True)
 
-        itself: Any = None
-        prctl = _ctypes.dlsym(_ctypes.dlopen(itself, 0), "prctl")
-        _ctypes.call_function(prctl, (set_dumpable, 1, 0, 0, 0))
+
+def hide_memory() -> None:
+    """Let no other program open this one's memory, descriptors and environment, whatever that is written in."""
+    set_dumpable(False)
+
+
+def set_dumpable(is_dumpable: bool) -> None:
+    """Whether a process of the same user may trace this one, or open what /proc says of its inside."""
+    option = 4
+    try:  # noqa: SIM105 (contextlib is the program's to import)
+        call("prctl", option, int(is_dumpable), 0, 0, 0)
     except (ImportError, OSError, AttributeError):
         pass
+
+
+MARK = 1_936_024_432
+"""limit of file locks, which the kernel has not looked at since 2.4: what a candidate's program starts inherits it"""
+
+
+def is_below_candidates() -> bool:
+    """A Python program of the candidate's has started this one: its own processes see each other as everywhere."""
+    try:
+        with open("/proc/self/limits", "rb") as file:
+            return b"%d" % MARK in file.read()
+    except OSError:
+        return False
+
+
+def keep_to_itself() -> None:
+    """Give up the memory, the descriptors and the environment of each process that this one does not start: the
+    verifier's, in whatever language. In a domain of Landlock no process traces, or opens in /proc, one outside of it.
+    This domain forbids nothing else; the one thing that it has a rule for, renaming into another folder, is allowed
+    below `/`. Kernels before 5.19 allow that in no domain: there, and where Landlock is missing or 16 domains are
+    around this process already, nothing changes."""
+    limit_of_locks = 10
+    create, add, restrict, only_version, beneath = 444, 445, 446, 1, 1  # the same on every processor
+    rename = 1 << 13
+    unlogged = 1  # a refusal is no event of the host's
+    try:
+        unlimited = (1 << 64) - 1
+        limits = b"".join(limit.to_bytes(8, sys.byteorder) for limit in (MARK, unlimited))
+        call("prlimit", 0, limit_of_locks, limits, None)
+        version = call("syscall", create, None, 0, only_version)
+        if version < 2:
+            return
+        rules = call("syscall", create, rename.to_bytes(8, sys.byteorder), 8, 0)
+        if rules < 0:
+            return
+        try:
+            root = os.open("/", os.O_PATH | os.O_CLOEXEC)
+            try:
+                about = rename.to_bytes(8, sys.byteorder) + root.to_bytes(4, sys.byteorder)
+                if call("syscall", add, rules, beneath, about, 0) == 0:
+                    call("syscall", restrict, rules, unlogged if version >= 7 else 0)
+            finally:
+                os.close(root)
+        finally:
+            os.close(rules)
+    except (ImportError, OSError, AttributeError):
+        pass
+
+
+def call(function: str, *arguments: "int | bytes | None") -> int:
+    """Call one of the C library's functions. Raises ImportError, OSError or AttributeError where that cannot be
+    done."""
+    import _ctypes  # without ctypes, which takes longer and is the program's to import
+
+    itself: Any = None
+    given: int = _ctypes.call_function(_ctypes.dlsym(_ctypes.dlopen(itself, 0), function), arguments)
+    return given
 
 
 if __name__ == "sitecustomize":

@@ -908,7 +908,8 @@ def _hashed(self: Any) -> int:
 
 def _items(self: Any) -> Any:
     """What a loop gives, which must end."""
-    for count, item in enumerate(iter(self)):
+    found = self._harena_candidate.looks.computes(self) if _is_theirs(self) else iter(self)
+    for count, item in enumerate(found):
         if count >= _MOST_ITEMS:
             what = f"a {type(self).__name__!r} object gives items without an end, or more than {_MOST_ITEMS}"
             self._harena_candidate.note(what, is_doubt=False)

@@ -46,6 +46,7 @@ from harena.scoring.guest.identity import Identities
 from harena.scoring.guest.kin import EQUALS_ALL, Kin
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.loops import LOOPS
+from harena.scoring.guest.module_names import imported, module_name
 from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
 from harena.scoring.guest.own_names import leave_no_names
 from harena.scoring.guest.proxy import Candidate, Finder, StandInModule
@@ -59,37 +60,25 @@ from harena.scoring.guest.standins import (
     written_names,
 )
 from harena.scoring.guest.swallowed import Swallowed
-from harena.scoring.guest.taken import TOOK, Taken
-from harena.scoring.guest.tools import Tools, imported
+from harena.scoring.guest.taken import Taken
+from harena.scoring.guest.tools import Tools
 from harena.scoring.guest.trusted_first import LibraryFirst, TrustedFirst
 from harena.scoring.guest.watch import SERVED, NamedFiles, ask_for_kinds, watch
+from harena.scoring.guest.words import BESIDE, BY_MARK, ELSEWHERE, EQUAL, EVERY_SKIPPED, NOWHERE, TOOK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-BESIDE, ELSEWHERE, NOWHERE = "", "elsewhere", "nowhere"
-EQUAL = b"harena-equal "
-"""before the word: all has passed, and there is a class of the candidate's that equals everything"""
 FREE_BUILTINS = frozenset({"_", "print", "input", "open", "help", "exit", "quit", "breakpoint", "__import__"})
 """builtins that programs replace, and an interactive interpreter writes; nothing is judged by them"""
 _MOST_NAMES, _MOST_FUNCTIONS = 10_000, 2000
 _MOST_CAUSES = 8
-BY_MARK = "*"
-"""the place of a skip that no code of the suite's has raised: a mark says it"""
-EVERY_SKIPPED = "every test is skipped"
-ONLY_GOLD = ", and only a gold solution can tell that a right one does"
 _getpid = os.getpid
 _ENVIRONMENT = type(os.environ)
 _OF_HARENA = re.compile(r"\bharena\.")
 _RUNNERS_OWN = frozenset({"PYTEST_CURRENT_TEST", "PYTEST_VERSION"})
-
-
-def module_name(path: str) -> str:
-    """`pkg/mod.py` -> pkg.mod"""
-    name = path[:-3].replace("/", ".")
-    return name[: -len(".__init__")] if name.endswith(".__init__") else name
 
 
 class Tally:
@@ -325,6 +314,7 @@ class Run:
         why = getattr(self.candidate, "waited", "")
         if not why and getattr(self.candidate, "has_run", False) and self.candidate.stands_still():
             why = "a task of the candidate's stands still until the suite asks for something"
+        why = why or getattr(self.candidate, "unlike", "")
         if why:
             self.candidate.notes.append(why)
         return bool(why)

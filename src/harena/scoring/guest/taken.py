@@ -41,11 +41,6 @@ if TYPE_CHECKING:
 
 globals()["__builtins__"] = dict(vars(builtins))
 """what this module's functions find, whatever a program puts in the place of a builtin meanwhile"""
-HAS_TAKEN = 88
-"""the exit code of asserts of which something was taken"""
-TAKES = "the candidate takes "
-TOOK = b"harena-took "
-"""before the word: all has passed, and the candidate has taken something of the tests"""
 CALLED_BY = "__harena_called_by__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _SUSPENDED = 0x20 | 0x80 | 0x200
@@ -205,9 +200,10 @@ class Taken:
         called: set[str] = set()
         defined: list[str] = []
         used = {*shared, *self._texts}
+        lambdas = {id(target): target for target in filter(None, map(_name_of_lambda, nodes))}
         for part in nodes:
             if isinstance(part, ast.Name):
-                (called if id(part) in callees else used).add(part.id)
+                (called if id(part) in callees else used if id(part) not in lambdas else set()).add(part.id)
             elif isinstance(part, (ast.Global, ast.Nonlocal)):
                 used.update(part.names)
             elif isinstance(part, ast.Attribute):
@@ -219,7 +215,9 @@ class Taken:
             elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 defined.append(part.name)
                 used.update(getattr(each, "name", "") for each in part.body if isinstance(part, ast.ClassDef))
-        return frozenset(
+        defined += [target.id for target in lambdas.values()]
+        only_called = {target.id for target in lambdas.values() if target.id in called - used}
+        return frozenset(name for name in only_called if defined.count(name) == 1) | frozenset(
             part.name
             for part in nodes
             if isinstance(part, ast.FunctionDef) and part.name in called - used and _is_kept_from_runners(part.name)
@@ -232,8 +230,11 @@ class Taken:
             self._kept = self.kept(shared)
         kept = self._kept
         for part in ast.walk(tree) if kept else ():
+            target = _name_of_lambda(part)
             if isinstance(part, ast.FunctionDef) and part.name in kept:
                 _begin(part, [ast.Constant(True)])
+            elif target is not None and target.id in kept:
+                _begin(part.value, [ast.Constant(True)])  # type: ignore[attr-defined]
         return tree
 
     def put_all_calls(self, tree: Any) -> Any:
@@ -270,7 +271,7 @@ class Taken:
             caller, by = self._caller(back)
             if by == "tests" or (not by and self._may_be_called_by_nobody(code, frame)):
                 return
-            is_taken = is_kept or not (self._is_given(code) or self._is_operand(caller, code))
+            is_taken = is_kept or not (self.is_given(code) or self._is_operand(caller, code))
         finally:
             inside.discard(thread)
         if is_taken:
@@ -278,7 +279,7 @@ class Taken:
 
     def _hands_out(self, code: Any) -> None:
         """The candidate hands out what calls this code."""
-        if code.co_filename in self._files_of_tests and not self._is_given(code):
+        if code.co_filename in self._files_of_tests and not self.is_given(code):
             self._takes(f"{code.co_name}(), a function of the tests that nobody gave it")
 
     def is_by_candidate(self, frame: Any) -> bool:
@@ -296,7 +297,8 @@ class Taken:
         finally:
             inside.discard(thread)
 
-    def _is_given(self, code: Any) -> bool:
+    def is_given(self, code: Any) -> bool:
+        """The tests have given the candidate a function of this code, or may have."""
         entrusted = self.entrusted
         is_free = (code.co_name, code.co_firstlineno) in self._free
         return id(code) in entrusted.codes or entrusted.is_everything or is_free or code.co_name == "__del__"
@@ -304,7 +306,7 @@ class Taken:
     def _may_be_called_by_nobody(self, code: Any, frame: Any) -> bool:
         """The runner calls it; or a thread that a library has begun calls a method of the tests', which may be what a
         class of that library is for."""
-        if _thread() == _main_thread or self._is_given(code):
+        if _thread() == _main_thread or self.is_given(code):
             return True
         owner = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
         bases = [each for each in (_line_of(type(owner), type) or ()) if each is not object]
@@ -326,7 +328,7 @@ class Taken:
             return False
         names = last.f_locals
         self.entrusted.give([names.get(name) for name in own.co_varnames[1 : own.co_argcount]])
-        return self._is_given(code)
+        return self.is_given(code)
 
     def _is_called(self, frame: Any) -> bool:
         """The candidate has called what runs in this frame of the tests', or goes through it."""
@@ -473,7 +475,7 @@ class Taken:
     def _reads(self, function: Any, frame: Any) -> bool:
         """The candidate reads the code of a function of the tests, in which its constants are."""
         code = self.quietly(getattr, function, "__code__") if type(function) is type(_tree) else None
-        if code is None or code.co_filename not in self._files_of_tests | {SEALED} or self._is_given(code):
+        if code is None or code.co_filename not in self._files_of_tests | {SEALED} or self.is_given(code):
             return False
         return bool(self.quietly(self._caller, frame)[1] == "candidate")
 
@@ -793,6 +795,13 @@ def _tree(text: str) -> ast.AST | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # its import tells it
         return None
+
+
+def _name_of_lambda(part: ast.AST) -> ast.Name | None:
+    """The one name that a statement gives to a `lambda`; None for any other."""
+    if not (isinstance(part, ast.Assign) and isinstance(part.value, ast.Lambda) and len(part.targets) == 1):
+        return None
+    return part.targets[0] if isinstance(part.targets[0], ast.Name) else None
 
 
 def _begin(function: Any, given: list[Any]) -> None:

@@ -1,14 +1,17 @@
 """Tells what tests compare with expected values that they do not hold; see `hidden_expectations`.
 
-The text of this module stands in tests whose expected values were taken out. What a candidate's function answers is
-written to a file of the sandbox, as a digest of its canonical form, and the host knows what is right. The candidate
-shares the process and may write there what it likes: it does not know what. Standard library only, Python 3.8 and up.
+The text of this module stands in tests whose expected values were taken out, or are others where tests compute them
+(`computed_answers`). What a candidate's function answers is written to a file of the sandbox, as a digest of its
+canonical form, and the host knows what is right. The candidate shares the process and may write there what it likes: it
+does not know what. Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
 
+import ast as _ast
 import hashlib
 import os
+import random as _random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +71,12 @@ _STANDARD: dict[tuple[str, str], Any] = {
     ("builtins", "bytearray"): bytes,
     ("builtins", "dict_keys"): set,
     ("builtins", "dict_items"): set,
+    ("builtins", "mappingproxy"): dict,
+    ("builtins", "memoryview"): bytes,
+    ("collections", "ChainMap"): dict,
+    ("collections", "UserDict"): dict,
+    ("collections", "UserList"): list,
+    ("collections", "UserString"): str,
     ("builtins", "complex"): _number,
     ("decimal", "Decimal"): _number,
     ("fractions", "Fraction"): _number,
@@ -161,3 +170,172 @@ def _write(place: int, said: str, opened: Any = os.open, written: Any = os.write
         written(file, f"{place} {said}\n".encode())
     finally:
         closed(file)
+
+
+UNASKED = "harena asks nobody"
+_counts: dict[int, int] = {}
+_numbers = iter(range(1 << 60))
+
+
+def nth(place: int, answer: Any) -> bool:
+    """Tell the answer at a place that is come to again and again, and how often it was before."""
+    count = _counts[place] = _counts.get(place, -1) + 1
+    try:
+        said = digest(answer)
+    except Exception:  # noqa: BLE001 (whatever an object of the candidate's raises)
+        said = OPAQUE
+    _write(place, f"{count}:{said}")
+    return True
+
+
+def nth_of(place: int, before: Any, answer: Any, after: Any) -> bool:
+    """Tell the answer as `nth` does, where it is compared with what is computed of what the candidate was given:
+    `before` is what `kept` says of that, and nobody is asked who has changed it."""
+    return nth(place, answer if kept(after) == before else UNASKED)
+
+
+def kept(values: Any) -> str:
+    """What plain values are; for others, each time another text."""
+    try:
+        return digest(values)
+    except Exception:  # noqa: BLE001 (of an object that is no plain value)
+        return str(next(_numbers))
+
+
+def as_computed(place: int, before: Any, answer: Any, after: Any) -> bool:
+    """Tell the answer where it is the plain value that the tests have computed before and after it."""
+    try:
+        is_equal = digest(before) == digest(answer) == digest(after)
+    except Exception:  # noqa: BLE001 (of an object that is no plain value)
+        is_equal = False
+    return nth(place, answer if is_equal else is_equal.__class__)
+
+
+_LONGEST_RECORD = 16 * 1024
+_MOST_AMONG = 200
+values: dict[int, Any] = {}
+"""number of a place where the tests compute a value -> what stands there in place of it, each time anew"""
+
+
+def recorded(place: int, value: Any) -> Any:
+    """Write down what tests have computed at a place, and give it. Only the gold solution is there."""
+    count = _counts[place] = _counts.get(place, -1) + 1
+    made = [*value] if type(value) in _WAITING else value
+    try:
+        written = repr(made)
+        is_plain = _is_the_same(_ast.literal_eval(written), made)
+    except Exception:  # noqa: BLE001 (of an object that no text makes)
+        is_plain = False
+    if not is_plain or len(written) > _LONGEST_RECORD:
+        _write(place, f"{count}=")
+        return value
+    _write(place, f"{count}={written}")
+    return made
+
+
+def _is_the_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and digest(one) == digest(other)
+
+
+def drawn(place: int) -> Any:
+    """What stands in place of a value that the tests compute; see `values`."""
+    count = _counts[place] = _counts.get(place, -1) + 1
+    held = values[place]
+    return held[min(count, len(held) - 1)]
+
+
+def outcome(place: int, before: Any, answer: Any, after: Any, sign: str) -> Any:
+    """Compare an answer with what the tests have computed, and tell both where it is the same. The gold solution alone
+    is there."""
+    found = answer in after if sign == "in" else answer == after if sign == "==" else answer != after
+    among = [before] if sign != "in" else list(before) if type(before) in _BRACKETS or type(before) is dict else []
+    count = _counts.get(place, -1) + 1
+    try:
+        said = {digest(each) for each in among[:_MOST_AMONG]}
+        is_right = digest(answer) in said and (sign == "in" or digest(after) in said)
+        truth = f"{count}?{int(bool(found))}"
+    except Exception:  # noqa: BLE001 (of an object that is no plain value)
+        said, is_right, truth = set(), False, f"{count}?"
+    _write(place, truth)
+    for each in said:
+        _write(place, f"{count}~{each}")
+    nth(place, answer if is_right else _NO_VALUE)
+    return found
+
+
+def settled(place: int, answer: Any, outcomes: str) -> bool:
+    """Tell the answer as `nth` does, and give what came of the comparison with the gold solution."""
+    nth(place, answer)
+    return outcomes[min(_counts[place], len(outcomes) - 1)] == "1"
+
+
+_NO_VALUE = object()
+_WAITING: tuple[Any, ...] = (zip, map, filter, enumerate, reversed, type(iter([])), type(_ for _ in ()))
+
+
+def other(value: Any, path: Any = ()) -> Any:
+    """Another value of the kind and size of this one; `path`: of the part of it that is another (places and keys,
+    "item" for each item, "value" for each value of a mapping, "any" for both)."""
+    kind = type(value)
+    if not path:
+        return _other(value, kind)
+    first, rest = path[0], path[1:]
+    if kind is dict and first != "item":
+        return {key: other(each, rest) if first in (key, "value", "any") else each for key, each in value.items()}
+    if first in ("item", "any"):
+        if kind in (list, tuple, set, frozenset):
+            return kind(other(each, rest) for each in value)
+        return [other(each, rest) for each in value] if kind in _WAITING else value
+    if kind in (list, tuple) and type(first) is int and -len(value) <= first < len(value):
+        made = list(value)
+        made[first] = other(made[first], rest)
+        return kind(made)
+    return value
+
+
+def _other(value: Any, kind: Any) -> Any:
+    if kind is bool:
+        return not value
+    if kind is int:
+        return value + _dice.randrange(1, 10 + abs(value))
+    if kind is float:
+        return value + 1.5 + _dice.random() * (1 + abs(value))
+    if kind is str:
+        return "".join(_dice.sample(value, len(value))) + _dice.choice("~^&$")
+    if kind is bytes:
+        return bytes(_dice.sample(value, len(value))) + b"~"
+    if kind in (list, tuple, set, frozenset):
+        return kind(_other(each, type(each)) for each in value)
+    if kind is dict:
+        return {key: _other(each, type(each)) for key, each in value.items()}
+    if kind in _WAITING:
+        return [_other(each, type(each)) for each in value]
+    if kind.__module__ in ("decimal", "fractions", "numpy", "builtins"):
+        try:
+            return value + _dice.randrange(1, 10)
+        except Exception:  # noqa: BLE001 (a number to which nothing can be added)
+            return value
+    return value
+
+
+_dice = _random.SystemRandom()
+"""nothing that is drawn is kept: who knows how another value is made does not find the first one by it"""
+
+
+class _Dice(_random.Random):
+    """What tests draw their numbers from, so that a candidate that draws some, too, changes none of theirs."""
+
+    def seed(self, *given: Any, **keywords: Any) -> None:
+        """Begin anew; what a candidate draws from begins anew, too."""
+        super().seed(*given, **keywords)
+        _random.seed(*given, **keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_random, name)
+
+
+def dice() -> Any:
+    """The one of these that all test files have."""
+    if not hasattr(_random, "__harena_dice__"):
+        _random.__harena_dice__ = _Dice(1)  # type: ignore[attr-defined]
+    return _random.__harena_dice__  # type: ignore[attr-defined]

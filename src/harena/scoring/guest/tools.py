@@ -12,6 +12,7 @@ from opcode import opmap
 from types import CodeType, FunctionType, ModuleType
 
 from harena.scoring.guest.added import Added
+from harena.scoring.guest.module_names import imported
 from harena.scoring.guest.plain import PROTECTED
 
 TYPE_CHECKING = False
@@ -268,16 +269,6 @@ def _given(code: CodeType) -> Iterator[str]:
 
 def _can_change(cls: type) -> bool:
     return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE
-
-
-def imported(tree: ast.AST) -> Iterator[str]:
-    """The modules that a source imports by their full names, also within functions."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
 
 
 def _with_their_parts(names: Any) -> dict[str, ModuleType]:

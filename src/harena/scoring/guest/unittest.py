@@ -22,7 +22,9 @@ import unittest.result
 import unittest.suite
 import unittest.util
 
-from harena.scoring.guest.suite import FREE_BUILTINS, ONLY_GOLD, Run, Tally, module_name, told
+from harena.scoring.guest.module_names import module_name
+from harena.scoring.guest.suite import FREE_BUILTINS, Run, Tally, told
+from harena.scoring.guest.words import ONLY_GOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

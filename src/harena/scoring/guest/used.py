@@ -46,10 +46,16 @@ _PARTS = ("__code__", "__defaults__", "__kwdefaults__")
 class Used:
     """Looks at what one piece of test code, or several, use of their libraries."""
 
-    def __init__(self, tools: Tools, add_class: Callable[[str, type], None] | None = None) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        add_class: Callable[[str, type], None] | None = None,
+        is_given: Callable[[Any], bool] = lambda code: False,
+    ) -> None:
         """`tools`: made before anything of the candidate has run; `add_class` is told of each class of the tests' that
-        nobody else is given."""
-        self._add_class = add_class
+        nobody else is given; `is_given`: the tests have given the candidate a function of this code, whose defaults are
+        its to set."""
+        self._add_class, self._is_given = add_class, is_given
         self.kept_classes: set[int] = set()
         """numbers of the names of such classes"""
         self.replaced = ""
@@ -98,11 +104,16 @@ class Used:
             name, states = own[number]
             if states and not self.replaced:
                 now = _state(value)
-                if not any(_same(now, state) for state in states):
+                if not any(_same(now, state) for state in states) and not self._has_own_defaults(now, states):
                     self.replaced = name
             return value
 
         return {LOOK: look, OWN: is_own, BOUND: bound}
+
+    def _has_own_defaults(self, now: tuple[Any, ...], states: list[tuple[Any, ...]]) -> bool:
+        """Only the defaults of a function that the candidate was given are others."""
+        is_function = any(len(now) == len(state) > 1 and _same(now[:2], state[:2]) for state in states)
+        return is_function and self._is_given(now[1])
 
     def own_number(self, name: str, expected: Any) -> int:
         """The number of one name of a module of the tests'; `expected`: what it means where an import of a library

@@ -8,9 +8,16 @@ they are given to put in an order (`guest_added`). Standard library only, Python
 from __future__ import annotations
 
 from harena.scoring.guest.arrays import Arrays
-from harena.scoring.guest.compared import COMPARED, OPERATING, PAIR, TWO_SIDED
+from harena.scoring.guest.compared import COMPARED, METHOD, OPERATING, PAIR, TWO_SIDED
 from harena.scoring.guest.hollow import FREE_OPERATED, OPERATED
-from harena.scoring.guest.kin import MADE, Making, watching_equality, watching_pairs
+from harena.scoring.guest.kin import (
+    searches,
+    watching_equality,
+    watching_methods,
+    watching_pairs,
+    watching_sets,
+)
+from harena.scoring.guest.making import Finding, Making
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,11 +44,13 @@ class WatchedBeside:
         judging = {**judging, **{name: self._added.watching(judging[name]) for name in TWO_SIDED}}
         found = {name: judging[name] for name in OPERATING}
         found[COMPARED] = watching_equality(self._kin, found[COMPARED])
+        found[OPERATED] = watching_sets(self._kin, found[OPERATED])
         found = {name: self._hollow.watching(function) for name, function in found.items()}
         found[PAIR] = watching_pairs(self._kin, judging[PAIR])
+        found[METHOD] = watching_methods(self._kin, judging[METHOD])
         found[FREE_OPERATED] = judging[OPERATED]
         found = {**{name: judging[name] for name in TWO_SIDED}, **found}
-        return {**found, **self._hollow.functions(), MADE: self._kin.made}
+        return {**found, **self._hollow.functions(), **searches(self._kin)}
 
     def put_statements(self, tree: Any) -> Any:
         """The tree; see `Hollow`."""
@@ -51,6 +60,10 @@ class WatchedBeside:
         """The tree; see `Hollow`."""
         return self._hollow.put_pairs(tree)
 
+    def put_makers(self, tree: Any) -> Any:
+        """The tree, which tells what it makes; before assertions are rewritten, which takes calls to pieces."""
+        return Making(self._kin).visit(tree)
+
     def put_calls(self, tree: Any) -> Any:
         """The tree, whose calls are watched."""
-        return Making(self._kin).visit(self._hollow.put_calls(tree, is_apart=False))
+        return Finding().visit(self._hollow.put_calls(tree, is_apart=False))
