@@ -10,6 +10,7 @@ import pytest
 from battery_world import Source
 from test_command_steps import plain, scored, source
 
+from harena.core import landlock
 from harena.core.results import Validity
 from harena.scoring.battery import BATTERY, Target, rendered
 
@@ -106,7 +107,7 @@ async def test_a_command_that_looks_for_its_processes_finds_them(source: Source,
 
 FOLLOWED = "python solution.py </dev/null; sleep 0.2; python check.py"
 SHOWN: dict[str, tuple[str, dict[str, str], float]] = {
-    "an argument of node": ('read w; node check.js "$w"; true', {"check.js": "require('child_process').execSync('python solution.py </dev/null', {stdio: 'inherit'}); process.exit(1);\n"}, 1.0),
+    "an argument of node": ('read w; node check.js "$w"; true', {"check.js": "require('child_process').execSync('python solution.py </dev/null', {stdio: 'inherit'}); process.exit(1);\n"}, 0.0 if landlock.version() >= 2 else 1.0),
     "an exported word": (f"read w; export w; {FOLLOWED}; true", {"check.py": "raise SystemExit(1)\n"}, 1.0),
     "a word in a file": (f"read w; echo $w > word.txt; {FOLLOWED}; true", {"check.py": "raise SystemExit(1)\n"}, 1.0),
     "an argument of python": (f'read w; {FOLLOWED} "$w"; true', {"check.py": "import time\ntime.sleep(0.5)\n"}, 0.0),
@@ -116,7 +117,8 @@ SHOWN: dict[str, tuple[str, dict[str, str], float]] = {
 
 @pytest.mark.parametrize("name", SHOWN)
 async def test_what_no_sandbox_hides_is_told(source: Source, name: str) -> None:
-    """A calibration's forgery finds it, and each pass names the line."""
+    """A calibration's forgery finds it, and each pass names the line. With Landlock the forgery, a Python program, sees
+    no process but its own in a sandbox that hides them."""
     command, files, score = SHOWN[name]
     (forgery,) = (forgery for forgery in BATTERY if forgery.name == "word-in-sight")
     candidate = rendered(forgery, Target("command"))

@@ -16,7 +16,7 @@ from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import score_scenario
 from harena.scoring.formats import import_scenarios
-from harena.testing.sandbox_source import SandboxSource
+from sandbox_source import SandboxSource
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "scoring"))
 

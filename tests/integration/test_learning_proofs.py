@@ -168,7 +168,7 @@ def test_a_proof_goes_through_its_stages(
     prove(rows, parser("", out=str(tmp_path / "out")).parse_args([*small.split(), "--seed", "1"]))
     stages = json.loads((tmp_path / "out" / "curve.json").read_text())["stages"]
     assert set(stages) == {"sft", "rl", "control"}
-    assert [point["step"] for point in stages["rl"]["curve"]] == [1, 2]
+    assert [point["step"] for point in stages["rl"]["curve"]] == [0, 1, 2]
     assert all(0 <= point["pass_rate"] <= 1 for stage in stages.values() for point in stage["curve"])
     assert "unseen prompts" in (tmp_path / "out" / "curve.svg").read_text()
     assert stages["rl"]["name"] in capsys.readouterr().out

@@ -35,7 +35,7 @@ TESTS = {
 }
 BOUNDED_ITSELF = {"guarded_scripts", "may_end_without", "tracing", "written_by_python", "has_led_somewhere", "led_by"}
 """these keep a bound of their own, or give back what they read"""
-NOT_SEARCHED = {"guard", "has_tests", "searched"}
+NOT_SEARCHED = {"guard", "has_tests", "searched", "_said_by"}
 """these take contents to note them, or names"""
 
 

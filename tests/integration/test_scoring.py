@@ -13,8 +13,9 @@ import pytest_asyncio
 from battery_world import Source, linux_runtime
 
 from harena.core.errors import HostUnsupportedError, PlatformError
-from harena.core.models import Blueprint, ExecRequest, SandboxSpec
+from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
+from harena.core.records.blueprints import Blueprint
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.battery.forgery import descriptors

@@ -194,10 +194,11 @@ def test_a(x, want):
 
 async def test_what_explains_a_failure_is_no_excuse() -> None:
     """pytest asks the sides of an assertion for their loops once it has failed. An object with a loop of its own, which
-    a stand-in does not believe, fails by the assertion, and is not run again where it could look the answer up."""
+    a stand-in does not believe, fails by the assertion. Who looks for the answer in frames is run again where they are,
+    and found there."""
     candidate, told = {"files": {"solution.py": WANTED}}, {"trusted.py": "WANT = [(1, 2)]\n"}
     found = await scored(candidate, GIVEN, "pytest", files={"test_it.py": GIVEN, **told})
-    assert (found.score, found.validity, found.trust) == (0.0, Validity.VALID, Trust.SEPARATE), found.detail
+    assert (found.score, found.validity, found.trust) == (0.0, Validity.SUSPECT, Trust.SHARED), found.detail
     loops = GIVEN.replace("f(x) == want", "[*f(x)] == [want - 2]")
     candidate["files"]["solution.py"] = WANTED.replace('sys._getframe(1).f_locals.get("want", Growing())', "Growing()")
     honest = await scored(candidate, loops, "pytest", files={"test_it.py": loops, **told})

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, core_schema
 
-from harena.core.checked import encodable, shown
+from harena.core.checked import encodable, quote
 
 ALL_TOLD = 20
 """items, or unknown fields, of which every mistake is told"""
@@ -21,8 +21,8 @@ ALL_TOLD = 20
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """So many items of a list, or names of a mapping; a text in it may have `text` characters. Stands behind the type:
-    Annotated[list[Word], AtMost(100)]."""
+    """Allows so many items of a list, or names of a mapping; a text in it may have `text` characters. Stands behind the
+    type: Annotated[list[Word], AtMost(100)]."""
 
     items: int
     text: int | None = None
@@ -45,13 +45,13 @@ class AtMost:
             texts = ((None, item) for item in given) if isinstance(given, list | tuple) else given.items()
             for place, (name, text) in enumerate(texts):
                 for part in (text,) if name is None else (name, text):
-                    self._check_text(part, f"item {place}" if name is None else f"item {shown(name)}")
+                    self._check_text(part, f"item {place}" if name is None else f"item {quote(name)}")
         return given
 
     def _check_text(self, text: Any, where: str) -> None:
         assert self.text is not None
         if not isinstance(text, str):
-            raise ValueError(f"{where} must be text (got {shown(text)})" if _is_plain(text) else f"{where}: no text")
+            raise ValueError(f"{where} must be text (got {quote(text)})" if _is_plain(text) else f"{where}: no text")
         if len(text) > self.text:
             raise ValueError(f"{where} may have at most {self.text} characters, and has {len(text)}")
         encodable(text, "the request")
@@ -63,8 +63,8 @@ def _is_plain(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """So many characters of a text that can be written as UTF-8: JSON can hold halves of surrogate pairs, which nothing
-    behind a request can write."""
+    """Allows so many characters of a text that can be written as UTF-8: JSON can hold halves of surrogate pairs, which
+    nothing behind a request can write."""
 
     most: int
 
@@ -90,6 +90,6 @@ class StrictShape(BaseModel):
         if isinstance(given, dict) and len(given) > len(cls.model_fields) + ALL_TOLD:
             first = next((name for name in given if name not in cls.model_fields), "")
             raise ValueError(
-                f"has {len(given)} fields, of which {len(cls.model_fields)} are known; unknown is {shown(first)}"
+                f"has {len(given)} fields, of which {len(cls.model_fields)} are known; unknown is {quote(first)}"
             )
         return given

@@ -6,8 +6,10 @@
 For each problem and contract of the batch these are tried: every right candidate (one that is expected to pass, or of
 which nothing is said), `gold_runs` times; every candidate that is known to be wrong, once; an empty program; a stub (it
 defines what is asked for, and does nothing); the stubs that answer with a constant or with what they were asked;
-mutants of the first right answer; and each forgery of the battery that applies to the contract. Honeypots are left out:
-there is no right answer to them, and a forgery that passes one is what they are for.
+mutants of the first right answer; and each forgery of the battery that applies to the contract. For audits also: a
+table of the statement's examples, what the statement calls the answer, the right answer under the same tests in the
+opposite order, and right answers to problems that are like this one. Honeypots are left out: there is no right answer
+to them, and a forgery that passes one is what they are for.
 
 A scenario gets one of four verdicts. `fit`: a right answer and forgeries were tried, and all is as it must be.
 `not_fit`: there is a fault. `not_judged`: there was nothing to try, so nothing is known. `no_verdict`: the platform
@@ -25,9 +27,10 @@ from typing import Any, Literal
 
 from harena.core.errors import ValidationError
 from harena.core.results import Reason, Validity
+from harena.scoring.audit import findings, given_away, holds_solution, in_another_order, like_problems, lookups, renamed
 from harena.scoring.battery import Forgery, Target, applicable, battery_version, contract_type, mutants, rendered, stubs
 from harena.scoring.battery.forgery import JUDGED, TEXTS
-from harena.scoring.contracts.contract import CommandContract, WeightedContract
+from harena.scoring.contracts.contract import CommandContract, Contract, WeightedContract
 from harena.scoring.digests import digest_of
 from harena.scoring.scenario import Candidate, Scenario, ScenarioBatch
 from harena.scoring.scorers.languages import NOTHING_BY_ENDING
@@ -37,7 +40,11 @@ MAX_GOLD_RUNS = 1000
 _EMPTY = "# an empty answer\n"
 _STUB = Forgery(name="stub", family="nothing", tries="Does nothing.")
 
-Role = Literal["gold", "known-wrong", "empty", "stub", "constant", "mutant", "forgery"]
+Role = Literal[
+    "gold", "known-wrong", "empty", "stub", "constant", "mutant", "forgery", "lookup", "leak", "reordered", "twin"
+]
+OF_AUDITS: frozenset[Role] = frozenset({"lookup", "leak", "reordered", "twin"})
+"""roles that say something to an audit, and nothing about whether a scenario is fit"""
 FitVerdict = Literal["fit", "not_fit", "not_judged", "no_verdict"]
 Run = Mapping[str, Any]
 NO_GOLD = "there is no candidate that is expected to pass; add a right one"
@@ -47,6 +54,8 @@ MOST_TOLD = 300
 """characters of one run's detail in a fault"""
 LEAST_MUTANTS = 3
 """number of mutants that must have been scored before a fault says that none was noticed"""
+REORDERED_RUNS = 2
+"""runs of a right answer under the same tests in the opposite order"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,10 @@ class Trial:
     name: str
     """the right or wrong candidate's scenario id, or the forgery's name"""
     candidate: Candidate
+    scoring: Contract | None = None
+    """in place of the scenario's"""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """over the problem's"""
 
 
 @dataclass(slots=True)
@@ -68,6 +81,8 @@ class Subject:
     """the first right one, else the first"""
     right: list[Scenario] = field(default_factory=list)
     wrong: list[Scenario] = field(default_factory=list)
+    like: list[Subject] = field(default_factory=list)
+    """earlier ones of the batch that it may be again"""
 
     def trials(self, gold_runs: int) -> Iterator[Trial]:
         """What is to be run."""
@@ -87,6 +102,27 @@ class Subject:
             yield Trial("mutant", mutant.name, mutant.candidate)
         for forgery in applicable(self.scenario):
             yield Trial("forgery", forgery.name, rendered(forgery, target))
+        yield from self._trials_of_audits()
+
+    def _trials_of_audits(self) -> Iterator[Trial]:
+        """What tells whether answers are given away, the tests' order matters, or the problem is there twice."""
+        for name, candidate in lookups(self.scenario):
+            yield Trial("lookup", name, candidate)
+        for name, candidate in given_away(self.scenario):
+            yield Trial("leak", name, candidate)
+        if not self.right:
+            return
+        gold = self.right[0]
+        if holds_solution(gold):
+            yield Trial("leak", "the right answer, which stands in the statement,", gold.candidate)
+        turned = in_another_order(gold)
+        if turned is not None:
+            trial = Trial("reordered", gold.id, gold.candidate, scoring=turned.scoring, files=turned.files)
+            yield from (trial for _ in range(REORDERED_RUNS))
+        for other in self.like:
+            answer = renamed(other.scenario, self.scenario) if other.right else None
+            if answer is not None:
+                yield Trial("twin", other.id, answer)
 
     @property
     def digest(self) -> str:
@@ -136,6 +172,7 @@ class Calibration:
          constants: {tried, best, best_score, passed: [name]}, mutants: {tried, scored, killed, survived: [name]},
          battery: {tried, paid: [{forgery, score, tries}], unscored: [forgery]}, unscored_by_platform: number of runs,
          notes: [sentence about a line of a `command` whose answer a candidate can arrange],
+         findings: [{kind, severity: "error" | "warning" | "note", says, advice}],
          true_positive_rate, false_positive_rate}]}
 
         Rates are shares of scored runs, None where nothing was scored. A flake is a scored run of a right candidate
@@ -176,18 +213,21 @@ def _subjects(batch: ScenarioBatch) -> list[Subject]:
         if is_right and not subject.right:
             subject.scenario = scenario
         (subject.right if is_right else subject.wrong).append(scenario)
-    return list(found.values())
+    subjects = list(found.values())
+    for index, others in like_problems([subject.scenario for subject in subjects]).items():
+        subjects[index].like = [subjects[other] for other in others]
+    return subjects
 
 
 def _row(subject: Subject, trial: Trial, row_id: str) -> dict[str, Any]:
     return {
         "id": row_id,
         "candidate": trial.candidate,
-        "scoring": subject.scenario.scoring,
+        "scoring": subject.scenario.scoring if trial.scoring is None else trial.scoring,
         "limits": subject.scenario.limits,
         **subject.scenario.place,
         **_networks(subject.scenario),
-        "problem": {"id": subject.id[:256], "files": dict(subject.scenario.files)},
+        "problem": {"id": subject.id[:256], "files": {**subject.scenario.files, **trial.files}},
         "metadata": dict(subject.scenario.metadata),
     }
 
@@ -209,7 +249,11 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
     idle = [run["score"] for run in nothing.values()]
     most = max((score for score in (*idle, constants["best_score"]) if score is not None), default=0.0)
     scored = [run for _, run in golds if run["score"] is not None]
-    others = [run for trial, run in made if trial.role not in ("gold", "mutant") and run["score"] is not None]
+    others = [
+        run
+        for trial, run in made
+        if trial.role not in ("gold", "mutant") and trial.role not in OF_AUDITS and run["score"] is not None
+    ]
     tries = {forgery.name: forgery.tries for forgery in applicable(subject.scenario)}
     row: dict[str, Any] = {
         "scenario": subject.id,
@@ -247,7 +291,22 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
     row["verdict"], row["why"] = _fit_verdict(
         row, [run for _, run in made if _is_platforms(run)], Target.of(subject.scenario)
     )
+    row["findings"] = _findings(row, made)
     return {**row, "fit": row["verdict"] == "fit"}
+
+
+def _findings(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]]) -> list[dict[str, str]]:
+    passed = {trial.role for trial, run in made if run["passed"]}
+    idle = {role: role in passed for role in ("empty", "stub")}
+    tried: dict[str, list[dict[str, Any]]] = {
+        role: [
+            {"name": trial.name, "passed": run["passed"], "lost": _is_platforms(run)}
+            for trial, run in made
+            if trial.role == role
+        ]
+        for role in OF_AUDITS
+    }
+    return findings({**row, "idle_passed": idle}, tried)
 
 
 def _weak_lines(scenario: Scenario) -> list[str]:

@@ -99,8 +99,8 @@ class Tolerance:
         return self.close(answer, expected)
 
     def near_complex(self, answer: complex, expected: complex) -> bool:
-        """By their distance, as `abs` of a difference says it: parts that are each near may be further from each other.
-        Parts that are whole numbers differ only as far as the absolute tolerance says."""
+        """Compare by their distance, as `abs` of a difference says it: parts that are each near may be further from
+        each other. Parts that are whole numbers differ only as far as the absolute tolerance says."""
         parts = ((answer.real, expected.real), (answer.imag, expected.imag))
         try:
             if not all(math.isfinite(part) for pair in parts for part in pair):

@@ -20,12 +20,13 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from harena.core.catalog import NO_LINEAGE, Lineage
-from harena.core.checked import LEAST_CORES, MOST_BYTES, MOST_CORES, shown
+from harena.core.checked import LEAST_CORES, MOST_BYTES, MOST_CORES, quote
 from harena.core.gateways import Gateway, gateways_to_json
 from harena.core.images import MOST_REFERENCE
-from harena.core.models import MIB, Limits
+from harena.core.models import MIB
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy, policy_in_words
 from harena.core.ports.image_builds import FolderBuild
+from harena.core.records.sandboxes import Limits
 from harena.core.results import Reason, RunResult
 from harena.core.rows import MOST_LEVELS
 from harena.scoring.contracts.contract import AnyContract, HarborContract
@@ -54,7 +55,7 @@ LONE_SURROGATE = "holds a lone surrogate, which is no text; write the character 
 
 def _printable(written: str) -> str:
     if not written.isprintable():
-        raise ValueError(f"must be printable, without control characters (got {shown(written)})")
+        raise ValueError(f"must be printable, without control characters (got {quote(written)})")
     return written
 
 

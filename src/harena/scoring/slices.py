@@ -43,8 +43,8 @@ T = TypeVar("T")
 
 
 class Turns:
-    """So many at one time, for threads; a free turn goes to the owner that has fewest, of these to who waited longest:
-    an owner whose work takes long holds up its own."""
+    """Lets so many go at one time, for threads; a free turn goes to the owner that has fewest, of these to who waited
+    longest: an owner whose work takes long holds up its own."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -9,7 +9,7 @@ from typing import Any
 from harena.core.models import SandboxSpec
 from harena.core.results import RunResult
 from harena.scoring import load_scenarios, score_scenario
-from harena.testing.sandbox_source import SandboxSource
+from sandbox_source import SandboxSource
 
 GARBAGE = ("I do not know", "\ud7ff\x00\u2028", "-", '{"a": [', "1e999")
 HUGE = ("[" * 50_000, "9" * 1_000_000, "x\n" * 100_000)

@@ -10,7 +10,7 @@ from harena.core.models import SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.scorers.languages import language_of
-from harena.testing.sandbox_source import SandboxSource
+from sandbox_source import SandboxSource
 
 STDIO = {"type": "stdio", "cases": [{"stdin": "20\n", "stdout": "42\n"}]}
 

@@ -13,7 +13,7 @@ from harena.scoring.contracts.contract import ReferenceContract
 from harena.scoring.scorers import reference as score_reference
 from harena.scoring.scorers.fair_time import Pressure
 from harena.scoring.scorers.reference import Answers, with_answers
-from harena.testing.sandbox_source import SandboxSource
+from sandbox_source import SandboxSource
 
 CONTRACT: dict[str, Any] = {
     "type": "reference",

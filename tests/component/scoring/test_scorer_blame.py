@@ -9,7 +9,7 @@ import pytest
 from harena.core.models import SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
-from harena.testing.sandbox_source import SandboxSource
+from sandbox_source import SandboxSource
 
 ONE_FORM = {
     "nested JSON": "import json\nreturn json.loads(run.answer)['result']['value'] == 42",
@@ -27,6 +27,9 @@ ONE_FORM = {
     "a literal": "import ast\na, (b, *c) = ast.literal_eval(run.answer)\nreturn [v for k, v in b.items()][0] == 1",
     "a table": "import csv, io\nreturn list(csv.DictReader(run.answer.splitlines()))[1]['price'] == '42'",
     "a decoder": "import json\nreturn json.JSONDecoder().raw_decode(run.answer)[0]['a'][0]['b'].lower() == 'x'",
+    "a template": "return float(run.answer % 3 == '3')",
+    "a template of parts": "first, last = ('Ann', 'Lee')\n"
+    "return (run.answer.strip() % (last, first)).lower() == 'lee, ann'",
     "text in JSON": "import json, re\nreturn bool(re.match('a+', json.loads(run.answer)['a']['b'].strip()))",
 }
 BROKEN = {
@@ -35,6 +38,10 @@ BROKEN = {
     "a method": "import json\nreturn json.loads(run.answer.stirp())['a']['b'] == 1",
     "a field": "import json\nreturn json.loads(run.stdot)['a']['b'] == 1",
     "a module": "import json\nreturn json.loadz(run.answer)['a']['b'] == 1",
+    "a remainder of text": "return float(run.answer % 2 == 0)",
+    "a remainder of text, as a number": "return int(run.answer % 2)",
+    "a remainder of text that is asked": "return 0 if run.answer % 2 else 1",
+    "a number that is filled in": "return float('%d' % run.answer == '3')",
     "no number": "import json\njson.loads(run.answer)['a']['b']",
     "another number": "import json\njson.loads(run.answer)['a']['b']\nreturn 2",
     "a file": "import json\nreturn json.loads(run.answer)['a']['b'] == open('/nowhere/at-all').read()",

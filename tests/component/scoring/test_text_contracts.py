@@ -29,9 +29,9 @@ from harena.scoring.scorers import scorer_process
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.weighted import combined, score_weighted
 from harena.scoring.verdict import Verdict, failed, tampered
-from harena.testing.sandbox_source import SandboxSource
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards import reward_recipe
+from sandbox_source import SandboxSource
 
 METRICS: tuple[Metric, ...] = (
     "fuzzy_match", "bleu", "gleu", "meteor", "cosine", "rouge_1", "rouge_2", "rouge_3", "rouge_4", "rouge_5", "rouge_l",
@@ -364,6 +364,7 @@ def test_one_module_says_where_reasoning_ends() -> None:
         "scoring/contracts/text.py",  # says that an answer begins behind it
         "scoring/formats/answers.py",  # the one that cuts
         "training/data/conversations.py",  # writes it around a message's reasoning
+        "training/environments/worlds.py",  # pays for one that was said, and has it cut by that one
     }
 
 
@@ -568,7 +569,7 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     shared = {"scoring": {"type": "command", "asserts": "pass", "isolate": False}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
-    assert contract.version == "weighted-3(string_check-2,command-24)"
+    assert contract.version == "weighted-3(string_check-2,command-27)"
     assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE
     good = Verdict(score=1.0, passed=True, reason=Reason.PASSED)
     beside = replace(good, trust=Trust.SHARED)  # a suite whose gold decided so

@@ -285,3 +285,19 @@ def test_json_says_the_same_without_an_end_of_reasoning() -> None:
 def test_steps_of_a_shell_are_run_one_after_the_other(text: str, script: str) -> None:
     """Only the last one was run, without what those before had made; whole programs are drafts of each other."""
     assert scripts_in(text) == script
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("```bash\r\necho hello > out.txt\r\n```\r\n", "echo hello > out.txt\n"),
+        ("```console\n$ echo hello > out.txt\n```\n", "echo hello > out.txt\n"),
+        ("$ echo hello > out.txt\n$ cat out.txt\nhello\n", "echo hello > out.txt\ncat out.txt\n"),
+        ("```sh\n$ mkdir a\n```\nThen:\n```sh\n$ echo b > a/b\nb\n```\n", "mkdir a\n\necho b > a/b\n"),
+        ("```sh\necho a > b\n```\nTry it:\n```sh\n$ cat b\na\n```\n", "echo a > b\n"),
+        ("```sh\necho '$ not typed'\n```\n", "echo '$ not typed'\n"),
+    ],
+)
+def test_what_is_typed_into_a_shell_is_what_is_run(text: str, script: str) -> None:
+    """Behind a prompt, where an answer shows nothing but a session; without the carriage returns of other systems."""
+    assert scripts_in(text) == script

@@ -20,6 +20,7 @@ from harena.core.errors import (
     SandboxValidationError,
 )
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxOrigin, SandboxSpec
+from harena.core.ports import Death
 from harena.core.results import Reason, RunResult, Validity
 from harena.jobs.benchmark.job_acceptance import run_timeout
 from harena.jobs.models import JobConfig
@@ -66,6 +67,8 @@ class Box:
         self.holds_candidate = self.holds_candidate or b"evil" in content
 
     async def wait_dead(self) -> Any:
+        if self.source.lacks_processes:
+            return Death(by_request=True, lacked_processes=True)
         raise TimeoutError
 
 
@@ -77,6 +80,7 @@ class Failing:
         self.stdout: bytes = options.get("stdout", b"wrong")
         self.fails_for_all: bool = options.get("fails_for_all", False)
         self.creation: Exception | None = options.get("creation")
+        self.lacks_processes: bool = options.get("lacks_processes", False)
         self.made = 0
 
     def fail(self) -> None:
@@ -149,6 +153,30 @@ async def test_what_is_plainly_the_platforms_is_raised_at_once(error: HarenaErro
     with pytest.raises(type(error)):
         await scored(source)
     assert source.made == 1
+
+
+async def test_a_program_that_the_memory_of_all_sandboxes_has_ended_is_starved() -> None:
+    """It met no limit of its own, as is counted outside of its sandbox; an idle one needs none, and has a verdict."""
+    source = Failing(lambda: SandboxUnavailableError("lost", reason="NODE_OUT_OF_MEMORY"))
+    with pytest.raises(StarvedError, match="lost"):
+        await scored(source)
+    assert source.made == 1
+
+
+@pytest.mark.parametrize("error", [None, lambda: PlatformError("the image cannot run `python`")], ids=["wrong", "none"])
+async def test_a_program_that_was_refused_a_process_by_no_limit_of_its_own_is_starved(
+    error: Callable[[], Exception] | None,
+) -> None:
+    """Whatever it does then: its answer is wrong, or it does not even start, and no image is to be exchanged for it."""
+    source = Failing(error, lacks_processes=True)
+    with pytest.raises(StarvedError, match="processes that all sandboxes of the workspace"):
+        await scored(source)
+    assert source.made == 1
+
+
+async def test_a_program_that_is_right_though_it_was_refused_a_process_is_right() -> None:
+    """It did without."""
+    assert (await scored(Failing(stdout=b"right", lacks_processes=True))).score == 1.0
 
 
 async def test_a_sandbox_that_cannot_be_created_is_plainly_the_platforms() -> None:

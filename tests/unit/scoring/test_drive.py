@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.core.models import ExecOutcome, ExecResult
+from harena.core.models import ExecOutcome, ExecResult, ProcessorTime
 from harena.core.output import OutputBuffer
 from harena.core.results import Reason
 from harena.scoring import codec, load_scenarios
@@ -244,8 +244,8 @@ class SlowStart:
     async def share(self) -> float:
         return 1.0
 
-    async def processor_time(self) -> tuple[float, float]:
-        return 0.0, 0.0
+    async def processor_time(self) -> ProcessorTime:
+        return ProcessorTime()
 
     async def write_stdin(self, frames: bytes) -> None:
         loop = asyncio.get_running_loop()

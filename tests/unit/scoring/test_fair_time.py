@@ -11,7 +11,15 @@ import pytest
 
 from harena.core.clock import GRACE_SECONDS, Standstill
 from harena.core.errors import SandboxUnavailableError
-from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage, SandboxOrigin, SandboxSpec
+from harena.core.models import (
+    ExecOutcome,
+    ExecRequest,
+    ExecResult,
+    ProcessorTime,
+    ResourceUsage,
+    SandboxOrigin,
+    SandboxSpec,
+)
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death
 from harena.core.results import Reason, RunResult
@@ -98,10 +106,12 @@ class Box:
 
     async def write_file(self, path: str, source: bytes) -> None: ...
 
-    async def processor_time(self) -> tuple[float, float]:
+    async def processor_time(self) -> ProcessorTime:
         assert self.program is not None
         wall = asyncio.get_running_loop().time() - self.program.began
-        return self.world.waits * wall, self.share * wall
+        return ProcessorTime(
+            waited_seconds=self.world.waits * wall, used_seconds=self.share * wall, is_idle=self.world.sleeps
+        )
 
     async def wait_dead(self) -> Death:
         return Death(by_request=False, memory=False)
@@ -128,8 +138,10 @@ class World:
         *,
         needs: float = float("inf"),
         waits: float = 1.0,
+        sleeps: bool = False,
         can_be_killed: bool = True,
     ) -> None:
+        self.sleeps = sleeps
         self.candidate, self.control, self.needs, self.waits = candidate, control, needs, waits
         self.can_be_killed = can_be_killed
 
@@ -177,6 +189,15 @@ def test_a_host_that_starves_the_control_too_is_to_blame() -> None:
             run(World(0.01, fed(0.01)).scored(alone=alone))
 
 
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.05])
+def test_who_sleeps_or_stops_itself_is_not_starved(share: float) -> None:
+    """A host that is too busy for anybody keeps nobody from sleeping: a time-out, with or without others beside it."""
+    for alone in (False, True):
+        result, seconds = run(World(0.0, fed(share), waits=0.0, sleeps=True).scored(alone=alone))
+        assert (result.score, result.reason) == (0.0, Reason.TIMEOUT), result.detail
+        assert seconds < 3 * LIMIT
+
+
 def test_who_crowds_out_the_control_is_the_candidate() -> None:
     """Its processor time is not seen (it left it to children that nobody waits for), and the control is fed as soon as
     it has ended: tried again first, and then its own doing."""
@@ -216,9 +237,9 @@ class Talk:
         self.seconds, self.computes = seconds, computes
         self.answers = 0
 
-    async def processor_time(self) -> tuple[float, float]:
+    async def processor_time(self) -> ProcessorTime:
         """See SandboxPort."""
-        return 0.0, self.computes * self.answers
+        return ProcessorTime(used_seconds=self.computes * self.answers)
 
     async def answer(self, seconds: float) -> int:
         """The next one."""

@@ -152,6 +152,69 @@ def test_the_last_definition_with_a_body_counts(code: str) -> None:
     assert program_in(f"{fenced(CODE)}\nBetter:\n{fenced(code)}", {"double"}).rstrip() == code.rstrip()
 
 
+HELPER = "from functools import lru_cache\n\n@lru_cache(None)\ndef h(a, b):\n    return a + b\n"
+USES = "def add(a, b):\n    return h(a, b)\n"
+
+
+def in_steps(*programs: str) -> str:
+    """An answer of steps."""
+    return "".join(f"Step:\n```python\n{program}```\n" for program in programs)
+
+
+@pytest.mark.parametrize(
+    ("before", "program"),
+    [
+        ([HELPER], f"{HELPER}\n{USES}"),
+        (["import math\n", HELPER], f"{HELPER}\n{USES}"),
+        (["LEAST = 0\n", "def h(a, b):\n    return k(a, b)\n", "def k(a, b):\n    return a + b + LEAST\n"], None),
+        ([HELPER, "print(h(1, 2))\n"], f"{HELPER}\n{USES}"),
+        (["h = max\nprint(h(1, 2))\n"], USES),
+        (["def h(a, b):\n    return 0\n\ndef add(a, b):\n    return h(a, b)\n"], USES),
+        (["def other(a, b):\n    return 0\n"], USES),
+    ],
+)
+def test_what_a_program_uses_stands_in_blocks_before_it(before: list[str], program: str | None) -> None:
+    """Explained in steps; blocks that do more than define, drafts and what is not used stay away."""
+    found = program_in(in_steps(*before, USES), ["add"])
+    if program is None:
+        names: dict[str, Any] = {}
+        exec(found, names)
+        assert names["add"](1, 2) == 3
+    else:
+        assert found == program
+
+
+def test_a_program_that_defines_what_it_uses_has_nothing_before_it() -> None:
+    own = "def h(a, b):\n    return a + b\n\n\ndef add(a, b):\n    return h(a, b)\n"
+    assert program_in(in_steps("def h(a, b):\n    return 0\n", own), ["add"]) == own
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- ```python\n  {}\n  ```\n",
+        "* ```python\n  {}\n  ```\nThat is all.\n",
+        "1. ```python\n   {}\n   ```\n",
+        "10) ```\n    {}\n    ```\n",
+        "- Do this:\n  - ```py\n    {}\n    ```\n",
+        "- ```python\n{}\n```\n",
+        "[BEGIN]\n{}\n[DONE]\n",
+        "[BEGIN]\n{}\n[DONE]\nYou are an expert Python programmer, and here is your task: ...\n[BEGIN]\nx = 1\n[DONE]",
+        "{}\n[DONE]\nYou are an expert",
+        "[BEGIN]\n'{}'\n[DONE]",
+        "<solution>\n{}\n</solution>",
+        "<code>\n{}\n</code>",
+        '<pre><code class="language-python">\n{}\n</code></pre>',
+    ],
+)
+def test_blocks_of_lists_and_tags_hold_programs(said: str) -> None:
+    """As Markdown has blocks in items of lists, and as the prompts of some data sets show programs."""
+    program = "def add(a, b):\n    return a + b"
+    indent = said[: said.index("{}")].rpartition("\n")[2] if said[said.index("{}") - 1] == " " else ""
+    text = said.replace("{}", program.replace("\n", f"\n{indent}"))
+    assert program_in(text, ["add"]).strip() == program
+
+
 def test_without_a_name_the_last_block_counts() -> None:
     """Reasoning comes first, answers last."""
     assert program_in(fenced("print(1)") + fenced("print(2)")) == "print(2)\n"

@@ -19,6 +19,8 @@ KEPT = {
     "printed by a function": 'read w; prove() { echo harena-proof "$1"; }; python solution.py && prove "$w"',
     "in a pipe": 'read w; echo "$w" | python check.py',
     "as standard input": 'read w; python check.py <<< "$w"',
+    "as standard input of a pipe": "read w; python check.py < <(echo $w)",
+    "by number": 'read w; python check.py 0<<<"$w" 2>&1 3<<<"$x"',
     "asked for": 'read w; [ -n "$w" ] || exit 1; case $w in *) ;; esac; python check.py && echo harena-proof ${w}',
     "the proof in a file": 'read w; python check.py && echo "harena-proof $w" > proof.txt',
     "others are read in a loop": (
@@ -41,6 +43,9 @@ GIVEN = {
     "everything is exported": ("set -a; read w; python check.py", "environment", "", False),
     "for one program": ("read w; W=$w python check.py", "environment", "", False),
     "by env": ('read w; env W="$w" python check.py', "environment", "", False),
+    "a descriptor": ('read w\nexec 3<<<"$w"\npython check.py', "descriptor", "", False),
+    "a descriptor of one program": ('read w; python solution.py 4<<<"$w" </dev/null', "descriptor", "", False),
+    "a descriptor of a pipe": ("read w; exec 15< <(echo $w; sleep 1); python check.py", "descriptor", "", False),
     "a file": ("read w; echo $w > word.txt; python check.py", "file", "", False),
 }
 READS = "import os, subprocess, sys\nword = sys.stdin.readline().strip()\n"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from harena.core.errors import SandboxFileError
-from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxOrigin, SandboxSpec
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ProcessorTime, SandboxOrigin, SandboxSpec
+from harena.core.ports import Death
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
 
@@ -76,11 +77,11 @@ class Box:
     async def read_file(self, path: str, **_: Any) -> bytes:
         return self.files.get(path, b"1")
 
-    async def wait_dead(self) -> Any:
-        return SimpleNamespace(memory=False)
+    async def wait_dead(self) -> Death:
+        return Death(by_request=True)
 
-    async def processor_time(self) -> tuple[float, float]:
-        return 0.0, 0.0
+    async def processor_time(self) -> ProcessorTime:
+        return ProcessorTime()
 
 
 class Failing:

@@ -8,13 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from harena.scoring.scorers.given_word import hides_processes, words_in_sight
-from harena.scoring.scorers.harbor import words_behind_make
 from harena.scoring.scorers.installed_places import installed_places
 from harena.scoring.scorers.left_links import names_brought
+from harena.scoring.scorers.make_rules import believed_without_work, words_behind_make, working_anew
 from harena.scoring.scorers.result_files import written_by_python
 from harena.scoring.scorers.reward_writers import may_end_without, python_writers
 from harena.scoring.scorers.sealed_verifier import looks_through_home, looks_through_scratch, named_paths
-from harena.scoring.scorers.shadowing import made_files, phony_targets
 from harena.scoring.scorers.shell_code import code_mask, is_data
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts
 from harena.scoring.scorers.verifier_changes import Change, changes_of_a_script, lists_home
@@ -43,7 +42,7 @@ LOOKS: dict[str, Callable[[str], object]] = {
     "options": lambda text: left_options({}, {"/app/tox.ini": "1 #a"}, {"test.sh": text, "a.py": text}),
     "home": lambda text: (lists_home([text]), looks_through_home([text]), looks_through_scratch([text])),
     "named": lambda text: named_paths([text]),
-    "made by make": lambda text: made_files({"Makefile": text}, ["a"]),
+    "made by make": lambda text: believed_without_work({"Makefile": text}, ["a"]),
     "changes": lambda text: changes_of_a_script([Change("folder", "/a")], [text]),
     "folders": lambda text: folders_copied_to({"test.sh": text}, "/app"),
     "brought": lambda text: names_brought({"test.sh": text}, []),
@@ -53,7 +52,7 @@ LOOKS: dict[str, Callable[[str], object]] = {
     "results": lambda text: written_by_python({"test.sh": text, "a.py": text}, "/app"),
     "installed": lambda text: installed_places({"test.sh": text}, "/app"),
     "given": lambda text: given_files({"test.sh": text, "a.py": text, "b/c.txt": ""}, "/tests", "/app"),
-    "phony": lambda text: phony_targets({"Makefile": text}),
+    "phony": lambda text: working_anew({"Makefile": text}, [f"make {text}"]),
     "make": words_behind_make,
     "mask": code_mask,
     "data": lambda text: is_data("x.sh", [f"cat {text}x.sh", f"{text} x.sh"]),

@@ -12,8 +12,8 @@ from harena.scoring import ScenarioFileError, load_scenarios
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.judge import MAX_LABEL, MOST_LABELS, LabelModelContract
 from harena.scoring.contracts.patterns import compiled
-from harena.scoring.guest import suite
-from harena.scoring.scorers import weak_lines
+from harena.scoring.guest.module_names import module_name
+from harena.scoring.scorers import trusted_suite, weak_lines
 from harena.scoring.scorers.trusted_suite import files_on_both_sides, named_files
 
 
@@ -47,11 +47,11 @@ def test_modules_that_import_each_other_are_named_once(monkeypatch: pytest.Monke
     """Each that is found imports another one."""
     asked: list[str] = []
 
-    def named(path: str, real: Any = suite.module_name) -> Any:
+    def named(path: str, real: Any = module_name) -> Any:
         asked.append(path)
         return real(path)
 
-    monkeypatch.setattr(suite, "module_name", named)
+    monkeypatch.setattr(trusted_suite, "module_name", named)
     chain = {f"m{number}.py": f"import m{number + 1}\nx = {{1: 2}}" for number in range(200)}
     files = {"test_a.py": "", "other.py": "x = {1: 2}", **chain}
     assert files_on_both_sides(contract(unittest=["test_a.py"], files=files, gold="import m0")) == sorted(chain)

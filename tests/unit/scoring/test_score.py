@@ -21,7 +21,7 @@ from harena.core.models import (
     ExecOutcome,
     ExecRequest,
     ExecResult,
-    Limits,
+    ProcessorTime,
     ResourceUsage,
     SandboxOrigin,
     SandboxSpec,
@@ -29,6 +29,7 @@ from harena.core.models import (
 from harena.core.network_policy import NO_NETWORK, OPEN_NETWORK
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death, SandboxPort
+from harena.core.records.sandboxes import Limits
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import StarvedError, infra_result, load_scenarios, score_scenario
 from harena.scoring.scenario import Scenario
@@ -85,12 +86,11 @@ class ScriptedSandbox:
     async def write_file(self, path: str, source: bytes) -> None:
         self.written[path] = source
 
-    async def processor_time(self) -> tuple[float, float]:
-        return 0.0, 0.0
+    async def processor_time(self) -> ProcessorTime:
+        return ProcessorTime()
 
     async def wait_dead(self) -> Death:
-        assert self.death is not None
-        return self.death
+        return self.death or Death(by_request=True)
 
 
 class Scripted:
@@ -276,6 +276,17 @@ async def test_an_interpreter_that_does_not_start_is_raised() -> None:
     silent = exited(-9, outcome=ExecOutcome.CANCELLED)
     with pytest.raises(StarvedError):
         await scored(Scripted(ScriptedSandbox(silent)), scenario())
+
+
+@pytest.mark.parametrize("scoring", [TESTS, STDIO])
+async def test_no_image_is_blamed_where_no_process_is_left(scoring: Any) -> None:
+    """The words of init, which no line of the candidate has preceded."""
+    words = b"harena: cannot start a process: Resource temporarily unavailable\n"
+    full = replace(exited(126), stderr=words)
+    with pytest.raises(PlatformError, match="no process was left") as caught:
+        await scored(Scripted(ScriptedSandbox(full, starts=False)), scenario(scoring=scoring))
+    assert "image" not in str(caught.value)
+    assert caught.value.step == "start the interpreter"
 
 
 async def test_a_program_whose_time_is_over_is_slow() -> None:

@@ -24,7 +24,8 @@ from harena.scoring.scorers.image_programs import find_programs
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.led_links import Texts, led_by
 from harena.scoring.scorers.left_links import LinkState, has_led_somewhere
-from harena.scoring.scorers.shadowing import phony_targets, shadowing
+from harena.scoring.scorers.make_rules import working_anew
+from harena.scoring.scorers.shadowing import shadowing
 from harena.scoring.scorers.shell_code import code_mask, simple_commands
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts
 from harena.scoring.scorers.suite_nobody import _files_named
@@ -47,10 +48,14 @@ def states(count: int, changed: bytes) -> dict[bytes, LinkState]:
 
 
 WORK: Mapping[str, Callable[[int], Callable[[], object]]] = {
-    "lines of spaces in a Makefile": lambda n: partial(phony_targets, {"Makefile": (" " * 9999 + "\n") * (n // 100)}),
-    "targets of a Makefile": lambda n: partial(phony_targets, {"Makefile": many_rules(n)}),
+    "lines of spaces in a Makefile": lambda n: partial(
+        working_anew, {"Makefile": (" " * 9999 + "\n") * (n // 100)}, ["make"]
+    ),
+    "targets of a Makefile": lambda n: partial(working_anew, {"Makefile": many_rules(n)}, ["make"]),
     "targets of one rule": lambda n: partial(
-        phony_targets, {"Makefile": " ".join(f"a{at}" for at in range(900)) + ":\n\t" + "echo b;" * (10 * n) + "\n"}
+        working_anew,
+        {"Makefile": " ".join(f"a{at}" for at in range(900)) + ":\n\t" + "echo b;" * (10 * n) + "\n"},
+        ["make"],
     ),
     "modules": lambda n: partial(shadowing, many(n, "m{}/index.js", "require('./x')\n" * 100)),
     "imports": lambda n: partial(judging_files, many(n, "m{}.py", "import a\n" * 50), "/tests", "/app"),
@@ -105,12 +110,6 @@ HARMLESS = {
         r"(?:[ \t]*\[(?:user|safe|advice)\][ \t]*\n(?:[ \t]*(?:[A-Za-z]+)[ \t]*=[ \t]*[^\x00-\x1f\\\x7f]*\n|[ \t]*\n)*"
         r"|[ \t]*\[init\][ \t]*\n(?:[ \t]*defaultBranch[ \t]*=[ \t]*[\w./-]+[ \t]*\n|[ \t]*\n)*|[ \t]*\n)*"
     ),
-    ".git/config": re.compile(
-        r"(?:[ \t]*\[(?:user|safe|advice|(?:remote|branch)[ \t]+\"[\w./-]+\")\][ \t]*\n"
-        r"(?:[ \t]*(?:name|email|directory|url|fetch|remote|merge)[ \t]*=[ \t]*[^\x00-\x1f\\\x7f]*\n|[ \t]*\n)*"
-        r"|[ \t]*\[core\][ \t]*\n(?:[ \t]*(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase"
-        r"|symlinks|precomposeunicode)[ \t]*=[ \t]*\w+[ \t]*\n)*|[ \t]*\n)*"
-    ),
     ".npmrc": re.compile(
         r"(?:[ \t]*(?:registry|fund|audit|update-notifier|progress|loglevel|package-lock|save-exact|engine-strict)"
         r"[ \t]*=[ \t]*[^\x00-\x1f\x7f$]*\n|[ \t]*\n)*"
@@ -148,8 +147,6 @@ PATHS = (".a", ".a/b", ".a/b.a", ".b", ".a b", ".a.a", ".git/config")
 @given(st.lists(PIECES, max_size=16).map("".join))
 def test_hidden_files_are_named_as_by_a_search_for_each(text: str) -> None:
     def is_named(path: str) -> bool:
-        if path == ".git/config" and re.search(r"\bgit\b[^\n]*\bconfig\b", text):
-            return True
         return re.search(rf"(?<![\w.$-]){re.escape(path)}(?![\w-]|\.\w)", text) is not None
 
     assert named_settings(text, PATHS) == {path for path in PATHS if is_named(path)}

@@ -29,17 +29,18 @@ def life(
     needs: float = float("inf"),
     limit: float = LIMIT,
     pressed: bool = True,
+    idle: Callable[[float], bool] = lambda _: False,
     step: float = 0.05,
 ) -> tuple[Standing | None, float]:
     """(how a program ends, when), whose tree gets `candidate(t)` cores at time t, and a control that gets `control(t)`;
-    it has its answer after `needs` seconds of processor time (standing None)."""
+    it has its answer after `needs` seconds of processor time (standing None), and wants no processor at `idle(t)`."""
     allowance, wall, used = Allowance(limit), 0.0, 0.0
     while wall < 50 * limit + 100:
         used += candidate(wall) * step
         wall += step
         if used >= needs:
             return None, wall
-        look = Look(wall_seconds=wall, cpu_seconds=used, control_share=control(wall), pressed=pressed)
+        look = Look(wall_seconds=wall, cpu_seconds=used, control_share=control(wall), pressed=pressed, idle=idle(wall))
         if (standing := allowance.judge(look)) is not Standing.GOING:
             return standing, wall
     raise AssertionError("it never ends")
@@ -101,6 +102,31 @@ def test_a_burst_of_load_is_no_zero(burst: float, needs: float) -> None:
     """The host gives nobody anything for a while, and then everything: right, or, after the wall limit, no score."""
     host = lambda wall: 0.0 if wall < burst else 1.0  # noqa: E731
     ended, _ = life(host, host, needs=needs * LIMIT)
+    assert ended is None
+
+
+@given(control=st.floats(0.0, 1.0), limit=st.floats(0.2, 100.0), computes=st.floats(0.0, 0.9))
+def test_who_wants_no_processor_is_not_starved(control: float, limit: float, computes: float) -> None:
+    """However little the control gets, also who computed before."""
+    sleeps = lambda wall: wall > limit * computes  # noqa: E731
+    ended, when = life(
+        lambda wall: 0.0 if sleeps(wall) else 0.05, constant(control), limit=limit, idle=sleeps, step=limit / 50
+    )
+    assert ended is Standing.OVER
+    assert when <= 3 * limit
+
+
+@given(
+    share=st.floats(0.06, 1.0),
+    needs=st.floats(0.1, 0.6),
+    sleeps=st.lists(st.tuples(st.floats(0.0, 60.0), st.floats(0.0, 0.1)), max_size=3),
+)
+def test_a_right_program_that_sleeps_for_less_than_its_limit_is_never_over(
+    share: float, needs: float, sleeps: list[tuple[float, float]]
+) -> None:
+    """Whenever it sleeps."""
+    idle = lambda wall: any(begin <= wall < begin + LIMIT * took for begin, took in sleeps)  # noqa: E731
+    ended, _ = life(lambda wall: 0.0 if idle(wall) else share, constant(share), needs=needs * LIMIT, idle=idle)
     assert ended is None
 
 

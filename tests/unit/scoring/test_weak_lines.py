@@ -37,6 +37,34 @@ WEAK = {
         "read w; set -e; python3 -B -m unittest -q test_it\necho harena-proof $w",
         "line 1 of check.sh runs the candidate in the process whose exit code it asks for",
     ),
+    "words of a test": (
+        'read w\nx=$(python solution.py)\n[ $x = 7 ] || exit 1\necho "harena-proof $w"',
+        "line 3 of check.sh takes what the candidate prints for words of `[ ]`",
+    ),
+    "words of a test, by a program": (
+        "read w\nif [ $(python solution.py < in.txt) = 42 ]; then echo harena-proof $w; fi",
+        "line 2 of check.sh takes what the candidate prints for words of `[ ]`",
+    ),
+    "words of a test, by a file": (
+        "read w\npython solution.py > out.txt\ntest 42 -eq `cat out.txt` && echo harena-proof $w",
+        "line 3 of check.sh takes what the candidate prints for words of `[ ]`",
+    ),
+    "a pattern of a comparison": (
+        "read w\nx=$(python solution.py)\n[[ 7 == $x ]] && echo harena-proof $w",
+        "line 3 of check.sh takes what the candidate prints for a pattern, on the right",
+    ),
+    "a pattern of grep": (
+        'read w\nx=$(python solution.py)\necho 7 | grep -qx "$x" && echo harena-proof $w',
+        "line 3 of check.sh takes what the candidate prints for a pattern of grep",
+    ),
+    "a pattern of grep, by a program": (
+        'read w\ngrep -q "$(python solution.py)" want.txt && echo harena-proof $w',
+        "line 2 of check.sh takes what the candidate prints for a pattern of grep",
+    ),
+    "patterns of a file": (
+        "read w\npython solution.py > out.txt\ngrep -qf out.txt want.txt && echo harena-proof $w",
+        "line 3 of check.sh takes the lines of out.txt, which the candidate has written, for patterns",
+    ),
 }
 STRONG = {
     "a comparison": "read w\npython solution.py < in.txt > out.txt\ncmp out.txt expected.txt && echo harena-proof $w",
@@ -44,7 +72,17 @@ STRONG = {
         "read w\npython solution.py > out\npython gold.py > want\ncmp out want && echo harena-proof $w"
     ),
     "what the candidate makes": "read w\npython solution.py\n[ -s report.txt ] && echo harena-proof $w",
-    "a program that is compared": "read w\n[ $(python solution.py) = 42 ] && echo harena-proof $w",
+    "a program that is compared": 'read w\n[ "$(python solution.py)" = 42 ] && echo harena-proof $w',
+    "a variable that is compared": 'read w\nx=$(python solution.py)\n[ "$x" = 42 ] && echo harena-proof $w',
+    "a number of lines": "read w\npython solution.py > o\n[ $(wc -l < o) = 3 ] && echo harena-proof $w",
+    "a number of lines, behind a pipe": "read w\n[ $(python solution.py | wc -l) = 3 ] && echo harena-proof $w",
+    "an exit code": "read w\npython solution.py > o\nr=$?\n[ $r = 3 ] && cmp o want && echo harena-proof $w",
+    "what is expected, without quotes": 'read w\nx=$(cat want)\n[ $x = "$(python solution.py)" ] && echo $w',
+    "a pattern of the authors": "read w\n[[ $(python solution.py) == 4* ]] && echo harena-proof $w",
+    "quotes around a pattern": 'read w\nx=$(python solution.py)\n[[ 7 == "$x" ]] && echo harena-proof $w',
+    "a pattern of grep of the authors": "read w\npython solution.py | grep -qx '4.' && echo harena-proof $w",
+    "a line that is looked for": 'read w\nx=$(python solution.py)\ngrep -qFx -- "$x" want.txt && echo harena-proof $w',
+    "a text of a comment": "read w\n# [ $(python solution.py) = 42 ]\npython solution.py > o\ncmp o w && echo $w",
     "tests behind the proof": "read w\npython solution.py > o\ncmp o want && echo harena-proof $w\npytest -q t.py",
     "an argument of python": 'read w\npython check.py "$w" | tee log',
 }

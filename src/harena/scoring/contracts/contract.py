@@ -167,7 +167,7 @@ class PythonContract(Contract):
     @property
     def version(self) -> str:
         """Version of the scoring rules of `python`."""
-        return "python-6"
+        return "python-7"
 
 
 _Plain: TypeAlias = (

@@ -34,6 +34,7 @@ from harena.scoring.formats.fences import (
     NO_LANGUAGE,
     PYTHON,
     SHELLS,
+    Block,
     blocks,
     here_documents,
     is_marked,
@@ -106,10 +107,28 @@ _RUNS_A_FILE = re.compile(
 )
 """a line that runs a script: `echo 2 | bash solution.sh`"""
 _BLOCK_QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
-_TAGS_BEFORE = re.compile(r"\s*(?:<answer>|\[PYTHON\])[ \t]*\n?")
-_TAGS_BEHIND = re.compile(
-    r"(?:\s*(?:<\|[^|<>\s]{1,40}\|>|<\uff5c[^\uff5c<>\s]{1,40}\uff5c>|</s>|<eos>|<end_of_turn>|</answer>|\[/PYTHON\]))+\s*$"
+_TAGS_BEFORE = re.compile(
+    r"\s*(?:<answer>|<solution>|<pre>[ \t]*<code[^<>\n]{0,80}>|<code[^<>\n]{0,80}>|\[PYTHON\]|\[BEGIN\])[ \t]*\n?"
 )
+_TAGS_BEHIND = re.compile(
+    r"(?:\s*(?:<\|[^|<>\s]{1,40}\|>|<\uff5c[^\uff5c<>\s]{1,40}\uff5c>|</s>|<eos>|<end_of_turn>|</answer>|</solution>|</code>|</pre>|\[/PYTHON\]|"
+    r"\[DONE\]))+\s*$"
+)
+_DONE = re.compile(r"^[ \t]*\[DONE\][ \t]*\r?$", re.MULTILINE)
+"""what ends a program where the prompt shows programs between [BEGIN] and [DONE], as MBPP's does; models that are not
+stopped there go on with another problem"""
+_QUOTED_PROGRAM = re.compile(r"\s*'((?:def|class|import|from|async|@)\b.*)'\s*\Z", re.DOTALL)
+_DEFINES_AT_TOP = re.compile(
+    r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE
+)
+_IMPORTS_AT_TOP = re.compile(r"^(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+([^\n#]+)", re.MULTILINE)
+_TOP_LINE = re.compile(r"(?:async[ \t]+def|def|class|from|import|@|#|[A-Z_][A-Z0-9_]*[ \t]*(?::[^=]+)?=(?!=)|[)\]}])")
+"""a line of a block that defines and does nothing else"""
+_MOST_DEFINING = 32
+"""blocks before a program that are looked at for what it uses"""
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_TYPED = re.compile(r"[ \t]*\$[ \t]+(.*)")
+
 _LONGEST_TAGS = 400
 _STRINGS_OF_SHELLS = re.compile(r"""\\.|(?<!\w)'[^']*'|(?<!\w)"(?:[^"\\]|\\.)*"|\#[^\n]*""", re.DOTALL)
 _NESTED_BELOW = re.compile(r"[ \t]*(?:if|elif|else|try|except|finally|with|for|while)\b")
@@ -202,7 +221,8 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
     ]
     if defining:
         with_body = (block for block, name in reversed(defining) if has_body(block.text, name))
-        return next(with_body, defining[-1][0]).text
+        chosen = next(with_body, defining[-1][0])
+        return _with_definitions(chosen, found, names) if is_python else chosen.text
     pool = marked or unmarked
     if not pool:
         return said
@@ -223,10 +243,54 @@ def scripts_in(text: str) -> str:
     said = _without_reasoning(text, is_python=False)
     if _MARKER.search(said) is not None and not _is_script(said, SHELLS):
         found = [block.text for block in blocks(said, SHELLS) if is_marked(block.language, SHELLS)]
-        steps = [step for step in found if not _is_session(step)]
+        steps = [step for step in found if not _is_session(step)] or [step for step in found if _TYPED.match(step)]
         if len(steps) > 1 and not any(step.startswith("#!") for step in steps[1:]):
-            return "\n".join(steps)
-    return program_in(text, languages=SHELLS)
+            return "\n".join(map(_typed, steps))
+    return _typed(program_in(text, languages=SHELLS))
+
+
+def _typed(script: str) -> str:
+    """A script without the ends of its lines that other systems write; of a session that begins with a prompt (`$ ls`),
+    what is typed there."""
+    script = script.replace("\r\n", "\n")
+    if _TYPED.match(script.lstrip("\n")) is None:
+        return script
+    typed = [found[1] for line in script.split("\n") if (found := _TYPED.match(line)) is not None]
+    return "\n".join(typed) + "\n"
+
+
+def _with_definitions(chosen: Block, found: Iterable[Block], names: Collection[str]) -> str:
+    """A block behind those before it that define what it uses and does not define itself, as answers that go step by
+    step have them. One that does anything else than to define, or that defines what is asked for (a draft), is none."""
+    before = [block for block in found if block.last <= chosen.first and bool(block.language) == bool(chosen.language)]
+    left = {
+        number: offered
+        for number, block in enumerate(before[-_MOST_DEFINING:])
+        if (offered := _defined(block.text)).isdisjoint(names) and _only_defines(block.text)
+    }
+    taken: dict[int, str] = {}
+    needed = _used(chosen.text) - _defined(chosen.text)
+    while (number := next((each for each in reversed(left) if not needed.isdisjoint(left[each])), None)) is not None:
+        taken[number] = before[-_MOST_DEFINING:][number].text
+        needed = (needed | _used(taken[number])) - left.pop(number)
+    return "\n".join([*(taken[number] for number in sorted(taken)), chosen.text])
+
+
+def _only_defines(program: str) -> bool:
+    return all(_TOP_LINE.match(line) for line in program.split("\n") if line[:1].strip())
+
+
+def _used(program: str) -> set[str]:
+    """The names that stand in a program outside of its strings and comments."""
+    return set(_NAME.findall(_outside_of(program, literals(program).places))) if len(program) <= MOST_PARSED else set()
+
+
+def _defined(program: str) -> set[str]:
+    """The names that a program defines or imports at its top."""
+    defined = {name for found in _DEFINES_AT_TOP.findall(program) for name in found if name}
+    for imported in _IMPORTS_AT_TOP.findall(program):
+        defined.update(part.split(" as ")[-1].strip(" \t()") for part in imported.split(","))
+    return defined
 
 
 def _without_reasoning(text: str, *, is_python: bool) -> str:
@@ -284,11 +348,15 @@ def _first_line_in_place(said: str) -> str:
 
 def _without_tags(program: str) -> str:
     """A program without the chat tokens and tags around it, which no program begins or ends with."""
+    if (done := _DONE.search(program)) is not None:
+        program = program[: done.start()]
     said = without_tags_behind(program)
     if said is not program:
         program = said + "\n"
     before = _TAGS_BEFORE.match(program)
-    return program if before is None else program[before.end() :]
+    inside = program if before is None else program[before.end() :]
+    quoted = _QUOTED_PROGRAM.match(inside) if before is not None or done is not None else None
+    return inside if quoted is None else quoted[1] + "\n"
 
 
 def without_tags_behind(text: str) -> str:

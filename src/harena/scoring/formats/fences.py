@@ -1,10 +1,10 @@
 """The fenced blocks of an answer, in the forms in which models write them.
 
-A block begins at a line that begins with a fence, or that ends with one: a marked one behind words, or any behind a
-colon. It ends at a fence alone on its line; a block that may hold the program ends also at a fence with words or a chat
-token behind it, at one behind its last line of code, and where a marked fence begins the next block. A fence in a
-string that goes over several lines, or in a here-document of a shell, ends no block. Nothing is parsed or run: a text
-is only cut into tokens.
+A block begins at a line that begins with a fence (behind the mark of a list item, too), or that ends with one: a marked
+one behind words, or any behind a colon. It ends at a fence alone on its line; a block that may hold the program ends
+also at a fence with words or a chat token behind it, at one behind its last line of code, and where a marked fence
+begins the next block. A fence in a string that goes over several lines, or in a here-document of a shell, ends no
+block. Nothing is parsed or run: a text is only cut into tokens.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ MOST_PARSED = 128 * 1024
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _MARK = re.compile(r"[ \t]*\{?\.?([\w+#-][\w+#.-]*)")
 _BEHIND_WORDS = re.compile(r"[^`]*[^`\s][ \t]*(`{3,})([A-Za-z][\w+#.-]*)[ \t\r]*$")
+_LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?=`{3}|~{3})")
+"""the begin of a list item that begins with a fence: what follows stands as far in as the fence does"""
 _BEHIND_CODE = re.compile(r"([^`]*[^`\s])[ \t]*(`{3,})[ \t]*(?:<[^`]*)?\r?$")
 _VERSION = re.compile(r"(?<=[a-z])-?[0-9][0-9.]*$")
 """version at the end of the mark of a block: `python3.11`"""
@@ -113,6 +115,9 @@ def _fence(number: int, line: str) -> _Fence | None:
     if "```" not in line and "~~~" not in line:
         return None
     indent = _indent(line)
+    if (item := _LIST_ITEM.match(line)) is not None:
+        indent = item.end()
+        line = " " * indent + line[indent:]
     if (found := _FENCE.match(line)) is not None:
         behind, mark = found[2].strip(), _MARK.match(found[2])
         language = mark[1].lower() if mark else ""
@@ -164,7 +169,9 @@ def _block(lines: Sequence[str], opening: _Fence, end: _Fence | None) -> Block:
     if end is not None and end.before:
         inside.append(end.before)
     begins_another = end is not None and end.kind in (_Kind.MARKED, _Kind.BEHIND_WORDS)
-    text = "\n".join(line[min(opening.indent, _indent(line)) :] for line in inside) + "\n"
+    # a model that leaves the indentation of its list does so from the first line on
+    indent = min(opening.indent, next((_indent(line) for line in inside if line.strip()), 0))
+    text = "\n".join(line[min(indent, _indent(line)) :] for line in inside) + "\n"
     return Block(opening.language, text, first, last if begins_another else last + 1)
 
 

@@ -21,7 +21,7 @@ from typing import Literal
 
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.executed import NOTHING
+from harena.scoring.guest.words import NOTHING
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
 from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, tells_changes
@@ -90,6 +90,21 @@ async def score_asserts(bench: Bench, contract: CommandContract, run: Run, hidde
         return broken_contract(names.unclear)
     code = _Code(contract, names, run, _ways(contract, entry), hidden)
     return await (_judged_with_gold(bench, code) if contract.gold else _judged_without_gold(bench, code))
+
+
+async def asserts_judge(bench: Bench, contract: CommandContract, run: Run) -> Run:
+    """What runs changed test code once, with the candidate where it is paid."""
+    entry = bench.scenario.candidate.entry
+    names = await shared_names(contract, entry)
+    known = await known_by_gold(bench, contract) if contract.gold else None
+    is_apart = "apart" in _ways(contract, entry) and known != "beside"
+
+    async def judge(bench: Bench, changed: CommandContract) -> Verdict:
+        if is_apart:
+            return (await score_asserts_apart(bench, changed, names)).verdict
+        return await run(with_room_for_suite(bench, changed), changed.model_copy(update={"isolate": False}))
+
+    return judge
 
 
 async def shared_names(contract: CommandContract, entry: str) -> AssertNames:

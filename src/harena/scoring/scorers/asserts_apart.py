@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from harena.core.results import Trust
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.suite import module_name
+from harena.scoring.guest.module_names import module_name
 from harena.scoring.python_source import syntax_tree
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.assert_names import AssertNames

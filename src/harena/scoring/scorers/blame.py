@@ -17,6 +17,7 @@ score, and the verdict says what happened. What the platform's own code calls it
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -30,6 +31,7 @@ from harena.core.errors import (
     PlatformError,
     SandboxResourceExhaustedError,
     SandboxTerminatedError,
+    SandboxUnavailableError,
 )
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort, SandboxSource
@@ -56,6 +58,12 @@ PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
 
 _FAILURES_OF_THE_PLATFORM = 3
 """platform errors with one candidate after which it is to blame; after each but the last an idle one was judged"""
+_END_NEWS_SECONDS = 30.0
+"""for which the end of a sandbox that was given back is waited for; where many processes are, an end takes long"""
+_LACKED_PROCESSES = (
+    "the processes that all sandboxes of the workspace, or of this node, may have together were used up, and a program "
+    "was refused one though its sandbox had fewer than it may have; run fewer sandboxes at a time, or lower their pids"
+)
 MOST_JUDGINGS = 2 * _FAILURES_OF_THE_PLATFORM - 1
 """largest number of judgings of one candidate, and of the idle ones between"""
 Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
@@ -96,7 +104,10 @@ async def _tried(contract: Contract, bench: Bench, apply: Apply) -> Verdict | Ex
     watched = _Creations(bench.sandboxes)
     bench.sandboxes = watched
     try:
-        return await apply(contract, bench)
+        verdict = await apply(contract, bench)
+        if not verdict.passed and await watched.lacked_processes():
+            raise StarvedError(_LACKED_PROCESSES)
+        return verdict
     except ImportError:
         raise
     except PLATFORM_ERRORS:
@@ -104,6 +115,11 @@ async def _tried(contract: Contract, bench: Bench, apply: Apply) -> Verdict | Ex
     except Exception as error:  # noqa: BLE001 - the rule is about everything that is raised while judging
         if error is watched.failure:
             _raise_as_platforms(error)
+        if isinstance(error, SandboxUnavailableError) and error.reason == "NODE_OUT_OF_MEMORY":
+            # counted outside of the sandbox; whoever fills the node with others like it is judged alone in the end
+            raise StarvedError(one_line(str(error), 400)) from None
+        if await watched.lacked_processes():  # such as an interpreter that did not start
+            raise StarvedError(_LACKED_PROCESSES) from None
         _log.info("judging scenario %s raised", bench.scenario.id, exc_info=error)
         return error
     finally:
@@ -116,6 +132,7 @@ class _Creations:
     def __init__(self, source: SandboxSource) -> None:
         self.source = source
         self.failure: Exception | None = None
+        self._made: list[SandboxPort] = []
 
     @asynccontextmanager
     async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
@@ -126,7 +143,19 @@ class _Creations:
             except Exception as error:  # raised again: whatever it is, nothing of the candidate was in the sandbox
                 self.failure = error
                 raise
+            self._made.append(made)
             yield made
+
+    async def lacked_processes(self) -> bool:
+        """Whether a program in one of them was refused a process by no limit of its sandbox. They have all ended."""
+        for made in self._made:
+            try:
+                async with asyncio.timeout(_END_NEWS_SECONDS):
+                    if (await made.wait_dead()).lacked_processes:
+                        return True
+            except (TimeoutError, HarenaError):
+                continue
+        return False
 
 
 def idle_for(contract: Contract, bench: Bench) -> Bench:

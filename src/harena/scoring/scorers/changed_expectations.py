@@ -25,6 +25,7 @@ from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort, SandboxSource
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.told import OPAQUE, TOLD_PATH
+from harena.scoring.scorers.computed_answers import Told, known_answers
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.hidden_expectations import HiddenTests, Place, hidden_tests
 from harena.scoring.scorers.hidden_siblings import MOST_CHOICES, siblings
@@ -32,11 +33,12 @@ from harena.scoring.scorers.program import Bench, died_of_memory
 from harena.scoring.scorers.suite_nobody import norm_of_nobody, suite_key
 from harena.scoring.slices import aside, size_of
 
-RunOnce = Callable[[Bench, CommandContract], Awaitable[object]]
-"""runs the tests of a contract once over the bench's candidate, in one process"""
+RunOnce = Callable[[Bench, CommandContract], Awaitable[bool]]
+"""runs the tests of a contract once over the bench's candidate, in one process; whether it has taken anything of the
+tests, or has ended them before they could say so"""
 REPEATS = "it passes the tests, and does not know their answers where the expected values are hidden: it repeats them"
 _MOST_TOLD_BYTES = 4 * 1024 * 1024
-_Told = Mapping[int, frozenset[str]]
+_TIMES_DENIED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,43 @@ class HiddenRun:
 
     run: RunOnce
     found: list[bool | None] = field(default_factory=list)
+    repeats: list[bool] = field(default_factory=list)
+    """whether it answers with what the tests compute, where they compute something else"""
 
 
 async def repeats_expectations(bench: Bench, contract: CommandContract, hidden: HiddenRun) -> bool:
-    """Whether the candidate does not know the answers where the tests do not hold them; False where nothing can be
-    hidden. Raises PlatformError and SandboxError for what is nobody's doing."""
-    return await tells_changes(bench, contract, hidden, is_all=False) is False
+    """Whether the candidate does not know the answers where the tests do not hold them, or hold others that they
+    compute; False where nothing can be hidden or changed. Raises PlatformError and SandboxError for what is nobody's
+    doing."""
+    if await tells_changes(bench, contract, hidden, is_all=False) is False:
+        return True
+    if not hidden.repeats:
+        hidden.repeats.append(await _repeats_computed(bench, contract, hidden.run))
+    return hidden.repeats[0]
+
+
+async def _repeats_computed(bench: Bench, contract: CommandContract, run: RunOnce) -> bool:
+    """Whether the candidate answers otherwise than the gold solution where the tests compute other values to compare
+    with; see `computed_answers`. What it is denied is found out twice, and the gold is asked anew each time: no answer
+    counts that may be another one in each run."""
+    if not contract.gold or dict(bench.scenario.candidate.files) == dict(contract.gold):
+        return False
+
+    async def by_gold(tests: CommandContract) -> tuple[Told, bool]:
+        return await _heard(gold_bench(bench, contract).again(), tests, run)
+
+    key = await suite_key(bench, contract, "computed")
+    known = await known_of_gold.get(key, lambda: known_answers(contract, by_gold))
+    right = dict(known.told)
+    for _ in range(_TIMES_DENIED):
+        if known.others is None or not right:
+            return False
+        told, takes = await _heard(bench.again(), known.others, run)
+        if not takes and known.are_told(told, right, bench.scenario.candidate.files):
+            return False
+        again, _ = await by_gold(known.others)
+        right = {place: said for place, said in right.items() if again.get(place) == said}
+    return bool(right)
 
 
 async def tells_changes(
@@ -191,7 +224,7 @@ def _equals_some(place: Place, told: Collection[str]) -> bool:
     return len(found) == len(told) > 0 and all(place.told[1:] in each and 1 < len(each) <= most for each in found)
 
 
-def _objects(asked: _Asked, told: _Told, tests: HiddenTests) -> set[int]:
+def _objects(asked: _Asked, told: Told, tests: HiddenTests) -> set[int]:
     """Places at which objects of no plain type were told, and besides them only right answers (in a loop over several
     kinds of numbers, say)."""
     return {
@@ -201,7 +234,7 @@ def _objects(asked: _Asked, told: _Told, tests: HiddenTests) -> set[int]:
     }
 
 
-def _is_right(tests: HiddenTests, places: Collection[int], told: _Told, without: Collection[int]) -> bool:
+def _is_right(tests: HiddenTests, places: Collection[int], told: Told, without: Collection[int]) -> bool:
     return all(
         told[place] == {tests.places[place].told} if place in told else not tests.places[place].is_certain
         for place in places
@@ -214,20 +247,26 @@ async def _hidden(contract: CommandContract, shown: frozenset[int], with_choices
     return await aside(size, hidden_tests, contract, shown, with_choices)
 
 
-async def _told(bench: Bench, tests: HiddenTests, run: RunOnce) -> _Told:
+async def _told(bench: Bench, tests: HiddenTests, run: RunOnce) -> Told:
     """What was told at each place in one run of the tests. It proves nothing by itself, and nothing is lost if the run
     fails: who tells right answers knows them."""
+    told, _ = await _heard(bench, tests.contract, run)
+    return {place: said for place, said in told.items() if place in tests.places}
+
+
+async def _heard(bench: Bench, contract: CommandContract, run: RunOnce) -> tuple[Told, bool]:
+    """(what was told in one run, what that says of it)"""
     keeping = _KeepingTold(bench.sandboxes)
     bench.sandboxes = keeping
-    await run(bench, tests.contract)
-    return await aside(len(keeping.told), _told_at, keeping.told, tests.places.keys())
+    takes = await run(bench, contract)
+    return await aside(len(keeping.told), _told_at, keeping.told), takes
 
 
-def _told_at(told: bytes, places: Collection[int]) -> _Told:
+def _told_at(told: bytes) -> Told:
     found: dict[int, set[str]] = {}
     for line in told.splitlines():
         place, _, said = line.partition(b" ")
-        if len(place) < 10 and place.isdigit() and int(place) in places:
+        if len(place) < 10 and place.isdigit():
             found.setdefault(int(place), set()).add(said.decode("utf-8", "replace"))
     return {place: frozenset(said) for place, said in found.items()}
 

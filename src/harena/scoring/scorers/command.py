@@ -30,49 +30,23 @@ from harena.core.ports import FileWatch, ReadWatch, SandboxPort, WatchesFiles
 from harena.core.results import Reason, Trust, Validity
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.harbor import TEST_SCRIPT
-from harena.scoring.guest import added as guest_added
-from harena.scoring.guest import arrays as guest_arrays
-from harena.scoring.guest import asked as guest_asked
-from harena.scoring.guest import asserts as guest_asserts
-from harena.scoring.guest import calls as guest_calls
-from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import driver as guest_driver
-from harena.scoring.guest import effects as guest_effects
-from harena.scoring.guest import entrusted as guest_entrusted
-from harena.scoring.guest import executed as guest_executed
-from harena.scoring.guest import frames as guest_frames
-from harena.scoring.guest import handed as guest_handed
-from harena.scoring.guest import hidden as guest_hidden
-from harena.scoring.guest import hollow as guest_hollow
-from harena.scoring.guest import imports as guest_imports
-from harena.scoring.guest import judged as guest_judged
-from harena.scoring.guest import kin as guest_kin
-from harena.scoring.guest import loops as guest_loops
-from harena.scoring.guest import matched as guest_matched
-from harena.scoring.guest import origins as guest_origins
-from harena.scoring.guest import own_names as guest_own_names
-from harena.scoring.guest import plain as guest_plain
-from harena.scoring.guest import pytest as guest_pytest
-from harena.scoring.guest import rebound as guest_rebound
-from harena.scoring.guest import sides as guest_sides
-from harena.scoring.guest import snapshots as guest_snapshots
-from harena.scoring.guest import taken as guest_taken
-from harena.scoring.guest import tools as guest_tools
-from harena.scoring.guest import trusted_first as guest_trusted_first
-from harena.scoring.guest import unpacked as guest_unpacked
-from harena.scoring.guest import used as guest_used
-from harena.scoring.guest import valued as guest_valued
-from harena.scoring.guest import watched_beside as guest_watched_beside
-from harena.scoring.guest_sources import guest_argv, source_of
+from harena.scoring.guest.words import HAS_TAKEN, NO_MODULE, NO_PYTEST, TAKES, TOOK
+from harena.scoring.guest_sources import guest_argv, modules_of, source_of
 from harena.scoring.name_patterns import NamePatterns
-from harena.scoring.scorers.asserts import score_asserts, shared_names
+from harena.scoring.scorers.asserts import asserts_judge, score_asserts, shared_names
 from harena.scoring.scorers.asserts_apart import modules_beside
 from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, repeats_expectations
 from harena.scoring.scorers.entry_names import with_own_name
 from harena.scoring.scorers.fingerprints import fingerprints
-from harena.scoring.scorers.given_word import hides_processes, words_in_sight
+from harena.scoring.scorers.git_index import asks_git
+from harena.scoring.scorers.git_settings import WITHOUT_REPLACEMENTS, names_replacements, repositories_of
+from harena.scoring.scorers.given_word import hides_processes, look_at_processes, words_in_sight
 from harena.scoring.scorers.gold_runs import known_by_gold
 from harena.scoring.scorers.last_changes import without_last_changes
+from harena.scoring.scorers.library_files import hiding_library
+from harena.scoring.scorers.literal_control import SAYS_NOTHING, Judge, equals_what_is_made
+from harena.scoring.scorers.make_rules import VARIABLE, is_rules, working_anew
 from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.scorers.result_files import unwritten, written_by_python
@@ -82,13 +56,13 @@ from harena.scoring.scorers.start_up_files import (
     guarded_scripts,
     guarded_shell,
     hiding_programs,
+    without_compiled_files,
 )
-from harena.scoring.scorers.suite import score_suite
+from harena.scoring.scorers.suite import score_suite, suite_judge
 from harena.scoring.scorers.suite_beside import run_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.trusted_names import optional_names, told
 from harena.scoring.scorers.trusted_suite import (
-    DECOYS,
     ENVIRONMENT,
     LIST_IT,
     REQUIRES_SECONDS,
@@ -98,7 +72,7 @@ from harena.scoring.scorers.trusted_suite import (
     taking_part,
     without_its_folder,
 )
-from harena.scoring.scorers.verifier_ground import written_paths
+from harena.scoring.scorers.verifier_ground import without_comments, written_paths
 from harena.scoring.scorers.watched_files import content_of, folders_above
 from harena.scoring.slices import SLICE, aside, last_line, size_of
 from harena.scoring.verdict import (
@@ -112,40 +86,13 @@ from harena.scoring.verdict import (
 )
 
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
-_COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
+_COMMAND_MISSING = (126, 127, NO_PYTEST)
 
-_IN_ONE_PROCESS = (
-    *(guest_effects, guest_snapshots, guest_plain, *DECOYS, guest_asked, guest_sides, guest_unpacked, guest_judged),
-    *(guest_matched, guest_loops, guest_handed, guest_own_names),
-    *(
-        guest_executed,
-        guest_origins,
-        guest_hollow,
-        guest_valued,
-        guest_compared,
-        guest_imports,
-        guest_added,
-        guest_tools,
-        guest_rebound,
-    ),
-    *(
-        guest_frames,
-        guest_hidden,
-        guest_entrusted,
-        guest_taken,
-        guest_arrays,
-        guest_kin,
-        guest_watched_beside,
-        guest_used,
-    ),
-    guest_trusted_first,
-    guest_asserts,
-)
-"""what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024
 _SEARCHES = 16
 """times that a text is read where it is looked through: texts of 1,024 characters are small"""
 _MAX_CHANGED_BYTES = 64 * 1024 * 1024
+_PLACES_OF_GIT = (WORKSPACE, "/tmp")
 _LINE_ENDS = (b"\n", b"\r")
 
 
@@ -165,7 +112,12 @@ class _Ran:
     settings: str | None = None
     """the settings of tools that the candidate has changed, in words (`tool_settings`); None = none"""
     programs: frozenset[str] = frozenset()
-    """programs that hide the system's, in folders that the trusted texts put on PATH"""
+    """programs that hide the system's, in folders that the trusted texts put on PATH, and files that hide one of a
+    tool's library, where the texts give it a search path"""
+    repositories: frozenset[str] = frozenset()
+    """files of repositories by which these say of themselves what the trusted texts do not"""
+    removed: frozenset[str] = frozenset()
+    """files of the candidate's that took no part because they hide one of a tool's library"""
     disk_is_full: bool = False
     """what the trusted part wrote may be missing, and two empty files are alike"""
     took: bool = False
@@ -189,6 +141,8 @@ class _Guarded:
     argv: tuple[str, ...] = ()
     hides_processes: bool = False
     """other processes are hidden from the candidate, because the command gives the word of its proof away"""
+    own_domains: bool = False
+    """no program looks into the one that has started it; the command does not ask what others have open"""
     changeable: frozenset[str] = frozenset()
     """paths of the contract's files that the candidate may change"""
     results: tuple[str, ...] = ()
@@ -203,8 +157,8 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
         hidden = HiddenRun(_run_suite_once)
         verdict = await _told(bench, contract, await score_suite(bench, contract, hidden))
         if verdict.passed and (verdict.trust or contract.trust) is Trust.SHARED:
-            return await _unless_repeated(bench, contract, verdict, hidden)
-        return verdict
+            verdict = await _unless_repeated(bench, contract, verdict, hidden)
+        return await _unless_made(bench, contract, verdict, await suite_judge(bench, contract))
     if contract.asserts is not None:
         named = await with_own_name(bench, contract)
         if named.unclear:
@@ -214,8 +168,10 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
         verdict = await score_asserts(bench, contract, _scored, hidden)
         was_called = contract.calls and await known_by_gold(bench, contract) in (None, "called")
         if verdict.passed and verdict.trust is Trust.SHARED and not was_called:
-            return await _unless_repeated(bench, contract, verdict, hidden)
-        return verdict
+            verdict = await _unless_repeated(bench, contract, verdict, hidden)
+        if contract.calls:
+            return verdict  # each function has a process of its own, in which no other one's answer can be filled in
+        return await _unless_made(bench, contract, verdict, await asserts_judge(bench, contract, _scored))
     return await _scored(bench, contract)
 
 
@@ -228,20 +184,28 @@ async def _told(bench: Bench, contract: CommandContract, verdict: Verdict) -> Ve
     return replace(verdict, detail=verdict.detail + told(left_out))
 
 
-async def _run_asserts_once(bench: Bench, contract: CommandContract) -> None:
+async def _run_asserts_once(bench: Bench, contract: CommandContract) -> bool:
     beside = contract.model_copy(update={"isolate": False})
     bench = with_room_for_suite(bench, contract)
-    await _run(bench, beside, overlaid(await taking_part(bench, beside), bench.scenario.files))
+    ran = await _run(bench, beside, overlaid(await taking_part(bench, beside), bench.scenario.files))
+    has_ended_them = ran.result.returncode == 0 and not ran.proven
+    return ran.took or has_ended_them or ran.result.returncode == HAS_TAKEN
 
 
-async def _run_suite_once(bench: Bench, contract: CommandContract) -> None:
-    await run_beside(with_room_for_suite(bench, contract), contract)
+async def _run_suite_once(bench: Bench, contract: CommandContract) -> bool:
+    return await run_beside(with_room_for_suite(bench, contract), contract)
 
 
 async def _unless_repeated(bench: Bench, contract: CommandContract, verdict: Verdict, hidden: HiddenRun) -> Verdict:
     if not await repeats_expectations(bench, contract, hidden):
         return verdict
     return replace(tampered(REPEATS), trust=verdict.trust)
+
+
+async def _unless_made(bench: Bench, contract: CommandContract, verdict: Verdict, judge: Judge) -> Verdict:
+    if not verdict.passed or not await equals_what_is_made(bench, contract, judge):
+        return verdict
+    return replace(tampered(SAYS_NOTHING), trust=verdict.trust)
 
 
 async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
@@ -262,11 +226,13 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
         return tampered(f"{ran.settings}, which steers a tool of the trusted command, was made while it ran")
     if verdict.passed and ran.disk_is_full:
         return tampered("the disk was full when the command ended, so that what it compared may have been missing")
-    if verdict.passed and ran.programs:
+    if verdict.passed and (ran.programs or ran.repositories):
         idle = idle_bench(bench)
         alone = await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files}, compares=True)
         if made := sorted(ran.programs - alone.programs):
-            return tampered(f"{one_line(made[0], 100)}, which hides a program of the system's, was made while it ran")
+            return tampered(f"{one_line(made[0], 100)}, which hides one of the system's, was made while it ran")
+        if steered := sorted(ran.repositories - alone.repositories):
+            return tampered(f"{one_line(steered[0], 100)}, which steers git, was made while it ran")
     if verdict.passed and not ran.changed:
         return await _with_words_in_sight(contract, verdict)
     if verdict.passed:
@@ -280,7 +246,7 @@ async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
             if _verdict(again.result, again.proven).passed:
                 touched = _unexplained(held, again, alone)
         return _touched(contract, touched[0]) if touched else await _with_words_in_sight(contract, verdict)
-    left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
+    left_out = (bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()) | ran.removed
     verdict = replace(verdict, detail=verdict.detail + told(left_out))
     return await _broken_without_candidate(bench, contract, result) or verdict
 
@@ -314,7 +280,7 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing)
     exited = result.outcome is ExecOutcome.EXITED
-    if exited and result.returncode == guest_imports.NO_MODULE:
+    if exited and result.returncode == NO_MODULE:
         detail = f"{one_line(last_line(result.stderr))}: the candidate is to bring it; {LIST_IT}"
         return failed(Reason.SCORER_REJECTED, detail, observation=f"{result.outcome}:{result.returncode}:False")
     if exited and result.returncode not in _COMMAND_MISSING:
@@ -326,7 +292,7 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
     alone = await ends_alike(bench, result, await taking_part(bench, contract), ended)
     if alone is None:
         return None
-    if exited and result.returncode != guest_pytest.NO_PYTEST:
+    if exited and result.returncode != NO_PYTEST:
         texts = [*contract.files.values(), *bench.scenario.files.values(), *(contract.command or ("python",))]
         text = "\n".join([*texts, *(f"PATH={path}" for name, path in contract.env.items() if name == "PATH")])
         if missing_of_image(alone.stderr, text, contract.files) is None and await _image_has_command(bench, contract):
@@ -356,8 +322,8 @@ def _verdict(result: ExecResult, proven: bool) -> Verdict:
     failure = program_failure(result)
     if failure is not None and result.outcome is not ExecOutcome.EXITED:
         return failed(*failure, observation=observation, unjudged=True)
-    said = one_line(last_line(result.stderr)) if result.returncode == guest_taken.HAS_TAKEN else ""
-    if said.startswith(guest_taken.TAKES):
+    said = one_line(last_line(result.stderr)) if result.returncode == HAS_TAKEN else ""
+    if said.startswith(TAKES):
         return replace(tampered(said), observations=(observation,))
     if failure is not None:
         return failed(Reason.SCORER_REJECTED, failure[1], observation=observation)
@@ -368,7 +334,7 @@ def _verdict(result: ExecResult, proven: bool) -> Verdict:
 
 
 def _last_line(result: ExecResult) -> str:
-    if result.returncode == guest_pytest.NO_PYTEST:
+    if result.returncode == NO_PYTEST:
         return "the image has no pytest; add it to the blueprint's packages"
     return one_line(last_line(result.stderr))
 
@@ -386,14 +352,18 @@ async def _run(
     word = secrets.token_hex(16)
     async with AsyncExitStack() as stack:
         guarded = await aside(_looked_at(contract), _guarded, contract, files)
-        sandbox = await stack.enter_async_context(bench.sandbox(hides_processes=guarded.hides_processes))
+        sandbox = await stack.enter_async_context(
+            bench.sandbox(hides_processes=guarded.hides_processes, own_domains=guarded.own_domains)
+        )
         await put_files(sandbox, files)
         await put_files(sandbox, guarded.files)
+        removed = await _without_library(sandbox, contract)
         before: Mapping[str, str] = {}
         watch: FileWatch | None = None
         reads: ReadWatch | None = None
         if guarded.path:
             await sandbox.write_file(guarded.path, guarded.source)
+            await sandbox.write_file(*without_compiled_files(guarded.path))
             if guarded.first is not None:
                 await sandbox.write_file(*guarded.first)
             before = await fingerprints(sandbox, _watched(contract, guarded.path))
@@ -422,14 +392,13 @@ async def _run(
         else:
             said = b""
         proven = await aside(len(said), holds_at_end_of_line, said, f"harena-proof {word}".encode())
-        took = contract.asserts is not None and await aside(
-            len(said), holds_at_end_of_line, said, guest_taken.TOOK + word.encode()
-        )
+        took = contract.asserts is not None and await aside(len(said), holds_at_end_of_line, said, TOOK + word.encode())
         changed: dict[str, bytes | None] = {}
         events: Mapping[str, frozenset[str]] = {}
         left = frozenset() if reads is None else await reads.unread()  # before the files are looked at
         settings, disk_is_full = None, False
         programs: frozenset[str] = frozenset()
+        repositories: frozenset[str] = frozenset()
         has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
         if guarded.path and (has_passed or compares):
             events = {} if watch is None else _of_contract(await watch.touched(), contract, guarded)
@@ -440,6 +409,8 @@ async def _run(
             made = await steering_settings(sandbox, contract.files, argv, environment, guarded.path)
             settings = made[0] if made else None
             programs = await _hiding_programs(sandbox, contract, environment)
+            programs |= await _hiding_library(sandbox, contract)
+            repositories = await _steered_repositories(sandbox, contract)
         prepared: tuple[str, ...] = ()
         if has_passed and contract.command is not None:
             disk_is_full = await _is_full(sandbox)
@@ -449,7 +420,9 @@ async def _run(
                 kept = await unwritten(sandbox, paths, guarded.path, 0.0)
                 prepared += tuple(path.removeprefix(f"{WORKSPACE}/") for path in kept)
     ours = frozenset(path for path in unread if f"{WORKSPACE}/{path}" in left)
-    return _Ran(result, proven, changed, events, ours, settings, programs, disk_is_full, took, prepared)
+    return _Ran(
+        result, proven, changed, events, ours, settings, programs, repositories, removed, disk_is_full, took, prepared
+    )
 
 
 async def _hiding_programs(
@@ -462,6 +435,35 @@ async def _hiding_programs(
     request = ExecRequest(argv=argv, cwd="/", env=environment, timeout_seconds=REQUIRES_SECONDS, warm=False)
     home = (await (await sandbox.exec(request)).wait()).stdout.decode("utf-8", "surrogateescape")
     return await hiding_programs(sandbox.list_dir, home, texts, (WORKSPACE,))
+
+
+async def _steered_repositories(sandbox: SandboxPort, contract: CommandContract) -> frozenset[str]:
+    """Files of settings, and indexes, by which repositories say of themselves what no trusted text does."""
+    texts = [*contract.files.values(), *(contract.command or ())]
+    if contract.command is None or not await aside(_looked_at(contract), asks_git, texts):
+        return frozenset()
+    found = await repositories_of(sandbox, _PLACES_OF_GIT, texts, by_value=True)
+    paths = {path for path, said in {**found.settings, **found.unseen}.items() if said}
+    return frozenset(paths if found.is_all else {*paths, "a repository of many"})
+
+
+async def _hiding_library(sandbox: SandboxPort, contract: CommandContract) -> frozenset[str]:
+    """Files that hide one of a tool's library, but for trusted ones and those that the contract allows."""
+    if contract.command is None:
+        return frozenset()
+    texts = [*contract.files.values(), *contract.command, *(f"{name}={value}" for name, value in contract.env.items())]
+    found = await hiding_library(sandbox, [*texts, " ".join(contract.command)], (WORKSPACE,))
+    allowed = NamePatterns(contract.allow)
+    below = {path: path.removeprefix(f"{WORKSPACE}/") for path in found}
+    return frozenset(path for path, name in below.items() if name not in contract.files and not allowed.matches(name))
+
+
+async def _without_library(sandbox: SandboxPort, contract: CommandContract) -> frozenset[str]:
+    """Remove such files before anybody has run; their paths below the working directory."""
+    hiding = [path for path in await _hiding_library(sandbox, contract) if path.startswith(f"{WORKSPACE}/")]
+    for path in hiding:
+        await sandbox.remove(path, missing_ok=True)
+    return frozenset(path.removeprefix(f"{WORKSPACE}/") for path in hiding)
 
 
 async def _is_full(sandbox: SandboxPort) -> bool:
@@ -492,10 +494,11 @@ def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
     trusted = [f"{WORKSPACE}/{path}" for path in contract.files if path.endswith(".py")]
     optional = optional_names(contract, contract.files)
     hides = hides_processes(contract.command, contract.files)
+    is_blind = not look_at_processes((*contract.command, *contract.files.values()))
     folder = f"/tmp/{secrets.token_hex(8)}"
     path, source, environment = guard(
         folder,
-        {**ENVIRONMENT, **contract.env},
+        {**ENVIRONMENT, **contract.env, **_options_of_make(contract), **_options_of_git(contract)},
         trusted=trusted,
         optional=optional,
         beside_candidate=True,
@@ -510,7 +513,21 @@ def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
     may_change = frozenset(path for path in contract.files if changeable.matches(path))
     first = first_module_of(path, environment, [*contract.files.values(), *contract.command])
     results, packages = _made_by_command(contract, files)
-    return _Guarded(environment, texts, path, source, first, argv, hides, may_change, results, packages)
+    return _Guarded(environment, texts, path, source, first, argv, hides, is_blind, may_change, results, packages)
+
+
+def _options_of_make(contract: CommandContract) -> dict[str, str]:
+    """Variables by which the command's `make` believes no file of the candidate's that a check has passed."""
+    texts = [without_comments(path, text) for path, text in contract.files.items() if not is_rules(path)]
+    texts.append(" ".join(contract.command or ()))
+    options = working_anew(contract.files, texts, contract.files.keys())
+    given = contract.env.get(VARIABLE, "")
+    return {name: f"{value} {given}".rstrip() for name, value in options.items()}
+
+
+def _options_of_git(contract: CommandContract) -> dict[str, str]:
+    texts = [*contract.files.values(), *(contract.command or ())]
+    return dict(WITHOUT_REPLACEMENTS) if asks_git(texts) and not names_replacements(texts) else {}
 
 
 def _made_by_command(contract: CommandContract, files: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -627,9 +644,9 @@ def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tu
     if contract.command is not None:
         return contract.command
     if _is_apart(contract):
-        return without_its_folder(guest_argv((guest_imports, guest_executed, guest_calls), "main"))
+        return without_its_folder(guest_argv(modules_of("calls"), "main"))
     assert contract.asserts is not None
-    return (*without_its_folder(guest_argv(_IN_ONE_PROCESS, "main")), entry)
+    return (*without_its_folder(guest_argv(modules_of("asserts"), "main")), entry)
 
 
 def _is_apart(contract: CommandContract) -> bool:

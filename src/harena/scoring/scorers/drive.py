@@ -27,7 +27,7 @@ from harena.scoring.compare import compare_values
 from harena.scoring.contracts.contract import Check, TestsContract
 from harena.scoring.scorers.driver_boot import BOOT, NEEDS_SOURCE, code_frame, frame, room_for_files, source_frame
 from harena.scoring.scorers.fair_time import SLACK_SECONDS, Stopwatch, within
-from harena.scoring.scorers.program import NO_PYTHON, WORKSPACE, Bench, Deadline
+from harena.scoring.scorers.program import WORKSPACE, Bench, Deadline, not_started
 from harena.scoring.scorers.time_limits import wall_limit
 from harena.scoring.values import Bag, show
 from harena.scoring.verdict import CheckOutcome, StarvedError, digest, one_line
@@ -334,12 +334,7 @@ class Conversation:
         """Not one line of the candidate has run."""
         if result.outcome in (ExecOutcome.CANCELLED, ExecOutcome.TIMEOUT):
             raise StarvedError(f"the interpreter did not start within {result.duration_seconds:.2f} s")
-        raise PlatformError(
-            f"image {self._bench.spec.image!r} cannot run `python` (code {result.returncode}): "
-            + one_line(result.stderr[-300:].decode(errors="replace"))
-            + (f"; {NO_PYTHON}" if result.returncode in (126, 127) else ""),
-            step="start the interpreter",
-        )
+        raise not_started(self._bench.spec, result, code=True)
 
     async def _send(self, frames: bytes, check: Stopwatch) -> None:
         """The question's time runs. Raises TimeoutError if the other side does not read, StarvedError."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.tools import imported
+from harena.scoring.guest.module_names import imported
 from harena.scoring.python_source import syntax_tree
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.program import Bench

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from harena.core.clock import Standstill
 from harena.core.errors import PlatformError
-from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ProcessorTime, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
 from harena.core.pressure import stalled_seconds
 from harena.scoring.scorers.time_limits import (
@@ -186,8 +186,9 @@ class Stopwatch:
         due = self._looked_at + self._allowance.seconds_to_look(self._looked_at, self._used)
         return due - self.wall_seconds
 
-    def seen(self, used: float, waited: float, share: float | None) -> Look:
-        """A look, of what its sandbox has used, and of how long a thread in it has waited for a processor."""
+    def seen(self, found: ProcessorTime, share: float | None) -> Look:
+        """A look at its sandbox, and at what the control gets."""
+        used, waited = found.used_seconds, found.waited_seconds
         if self._used_before is None:
             self._used_before = used
         self._used = max(self._used, used - self._used_before)
@@ -199,6 +200,7 @@ class Stopwatch:
             control_share=share,
             pressed=pressed,
             messages=self._messages,
+            idle=found.is_idle,
         )
 
     def needs_control(self, look: Look) -> bool:
@@ -212,12 +214,12 @@ class Stopwatch:
 
 async def look(sandbox: SandboxPort, watches: Sequence[Stopwatch], control: Callable[[], Control]) -> Standing:
     """What one look at the program in a sandbox shows: the worst that one of its limits says. Raises PlatformError."""
-    waited, used = await sandbox.processor_time()
-    looks = [watch.seen(used, waited, None) for watch in watches]
+    found = await sandbox.processor_time()
+    looks = [watch.seen(found, None) for watch in watches]
     if any(watch.needs_control(seen) for watch, seen in zip(watches, looks, strict=True)):
         share = await control().share()
-        waited, used = await sandbox.processor_time()
-        looks = [watch.seen(used, waited, share) for watch in watches]
+        found = await sandbox.processor_time()
+        looks = [watch.seen(found, share) for watch in watches]
     standings = [watch.judge(seen) for watch, seen in zip(watches, looks, strict=True)]
     if Standing.OVER in standings:
         return Standing.OVER

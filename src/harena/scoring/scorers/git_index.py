@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harena.core.models import ExecOutcome, ExecRequest
@@ -38,8 +38,10 @@ exit 0
 _NAMES_GIT = re.compile(r"(?<![\w.-])git(?![\w-])")
 _ENTRY = struct.Struct(">10I")
 _HEADER = 12
-_DIGEST = 20
+DIGEST = 20
 _EXTENDED = 0x4000
+_UNCHANGED, _AWAY = 0x8000, 0x4000
+"""bits of the flags, and of the further ones, of an entry"""
 _MOST_REPOSITORIES = 20
 _MOST_BYTES = 64 * 1024 * 1024
 _SECONDS = 120.0
@@ -94,47 +96,81 @@ def _time(word: str) -> tuple[int, int]:
     return int(whole), int(rest[:9].ljust(9, "0"))
 
 
-def moved(index: bytes, folder: bytes, before: Mapping[bytes, State], after: Mapping[bytes, State]) -> bytes | None:
-    """The index with what is true of each file after the move, where it said what was true before it; None where there
-    is nothing to bring up to date, or it is of a form that is not known. `folder`: of the repository."""
-    if len(index) < _HEADER + _DIGEST or index[:4] != b"DIRC":
-        return None
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What an index says of a file."""
+
+    begin: int
+    fields: tuple[int, ...]
+    name: bytes
+    places: tuple[tuple[int, int], ...]
+    """(where two bytes of flags are, the bit of them that says that nobody need look at the file)"""
+    is_unseen: bool
+    """one of these bits is set"""
+    end: int
+
+
+def entries_of(index: bytes) -> Iterator[Entry]:
+    """The entries of an index; none where it is of a form that is not known, the first ones where it is broken."""
+    if len(index) < _HEADER + DIGEST or index[:4] != b"DIRC":
+        return
     version, count = struct.unpack(">II", index[4:_HEADER])
     if version not in (2, 3, 4):
-        return None
-    made, at, name, is_other = bytearray(index), _HEADER, b"", False
+        return
+    at, name, end = _HEADER, b"", len(index) - DIGEST
     for _ in range(count):
-        end = len(index) - _DIGEST
-        if at + _ENTRY.size + _DIGEST + 2 > end:
-            return None
-        fields = _ENTRY.unpack_from(index, at)
         begin = at
-        at += _ENTRY.size + _DIGEST
+        at += _ENTRY.size + DIGEST
+        if at + 4 > end:
+            return
         flags = int.from_bytes(index[at : at + 2], "big")
+        more = int.from_bytes(index[at + 2 : at + 4], "big") if flags & _EXTENDED else 0
+        places = ((at, _UNCHANGED), *(((at + 2, _AWAY),) if flags & _EXTENDED else ()))
         at += 4 if flags & _EXTENDED else 2
         if version == 4:
             left, at = _number(index, at)
             stop = index.find(b"\0", at, end)
             if left > len(name) or stop < 0:
-                return None
+                return
             name = name[: len(name) - left] + index[at:stop]
             at = stop + 1
         else:
             stop = index.find(b"\0", at, end)
             if stop < 0:
-                return None
+                return
             name = index[at:stop]
             at = begin + (stop - begin + 8) // 8 * 8
-        path = folder + b"/" + name
+        fields = _ENTRY.unpack_from(index, begin)
+        yield Entry(begin, fields, name, places, bool(flags & _UNCHANGED or more & _AWAY), at)
+
+
+def has_shared_part(index: bytes) -> bool:
+    """Some of its entries are in a file of their own (`git update-index --split-index`)."""
+    at = _HEADER
+    for entry in entries_of(index):
+        at = entry.end
+    while at + 8 <= len(index) - DIGEST:
+        if index[at : at + 4] == b"link":
+            return True
+        at += 8 + int.from_bytes(index[at + 4 : at + 8], "big")
+    return False
+
+
+def moved(index: bytes, folder: bytes, before: Mapping[bytes, State], after: Mapping[bytes, State]) -> bytes | None:
+    """The index with what is true of each file after the move, where it said what was true before it; None where there
+    is nothing to bring up to date, or it is of a form that is not known. `folder`: of the repository."""
+    made, is_other = bytearray(index), False
+    for entry in entries_of(index):
+        path = folder + b"/" + entry.name
         was, now = before.get(path), after.get(path)
-        if was is None or now is None or was.size != now.size or not _is_true(fields, was):
+        if was is None or now is None or was.size != now.size or not _is_true(entry.fields, was):
             continue
-        _ENTRY.pack_into(made, begin, *now.fields(fields[6]))
+        _ENTRY.pack_into(made, entry.begin, *now.fields(entry.fields[6]))
         is_other = True
     if not is_other:
         return None
-    if any(index[-_DIGEST:]):  # else the repository keeps none
-        made[-_DIGEST:] = hashlib.sha1(bytes(made[:-_DIGEST]), usedforsecurity=False).digest()
+    if any(index[-DIGEST:]):  # else the repository keeps none
+        made[-DIGEST:] = hashlib.sha1(bytes(made[:-DIGEST]), usedforsecurity=False).digest()
     return bytes(made)
 
 

@@ -1,11 +1,12 @@
-"""Where a trusted `command` gives the word of its proof away: by an argument, by the environment, by a file.
+"""Where a trusted `command` gives the word of its proof away: by an argument, the environment, a file or a descriptor.
 
 Whoever knows the word and reaches standard output has all the evidence of a pass where the command line ends with exit
 code 0 whatever its programs say. What the candidate may see of it decides how the command is run, and what a pass says:
 
 * as an argument of a guarded program (python, a shell, what starts one) it is out of sight where the sandbox hides
   processes from each other (see `hides_processes`);
-* as an argument of another program, in the environment of what is started, and in a file it is the candidate's to read.
+* as an argument of another program, in the environment of what is started, in a file and by a descriptor
+  that is handed on it is the candidate's to read.
 
 The texts are looked at, not run: what is found may be too much, which is no more than a note.
 """
@@ -24,7 +25,7 @@ from harena.scoring.contracts.patterns import compiled
 from harena.scoring.kept import kept_for_small
 from harena.scoring.scorers.shell_code import code_mask, line_number, simple_commands
 
-Way = Literal["argument", "environment", "file"]
+Way = Literal["argument", "environment", "file", "descriptor"]
 
 SHELLS = ("sh", "bash", "dash")
 _GUARDED = frozenset({"python", "python3", *SHELLS})
@@ -44,8 +45,11 @@ _FUNCTION = re.compile(r"(?m)(?:^|[;\s])(?:function[ \t]+)?([\w-]+)[ \t]*\(\)")
 _POSITIONAL = frozenset("123456789")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=(?:\"[^\"]*\"|'[^']*'|\S*)[ \t]*")
 _INTO_FILE = re.compile(r"(?<![<>&\d])\d?>>?\|?[ \t]*(?!&|/dev/)\S")
+_HIGH = r"(?<![^\s};&|(])(?:[3-9]|[1-9]\d)"
+"""the number of a descriptor that is none of the standard streams"""
 _LOOKS_AT_PROCESSES = re.compile(
     r"(?:^|[\s;&|(`\"'!])(?:pgrep|pkill|pidof|killall|pstree|lsof|fuser)\b|\bps[ \t]+(?:-\w|a?ux|ax)|[\"']ps[\"']"
+    r"|\b(?:ss|netstat)[ \t]+-\w*p"
     r"|\bpsutil\b|/proc/(?!self\b|cpuinfo|meminfo)",
     re.MULTILINE,
 )
@@ -86,6 +90,7 @@ class GivenWord:
         how = {
             "argument": f"makes the proof word an argument{whose}, which the candidate can read in /proc",
             "environment": "puts the proof word into the environment of what it starts, which the candidate can read",
+            "descriptor": "gives the proof word to what it starts by a descriptor, which the candidate can read",
             "file": "writes the proof word to a file, which the candidate can read",
         }[self.way]
         return f"{where} {how}; give it to a program through standard input, or print the proof in the line itself"
@@ -104,11 +109,16 @@ def hides_processes(command: Sequence[str], files: Mapping[str, str]) -> bool:
     """Whether the command is to run where programs see nothing of guarded ones: these may have the word on their
     command line, unless the texts plainly do no more than print the proof. A command that itself asks what runs would
     miss what it has started."""
-    if any(_LOOKS_AT_PROCESSES.search(text) for text in (*command, *files.values())):
+    if look_at_processes((*command, *files.values())):
         return False
     kept = [_is_kept_by_shell(text) for text in _shell_texts(command, files).values()]
     kept += [_is_kept_by_python(text) for text in _python_texts(command, files).values()]
     return False in kept or True not in kept
+
+
+def look_at_processes(texts: Iterable[str]) -> bool:
+    """Whether trusted texts ask what runs, or what it has open."""
+    return any(map(_LOOKS_AT_PROCESSES.search, texts))
 
 
 def words_in_sight(command: Sequence[str], files: Mapping[str, str]) -> tuple[GivenWord, ...]:
@@ -151,6 +161,8 @@ def _of_shell(place: str, text: str) -> Iterator[GivenWord]:
         names |= _POSITIONAL
         word = _expansion(names)
     own_name = compiled(rf"\b(?:{_either(names)})\b")
+    handed = compiled(rf"{_HIGH}<(?:<<[ \t]*[\"']?|[ \t]*<\([^()\n]{{0,200}}?){word.pattern}")
+    yield from (GivenWord(place, line_number(text, found.start()), "descriptor") for found in handed.finditer(text))
     in_env = compiled(rf"\w=[\"']?{word.pattern}")
     exports_all = _EXPORTS_ALL.search(text)
     if exports_all is not None:

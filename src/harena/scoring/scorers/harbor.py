@@ -33,6 +33,15 @@ from harena.scoring.places import is_of_image
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.git_index import asks_git, bring_up_to_date
+from harena.scoring.scorers.git_settings import (
+    WITHOUT_REPLACEMENTS,
+    Repositories,
+    UnreadableError,
+    names_replacements,
+    repositories_of,
+    settle_repositories,
+)
+from harena.scoring.scorers.given_word import look_at_processes
 from harena.scoring.scorers.gold_runs import known_of_gold
 from harena.scoring.scorers.installed_places import installed_places
 from harena.scoring.scorers.languages import IDLE_SCRIPT
@@ -66,6 +75,8 @@ from harena.scoring.scorers.left_links import (
     parsed_left,
     parsed_states,
 )
+from harena.scoring.scorers.library_files import hiding_library
+from harena.scoring.scorers.make_rules import believed_without_work, checking_anew, is_rules, words_behind_make
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.result_files import unwritten, written_by_python
 from harena.scoring.scorers.reward_writers import NOTE, TOLD, may_end_without, python_writers, tracing
@@ -78,7 +89,6 @@ from harena.scoring.scorers.sealed_verifier import (
     take_over,
 )
 from harena.scoring.scorers.searched_texts import searched
-from harena.scoring.scorers.shadowing import NAMES_OF_WORK, made_files, phony_targets
 from harena.scoring.scorers.start_up_files import (
     StartUpFiles,
     StartUpFilesError,
@@ -88,6 +98,7 @@ from harena.scoring.scorers.start_up_files import (
     original_copies,
     programs_on_path,
     remove_hiding_programs,
+    without_compiled_files,
 )
 from harena.scoring.scorers.strict_verifiers import is_strict, lacking
 from harena.scoring.scorers.suite_nobody import suite_key
@@ -191,6 +202,7 @@ done
 echo open
 """
 """whether a reward could be written over: what a verifier starts could leave one that its own fails to replace"""
+_MAKE = re.compile(r"(?<![\w.-])make(?![\w.-])")
 _MAKES = re.compile(r"(?<![\w.-])make(?![\w.-])(?![^\n;&|]{0,300}[ \t](?:-[a-z]{0,20}[qn]|--question|--dry-run))")
 _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 """a repository of the candidate's names no program that is run where its state is asked for"""
@@ -259,6 +271,8 @@ class Ground:
     absent_targets: tuple[str, ...] = ()
     """where something would have `make` leave out work (see `shadowing`), or where the verifier downloads or makes
     something, and nothing was"""
+    needed_targets: frozenset[str] = frozenset()
+    """targets of which a folder with something in it stays"""
     reals: Mapping[str, str] = field(default_factory=dict)
     """folders that a verifier works in, and what they are after all links"""
     places: tuple[str, ...] = ()
@@ -268,12 +282,16 @@ class Ground:
     """where the verifier copies a folder to, and nothing was"""
     programs: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """folders that the verifier puts on PATH, and what was in them"""
+    library: frozenset[str] = frozenset()
+    """files that hide one of a tool's library, and were there"""
     texts: Mapping[str, str] = field(default_factory=dict)
     """the verifier's files, as far as they are looked through"""
     tests: str = TESTS
     """where the verifier's files will be, as it names that place"""
     tests_real: str = TESTS
     """where they are after all links"""
+    repositories: Repositories | None = None
+    """what the environment's repositories say of themselves; None where the verifier does not ask git"""
     originals: Mapping[str, str] = field(default_factory=dict)
     """hooks and options of test runners that the environment has, by path"""
     trusted: tuple[str, ...] = ()
@@ -509,6 +527,8 @@ async def _made_sandbox(
     try:
         return await stack.enter_async_context(bench.sandbox(spec=spec))
     except SandboxValidationError as error:
+        if error.reason == "MACHINE_PROFILE":  # it may be taken from the workspace between candidate and verifier
+            raise
         raise EnvironmentFailedError(str(error)) from None
     except HostUnsupportedError as error:
         if error.step != "users" or spec.profile == "strict":
@@ -592,9 +612,10 @@ async def ground_of(
         await _steering(sandbox, contract, looked),
     )
     targets: list[str] = []
+    needs: list[str] = []
     texts = await _looked(contract, searched, contract.tests)
     if await _looked(contract, may_make, texts, contract.environment_files):
-        targets = await _looked(contract, _targets, contract, texts)
+        targets, needs = await _looked(contract, _targets, contract, texts)
     targets += await _looked(contract, made_paths, texts, contract.workdir)
     targets += await _looked(contract, installed_places, texts, contract.workdir)
     targets += await _looked(contract, built_paths, texts, contract.workdir)
@@ -605,7 +626,13 @@ async def ground_of(
     works = (*reals, *reals.values())
     programs = await programs_on_path(sandbox.list_dir, home, list(texts.values()), works)
     began, tests_real = await _now(sandbox, own.clock), emptied[own.emptied.index(own.tests)]
+    library = await _hiding_library(sandbox, contract, texts, (*works, *looked))
+    repositories = None
+    if await _looked(contract, asks_git, texts.values()):
+        repositories = await repositories_of(sandbox, _below_root((*works, *looked)), _said_by(contract, texts))
     return Ground(
+        repositories=repositories,
+        library=library,
         originals=await _originals(sandbox, steering),
         emptied=emptied,
         start_up=start_up,
@@ -613,6 +640,7 @@ async def ground_of(
         began=began,
         steering=steering,
         absent_targets=absent,
+        needed_targets=frozenset(needs),
         reals=reals,
         places=looked,
         absent_folders=folders,
@@ -623,9 +651,31 @@ async def ground_of(
     )
 
 
+async def _hiding_library(
+    sandbox: SandboxPort, contract: HarborContract, texts: Mapping[str, str], places: Iterable[str]
+) -> frozenset[str]:
+    """Files that hide one of a tool's library from the verifier's programs."""
+    return await hiding_library(sandbox, _said_by(contract, texts), _below_root(places))
+
+
+def _said_by(contract: HarborContract, texts: Mapping[str, str]) -> list[str]:
+    """The verifier's texts, and what it is told by variables."""
+    return [*texts.values(), *(f"{name}={value}" for name, value in {**contract.env, **contract.verifier_env}.items())]
+
+
+def _below_root(places: Iterable[str]) -> list[str]:
+    return [place for place in dict.fromkeys(places) if place.strip("/")]
+
+
 async def _looked(contract: HarborContract, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What `work`, which looks through the verifier's files for many words, gives."""
     return await aside(_SEARCHES * size_of(contract.tests), work, *args, **kwargs)
+
+
+async def _library_now(sandbox: SandboxPort, contract: HarborContract, ground: Ground) -> list[str]:
+    """Such files that were not there before the candidate was."""
+    places = (*ground.reals, *ground.reals.values(), *ground.places)
+    return sorted(await _hiding_library(sandbox, contract, ground.texts, places) - ground.library)
 
 
 def _copies_tests(tests: Mapping[str, str]) -> bool:
@@ -633,32 +683,39 @@ def _copies_tests(tests: Mapping[str, str]) -> bool:
     return any(map(_COPIES_TESTS.search, tests.values()))
 
 
-def _targets(contract: HarborContract, tests: Mapping[str, str]) -> list[str]:
-    """Paths by whose names the verifier has `make` work, as its and the environment's Makefiles say; not those that a
-    text names as folders or in them."""
+def _targets(contract: HarborContract, tests: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """(paths by whose names the verifier has `make` work, as its and the environment's Makefiles say; those of them
+    that a check only needs to be there); not those that a text names as folders or in them."""
     folders = tuple(dict.fromkeys((contract.workdir, "/app")))
-    rules = {PurePosixPath(path).name: text for path, text in tests.items()}
-    for folder in folders:
-        for path, text in contract.environment_files.items():
-            if str(PurePosixPath(path).parent) == folder:
-                rules[PurePosixPath(path).name] = text
+    own = {PurePosixPath(path).name: text for path, text in tests.items() if is_rules(path)}
+    others: dict[str, str] = {}
+    starting = list(tests.values())
+    for path, text in contract.environment_files.items():
+        if not is_rules(path):
+            starting.append(text)
+        elif str(PurePosixPath(path).parent) in folders:
+            others[PurePosixPath(path).name] = text
+    if not any(map(_MAKE.search, starting)):
+        return [], []
+    goals = words_behind_make("\n".join(starting))
+    made = believed_without_work({**own, **others}, goals, ("made",)) if any(map(_MAKES.search, starting)) else set()
+    stamps = believed_without_work(own, goals, ("stamp",))
+    stamps |= believed_without_work(others, goals, ("stamp",), first_stamps=False)
+    checks = believed_without_work({**own, **others}, goals, ("check",))
     texts = "\n".join(tests.values())
-    made = words_behind_make(texts)
-    names = made_files(rules, made) if _MAKES.search(texts) else []
-    for name in [name for name in phony_targets(rules) if name in NAMES_OF_WORK or name in made][:_MOST_TARGETS]:
+    for name in sorted(stamps | checks)[:_MOST_TARGETS]:
         word = re.escape(name)
-        if not re.search(rf"(?<![\w-]){word}/|/{word}(?![\w.-])", texts):
-            names.append(name)
-    return [f"{folder}/{name}" for folder in folders for name in sorted(names)][:_MOST_AT_ONCE]
-
-
-def words_behind_make(texts: str) -> set[str]:
-    """What `make` is told to make, as the lines say."""
-    words: set[str] = set()
-    for piece in re.split(r"[\n;&|]", texts):
-        if (make := re.search(r"\bmake\b", piece)) is not None:
-            words.update(re.findall(r"(?<=[ \t])[\w./-]+", piece[make.end() :]))
-    return words
+        if re.search(rf"(?<![\w-]){word}/|/{word}(?![\w.-])", texts):
+            made.discard(name)
+        else:
+            made.add(name)
+    # what a tool makes by a name of its own is mostly a folder, and may be what cannot be made again in this time
+    needs = (checks & made) - goals
+    names = sorted(made)[:_MOST_AT_ONCE]
+    return (
+        [f"{folder}/{name}" for folder in folders for name in names],
+        [f"{folder}/{name}" for folder in folders for name in names if name in needs],
+    )
 
 
 async def _absent(sandbox: SandboxPort, paths: list[str]) -> tuple[str, ...]:
@@ -667,6 +724,15 @@ async def _absent(sandbox: SandboxPort, paths: list[str]) -> tuple[str, ...]:
     line = 'for path do [ -e "$path" ] || [ -L "$path" ] || printf "%s\\0" "$path"; done'
     told = await _told(sandbox, ("sh", "-c", line, "sh", *paths), "/", seconds=_CLEAN_SECONDS)
     return tuple(path for path in told.decode().split("\0") if path)
+
+
+async def _without_full_folders(sandbox: SandboxPort, paths: list[str]) -> list[str]:
+    """Leave out the paths of folders in which there is something."""
+    if not paths:
+        return []
+    line = 'for path do [ -d "$path" ] && [ ! -L "$path" ] && [ -n "$(ls -A "$path")" ] || printf "%s\\0" "$path"; done'
+    told = await _told(sandbox, ("sh", "-c", line, "sh", *paths), "/", seconds=_CLEAN_SECONDS)
+    return [path for path in told.decode("utf-8", "replace").split("\0") if path]
 
 
 async def _now(sandbox: SandboxPort, path: str) -> float | None:
@@ -844,7 +910,9 @@ async def made_ready(
         hiding += steering_above(left, real, workdir)
     hidden = set(hiding)
     left = [path for path in left if path not in hidden]
-    hiding += ground.absent_targets
+    hiding += [path for path in ground.absent_targets if path not in ground.needed_targets]
+    hiding += await _without_full_folders(sandbox, [path for path in ground.absent_targets if path not in hiding])
+    hiding += [path for path in await _library_now(sandbox, contract, ground) if path.startswith("/")]
     hiding += await aside(size, names_in, ground.absent_folders, [*contract.tests, *contract.binary_tests])
     if hiding:
         given = b"".join(path.encode("utf-8", "replace") + b"\0" for path in hiding)
@@ -878,6 +946,7 @@ async def made_ready(
         copied=contract.tests,
         rewards=REWARD_FILES if writers else (),
         writers=writers,
+        keeps_memory=not await _looked(contract, look_at_processes, ground.texts.values()),
         writes_tests=any(COLLECTED.fullmatch(PurePosixPath(path).name) for path in everywhere),
     )
     place = str(PurePosixPath(path).parent)
@@ -888,7 +957,16 @@ async def made_ready(
         content = await aside(len(text), base64.b64decode, text)
         await _write_bytes(sandbox, f"{tests}/{name}", content, mode=0o755 if content[:4] == _ELF else 0o644)
     # below a file nothing can be kept, so nothing compiled that somebody has prepared is loaded before the guard is
-    environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}/none", **environment}
+    of_git = dict(_GIT)
+    if ground.repositories is not None:
+        said = _said_by(contract, ground.texts)
+        try:
+            await settle_repositories(sandbox, _places_of_git(ground), said, ground.repositories)
+        except UnreadableError as error:
+            raise EnvironmentFailedError(f"the candidate leaves what git cannot be asked about: {error}") from None
+        of_git |= {} if await _looked(contract, names_replacements, said) else WITHOUT_REPLACEMENTS
+    of_make = await _looked(contract, checking_anew, ground.texts)
+    environment = {**of_git, **of_make, "PYTHONPYCACHEPREFIX": f"{path}/none", **environment}
     first = await _looked(contract, first_module_of, path, environment, ground.texts.values())
     shell: dict[str, bytes] = {}
     if "BASH_ENV" not in environment and await _looked(contract, may_end_without, contract.tests):
@@ -898,8 +976,7 @@ async def made_ready(
         environment["BASH_ENV"] = f"{place}/rewards.bash"
         shell = {environment["BASH_ENV"]: lines.encode()}
         await _write_bytes(sandbox, told, b"", mode=0o666)
-    # a file, where a Python that has lost the variables would keep what it has compiled
-    no_folder = f"{place}/__pycache__"
+    no_folder, _ = without_compiled_files(path)
     copies = original_copies(place, originals)
     written_last = {
         **{copy: ground.originals[of].encode("utf-8", "surrogateescape") for of, copy in copies},
@@ -912,6 +989,11 @@ async def made_ready(
         await _write_bytes(sandbox, name, content, mode=0o644)
     own_texts = {name: content.decode("utf-8", "surrogateescape") for name, content in written_last.items()}
     return Ready(path, environment, scripted, dangling, own_texts, now, links)
+
+
+def _places_of_git(ground: Ground) -> list[str]:
+    """Where repositories are looked for."""
+    return _below_root((*ground.reals, *ground.reals.values(), *ground.places))
 
 
 @dataclass(slots=True)
@@ -928,6 +1010,7 @@ class Watching:
     """whom it runs as; None = the sandbox's own user"""
     folders: FolderStates
     programs: Mapping[str, str]
+    repositories: Repositories | None
 
     @classmethod
     async def begin(
@@ -955,7 +1038,10 @@ class Watching:
         own = {path: text.encode("utf-8", "surrogateescape") for path, text in ready.own.items()}
         real = {path.replace(ground.tests, ground.tests_real, 1): content for path, content in own.items()}
         scripts = await WatchedScripts.begin(sandbox, ground.tests_real, judging, real)
-        return cls(ground, ready, states, live, scripts, verifier, folders, programs)
+        repositories = None
+        if ground.repositories is not None:
+            repositories = await repositories_of(sandbox, _places_of_git(ground), _said_by(contract, ground.texts))
+        return cls(ground, ready, states, live, scripts, verifier, folders, programs, repositories)
 
     async def changed(self, sandbox: SandboxPort, contract: HarborContract) -> frozenset[Change]:
         """Tell what has changed that steers the programs which a verifier starts."""
@@ -975,13 +1061,18 @@ class Watching:
             user=self.verifier,
         )
         found.update(Change("settings", path) for path in settings)
+        found.update(Change("settings", path) for path in await _library_now(sandbox, contract, self.ground))
+        if self.repositories is not None:
+            places, texts = _places_of_git(self.ground), _said_by(contract, self.ground.texts)
+            after_all = await repositories_of(sandbox, places, texts)
+            found.update(Change("repository", path) for path in self.repositories.changes_to(after_all))
         now = await _steering(sandbox, contract, self.ground.places)
         size = _SEARCHES * size_of(contract.tests) + _ENTRY_BYTES * len(now)
         new = [path for path in now if path not in self.ready.steering]
         rules = await aside(size, hiding_makefiles, self.ready.steering, now, new, self.ground.texts)
         found.update(Change("rules", path) for path in rules)
-        places = tuple(dict.fromkeys((*self.ground.places, *_SCRATCH)))  # where an archive is unpacked, and clones are
-        left = await _left(sandbox, contract, self.ground.emptied, places, all_links=False)
+        looked = tuple(dict.fromkeys((*self.ground.places, *_SCRATCH)))  # where an archive is unpacked, and clones are
+        left = await _left(sandbox, contract, self.ground.emptied, looked, all_links=False)
         links = [
             path
             for path, says in left.removed.items()

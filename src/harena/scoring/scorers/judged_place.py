@@ -19,6 +19,7 @@ from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import SandboxPort
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.scorers.given_word import look_at_processes
 from harena.scoring.scorers.harbor import (
     FULL,
     EnvironmentFailedError,
@@ -31,7 +32,13 @@ from harena.scoring.scorers.harbor import (
 )
 from harena.scoring.scorers.led_links import Led, computes_names
 from harena.scoring.scorers.sealed_verifier import PLACES_OF_DEFAULT
-from harena.scoring.scorers.start_up_files import StartUpFiles, StartUpFilesError, first_module_of, guard
+from harena.scoring.scorers.start_up_files import (
+    StartUpFiles,
+    StartUpFilesError,
+    first_module_of,
+    guard,
+    without_compiled_files,
+)
 from harena.scoring.scorers.verifier_changes import changes_of_a_script
 from harena.scoring.scorers.verifier_ground import MAKEFILES
 from harena.scoring.slices import aside, size_of
@@ -194,9 +201,10 @@ class _PlainPlace:
             raise LeftError(str(error)) from None
         folder = f"/tmp/{secrets.token_hex(16)}"
         argv, name = _started(self.script)
-        path, source, environment = guard(folder, {})
+        path, source, environment = guard(folder, {}, keeps_memory=not look_at_processes([self.script]))
         await sandbox.write_file(f"{folder}/{name}", self.script.encode("utf-8", "surrogatepass"), mode=0o700)
         await sandbox.write_file(path, source)
+        await sandbox.write_file(*without_compiled_files(path))
         if (early := first_module_of(path, environment, [self.script])) is not None:
             await sandbox.write_file(*early)
         request = ExecRequest(

@@ -24,20 +24,29 @@ _WITH_AND_WITHOUT = 2
 """what fails with a candidate is tried once more with one that does nothing"""
 _ISOLATIONS = 3
 """number of isolations of a suite, each of which may be tried with its gold"""
+_OF_LONG = 3
+"""number of runs of a suite that may take long by itself: with two that do nothing, and with the candidate again"""
 _CONFIRMATIONS = 2
 """number of confirmations of a pass: with the candidate and with its gold"""
+_CONTROLS = 12
+"""number of runs with other literals, for who passes (`literal_control.MOST_RUNS`)"""
 
 
 def limits_of(contract: Contract) -> int:
     """How many time limits its candidate has, one after the other: each part of a `weighted` contract has its own, and
     the cases of `stdio` may all be run once more. Asserts may be run in each of their ways, with a gold also with that,
-    and a pass is confirmed; the gold of a `python` or `harbor` contract may be run once."""
+    and a pass is confirmed; suites, and asserts without `calls`, are run with other literals then; the gold of a
+    `python` or `harbor` contract may be run once."""
     if isinstance(contract, WeightedContract):
         return sum(limits_of(part.scoring) for part in contract.parts.values())
     if isinstance(contract, CommandContract) and contract.asserts is not None:
         ways = 1 if contract.isolate is False else 3 if contract.calls else 2
         with_gold = 2 * ways + _CONFIRMATIONS
-        return with_gold if contract.gold else ways if contract.isolate is False or contract.calls else ways + 1
+        controls = 0 if contract.calls else _CONTROLS
+        without = ways if contract.isolate is False or contract.calls else ways + 1
+        return controls + (with_gold if contract.gold else without)
+    if isinstance(contract, CommandContract) and contract.suite:
+        return 1 + _CONTROLS
     if isinstance(contract, PythonContract) and contract.gold and contract.run_candidate:
         return 2
     if isinstance(contract, HarborContract) and contract.gold:
@@ -62,10 +71,11 @@ def longest_trusted(contract: Contract) -> float:
 
         return _WITH_AND_WITHOUT * wall_limit(PATTERN_SECONDS)
     if isinstance(contract, CommandContract) and contract.asserts is not None and contract.isolate is not False:
-        runs = 2 * _WITH_AND_WITHOUT + _CONFIRMATIONS
+        runs = 2 * _WITH_AND_WITHOUT + _CONFIRMATIONS + (0 if contract.calls else _CONTROLS)
         return 0.0 if contract.calls and not contract.gold else runs * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, CommandContract) and contract.suite:
-        return (_ISOLATIONS + _WITH_AND_WITHOUT + _CONFIRMATIONS) * wall_limit(contract.scorer_timeout_seconds)
+        runs = _ISOLATIONS + _WITH_AND_WITHOUT + _CONFIRMATIONS + _CONTROLS + _OF_LONG
+        return runs * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, HarborContract):
         from harena.scoring.scorers.harbor import CLEANING_SECONDS
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -159,12 +161,12 @@ class Bench:
 
     @asynccontextmanager
     async def sandbox(
-        self, *, hides_processes: bool = False, spec: SandboxSpec | None = None
+        self, *, hides_processes: bool = False, own_domains: bool = False, spec: SandboxSpec | None = None
     ) -> AsyncIterator[SandboxPort]:
         """A fresh one for the candidate; `spec`: another one than its own. Raises MemoryFilledError where it dies at
         its memory limit, or a file is more than is left of it, whatever it was asked to do then: pages of files and of
         shared memory stay when the program that wrote them has ended."""
-        spec = spec or (replace(self.spec, hides_processes=True) if hides_processes else self.spec)
+        spec = spec or replace(self.spec, hides_processes=hides_processes, own_domains=own_domains)
         async with self.sandboxes.sandbox(spec) as made:
             self.meter.origin = made.origin
             try:
@@ -190,7 +192,7 @@ class Bench:
         the host kept the candidate from using it."""
         if request.timeout_seconds is None:
             return await self.finish(sandbox, await sandbox.exec(request))
-        used_before = (await sandbox.processor_time())[1] if sandbox in self._used else 0.0
+        used_before = (await sandbox.processor_time()).used_seconds if sandbox in self._used else 0.0
         self._used[sandbox] = used_before
         watch = Stopwatch(request.timeout_seconds, used_before=used_before)
         last = wall_limit(request.timeout_seconds) + SLACK_SECONDS
@@ -369,6 +371,22 @@ NO_PYTHON = (
 )
 
 
+_NO_PROCESS = f"cannot start a process: {os.strerror(errno.EAGAIN)}".encode()
+"""what init says of a program that it was not given a process for"""
+
+
+def not_started(spec: SandboxSpec, result: ExecResult, *, code: bool = False) -> PlatformError:
+    """What is said of an interpreter that has not started in a sandbox of this spec; `code`: with how it has ended."""
+    words = one_line(result.stderr[-300:].decode(errors="replace"))
+    step = "start the interpreter"
+    if _NO_PROCESS in result.stderr:  # whatever image it is
+        advice = "run fewer sandboxes at a time, or raise pids of this one"
+        return PlatformError(f"no process was left to run `python` with: {words}; {advice}", step=step)
+    how = f" (code {result.returncode})" if code else ""
+    advice = f"; {NO_PYTHON}" if not code or result.returncode in (126, 127) else ""
+    return PlatformError(f"image {spec.image!r} cannot run `python`{how}: {words}{advice}", step=step)
+
+
 async def _require_interpreter(bench: Bench, language: Language) -> None:
     """A program may exit with these codes, too; an image that cannot run an empty program is broken. Asked in a fresh
     sandbox: in the candidate's own, what it left (a usercustomize.py) could answer for every interpreter."""
@@ -387,11 +405,7 @@ async def _require_interpreter(bench: Bench, language: Language) -> None:
             f"the image has no `{language.interpreter}` to run {bench.scenario.candidate.entry} with; "
             "add it to the blueprint, or choose an image that has it"
         )
-    raise PlatformError(
-        f"image {bench.spec.image!r} cannot run `python`: {one_line(probe.stderr[-300:].decode(errors='replace'))}; "
-        f"{NO_PYTHON}",
-        step="start the interpreter",
-    )
+    raise not_started(bench.spec, probe)
 
 
 async def output_file(sandbox: SandboxPort, path: str) -> str | None:

@@ -10,7 +10,7 @@ from harena.scoring.contracts.contract import PythonContract
 from harena.scoring.scorers.observed_run import observed
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.scorer_blame import why_broken
-from harena.scoring.scorers.scorer_process import ScorerBrokenError, ScorerFailedError, ask_scorer, score_of_run
+from harena.scoring.scorers.scorer_process import ScorerBrokenError, ScorerFailedError, ask_scorer, paid_score
 from harena.scoring.slices import aside, json_parts, size_of
 from harena.scoring.verdict import Verdict, broken_contract, digest_of_parts, failed, one_line
 
@@ -76,11 +76,11 @@ async def _scored(bench: Bench, contract: PythonContract, seen: Mapping[str, Any
     """(score, detail). Raises ScorerFailedError where the candidate made the scorer fail, ScorerBrokenError where that
     is the scorer's fault, and PlatformError."""
     try:
-        return await score_of_run(bench, contract, seen)
+        return await paid_score(bench, contract, seen)
     except ScorerFailedError as error:
         if broken := await why_broken(bench, contract, seen, error.failure):
             raise ScorerBrokenError(broken) from None
         if error.failure.has_read:
             raise
     # it failed before it read anything: the platform may have failed for a moment, or the run fills its memory
-    return await score_of_run(bench, contract, seen)
+    return await paid_score(bench, contract, seen)

@@ -13,11 +13,14 @@ from harena.core.errors import HarenaError, PlatformError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import PythonContract
 from harena.scoring.guest import scorer as guest_scorer
-from harena.scoring.guest import scorer_faults, scorer_shapes
+from harena.scoring.guest import scorer_faults, scorer_orders, scorer_shapes
 from harena.scoring.guest_sources import source_of
 from harena.scoring.scorers.program import Bench
 from harena.scoring.slices import aside, json_parts, last_line, size_of
 from harena.scoring.verdict import one_line
+
+_TIMES_FOR_ORDERS = 4
+"""how much longer two runs may take that ask about each comparison"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,33 @@ async def score_of_run(
     }
     answer = await ask_scorer(bench, request, contract.scorer_timeout_seconds)
     return answer["score"], answer["detail"]
+
+
+async def paid_score(bench: Bench, contract: PythonContract, seen: Mapping[str, Any]) -> tuple[float, str]:
+    """(score, detail) of a candidate's run. A score that rests on a NaN is what it is wherever the NaN stands among the
+    numbers, see `guest.scorer_orders`. Raises ScorerFailedError, and PlatformError where the platform is to blame."""
+    request = {
+        "source": contract.source,
+        "faults": source_of(scorer_faults),
+        "run": run_shown(contract, seen),
+        "is_idle": False,
+    }
+    orders = source_of(scorer_orders)
+    answer = await ask_scorer(bench, {**request, "if_paid": orders}, contract.scorer_timeout_seconds)
+    score, detail = answer["score"], answer["detail"]
+    if not answer.get("may_rest_on_nan"):
+        return score, detail
+    try:
+        told = await ask_scorer(
+            bench, {**request, "orders": orders}, _TIMES_FOR_ORDERS * contract.scorer_timeout_seconds
+        )
+    except ScorerFailedError:  # out of time or memory: it says nothing
+        return score, detail
+    lowest = told["lowest"]
+    if lowest is None or lowest >= score:
+        return score, detail
+    said = "a NaN is compared, which counts as less or as more than every number, whichever is worth less"
+    return lowest, f"{detail}; {said}" if detail else said
 
 
 async def score_of_any_form(bench: Bench, contract: PythonContract, seen: Mapping[str, Any]) -> str | None:

@@ -373,6 +373,7 @@ def guard(
     copied: Mapping[str, str] | None = None,
     beside_candidate: bool = False,
     hides_processes: bool = False,
+    keeps_memory: bool = True,
     writes_tests: bool = False,
     rewards: Iterable[str] = (),
     writers: Iterable[str] = (),
@@ -384,7 +385,8 @@ def guard(
     `left` of what the environment has, too (see `original_copies`); `has_tests`: the verifier, or the environment, has
     test files; `began`: when the candidate began, by the files' times; `copied`: the verifier's files, which it may
     copy; `beside_candidate`: the candidate runs at the same time, so that what the contract adds to the search path is
-    in the file, and in no variable; `hides_processes`: the sandbox does (see `SandboxSpec`); `writes_tests`: the
+    in the file, and in no variable; `hides_processes`: the sandbox does (see `SandboxSpec`); `keeps_memory`: its
+    Python programs do, from all others; `writes_tests`: the
     verifier's lines of shell write files that test runners collect; `rewards`: what its programs of the names `writers`
     write."""
     texts = list(texts)
@@ -398,6 +400,7 @@ def guard(
         "TRUSTED": tuple(trusted),
         "SEARCHED": searched,
         "HIDDEN": (True,) if hides_processes else (),
+        "KEPT": (True,) if keeps_memory else (),
         "LEFT": tuple(left),
         "LEFT_TESTS": tuple(left_tests),
         "PROGRAMS": tuple(programs),
@@ -433,6 +436,12 @@ def original_copies(place: str, paths: Iterable[str]) -> list[tuple[str, str]]:
         name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         found.append((path, f"{place}/{name}/{PurePosixPath(path).name}"))
     return found
+
+
+def without_compiled_files(path: str) -> tuple[str, bytes]:
+    """(path, content) of the file that keeps a Python from keeping the guard of this path compiled beside it: where a
+    program has dropped the variable that forbids it, the guard's folder would change."""
+    return f"{PurePosixPath(path).parent}/__pycache__", b""
 
 
 def first_module_of(path: str, environment: Mapping[str, str], texts: Iterable[str]) -> tuple[str, bytes] | None:

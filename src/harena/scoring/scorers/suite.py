@@ -20,7 +20,7 @@ from typing import cast
 
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.suite import EVERY_SKIPPED, ONLY_GOLD
+from harena.scoring.guest.words import EVERY_SKIPPED, ONLY_GOLD
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.answer_tables import with_other_answers
 from harena.scoring.scorers.changed_expectations import (
@@ -31,6 +31,7 @@ from harena.scoring.scorers.changed_expectations import (
 )
 from harena.scoring.scorers.defined_tests import Dependence
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
+from harena.scoring.scorers.literal_control import Judge
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, not_served, score_apart
 from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
@@ -128,6 +129,21 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
     if mode == "sandbox" and found.unserved and verdict.score is not None and not bench.demands_separate:
         return await _judged_beside(bench, contract, replace(verdict, trust=Trust.SEPARATE), hidden)
     return replace(verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
+
+
+async def suite_judge(bench: Bench, contract: CommandContract) -> Judge:
+    """What runs changed tests of a suite once, with the candidate where it is paid."""
+    mode: Mode = "sandbox" if contract.isolate == "auto" else contract.isolate
+    if contract.gold:
+        known = known_of_gold.known(await suite_key(bench, contract))
+        mode = mode if known is None else known
+
+    async def judge(bench: Bench, changed: CommandContract) -> Verdict:
+        if mode == "sandbox":
+            return (await score_apart(bench, changed)).verdict
+        return (await score_beside(with_room_for_suite(bench, changed), changed, mode)).verdict
+
+    return judge
 
 
 async def _judges_another_module(bench: Bench, contract: CommandContract) -> bool:

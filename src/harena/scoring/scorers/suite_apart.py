@@ -22,9 +22,8 @@ from harena.core.ports import RunningExec, SandboxPort
 from harena.core.results import Reason
 from harena.scoring.codec import MAX_BYTES, MalformedError
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.imports import NO_MODULE
-from harena.scoring.guest.pytest import NO_PYTEST
-from harena.scoring.guest.suite import ELSEWHERE, module_name
+from harena.scoring.guest.module_names import module_name
+from harena.scoring.guest.words import ELSEWHERE, NO_MODULE, NO_PYTEST
 from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.drive import FrameReader
 from harena.scoring.scorers.driver_boot import room_for_files

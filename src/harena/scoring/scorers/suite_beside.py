@@ -12,10 +12,9 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.pytest import NO_PYTEST
-from harena.scoring.guest.suite import BESIDE, EQUAL
-from harena.scoring.guest.taken import TAKES, TOOK
+from harena.scoring.guest.words import BESIDE, EQUAL, NO_PYTEST, TAKES, TOOK
 from harena.scoring.scorers.asked_places import Asked
+from harena.scoring.scorers.long_suites import takes_long
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
 from harena.scoring.scorers.suite_settings import python_paths
@@ -74,6 +73,14 @@ async def score_beside(
     """One suite, one candidate, one sandbox. `may_catch`: see `guest_caught`; `skips`: see `guest_suite`."""
     theirs = await taking_part(bench, contract)
     ran = await _run(bench, contract, theirs, isolate, may_catch, skips)
+    if ran.result.outcome is ExecOutcome.TIMEOUT and bench.timeout_seconds <= bench.again().timeout_seconds:
+
+        async def run_of(idle: Bench) -> ExecResult:
+            return (await _run(idle, contract, dict(idle.scenario.candidate.files), isolate)).result
+
+        if await takes_long(bench, contract, theirs, run_of):
+            bench = with_room_for_suite(bench, contract)
+            ran = await _run(bench, contract, theirs, isolate, may_catch, skips)
     if ran.is_equal:
         noting = bench.with_files(bench.scenario.candidate, bench.scenario.files)
         noting.timeout_seconds *= _NOTING_TAKES
@@ -116,9 +123,11 @@ async def score_beside(
     return Attempt(verdict, report.unserved, report)
 
 
-async def run_beside(bench: Bench, contract: CommandContract) -> None:
-    """Run a suite once in one process with its candidate, for what it leaves in its sandbox."""
-    await _run(bench, contract, await taking_part(bench, contract), False)
+async def run_beside(bench: Bench, contract: CommandContract) -> bool:
+    """Run a suite once in one process with its candidate, for what it leaves in its sandbox; whether the candidate has
+    taken anything of the tests, or ended them before they could say so."""
+    ran = await _run(bench, contract, await taking_part(bench, contract), False)
+    return ran.report is None or bool(ran.report.taken)
 
 
 @dataclass(frozen=True, slots=True)

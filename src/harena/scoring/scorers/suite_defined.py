@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest.suite import BY_MARK
+from harena.scoring.guest.words import BY_MARK
 from harena.scoring.scorers.asked_places import Asked
 from harena.scoring.scorers.defined_tests import Dependence, dependence
 from harena.scoring.scorers.program import Bench

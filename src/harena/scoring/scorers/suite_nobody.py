@@ -19,10 +19,8 @@ from typing import Any, TypeVar
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts.contract import CommandContract, HarborContract
 from harena.scoring.digests import digest_of
-from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
-from harena.scoring.guest.hollow import COMPARES_NOTHING
-from harena.scoring.guest.suite import NOWHERE
+from harena.scoring.guest.words import COMPARES_NOTHING, NO_PYTEST, NOWHERE
 from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.suite_apart import NOTHING_TOLD, Report, parsed_report
@@ -334,7 +332,7 @@ async def _run_without(
             timeout_seconds=wall_limit(contract.scorer_timeout_seconds) + 5.0,
         )
         result = await (await sandbox.exec(request)).wait()
-    if result.outcome is ExecOutcome.EXITED and result.returncode == guest_pytest.NO_PYTEST:
+    if result.outcome is ExecOutcome.EXITED and result.returncode == NO_PYTEST:
         return Nobody(_NO_PYTEST)
     marker = f"harena-report {word} ".encode()
     found = result.stdout.find(marker)

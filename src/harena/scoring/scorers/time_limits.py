@@ -8,6 +8,9 @@ control got are what a program in this place could have used; FAIR_FACTOR times 
 over, whatever the candidate did with it. Only where the control, too, got so little that the wall limit comes first was
 the host to blame.
 
+Time in which nothing of it wanted a processor (all its threads slept, or were stopped) is its own, however little the
+control gets: a busy host keeps nobody from sleeping.
+
 What the candidate can steer (its own waiting, the pressure on the host) can move the beginning of this count from its
 limit to what it has used, and no further.
 
@@ -70,6 +73,8 @@ class Look:
     """something says that it may have been slowed down"""
     messages: int = 0
     """how many it has been sent, and has given, in this time"""
+    idle: bool = False
+    """nothing of it wants a processor in this moment: it sleeps, or is stopped"""
 
     @property
     def own_seconds(self) -> float:
@@ -116,6 +121,7 @@ class Allowance:
         self.limit_seconds = limit_seconds
         self._fair: float | None = None
         self._looked_at = 0.0
+        self._before: Look | None = None
 
     def needs_control(self, look: Look) -> bool:
         """A look without the control cannot decide."""
@@ -134,11 +140,19 @@ class Allowance:
                     return Standing.OVER
                 self._fair = look.cpu_seconds
             else:
-                self._fair += share * max(0.0, look.own_seconds - self._looked_at)
+                self._fair += self._share_of(look, share) * max(0.0, look.own_seconds - self._looked_at)
             self._looked_at = look.own_seconds
+            self._before = look
             if self._fair >= FAIR_FACTOR * self.limit_seconds:
                 return Standing.OVER
         return Standing.STARVED if look.wall_seconds >= wall_limit(self.limit_seconds) else Standing.GOING
+
+    def _share_of(self, look: Look, share: float) -> float:
+        """What part of a core it could have used since the last look. Who wanted no processor then, wants none now, and
+        was neither asked nor answered between was not kept from one: a free host would have given it nothing more."""
+        before = self._before
+        slept = before is not None and before.idle and look.idle and before.messages == look.messages
+        return 1.0 if slept else share
 
     def seconds_to_look(self, wall_seconds: float, cpu_seconds: float = 0.0) -> float:
         """How long to wait before the next look, after one at `wall_seconds` that showed `cpu_seconds`."""

@@ -13,75 +13,9 @@ from typing import Any
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.contracts.parts import folders_of
-from harena.scoring.guest import absent as guest_absent
-from harena.scoring.guest import added as guest_added
-from harena.scoring.guest import alarms as guest_alarms
-from harena.scoring.guest import arrays as guest_arrays
-from harena.scoring.guest import asked as guest_asked
-from harena.scoring.guest import asserted as guest_asserted
-from harena.scoring.guest import begun as guest_begun
-from harena.scoring.guest import belief as guest_belief
-from harena.scoring.guest import believed as guest_believed
-from harena.scoring.guest import buffers as guest_buffers
-from harena.scoring.guest import caught as guest_caught
-from harena.scoring.guest import clocks as guest_clocks
-from harena.scoring.guest import compared as guest_compared
-from harena.scoring.guest import compared_beside as guest_compared_beside
-from harena.scoring.guest import crossing as guest_crossing
-from harena.scoring.guest import decoy_numbers as guest_decoy_numbers
-from harena.scoring.guest import decoy_texts as guest_decoy_texts
-from harena.scoring.guest import decoys as guest_decoys
-from harena.scoring.guest import dice as guest_dice
-from harena.scoring.guest import driver as guest_driver
-from harena.scoring.guest import effects as guest_effects
-from harena.scoring.guest import entrusted as guest_entrusted
-from harena.scoring.guest import equals as guest_equals
-from harena.scoring.guest import evaluated as guest_evaluated
-from harena.scoring.guest import executed as guest_executed
-from harena.scoring.guest import frames as guest_frames
-from harena.scoring.guest import functions as guest_functions
-from harena.scoring.guest import given as guest_given
-from harena.scoring.guest import graph as guest_graph
-from harena.scoring.guest import handed as guest_handed
-from harena.scoring.guest import hidden as guest_hidden
-from harena.scoring.guest import hollow as guest_hollow
-from harena.scoring.guest import home as guest_home
-from harena.scoring.guest import identity as guest_identity
-from harena.scoring.guest import judged as guest_judged
-from harena.scoring.guest import kept as guest_kept
-from harena.scoring.guest import kin as guest_kin
-from harena.scoring.guest import leaving as guest_leaving
-from harena.scoring.guest import libraries as guest_libraries
-from harena.scoring.guest import looks as guest_looks
-from harena.scoring.guest import loops as guest_loops
-from harena.scoring.guest import matched as guest_matched
-from harena.scoring.guest import nobody as guest_nobody
-from harena.scoring.guest import origins as guest_origins
-from harena.scoring.guest import own_names as guest_own_names
-from harena.scoring.guest import plain as guest_plain
-from harena.scoring.guest import proxy as guest_proxy
-from harena.scoring.guest import pytest as guest_pytest
-from harena.scoring.guest import raised as guest_raised
-from harena.scoring.guest import rebound as guest_rebound
-from harena.scoring.guest import runner_parts as guest_runner_parts
-from harena.scoring.guest import sides as guest_sides
-from harena.scoring.guest import snapshots as guest_snapshots
-from harena.scoring.guest import standins as guest_standins
-from harena.scoring.guest import suite as guest_suite
-from harena.scoring.guest import swallowed as guest_swallowed
-from harena.scoring.guest import taken as guest_taken
-from harena.scoring.guest import tools as guest_tools
-from harena.scoring.guest import trust as guest_trust
-from harena.scoring.guest import trusted_first as guest_trusted_first
-from harena.scoring.guest import unittest as guest_unittest
-from harena.scoring.guest import unpacked as guest_unpacked
-from harena.scoring.guest import used as guest_used
-from harena.scoring.guest import valued as guest_valued
-from harena.scoring.guest import waits as guest_waits
-from harena.scoring.guest import watch as guest_watch
-from harena.scoring.guest import watched_beside as guest_watched_beside
-from harena.scoring.guest import written as guest_written
-from harena.scoring.guest_sources import guest_argv, guest_program
+from harena.scoring.guest.absent import AS_IT_IS
+from harena.scoring.guest.module_names import module_name
+from harena.scoring.guest_sources import guest_argv, guest_program, modules_of
 from harena.scoring.name_patterns import NamePatterns
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
 from harena.scoring.scenario import Candidate
@@ -110,8 +44,6 @@ REQUIRES_SECONDS = 60.0
 NOTHING_CAUGHT: Mapping[str, int] = {}
 NO_SKIPS: Mapping[str, Asked | None] = {}
 """no assertion that has failed may be caught by the candidate"""
-DECOYS = (guest_dice, guest_decoy_numbers, guest_decoy_texts, guest_decoys)
-"""what draws values that an object is asked about beside the one that a test has"""
 LIST_IT = "if the image should have it, list it in the contract's `requires` and in the blueprint's packages"
 """what the author of a contract is told whose tests import a module that is not there"""
 _MOST_STUB_NAMES, _MOST_STUBS = 300, 100
@@ -139,10 +71,6 @@ class TestOfNobody(unittest.TestCase):
 """
 _WITHOUT_ITS_FOLDER = (
     "import os, sys\nsys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != os.getcwd()]\n"
-)
-_HOME = (
-    *(guest_driver, guest_buffers, guest_graph, guest_functions, guest_given, guest_kept, guest_libraries),
-    *(guest_raised, guest_effects, guest_snapshots, guest_alarms, guest_written, guest_own_names, guest_home),
 )
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
@@ -192,7 +120,7 @@ def _taking_part(
     trusted = {**problems, **contract.files}
     reader = NOBODY if is_apart else reader_of(contract, trusted)
     kept = kept_files(contract, files, taken, problems, own, python_paths(contract, problems), reader)
-    shadowing = taking_no_part(kept, trusted)
+    shadowing = taking_no_part(kept, trusted, [" ".join(contract.command or ())])
     allowed = NamePatterns(contract.allow)
     return {path: text for path, text in kept.items() if path not in shadowing or allowed.matches(path)}
 
@@ -260,7 +188,7 @@ def trusted_paths(contract: CommandContract, files: Mapping[str, str]) -> list[s
 def candidate_program() -> str:
     """In which the candidate's modules live, where they are in another process than a suite. What it imports itself is
     never the candidate's."""
-    return _WITHOUT_ITS_FOLDER + guest_program(_HOME, "serve")
+    return _WITHOUT_ITS_FOLDER + guest_program(modules_of("home"), "serve")
 
 
 def without_its_folder(argv: tuple[str, ...]) -> tuple[str, ...]:
@@ -272,7 +200,7 @@ def without_its_folder(argv: tuple[str, ...]) -> tuple[str, ...]:
 def candidate_argv(on_both_sides: Sequence[str], open_files: int) -> tuple[str, ...]:
     """The command line of `candidate_program`, where nobody else is in its sandbox; with the names of the modules that
     are on both sides, and its limit of descriptors."""
-    return (*without_its_folder(guest_argv(_HOME, "serve")), ",".join(on_both_sides), str(open_files))
+    return (*without_its_folder(guest_argv(modules_of("home"), "serve")), ",".join(on_both_sides), str(open_files))
 
 
 def suite_argv(
@@ -281,7 +209,7 @@ def suite_argv(
     theirs: Sequence[str],
     home: str,
     on_both_sides: Sequence[str] = (),
-    stance: str = guest_absent.AS_IT_IS,
+    stance: str = AS_IT_IS,
     answers: Mapping[str, bool] | None = None,
     may_catch: Mapping[str, int] | None = NOTHING_CAUGHT,
     skips: Mapping[str, Asked | None] = NO_SKIPS,
@@ -294,19 +222,8 @@ def suite_argv(
     `searched`, `guest_absent` for the stance of
     nobody, `guest_nobody` for its `answers`, `guest_caught` for what `may_catch` allows, `guest_clocks` for
     `stops_clocks`, and `guest_equals` for `notes_uses`."""
-    runner = guest_unittest if contract.unittest else guest_pytest
-    standing_in = (*DECOYS, guest_belief, guest_standins, guest_trust, guest_waits, guest_proxy, guest_identity)
-    judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_origins, guest_hollow,
-               guest_leaving, guest_crossing, guest_caught, *standing_in)  # fmt: skip
-    border = (*_HOME, *judging)
-    believing = (guest_asked, guest_sides, guest_unpacked, guest_judged, guest_matched, guest_handed, guest_valued,
-                 guest_compared, guest_compared_beside, guest_begun, guest_swallowed, guest_frames,
-                 guest_hidden, guest_entrusted, guest_taken,
-                 guest_arrays, guest_kin, guest_watched_beside, guest_used,
-                 guest_runner_parts, guest_believed)  # fmt: skip
-    beside = (guest_equals, guest_plain, guest_added, guest_tools, guest_trusted_first, *believing)
-    asserted = (guest_rebound, guest_asserted)
-    modules = (*border, guest_evaluated, guest_clocks, guest_watch, *beside, *asserted, guest_suite, runner)
+    runner = "unittest" if contract.unittest else "pytest"
+    modules = modules_of("asserted", runner)  # `asserted` is imported by the test module that asserts become
     program = without_its_folder(guest_argv(modules, "main"))
     caught = None if may_catch is None else dict(may_catch)
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
@@ -359,7 +276,7 @@ def files_on_both_sides(contract: CommandContract) -> list[str]:
     found = {path for path in modules if _holds_records(contract.files[path])}
     by_name: dict[str, list[str]] = {}
     for path in modules - found:
-        by_name.setdefault(guest_suite.module_name(path), []).append(path)
+        by_name.setdefault(module_name(path), []).append(path)
     waiting = list(contract.gold.values())
     while waiting:
         for name in set(_imported(waiting.pop())):
@@ -387,7 +304,7 @@ def withheld_files(contract: CommandContract, candidate: Mapping[str, str], trus
         and path not in tests
         and path not in candidate
         and (
-            guest_suite.module_name(path) in names
+            module_name(path) in names
             if path.endswith(".py")
             else _is_named(path, said) and not _may_be_read(path, read)
         )

@@ -78,9 +78,11 @@ _BRINGS_PACKAGES = re.compile(r"\b(?:pip3?|uv|pipx|poetry|conda|easy_install)\b|
 _BRINGS_FILES = re.compile(
     r"\b(?:git|patch|tar|unzip|cp|mv|ln|install|rsync|cpio|curl|wget|sed|touch|chmod|chown|make|write_text|open)\b"
 )
-
-
-Kind = Literal["script", "guard", "program", "folder", "test", "rules", "link", "reward", "settings"]
+_MAKES_REPOSITORIES = re.compile(
+    r"\bgit\b[^\n]{0,200}\b(?:config|clone|init|lfs|submodule|worktree|update-index|sparse-checkout|svn|annex|flow)\b"
+    r"|\b(?:patch|tar|unzip|cp|mv|rsync|cpio|pre-commit|husky|npm|yarn|pnpm)\b"
+)
+Kind = Literal["script", "guard", "program", "folder", "test", "rules", "link", "reward", "settings", "repository"]
 
 
 _LISTS_HOME = re.compile(
@@ -101,7 +103,8 @@ class Change:
     """script: a file that judges; guard: what each Python loads as it starts; program: one on PATH; folder: one of
     modules or programs, or what is in it; test: a test file, or configuration of a test runner, that was loaded; rules:
     those of `make`; link: one into the verifier's places; reward: it was written by something else than the verifier;
-    settings: those of a tool that the verifier's texts name, or a file that hides one of its own"""
+    settings: those of a tool that the verifier's texts name, or a file that hides one of its own; repository: what one
+    of git says of itself"""
     path: str
     """the path; where it is a test, its name only, since it may be in a folder of a random name"""
 
@@ -189,6 +192,8 @@ def changes_of_a_script(changes: Iterable[Change], texts: Sequence[str]) -> list
         own.add("folder")
     if any(_BRINGS_FILES.search(text) for text in texts):
         own |= {"test", "rules", "settings"}
+    if any(_MAKES_REPOSITORIES.search(text) for text in texts):
+        own.add("repository")
     return sorted(change for change in changes if change.kind not in own)
 
 

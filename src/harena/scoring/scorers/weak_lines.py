@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from harena.scoring.contracts.patterns import compiled
 from harena.scoring.scorers.given_word import SHELLS, words_in_sight
 from harena.scoring.scorers.shell_code import line_number, simple_commands
+from harena.scoring.scorers.words_of_candidates import lines_that_take_words
 
 _WRITES = re.compile(r"(?<![<>&\d])[12]?>\|?[ \t]*[\"']?((?![&/]dev/)[\w./-]+)")
 _ASKS = re.compile(
@@ -45,6 +46,8 @@ def weak_lines(command: Sequence[str], files: Mapping[str, str], candidate: Coll
             parts = [(at, line_number(text, at), part) for at, part in simple_commands(text)]
             found += _prepared(place, parts, candidate)
             found += _exit_codes(place, parts, loading, proof=text.rfind(_PROOF))
+            names = [name for path in candidate for name in {path, PurePosixPath(path).stem}]
+            found += dict.fromkeys(lines_that_take_words(place, text, names, _WRITES))
     return found
 
 

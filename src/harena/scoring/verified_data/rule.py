@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.near_names import nearest_name
 
@@ -95,7 +95,7 @@ def _one_of(names: tuple[str, ...]) -> Callable[[str, Any], str]:
             return ""
         near = nearest_name(str(value), names)
         advice = f"did you mean {near!r}?" if near is not None else f"there are {', '.join(names)}"
-        return f"{name}: {shown(value)} is not known; {advice}"
+        return f"{name}: {quote(value)} is not known; {advice}"
 
     return check
 
@@ -103,22 +103,22 @@ def _one_of(names: tuple[str, ...]) -> Callable[[str, Any], str]:
 def _count(name: str, value: Any) -> str:
     if type(value) is int and 1 <= value <= MOST:
         return ""
-    return f"{name}: must be a whole number from 1 to {MOST} (got {shown(value)})"
+    return f"{name}: must be a whole number from 1 to {MOST} (got {quote(value)})"
 
 
 def _score(name: str, value: Any) -> str:
     if type(value) in (int, float) and 0 < value <= 1:
         return ""
-    return f"{name}: must be a score above 0, at most 1 (got {shown(value)})"
+    return f"{name}: must be a score above 0, at most 1 (got {quote(value)})"
 
 
 def _seed(name: str, value: Any) -> str:
-    return "" if type(value) is int else f"{name}: must be a whole number (got {shown(value)})"
+    return "" if type(value) is int else f"{name}: must be a whole number (got {quote(value)})"
 
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        return f"{name}: must be text that is not empty (got {shown(value)})"
+        return f"{name}: must be text that is not empty (got {quote(value)})"
     try:
         value.encode()
     except UnicodeEncodeError:
