@@ -21,8 +21,8 @@ from battery_world import PYTEST_LAYER, linux_runtime
 from composed_worlds import world
 
 from harena.core.clock import SystemClock
-from harena.core.models import Blueprint
 from harena.core.node_config import NodeConfig
+from harena.core.records.blueprints import Blueprint
 from harena.node.node import Node
 from harena.runtime.host.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore

@@ -21,8 +21,9 @@ from harena.store.catalog import CatalogStore
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.store.rows import insert_rows
-from harena.store.tables import api_keys, catalog, objects, training_events, training_jobs
+from harena.store.tables import api_keys, catalog, objects, training_events, training_jobs, world_jobs, world_manifests
 from harena.store.training_jobs import TrainingStore
+from harena.store.worlds import WorldStore
 from harena.testing.conformance_job_store import event, job, queued
 
 LARGE = {"x": "y" * (PAGE_BYTES // 4)}
@@ -93,6 +94,32 @@ async def training_happenings(database: Database, *, told: bool = False) -> Page
     return lambda cursor: store.events_after("j", cursor or 0, limit=500, told=told)
 
 
+async def made_worlds(database: Database) -> Page:
+    store = WorldStore(database)
+    fixed = {"workspace": "default", "name": "n", "manifest": {}, "created_at": "t"}
+    rows = [{"id": f"id_{number}", "facts": LARGE} for number in range(ENTRIES)]
+    await database.run(lambda connection: insert_rows(connection, world_manifests, rows, fixed=fixed))
+    return lambda cursor: store.worlds("default", name=None, before=cursor, limit=500)
+
+
+async def jobs_of_worlds(database: Database) -> Page:
+    store = WorldStore(database)
+    fixed = {
+        "workspace": "default",
+        "world": "w",
+        "manifest": {},
+        "dataset": "d@1",
+        "state": "completed",
+        "played": 1,
+        "reached": 1,
+        "rows": 1,
+        "created_at": "t",
+    }
+    rows = [{"id": f"id_{number}", "trajectories": LARGE} for number in range(ENTRIES)]
+    await database.run(lambda connection: insert_rows(connection, world_jobs, rows, fixed=fixed))
+    return lambda cursor: store.jobs("default", world=None, before=cursor, limit=500)
+
+
 async def keys(database: Database) -> Page:
     fixed = {"workspace": "w", "scopes": "read", "hash": "h", "name": LARGE["x"]}
     rows = [{"id": f"{number}", "created_at": f"203{number // 2}"} for number in range(ENTRIES)]
@@ -117,6 +144,8 @@ CUT: Mapping[str, Callable[[Database], Awaitable[Page]]] = {
     "training_jobs_events": training_happenings,
     "training_jobs_logs": partial(training_happenings, told=True),
     "keys_list_keys": keys,
+    "world_manifests_list_worlds": made_worlds,
+    "world_jobs_list_jobs": jobs_of_worlds,
 }
 """operations whose pages are read by the store: what fills several of them"""
 CUT_ELSEWHERE = {
@@ -138,6 +167,7 @@ NOT_CUT = {
     "image_builds_events": "each event is one build, or a piece of what its commands say",
     "sandboxes_network_log": "at most 100 entries of some hundred characters each",
     "secrets_list_secrets": "at most 500 secrets with 32 hosts of 300 characters each",
+    "world_manifests_get": "at most 1000 goals of some hundred characters each",
     "training_jobs_get": "references of one job, which the body of its request bounds",
     "training_jobs_artifacts": "names of files of one job, which `training_bytes` bounds",
 }

@@ -1,5 +1,6 @@
-"""A server in an interpreter of its own, as `harena serve` makes it: prints its URL and a key, and when its standard
-input ends the modules that were loaded meanwhile in its event loop's thread."""
+"""A server in an interpreter of its own, as `harena serve` makes it: prints its URL and a key of each workspace that it
+is told of (of `team`, where it is told of none), and when its standard input ends the modules that were loaded
+meanwhile in its event loop's thread."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ async def main(home: Path) -> None:
     async with AsyncExitStack() as stack:
         store = AccessStore(database := await stack.enter_async_context(access_at_home(home)))
         keys = Keys(store, clock)
-        token, _ = await keys.create(name="k", workspace="team", scopes=["admin"])
+        names = sys.argv[2:] or ["team"]
+        tokens = [(await keys.create(name="k", workspace=name, scopes=["admin"]))[0] for name in names]
         quotas = Quotas(WorkspaceLimits(), WorkspaceStore(database), clock)
         node = await open_for_server(limits_of=quotas.limits_of)
         stack.push_async_callback(node.close)
@@ -48,7 +50,7 @@ async def main(home: Path) -> None:
         server = HttpServer(state, port=0)
         await server.start()
         is_listening = True
-        print(json.dumps([server.url, token]), flush=True)
+        print(json.dumps([server.url, *tokens]), flush=True)
         ended = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().add_reader(0, lambda: ended.cancel())
         await asyncio.wait([ended])

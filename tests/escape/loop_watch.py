@@ -27,7 +27,7 @@ OBJECTS = {
 }
 """methods of objects of C"""
 KERNELS_OWN = re.compile(
-    r"/proc/(loadavg|meminfo|pressure/\w+|sys/kernel/random/boot_id|[0-9]+/stat)$|/sys/fs/cgroup/memory[./]|/proc/self/fd/"
+    r"/proc/(loadavg|meminfo|pressure/\w+|sys/kernel/random/boot_id|[0-9]+/stat)$|/sys/fs/cgroup/(?:.+/)?memory[./]|/proc/self/fd/"
 )
 """files of no disk, which no program of a sandbox can hold up: what the kernel counts, and (the last) memory that this
 process has just filled itself"""

@@ -19,12 +19,12 @@ from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from test_api_attacker import body_of, nonsense
 
+from footprint import resident_bytes
 from harena.core.errors import HarenaError
 from harena.server import routes
 from harena.server.answers import ProblemResponse
 from harena.server.app import _mistakes
 from harena.server.bodies import JsonRoute, json_in
-from harena.testing.footprint import resident_bytes
 
 MESSAGES = int(os.environ.get("HARENA_FUZZ_MESSAGES", "5000"))
 READERS = {

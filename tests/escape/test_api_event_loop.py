@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "component" / "server"))
 from server_world import fake_node, served
 
 import harena
+from footprint import spawners
 from harena.core.clock import SystemClock
 from harena.core.ports import Operations
 from harena.core.workspace import WorkspaceLimits
@@ -42,7 +43,6 @@ from harena.server.quotas import Quotas
 from harena.testing.conformance_bad_jobs import ADDING
 from harena.testing.conformance_operations import GOOD
 from harena.testing.conformance_registry import tar_of
-from harena.testing.footprint import spawners
 
 DATASET = {"name": "theirs", "version": "1"}
 CONTENTS: dict[str, dict[str, Any]] = {

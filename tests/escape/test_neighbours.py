@@ -17,8 +17,9 @@ import pytest_asyncio
 from attacks import PRELUDE
 from programs_neighbours import ALONE, HOLD_INODE, KEEP, LOOK, STILL_THERE, USE_UP
 
-from harena.core.models import Blueprint, ExecRequest, SandboxSpec
+from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
+from harena.core.records.blueprints import Blueprint
 from harena.runtime.host.linux import LinuxRuntime
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.alone]

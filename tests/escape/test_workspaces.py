@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from escape_world import World
 
-from harena.core.models import Blueprint, ExecRequest, SandboxSpec
+from footprint import children, command_line, processes, spawners
+from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.records.blueprints import Blueprint
 from harena.runtime.host import linux
 from harena.runtime.host.linux import LinuxRuntime
-from harena.testing.footprint import children, command_line, processes, spawners
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

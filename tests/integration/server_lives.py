@@ -26,7 +26,7 @@ from typing import Any
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from harena.testing.footprint import command_line, descendants, spawners
+from footprint import command_line, descendants, spawners
 
 END_SECONDS = 60.0
 STEP = 1e-6

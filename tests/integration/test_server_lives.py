@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 from server_lives import Judge, Lives, Server, a_judge, live_and_die, servers, stored
 
+from footprint import Footprint, cgroup_directories, spawners, wait_ended, wait_nothing_below
 from harena.jobs.capacity import EXECUTING_PER_CORE
-from harena.testing.footprint import Footprint, cgroup_directories, spawners, wait_ended, wait_nothing_below
 
 sys.path.append(str(Path(__file__).parents[1]))
 

@@ -4,12 +4,20 @@ EXECUTING_PER_CORE runs for each core are always under way, if so many are asked
 shows that those under way mostly wait: what counts is not how many runs there are but how many threads they make ready
 to run. A program that sleeps makes none; one that computes makes one, and with EXECUTING_PER_CORE of them for each core
 nothing is added. What was ready to run when nothing of this node was (other people's work) is not counted: it is there
-whatever this node does. Memory has the last word.
+whatever this node does.
+
+Memory has the last word. Runs of one workspace may have only so much of it together, whatever the machine has: who
+meets that is ended through no fault of its own, and its run begins again. So no more runs begin in any case than that
+holds if each takes all that its own limit allows; further ones are added while there is room for what a run takes, by
+those that are under way. All runs are counted as one workspace's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from harena.core.ports import SandboxMemory
+from harena.core.records.sandboxes import Limits
 
 EXECUTING_PER_CORE = 4
 """Runs that are under way at one time in any case, for each core. Most of a run's life is waiting (a sandbox being
@@ -21,7 +29,9 @@ READY_TO_SHRINK = 5.0
 GROWTH, DECLINE = 1.5, 0.75
 """factors by which the capacity grows and shrinks at one measurement"""
 RUN_BYTES = 64 << 20
-"""Memory that one run more is expected to take. A run may take up to its own limit, but few do."""
+"""Memory that one run more is expected to take at least. A run may take up to its own limit, but few do."""
+USUAL_LIMIT_BYTES = Limits().memory_bytes or 0
+"""the limit of a run that asks for none"""
 RESERVED_BYTES = 512 << 20
 """memory that is left alone"""
 _SMOOTHING = 0.5
@@ -35,6 +45,8 @@ class MachineLoad:
     """threads that run or are ready to run, everybody's; None = not known"""
     available_bytes: int | None
     """memory that can be had; None = not known"""
+    sandboxes: SandboxMemory | None = None
+    """what all sandboxes have and may have together; None = nothing limits it"""
 
 
 class RunCapacity:
@@ -48,12 +60,38 @@ class RunCapacity:
         self.capacity = self.floor
         self._others: float | None = None
         self._ready = 0.0
+        self._others_bytes = 0
+        """memory of sandboxes that are no runs'"""
+        self._limit_bytes = 0
 
-    def look(self, seen: MachineLoad, *, running: int) -> int:
-        """The capacity from now on, with so many runs under way and more that wait."""
+    def look(self, seen: MachineLoad, *, running: int, limit_bytes: int = USUAL_LIMIT_BYTES) -> int:
+        """The capacity from now on, with so many runs under way and more that wait; each may take up to `limit_bytes`
+        of memory."""
+        floor, most = self._by_memory_of_sandboxes(seen.sandboxes, running, limit_bytes)
+        if running == 0:
+            self.capacity = floor
+        elif limit_bytes > self._limit_bytes:  # larger ones have come: what was grown was grown for small ones
+            self.capacity = min(self.capacity, max(running, floor))
+        self._limit_bytes = limit_bytes
+        self.capacity = max(1, min(most, max(floor, self._by_the_machine(seen, running))))
+        return self.capacity
+
+    def _by_memory_of_sandboxes(self, seen: SandboxMemory | None, running: int, limit_bytes: int) -> tuple[int, int]:
+        """(runs that are under way in any case, most runs)."""
+        if seen is None:
+            return self.floor, self.most
+        if running == 0:
+            self._others_bytes = seen.used_bytes
+        of_runs = max(0, seen.used_bytes - self._others_bytes)
+        for_runs = min(seen.workspace_bytes, seen.most_bytes - self._others_bytes)
+        left = max(0, min(for_runs - of_runs, seen.most_bytes - seen.used_bytes))
+        each = max(RUN_BYTES, of_runs // running if running else 0)
+        floor = min(self.floor, for_runs // max(1, limit_bytes))
+        return max(1, floor), min(self.most, running + left // each)
+
+    def _by_the_machine(self, seen: MachineLoad, running: int) -> int:
         if seen.runnable is not None and running == 0:
             self._others, self._ready = float(seen.runnable), 0.0
-            self.capacity = self.floor
         if seen.runnable is None or self._others is None:
             return self.capacity
         self._others = min(self._others, float(seen.runnable))
@@ -66,5 +104,4 @@ class RunCapacity:
             wanted = int(self.capacity * GROWTH) + 1
         if seen.available_bytes is not None:
             wanted = min(wanted, running + max(0, seen.available_bytes - RESERVED_BYTES) // RUN_BYTES)
-        self.capacity = max(self.floor, min(self.most, wanted))
-        return self.capacity
+        return wanted

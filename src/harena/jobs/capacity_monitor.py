@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import resource
 from collections.abc import Callable
+from dataclasses import replace
 
+from harena.core.ports import SandboxMemory
 from harena.core.pressure import available_memory_bytes, machine_cores, runnable_tasks
 from harena.jobs.capacity import MachineLoad, RunCapacity
 from harena.jobs.slots import Slots
@@ -42,10 +44,15 @@ class CapacityMonitor:
         slots.on_want = self.wake
 
     @classmethod
-    def of_this_machine(cls, cores: int) -> CapacityMonitor:
-        """With slots of its own: see `slots`."""
+    def of_this_machine(
+        cls, cores: int, memory_of_sandboxes: Callable[[], SandboxMemory | None] | None = None
+    ) -> CapacityMonitor:
+        """With slots of its own: see `slots`. `memory_of_sandboxes`: see `LimitsMemoryOfAll`; None = nothing limits
+        it."""
         capacity = RunCapacity(cores=min(cores, machine_cores()), most=most_runs())
-        return cls(Slots(capacity.floor), capacity)
+        if memory_of_sandboxes is None:
+            return cls(Slots(capacity.floor), capacity)
+        return cls(Slots(capacity.floor), capacity, lambda: replace(read_load(), sandboxes=memory_of_sandboxes()))
 
     @property
     def slots(self) -> Slots:
@@ -72,4 +79,5 @@ class CapacityMonitor:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._tick)
 
     def _look(self) -> None:
-        self._slots.resize(self._capacity.look(self._load(), running=self._slots.running))
+        slots = self._slots
+        slots.resize(self._capacity.look(self._load(), running=slots.running, limit_bytes=slots.largest_limit_bytes))

@@ -106,7 +106,7 @@ class Catalog:
         store = await self._store()  # open before threads wait for what is in it
         reader = self.reader(workspace)
         # a large file takes a while, and others shall not wait for it
-        made = await SCENARIOS.run(_made, kind, request, reader, store.sealed)
+        made = await SCENARIOS.run(_make_document, kind, request, reader, store.sealed)
         if self._check_room is not None:
             await self._check_room(workspace, len(made.content))
         new = NewEntry(
@@ -240,7 +240,7 @@ class CatalogReader:
 
     def scenarios(self, reference: str) -> StoredSources:
         """A version, as a job runs it. Raises NotFoundError, ValidationError."""
-        entry, packed = self._kept("scenarios", reference)
+        entry, packed = self._read_version("scenarios", reference)
         return StoredSources(entry.ref, entry.digest, unpack(packed))
 
     def contract(self, reference: str) -> StoredContract:
@@ -262,10 +262,10 @@ class CatalogReader:
         from harena.scoring.contracts.stored import StoredContract, load_contract
         from harena.scoring.reading import Document
 
-        entry, packed = self._kept("scoring_contracts", reference)
+        entry, packed = self._read_version("scoring_contracts", reference)
         return StoredContract(entry.ref, load_contract(Document(entry.ref, unpack(packed)["contract"])))
 
-    def _kept(self, kind: CatalogKind, reference: str) -> tuple[EntryVersion, bytes]:
+    def _read_version(self, kind: CatalogKind, reference: str) -> tuple[EntryVersion, bytes]:
         asked = self._catalog.kept(self._workspace, kind, reference)
         return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 
@@ -344,7 +344,7 @@ def _made_definition(request: Mapping[str, Any], reader: CatalogReader, seal: Ca
     return replace(made, content=pack({"request": with_secret(kept, seal)}))
 
 
-def _made(
+def _make_document(
     kind: CatalogKind, request: Mapping[str, Any], reader: CatalogReader, seal: Callable[[str], str]
 ) -> _Document:
     """What is kept of a request; `seal` gives a secret the form in which it is stored."""

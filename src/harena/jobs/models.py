@@ -30,9 +30,9 @@ from pydantic_core import ErrorDetails
 
 from harena.core.errors import ValidationError
 from harena.core.mistakes import given_in, nearest_key, reason_of
-from harena.core.models import DEFAULT_BLUEPRINT
 from harena.core.near_names import cut
 from harena.core.network_policy import checked_words
+from harena.core.records.blueprints import DEFAULT_BLUEPRINT
 from harena.core.rows import RowsFile
 from harena.core.webhook_signature import secret_bytes
 from harena.jobs.webhooks import url_mistake
@@ -187,15 +187,15 @@ class ScoreRequest(StrictShape):
 
 def parse_request(request: Mapping[str, Any], *, heading: str = "this benchmark job cannot run:") -> JobRequest:
     """The checked request. Raises ValidationError that lists every mistake, one to a line below the heading."""
-    return _parsed(JobRequest, request, heading)
+    return _check_request(JobRequest, request, heading)
 
 
 def parse_score_request(request: Mapping[str, Any]) -> ScoreRequest:
     """The checked request. Raises ValidationError that lists every mistake, one to a line."""
-    return _parsed(ScoreRequest, request, "this scenario cannot be scored:")
+    return _check_request(ScoreRequest, request, "this scenario cannot be scored:")
 
 
-def _parsed(model: type[Model], request: Mapping[str, Any], heading: str) -> Model:
+def _check_request(model: type[Model], request: Mapping[str, Any], heading: str) -> Model:
     try:
         return model.model_validate(dict(request))
     except PydanticError as error:

@@ -25,12 +25,12 @@ class OwnerStatus(StrEnum):
 def this_process(proc: Path = Path("/proc")) -> Owner:
     """The process that calls."""
     pid = os.getpid()
-    return Owner(pid=pid, started=_started(proc, pid) or "", boot=_boot(proc))
+    return Owner(pid=pid, started=_start_of_process(proc, pid) or "", boot=_boot(proc))
 
 
 def is_alive(owner: Owner, proc: Path = Path("/proc")) -> bool:
     """Whether that very process still runs, here (a zombie does not)."""
-    return owner.boot == _boot(proc) and bool(owner.started) and _started(proc, owner.pid) == owner.started
+    return owner.boot == _boot(proc) and bool(owner.started) and _start_of_process(proc, owner.pid) == owner.started
 
 
 def owner_status(owner: Owner, *, one_machine: bool, proc: Path = Path("/proc")) -> OwnerStatus:
@@ -45,7 +45,7 @@ def owner_status(owner: Owner, *, one_machine: bool, proc: Path = Path("/proc"))
     return OwnerStatus.GONE if one_machine else OwnerStatus.UNKNOWN
 
 
-def _started(proc: Path, pid: int) -> str | None:
+def _start_of_process(proc: Path, pid: int) -> str | None:
     try:
         stat = (proc / str(pid) / "stat").read_bytes().decode(errors="replace")
     except (FileNotFoundError, ProcessLookupError, PermissionError):

@@ -9,10 +9,14 @@ workspace, whatever their sizes: a late small job does not wait for an early lar
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from harena.core.records.sandboxes import Limits
 from harena.core.workspace import DEFAULT_WORKSPACE
+
+_USUAL_LIMITS = Limits()
 
 
 @dataclass(eq=False, slots=True)
@@ -47,6 +51,12 @@ class JobShare:
     waiting: bool = False
     turn: int = 0
     """the number of the last slot that it was given, or that anybody had been given when it came"""
+    limit_bytes: int = 0
+    """memory that one of its runs may take"""
+
+    def allow(self, limits: Limits) -> None:
+        """Its next runs have these limits."""
+        self.limit_bytes = sys.maxsize if limits.memory_bytes is None else limits.memory_bytes
 
 
 def next_share(shares: Iterable[JobShare], free: int) -> JobShare | None:
@@ -86,6 +96,11 @@ class Slots:
         """A job waits for a slot that its workspace may have."""
         return any(share.waiting and share.workspace_share.has_room for share in self._shares)
 
+    @property
+    def largest_limit_bytes(self) -> int:
+        """Memory that one of the runs that are under way or wait may take."""
+        return max((share.limit_bytes for share in self._shares if share.running or share.waiting), default=0)
+
     def resize(self, capacity: int) -> None:
         """There are so many slots from now on. What runs in more of them ends as it would."""
         if capacity != self.capacity:
@@ -93,10 +108,18 @@ class Slots:
             self.capacity = capacity
             self._wake_next()
 
-    def join(self, *, priority: int, wake: Callable[[], object], workspace: str = DEFAULT_WORKSPACE) -> JobShare:
-        """A job that will want slots."""
+    def join(
+        self,
+        *,
+        priority: int,
+        wake: Callable[[], object],
+        workspace: str = DEFAULT_WORKSPACE,
+        limits: Limits = _USUAL_LIMITS,
+    ) -> JobShare:
+        """A job that will want slots, for runs with these limits."""
         self._arrived += 1
         share = JobShare(self._workspace_share(workspace), priority, self._arrived, wake, turn=self._given)
+        share.allow(limits)
         self._shares.append(share)
         return share
 

@@ -267,7 +267,7 @@ class WebhookDeliveries:
         due_at = (self._clock.utcnow() + left).isoformat()
         if not await webhooks.count_try(row.id, tries=row.tries, due_at=due_at):
             return
-        made = await self._made(row, tries, webhooks, jobs)
+        made = await self._make_delivery(row, tries, webhooks, jobs)
         if made is None:
             return
         answered = made if isinstance(made, rules.DeliveryOutcome) else await self._post(row.url, *made)
@@ -279,7 +279,7 @@ class WebhookDeliveries:
             await self._end(webhooks, row, tries, DeliveryState.FAILED, f"{error}; given up after {tries} tries")
         else:
             due_at = (self._clock.utcnow() + timedelta(seconds=delay)).isoformat()
-            await self._noted(partial(webhooks.put_off, row.id, tries=tries, due_at=due_at, error=error))
+            await self._note_patiently(partial(webhooks.put_off, row.id, tries=tries, due_at=due_at, error=error))
 
     async def _end(
         self, webhooks: WebhookStorePort, row: DueDelivery, tries: int, state: DeliveryState, error: str | None
@@ -294,9 +294,9 @@ class WebhookDeliveries:
             kind="webhook_delivered" if state is DeliveryState.DELIVERED else "webhook_failed",
             body={"delivery_id": row.id, "tries": tries, "error": error},
         )
-        await self._noted(end)
+        await self._note_patiently(end)
 
-    async def _noted(self, note: Callable[[], Awaitable[T]]) -> T:
+    async def _note_patiently(self, note: Callable[[], Awaitable[T]]) -> T:
         """Ask the store what belongs to a try that was counted, or write what came of it, waiting for a store that is
         away: what was heard shall not be posted again."""
         while True:
@@ -307,7 +307,7 @@ class WebhookDeliveries:
                     raise
                 await self._clock.sleep(LOOK_SECONDS)
 
-    async def _made(
+    async def _make_delivery(
         self, row: DueDelivery, tries: int, webhooks: WebhookStorePort, jobs: JobStorePort
     ) -> tuple[Mapping[str, str], bytes] | rules.DeliveryOutcome | None:
         """Headers and body of a try that was counted; or why it has failed without being posted; or None = somebody
@@ -317,12 +317,12 @@ class WebhookDeliveries:
         try:
             body = row.body
             if body is None:
-                body = await self._noted(partial(self._said, row, jobs))
+                body = await self._note_patiently(partial(self._content_of, row, jobs))
                 if body is None:
                     return rules.DeliveryOutcome(error=_NO_JOB, for_good=True)
                 if len(body) > MOST_BODY_BYTES:
                     return rules.DeliveryOutcome(error=_TOO_LARGE, for_good=True)
-                if not await self._noted(partial(webhooks.keep_body, row.id, tries=tries, body=body)):
+                if not await self._note_patiently(partial(webhooks.keep_body, row.id, tries=tries, body=body)):
                     return None
             return self._headers(row, body.encode()), body.encode()
         except Exception as error:  # whatever is wrong with stored data: the try has failed
@@ -331,7 +331,7 @@ class WebhookDeliveries:
             _log.exception("the body of the webhook delivery %s cannot be made", row.id)
             return rules.DeliveryOutcome(error=f"{_NO_BODY} ({type(error).__name__})")
 
-    async def _said(self, row: DueDelivery, jobs: JobStorePort) -> str | None:
+    async def _content_of(self, row: DueDelivery, jobs: JobStorePort) -> str | None:
         """What is posted; None = there is no such job."""
         job = await jobs.read_job(row.job_id)
         if job is None:

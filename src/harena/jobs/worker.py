@@ -19,6 +19,7 @@ from harena.core.catalog import Lineage
 from harena.core.clock import Clock, Timer
 from harena.core.errors import HarenaError, PlatformError
 from harena.core.job_lifecycle import JobState
+from harena.core.records.sandboxes import Limits
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.jobs.retry import GiveUp, RetryPolicy, decide, decide_scored
@@ -125,16 +126,18 @@ class JobExecution:
         slots: Slots | None = None,
         priority: int = 0,
         workspace: str = DEFAULT_WORKSPACE,
+        limits: Limits | None = None,
         run_timeout_seconds: float | None = None,
         timeout_seconds: float | None = None,
         recorded: Callable[[Ticket], Awaitable[None]] | None = None,
         written: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`slots` are shared with the node's other jobs, those of other workspaces first; None = this job has the node
-        for itself. A try that takes longer than `run_timeout_seconds` has failed by the platform's fault (a candidate's
-        own time is limited by its sandbox); the job ends as TIMED_OUT `timeout_seconds` after `run`. None = no limit.
-        `recorded` is awaited between a try's start, as the journal is told, and its score. `written` is awaited while
-        open runs are cancelled: what the journal was told shall not pile up."""
+        for itself. `limits` are those of a run's sandbox; None = the usual ones. A try that takes longer than
+        `run_timeout_seconds` has failed by the platform's fault (a candidate's own time is limited by its sandbox); the
+        job ends as TIMED_OUT `timeout_seconds` after `run`. None = no limit. `recorded` is awaited between a try's
+        start, as the journal is told, and its score. `written` is awaited while open runs are cancelled: what the
+        journal was told shall not pile up."""
         self._scenarios = scenarios
         self._schedule = schedule
         self._score = score
@@ -143,7 +146,9 @@ class JobExecution:
         self._clock = clock
         self._changed = asyncio.Event()
         self._slots = slots or Slots(schedule.limit)
-        self._share = self._slots.join(priority=priority, wake=self._changed.set, workspace=workspace)
+        self._share = self._slots.join(
+            priority=priority, wake=self._changed.set, workspace=workspace, limits=limits or Limits()
+        )
         self._run_timeout_seconds = run_timeout_seconds
         self._timeout_seconds = timeout_seconds
         self._recorded = recorded

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harena.core.secrets import SecretStorePort
     from harena.core.training_store import TrainingStorePort
     from harena.core.webhook_store import WebhookStorePort
+    from harena.core.world_store import WorldStorePort
     from harena.store.database import Database
 
 
@@ -71,6 +72,12 @@ class NodeDatabase:
         from harena.store.secrets import SecretStore
 
         return SecretStore(await self.opened())
+
+    async def worlds(self) -> WorldStorePort:
+        """Open the database, if it is not yet, for its worlds."""
+        from harena.store.worlds import WorldStore
+
+        return WorldStore(await self.opened())
 
     async def is_one_machine(self) -> bool:
         """Tell whether only processes of this machine can reach the database."""

@@ -8,6 +8,8 @@ from harena.core.ports.image_builds import ImageBuildOperations
 from harena.core.ports.registry import RegistryOperations
 from harena.core.ports.secrets import SecretOperations
 from harena.core.ports.training_jobs import TrainingOperations
+from harena.core.ports.world_jobs import WorldJobOperations
+from harena.core.ports.world_manifests import WorldManifestOperations
 from harena.node.answered import InWorkspace, answered
 
 
@@ -76,3 +78,22 @@ class FromTable(InWorkspace):
         TrainingOperations.training_job_artifacts, lambda parts: parts.training_jobs().artifacts
     )
     training_job_file = answered(TrainingOperations.training_job_file, lambda parts: parts.training_jobs().file)
+    create_world_job = answered(WorldJobOperations.create_world_job, lambda parts: parts.world_jobs().create)
+    list_world_jobs = answered(WorldJobOperations.list_world_jobs, lambda parts: parts.world_jobs().list)
+    get_world_job = answered(WorldJobOperations.get_world_job, lambda parts: parts.world_jobs().get)
+    wait_world_job = answered(WorldJobOperations.wait_world_job, lambda parts: parts.world_jobs().wait)
+    cancel_world_job = answered(WorldJobOperations.cancel_world_job, lambda parts: parts.world_jobs().cancel)
+    delete_world_job = answered(
+        WorldJobOperations.delete_world_job, lambda parts: parts.world_jobs().delete, frees=True
+    )
+    create_world_manifest = answered(
+        WorldManifestOperations.create_world_manifest, lambda parts: parts.world_manifests().create
+    )
+    list_world_manifests = answered(
+        WorldManifestOperations.list_world_manifests, lambda parts: parts.world_manifests().list
+    )
+    get_world_manifest = answered(WorldManifestOperations.get_world_manifest, lambda parts: parts.world_manifests().get)
+    world_manifest_map = answered(WorldManifestOperations.world_manifest_map, lambda parts: parts.world_manifests().map)
+    delete_world_manifest = answered(
+        WorldManifestOperations.delete_world_manifest, lambda parts: parts.world_manifests().delete, frees=True
+    )

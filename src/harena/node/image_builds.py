@@ -10,14 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFileError
+from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFileError, SandboxValidationError
 from harena.core.image_configs import BuiltImage
-from harena.core.models import ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.network_policy import MOST_PAGE, NetworkPolicy
 from harena.core.output import OutputBuffer
 from harena.core.ports import HasUpperLayer, SandboxHandle, SandboxPort
 from harena.core.ports.image_builds import BuildCommand, BuildOutcome
 from harena.core.profiles import Profile
+from harena.core.records.sandboxes import Limits
 from harena.core.threads import IMAGES
 from harena.runtime.host.sandboxes import Sandboxes
 
@@ -27,6 +28,10 @@ _MOST_PIDS, _MOST_FILES, _MOST_OPEN = 4096, 1_000_000, 65_536
 _OUTPUT_BYTES = 16 * 1024 * 1024
 _MOST_CACHE_BYTES = 4 << 30
 _PIECE_BYTES = 1024 * 1024
+_STRICT = (
+    b"harena: in the profile strict, in which root can neither install packages nor change owners: the workspace may "
+    b"not have the profile machine (its operator allows it: harena workspaces set NAME machine_profile=1)\n"
+)
 _SHOWN_REFUSALS = 20
 """hosts that a command was refused and that the log of its build names"""
 
@@ -40,14 +45,20 @@ class SandboxRunner:
         self._profile: Profile = "machine"
         """what installing packages takes, as long as sandboxes here can have it"""
 
-    async def _created(self, workspace: str, image: str, limits: Limits, network: NetworkPolicy) -> SandboxHandle:
+    async def _created(
+        self, workspace: str, image: str, limits: Limits, network: NetworkPolicy, said: Callable[[bytes], None]
+    ) -> SandboxHandle:
         spec = SandboxSpec(image=image, limits=limits, profile=self._profile, network=network)
         try:
             return await self._sandboxes.create(workspace, spec)
         except HostUnsupportedError as error:
             if error.step != "users" or self._profile == "strict":
                 raise
-        self._profile = "strict"  # a sandbox has one user here, who is root without rights
+            self._profile = "strict"  # a sandbox has one user here, who is root without rights
+        except SandboxValidationError as error:
+            if error.reason != "MACHINE_PROFILE":
+                raise
+            said(_STRICT)
         return await self._sandboxes.create(workspace, replace(spec, profile="strict"))
 
     @asynccontextmanager
@@ -65,7 +76,7 @@ class SandboxRunner:
             output_bytes=_OUTPUT_BYTES,
             lifetime_seconds=command.timeout_seconds + _MORE_SECONDS,
         )
-        handle = await self._created(workspace, image.digest, limits, command.network)
+        handle = await self._created(workspace, image.digest, limits, command.network, said)
         try:
             sandbox = handle.port
             await _prepare(sandbox, command)

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from harena.core.models import (
-    DEFAULT_BLUEPRINT,
-    NO_LIMITS_SAID,
-    WARM_BLUEPRINT,
-    Blueprint,
-    BlueprintsPage,
-    Limits,
-    SandboxSpec,
-    SandboxStatus,
-)
+from harena.core.models import SandboxSpec
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
+from harena.core.records.blueprints import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprint, BlueprintsPage
+from harena.core.records.sandboxes import NO_LIMITS_SAID, Limits, SandboxStatus
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 from harena.node.from_table import FromTable
 from harena.node.image_operations import ImageOperations
@@ -191,10 +184,11 @@ class Node(NodeInWorkspace):
         self._parts.remove_left()
 
     async def resume_jobs(self) -> None:
-        """Go on with benchmark and training jobs that nobody runs any more, now and from now on; for nodes with
-        `durable_jobs`."""
+        """Go on with benchmark and training jobs that nobody runs any more, now and from now on, and with jobs of
+        worlds; for nodes with `durable_jobs`."""
         await self._parts.benchmark_jobs().start()
         await self._parts.training_jobs().start()
+        await self._parts.world_jobs().start()
 
     async def drain(self) -> None:
         """Before `close`: start no run of a job any more; returns when those under way have ended as they would."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from harena.core.errors import SandboxUnavailableError
 from harena.core.garbage import collection_paused
+from harena.core.ports import LimitsMemoryOfAll
 from harena.core.threads import NODE, node_task
 from harena.node.database import NodeDatabase
 from harena.node.images import NodeImages
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from harena.training.objects.registry import Registry
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
+    from harena.worlds.jobs import WorldJobs
+    from harena.worlds.manifests import WorldManifests
 
 _log = logging.getLogger("harena.node")
 
@@ -71,6 +75,8 @@ class NodeParts:
         self._registry: Registry | None = None
         self._training: TrainingJobs | None = None
         self._secrets: Secrets | None = None
+        self._worlds: WorldManifests | None = None
+        self._world_jobs: WorldJobs | None = None
         self._closed = False
         self._removing: asyncio.Task[None] | None = None
 
@@ -137,6 +143,9 @@ class NodeParts:
                 isolates=self._runtime.isolates,
                 hides_warm_starts=mechanisms.hides_warm_starts,
                 images=FolderBuilds(self.image_builds),
+                memory_of_sandboxes=(
+                    self._runtime.memory_of_sandboxes if isinstance(self._runtime, LimitsMemoryOfAll) else None
+                ),
             )
         return self._jobs
 
@@ -188,6 +197,29 @@ class NodeParts:
             self._secrets = Secrets(self._database.secrets, self.clock, jobs.stored_room.check)
         return self._secrets
 
+    def world_manifests(self) -> WorldManifests:
+        """Raises SandboxUnavailableError once the node has been closed."""
+        jobs = self.benchmark_jobs()
+        if self._worlds is None:
+            from harena.worlds.manifests import WorldManifests
+
+            self._worlds = WorldManifests(self._database.worlds, self.clock, jobs.stored_room.check)
+        return self._worlds
+
+    def world_jobs(self) -> WorldJobs:
+        """Raises SandboxUnavailableError once the node has been closed."""
+        worlds, jobs = self.world_manifests(), self.benchmark_jobs()
+        if self._world_jobs is None:
+            from harena.worlds.jobs import WorldJobs
+
+            async def publish(workspace: str, name: str, version: str, tree: AsyncIterable[bytes]) -> object:
+                return await self.registry().push(workspace, "dataset", name, version, tree)
+
+            self._world_jobs = WorldJobs(
+                self._database.worlds, worlds.find, publish, self.clock, jobs.stored_room.check
+            )
+        return self._world_jobs
+
     def catalog(self) -> Catalog:
         """Raises SandboxUnavailableError once the node has been closed."""
         return self.benchmark_jobs().catalog
@@ -203,7 +235,8 @@ class NodeParts:
             from harena.node.training_room import training_jobs
 
             async def resolve(workspace: str, request: SFTRequest | RLRequest) -> ResolvedReferences:
-                return await self.registry().resolve(workspace, request, jobs.catalog.reader(workspace))
+                reader, manifest_of = jobs.catalog.reader(workspace), self.world_manifests().manifest
+                return await self.registry().resolve(workspace, request, reader, manifest_of)
 
             self._training = training_jobs(
                 self._config, self._database, resolve, self.blueprints.find, self.clock, jobs.stored_room.check
@@ -238,6 +271,8 @@ class NodeParts:
                 await asyncio.wait([self._removing])
             if self._training is not None:
                 await self._training.close()
+            if self._world_jobs is not None:
+                await self._world_jobs.close()
             if self._registry is not None:
                 await self._registry.close()
             if self._jobs is not None:
@@ -257,6 +292,7 @@ class NodeParts:
         self._closed = True
         self._removing = None  # its thread is the parent's
         self._jobs = self._registry = self._training = self._secrets = self._image_builds = None
+        self._worlds = self._world_jobs = None
         self._images.abandon()
         self._database = NodeDatabase(self._config.store_place)  # the open one is the parent's
         self.sandboxes.abandon()
@@ -291,9 +327,12 @@ def load_for_server() -> None:
         import harena.store.registry
         import harena.store.secrets
         import harena.store.stored_bytes
+        import harena.store.worlds
         import harena.training.objects.registry
         import harena.training.requests.stored_references
-        import harena.training.requests.stored_scorings  # noqa: F401
+        import harena.training.requests.stored_scorings
+        import harena.worlds.jobs
+        import harena.worlds.manifests  # noqa: F401
 
 
 def _load_jobs() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,3 +37,25 @@ def scenario_schema() -> dict[str, Any]:
     from harena.scoring.schema import json_schema
 
     return json_schema()
+
+
+def fit_rows(
+    data_set: str | os.PathLike[str],
+    unfit: Collection[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the option's name, as on the command line
+) -> Iterator[bytes]:
+    """Lines of a data set's file without the rows of problems that are `unfit`, of which "NAME#2" is another contract.
+    Raises ScenarioFileError for a file without a row to each line."""
+    from harena.scoring.audit.fit_rows import fit_rows as lines
+
+    parts = (name.rpartition("#") for name in unfit)
+    others = {before for before, _, number in parts if number.isdecimal() and int(number) > 1}
+    return lines(Path(data_set), {*unfit, *others}, form=format)
+
+
+def check_has_lines(data_set: str | os.PathLike[str]) -> None:
+    """Raises ScenarioFileError for a data set without a row to each line."""
+    from harena.scoring.audit.fit_rows import check_has_lines as check
+
+    check(Path(data_set))

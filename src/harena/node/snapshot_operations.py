@@ -15,7 +15,7 @@ from harena.node.answered import InWorkspace
 
 if TYPE_CHECKING:
     from harena.core.images import ArchiveFormat
-    from harena.core.models import SandboxInfo
+    from harena.core.records.sandboxes import SandboxInfo
     from harena.image_store.images import Images
 
 

@@ -82,7 +82,8 @@ class ProblemResponse(JsonAnswer):
 
 
 class StreamAnswer(Response):
-    """Pieces as they come, made by `begun`. The generator is closed at the end, and at once when the reader has gone.
+    """Pieces as they come, made by `begin_stream`. The generator is closed at the end, and at once when the reader has
+    gone.
 
     An exception in the middle breaks the connection off: the reader must not take what has come for the whole.
     """
@@ -122,7 +123,7 @@ class StreamAnswer(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def begun(pieces: AsyncGenerator[bytes, None], media_type: str) -> StreamAnswer:
+async def begin_stream(pieces: AsyncGenerator[bytes, None], media_type: str) -> StreamAnswer:
     """An answer of these pieces, of which the first is made now: what cannot even begin raises here, while there can
     still be a problem."""
     try:
@@ -135,7 +136,7 @@ async def begun(pieces: AsyncGenerator[bytes, None], media_type: str) -> StreamA
     return StreamAnswer(first, pieces, media_type)
 
 
-async def listed(name: str, entries: Sequence[T], to_json: Callable[[T], Any]) -> Response:
+async def answer_list(name: str, entries: Sequence[T], to_json: Callable[[T], Any]) -> Response:
     """{name: entries}; of many entries, made while they are sent, some at a time: a program decides how many there
     are, and others are answered between them."""
     if len(entries) <= _AT_ONCE:
@@ -150,7 +151,7 @@ async def listed(name: str, entries: Sequence[T], to_json: Callable[[T], Any]) -
             await asyncio.sleep(0)
         yield b"]}"
 
-    return await begun(pieces(), JsonAnswer.media_type)
+    return await begin_stream(pieces(), JsonAnswer.media_type)
 
 
 async def _reader_has_gone(receive: Receive) -> None:

@@ -15,7 +15,7 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.json_steps import dict_of, parse
 from harena.core.models import MIB
@@ -52,7 +52,7 @@ class JsonRoute(APIRoute):
             if has_body(request) and not _is_json(content_type(request)):
                 given = request.headers.get("content-type")
                 raise ValidationError(
-                    f"content-type {shown(given)}: send JSON, as content-type: {JSON}"
+                    f"content-type {quote(given)}: send JSON, as content-type: {JSON}"
                     if given
                     else f"a body without a content-type: send JSON, as content-type: {JSON}",
                     reason="CONTENT_TYPE",
@@ -79,10 +79,10 @@ class _StrictRequest(Request):
         body = await self.body()
         if self._model is None or len(body) <= IN_THREAD_BYTES:
             return await read_json(body)
-        return await BODIES.run(_checked, body, self._model)
+        return await BODIES.run(_check_body, body, self._model)
 
 
-def _checked(body: bytes, model: ModelField) -> Any:
+def _check_body(body: bytes, model: ModelField) -> Any:
     made, mistakes = model.validate(json_in(body, "the body"), {}, loc=("body",))
     if mistakes:
         raise RequestValidationError(mistakes)
@@ -176,7 +176,7 @@ def _read(text: str) -> Any:
 def _number(written: str) -> float:
     number = float(written)
     if math.isinf(number):  # no answer could hold it
-        raise ValueError(f"{shown(written)} is beyond the largest number, about 1.8e308")
+        raise ValueError(f"{quote(written)} is beyond the largest number, about 1.8e308")
     return number
 
 
@@ -190,6 +190,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for name, _ in pairs:
             if name in seen:
-                raise ValueError(f"the name {shown(name)} is written twice in one object; keep one of them")
+                raise ValueError(f"the name {quote(name)} is written twice in one object; keep one of them")
             seen.add(name)
     return made

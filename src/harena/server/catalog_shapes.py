@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harena.core.catalog import NAME_PATTERN
-from harena.core.models import DEFAULT_BLUEPRINT
 from harena.core.parameters import MOST_WORD
+from harena.core.records.blueprints import DEFAULT_BLUEPRINT
 from harena.jobs.benchmark.calibrations import DEFAULT_GOLD_RUNS
 from harena.jobs.models import JobConfig, JobWebhook
 from harena.scoring.calibration import MAX_GOLD_RUNS

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
+from harena.core.records.record import bytes_of
 from harena.core.threads import BODIES
-from harena.core.wire import bytes_of
 from harena.server.bodies import IN_THREAD_BYTES
 
 PIECE = MIB

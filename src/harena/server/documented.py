@@ -5,10 +5,19 @@ The OpenAPI document has them, and tests hold every answer to that document.
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import AsyncIterator, Mapping
+from types import SimpleNamespace
+from typing import Any, get_args, get_type_hints
 
+from pydantic import TypeAdapter
+
+from harena.core.frames import MEDIA_TYPE as FRAMES
 from harena.core.operations import OPERATIONS, Operation
 from harena.core.problems import CONTENT_TYPE, STATUSES
+from harena.core.records.record import Record
+from harena.core.records.sandbox_answers import ExecReport
+from harena.server.event_streams import EVENT_SCHEMA, EVENTS, Happened
 from harena.server.training_shapes import request_schemas
 
 MEANINGS = {
@@ -35,18 +44,29 @@ MEANINGS = {
 
 BEFORE_ROUTES = frozenset({400, 405, 414, 431})
 """what is answered before there is a route; an address can be too long for each of them"""
-_PROBLEM = {"schema": {"$ref": "#/components/schemas/ProblemAnswer"}}
+_SCHEMAS = "#/components/schemas/"
+_NOTHING = {"type": "object", "maxProperties": 0}
+_PROBLEM = {"schema": {"$ref": f"{_SCHEMAS}ProblemAnswer"}}
 
 
 def describe(document: dict[str, Any]) -> dict[str, Any]:
-    """The document, with the problems of each of its operations."""
+    """The document, with the problems of each of its operations and the records that streams carry."""
+    carried: dict[str, type[Record]] = {ExecReport.__name__: ExecReport}
     for operation in OPERATIONS:
+        if operation.media_type == EVENTS:
+            event = event_of(operation)
+            carried[event.__name__] = event
+            answer = document["paths"][operation.path][operation.method.lower()]["responses"]["200"]
+            answer["content"][EVENTS]["schema"] = _events_schema(event)
+        elif operation.media_type == FRAMES:
+            answer = document["paths"][operation.path][operation.method.lower()]["responses"]["200"]
+            answer["content"][FRAMES]["schema"]["description"] = f"The last frame, RESULT, is `{ExecReport.__name__}`."
         responses = document["paths"][operation.path][operation.method.lower()]["responses"]
         responses.pop("422", None)  # FastAPI's own, which this server never sends
         for status in sorted(statuses(operation)):
             responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
     components = document["components"]
-    components["schemas"] |= request_schemas()
+    components["schemas"] |= request_schemas() | _record_schemas(carried)
     for name in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(name, None)
     components["responses"] = {f"Problem{status}": _problem(status) for status in MEANINGS if status in STATUSES}
@@ -63,6 +83,37 @@ def statuses(operation: Operation[..., Any]) -> set[int]:
     if operation.body is not None:
         found |= {413, 415}
     return found | operation.errors
+
+
+def event_of(operation: Operation[..., Any]) -> type[Record]:
+    """The record of each event that a stream carries, as the port's signature says."""
+    assert operation.port is not None
+    known: dict[str, type[Record]] = {kind.__name__: kind for kind in get_args(Happened)}
+    written = SimpleNamespace(__annotations__={"events": inspect.signature(operation.port).return_annotation})
+    (event,) = get_args(get_type_hints(written, {"AsyncIterator": AsyncIterator, **known})["events"])
+    return known[str(event.__name__)]
+
+
+def _events_schema(event: type[Record]) -> dict[str, Any]:
+    data = {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "contentSchema": {"anyOf": [{"$ref": f"{_SCHEMAS}{event.__name__}"}, _PROBLEM["schema"], _NOTHING]},
+    }
+    said = "Each event; `data` is JSON: a problem for the event `problem`, an empty object for `end`."
+    return {**EVENT_SCHEMA, "description": said, "properties": {**EVENT_SCHEMA["properties"], "data": data}}
+
+
+def _record_schemas(records: Mapping[str, type[Record]]) -> dict[str, Any]:
+    """By name, with what they hold."""
+    adapters = [(name, "serialization", TypeAdapter(kind)) for name, kind in records.items()]
+    _, made = TypeAdapter.json_schemas(adapters, ref_template=f"{_SCHEMAS}{{model}}")  # type: ignore[arg-type]
+    schemas: dict[str, Any] = made["$defs"]
+    for schema in schemas.values():
+        for field in schema.get("properties", {}).values():
+            if field.get("default", ...) is None:
+                del field["default"]  # FastAPI leaves it out of its own schemas, too: null is no value to begin with
+    return schemas
 
 
 def _problem(status: int) -> dict[str, Any]:

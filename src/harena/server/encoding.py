@@ -30,13 +30,13 @@ def encoded_at_once(content: Any) -> bytes:
     return _ENCODER.encode(content).encode()
 
 
-def _told(value: Any) -> Any:
+def _record_to_json(value: Any) -> Any:
     if isinstance(value, Record):
         return value.to_dict()
     raise TypeError(f"{type(value).__name__} has no JSON")
 
 
-_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_told)
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_record_to_json)
 
 
 def is_large(content: Any) -> bool:
@@ -75,12 +75,12 @@ def pieces(content: Any) -> Iterator[bytes]:
             yield encoded_at_once(value[start : start + PIECE])[1:-1]
         yield b'"'
     elif isinstance(value, Mapping):
-        yield from _joined(b"{", ((name, one) for name, one in value.items()), b"}")
+        yield from _join_entries(b"{", ((name, one) for name, one in value.items()), b"}")
     else:
-        yield from _joined(b"[", ((None, one) for one in value), b"]")
+        yield from _join_entries(b"[", ((None, one) for one in value), b"]")
 
 
-def _joined(opening: bytes, entries: Iterator[tuple[Any, Any]], closing: bytes) -> Iterator[bytes]:
+def _join_entries(opening: bytes, entries: Iterator[tuple[Any, Any]], closing: bytes) -> Iterator[bytes]:
     """Small entries that follow each other are encoded together."""
     separator, size, together = opening, 0, list[tuple[Any, Any]]()
     for name, value in entries:

@@ -24,7 +24,7 @@ SILENCE_SECONDS = 15.0
 EVENTS_AHEAD = 100
 """events of one follower that wait to be sent"""
 EVENTS = "text/event-stream"
-EVENT_SCHEMA = {
+EVENT_SCHEMA: Mapping[str, Any] = {
     "description": "Each event; `data` is JSON.",
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
@@ -35,7 +35,7 @@ After = Annotated[int, Query(ge=0, le=MOST_CURSOR)]
 LastEventId = Annotated[int | None, Header(ge=0, le=MOST_CURSOR)]
 
 
-async def sent(state: ServerState, found: AsyncIterator[Happened]) -> AsyncGenerator[bytes, None]:
+async def send_events(state: ServerState, found: AsyncIterator[Happened]) -> AsyncGenerator[bytes, None]:
     """What is sent of these events, to the job's end or the server's; a problem of theirs is the last event. Raises
     LimitExceededError before the first piece."""
     with state.followers.one():

@@ -71,7 +71,7 @@ class SharedCreations(Protocol):
     ) -> str:
         """Which server has: this one, if nobody else has. Raises PlatformError, ValidationError."""
 
-    async def give_up(self, workspace: str, route: str, key: IdempotencyKey) -> None:
+    async def give_up(self, server: str, workspace: str, route: str, key: IdempotencyKey) -> None:
         """It has failed."""
 
 
@@ -130,7 +130,7 @@ class Idempotency:
                     retry_delay=timedelta(seconds=BUSY_SECONDS),
                 )
             if self._shared is not None and known is not None:
-                create = partial(self._begun, self._shared, workspace, route, key, create)
+                create = partial(self._create_once, self._shared, workspace, route, key, create)
             work = asyncio.ensure_future(_awaited(create))
             own[name] = kept = _KeptCreation(key.asked, work, self._clock.now() + KEPT_SECONDS)
             self._kept[workspace] = own
@@ -139,7 +139,7 @@ class Idempotency:
         assert kept.work is not None
         return await asyncio.shield(kept.work)
 
-    async def _begun(
+    async def _create_once(
         self,
         shared: SharedCreations,
         workspace: str,
@@ -160,7 +160,7 @@ class Idempotency:
             return await create()
         except BaseException:
             with suppress(PlatformError):  # the key is free again in any case, only later
-                await shared.give_up(workspace, route, key)
+                await shared.give_up(self._server, workspace, route, key)
             raise
 
     def _done(

@@ -128,9 +128,9 @@ class Leases:
     def _count(self, lease: Lease, pieces: int) -> None:
         if lease.timer is not None:
             lease.timer.cancel()
-        lease.timer = self._clock.call_later(lease.seconds / PIECES, lambda: self._counted(lease, pieces - 1))
+        lease.timer = self._clock.call_later(lease.seconds / PIECES, lambda: self._recount(lease, pieces - 1))
 
-    def _counted(self, lease: Lease, left: int) -> None:
+    def _recount(self, lease: Lease, left: int) -> None:
         if left:
             self._count(lease, left)
         elif lease.making:

@@ -11,8 +11,8 @@ from heapq import nsmallest
 from weakref import WeakValueDictionary
 
 from harena.core.errors import LimitExceededError, SandboxNotFoundError
-from harena.core.models import SandboxStatus
 from harena.core.ports import SandboxHandle, WholeNode
+from harena.core.records.sandboxes import SandboxStatus
 
 LOOK_OVER_AT_LEAST = 20_000
 """names that are kept before those that the node has forgotten are looked for"""
@@ -38,9 +38,9 @@ class OwnedSandboxes:
     @asynccontextmanager
     async def room_for_one(self, workspace: str, most: int) -> AsyncIterator[None]:
         """One of `most` that may live at one time is created and noted within the block. Raises LimitExceededError."""
-        if self._used(workspace) >= most:
+        if self._count_sandboxes(workspace) >= most:
             await self._forget_ended(workspace)
-        if (there_are := self._used(workspace)) >= most:
+        if (there_are := self._count_sandboxes(workspace)) >= most:
             raise LimitExceededError(
                 f"the workspace {workspace} may have {most} sandboxes at one time, and has {there_are}: stop one, or "
                 "ask for more (harena workspaces set)",
@@ -110,7 +110,7 @@ class OwnedSandboxes:
             found = nsmallest(count, [*found, *(one for one in some if after is None or _age(one) > after)], key=_age)
         return found
 
-    def _used(self, workspace: str) -> int:
+    def _count_sandboxes(self, workspace: str) -> int:
         return len(self._living.get(workspace, ())) + self._coming[workspace]
 
     async def _forget_ended(self, workspace: str) -> None:

@@ -78,7 +78,7 @@ class Quotas:
         wait = bucket.take(now, rate=limits.requests_per_second, burst=limits.request_burst)
         if self._shared is not None:
             _remember(self._rates, name, limits.requests_per_second)
-            self._shared.asked(name, let_in=not wait)
+            self._shared.note_request(name, let_in=not wait)
         if wait:
             raise LimitExceededError(
                 f"this API key may send {limits.requests_per_second:g} requests a second, and {limits.request_burst} "

@@ -76,7 +76,7 @@ class Requests:
             else:
                 try:
                     arriving = _lively(scope, receive, self._state.clock)
-                    answered = self._counted(scope, receive, noted, limits)
+                    answered = self._count_answer(scope, receive, noted, limits)
                     await self._app(scope, _bounded(scope, headers, arriving, limits, share), answered)
                 finally:
                     share.release()
@@ -85,7 +85,7 @@ class Requests:
                 self._state.write_turns.end(turn)
             self._note(scope, request_id, status, self._state.clock.now() - began)
 
-    def _counted(self, scope: Scope, receive: Receive, send: Send, limits: WorkspaceLimits) -> Send:
+    def _count_answer(self, scope: Scope, receive: Receive, send: Send, limits: WorkspaceLimits) -> Send:
         """Sends an answer while its workspace has room for it; see `harena.server.answer_memory`."""
         caller = scope["state"].get("caller")
         workspace = "" if caller is None else caller.workspace

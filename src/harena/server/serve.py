@@ -48,15 +48,18 @@ def run(
     webhook_allow: Sequence[str] = (),
     network_allow: Sequence[str] = (),
     limits: WorkspaceLimits | None = None,
+    keyless_limits: WorkspaceLimits | None = None,
     training_jobs: int = 1,
 ) -> None:
     """Serve until a signal; `keep_seconds`, `..._allow` and `training_jobs` as in `harena.node.open_for_server`,
-    `limits`: what each workspace may use for which nothing else is set. Raises ValidationError, PlatformError,
-    HostUnsupportedError."""
+    `limits`: what each workspace may use for which nothing else is set; `keyless_limits`: the same of a server without
+    keys, which only listens on this machine, and whose clients are whoever runs it (None = `limits`). Raises
+    ValidationError, PlatformError, HostUnsupportedError."""
     os.umask(0o077)  # what a library writes is nobody else's either
     _log_as_json()
     limits = limits or WorkspaceLimits()
-    asyncio.run(_serve(host, port, drain_seconds, keep_seconds, webhook_allow, network_allow, limits, training_jobs))
+    of_each = (limits, keyless_limits or limits)
+    asyncio.run(_serve(host, port, drain_seconds, keep_seconds, webhook_allow, network_allow, of_each, training_jobs))
 
 
 async def _serve(
@@ -66,7 +69,7 @@ async def _serve(
     keep_seconds: float | None,
     webhook_allow: Sequence[str],
     network_allow: Sequence[str],
-    limits: WorkspaceLimits,
+    of_each: tuple[WorkspaceLimits, WorkspaceLimits],
     training_jobs: int,
 ) -> None:
     clock = SystemClock()
@@ -75,11 +78,13 @@ async def _serve(
         store = AccessStore(database)
         servers = None if database.is_one_machine else ServersStore(database)
         shared = None if servers is None else SharedRates(servers, clock)
+        keyed = await store.has_keys()
+        with_keys, without_keys = of_each
+        limits = with_keys if keyed else without_keys
         quotas = Quotas(limits, WorkspaceStore(database), clock, shared=shared)
         if shared is not None:
             shared.start(quotas)
             stack.push_async_callback(shared.close)
-        keyed = await store.has_keys()
         if not keyed and not is_loopback(host):
             raise ValidationError(
                 f"--host {host} can be reached from other machines, and this server has no API keys: whoever reaches "

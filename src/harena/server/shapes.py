@@ -6,7 +6,6 @@ the ranges that `harena.core.checked` and the sdk's checks know; those are not w
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
@@ -22,15 +21,15 @@ from harena.core.gateways import (
     MOST_RULES,
     MOST_SIZE,
 )
-from harena.core.models import MOST_LOG_CHARACTERS, MOST_RECIPE_CHARACTERS, Limits, Package
 from harena.core.network_policy import MOST_ENTRIES as MOST_NETWORK_ENTRIES
 from harena.core.problems import PROBLEMS
 from harena.core.profiles import Profile
+from harena.core.records.blueprints import MOST_LOG_CHARACTERS, MOST_RECIPE_CHARACTERS
+from harena.core.records.sandboxes import Limits
 from harena.core.records.server import ApiKey
 from harena.jobs.models import JobConfig, JobWebhook
 from harena.scoring.bounds import AtMost, StrictShape
 from harena.server.bounds import (
-    MOST_LONG,
     MOST_PAGE,
     Arguments,
     Base64,
@@ -237,58 +236,6 @@ class BlueprintBody(RequestBody):
     """what its file said, kept for people"""
     log: Annotated[str, Field(max_length=MOST_LOG_CHARACTERS)] = ""
     """the end of what the build of its image has said, likewise"""
-
-
-class NetworkAnswer(Answer):
-    """What sandboxes may reach."""
-
-    allow: Annotated[list[str], Field(max_length=MOST_NETWORK_ENTRIES)]
-    deny: Annotated[list[str], Field(max_length=MOST_NETWORK_ENTRIES)] = []
-    proxy_only: bool = False
-
-
-class GatewayAnswer(Answer):
-    """A way to one upstream."""
-
-    url: str
-    secret: str
-    """name of the secret"""
-    mechanism: str
-    field: str
-    prefix: str
-    username: str
-    rules: Annotated[list[GatewayRuleShape], Field(max_length=MOST_RULES)]
-    requests_per_minute: int
-    request_bytes: int
-    answer_bytes: int
-    timeout_seconds: float
-
-
-class BlueprintAnswer(Answer):
-    """A recipe for sandboxes."""
-
-    id: str
-    name: str
-    image: str
-    profile: Profile
-    packages: Annotated[list[Package], Field(max_length=MOST_LONG)]
-    requested: Annotated[list[str], Field(max_length=MOST_LONG)]
-    files: dict[str, Base64]
-    env: dict[str, str]
-    warm: Annotated[list[str], Field(max_length=MOST_LONG)] | None
-    layer: str | None
-    created_at: datetime | None
-    network: Literal["none", "open"] | NetworkAnswer
-    gateways: dict[str, GatewayAnswer]
-    """without the secrets themselves"""
-    daemons: Annotated[list[DaemonShape], Field(max_length=MOST_DAEMONS)]
-    limits: LimitsShape
-    recipe: str
-    """what its file said, as JSON; empty = it was made of none"""
-    log: str
-    """the end of what the build of its image has said; empty = none was built for it"""
-    digest: str
-    """sha256 over all that decides what its sandboxes are"""
 
 
 class ProblemAnswer(BaseModel):

@@ -49,7 +49,7 @@ class SharedRates:
         """key -> (what others had let in when it was last looked at, when that was)"""
         self._task: asyncio.Task[None] | None = None
 
-    def asked(self, name: str, *, let_in: bool) -> None:
+    def note_request(self, name: str, *, let_in: bool) -> None:
         """One request of this key."""
         self._taken[name] = self._taken.get(name, 0) + let_in
         self._fresh.add(name)  # also where it was refused: what others let in goes on counting

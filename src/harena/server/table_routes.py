@@ -26,7 +26,7 @@ from harena.core.operations.operation import Operation, Parameter
 from harena.core.operations.sandboxes import TAR
 from harena.core.parameters import Bounds
 from harena.server import shapes
-from harena.server.answers import JsonAnswer, begun
+from harena.server.answers import JsonAnswer, begin_stream
 from harena.server.bodies import OCTETS, JsonRoute, arriving
 from harena.server.bounds import Pairs
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS
@@ -101,7 +101,7 @@ class TableRoutes:
             generate_unique_id_function=_operation_id,
         )
         for operation in self.operations:
-            endpoint, more = self._by_hand.get(operation) or self._made(operation)
+            endpoint, more = self._by_hand.get(operation) or self._make_endpoint(operation)
             if operation.body == OCTETS:
                 more = {"openapi_extra": BYTES, **more}
             router.add_api_route(
@@ -115,7 +115,7 @@ class TableRoutes:
             )
         return router
 
-    def _made(self, operation: AnyOperation) -> tuple[Callable[..., Any], Mapping[str, Any]]:
+    def _make_endpoint(self, operation: AnyOperation) -> tuple[Callable[..., Any], Mapping[str, Any]]:
         body = self._bodies.get(operation)
         extra = None if body is None else {"openapi_extra": body.documented}
         to_answer = self._answers.get(operation, lambda found: found)
@@ -303,7 +303,7 @@ def _streaming(operation: AnyOperation) -> Callable[..., Any]:
 
     async def stream(_caller: Caller, _state: ServerState, **given: Any) -> Response:
         pieces = operation.of(_state.operations.in_workspace(_caller.workspace), given)
-        return await begun(_closed_at_the_end(pieces), operation.media_type)
+        return await begin_stream(_closed_at_the_end(pieces), operation.media_type)
 
     return _signed(stream, operation, [*map(_from_address, operation.parameters())])
 

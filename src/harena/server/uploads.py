@@ -86,8 +86,8 @@ class Upload:
 
     async def read(self, body: AsyncIterator[bytes]) -> None:
         """Take all of it. Raises ValidationError (also 413), RequestValidationError and LimitExceededError."""
-        pieces = self._checked(body)
-        self._asked = asked = await _asked(await self._first_line(pieces))
+        pieces = self._check_pieces(body)
+        self._asked = asked = await _read_job(await self._first_line(pieces))
         candidates = asked.candidates
         if isinstance(candidates, shapes.LinesBody):
             await self._write("candidates", candidates.file_name, pieces, lines=candidates.lines)
@@ -101,7 +101,7 @@ class Upload:
         else:
             await self._write("scenarios", named, pieces)
 
-    async def _checked(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def _check_pieces(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for piece in body:
             self._disk.grow(len(piece), self._limits.request_disk_bytes)
             self._digest.update(piece)
@@ -193,7 +193,7 @@ def checked_file_name(field: str, given: str) -> str:
     return name
 
 
-async def _asked(line: bytes) -> shapes.JobLinesBody:
+async def _read_job(line: bytes) -> shapes.JobLinesBody:
     if not line.strip():
         raise ValidationError(f'{_FIRST} is the job, as {{"name": "nightly"}}, and it is empty')
     value = await read_json(line, _FIRST)

@@ -284,7 +284,7 @@ def _alone(connection: Connection, workspace: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _KnownVersions:
     """What was there of a name before a version of it is added."""
 
     newest: int
@@ -293,10 +293,10 @@ class _Seen:
     """the last version that is what is to be added"""
 
 
-def _look(entry: NewEntry, connection: Connection) -> _Seen:
+def _look(entry: NewEntry, connection: Connection) -> _KnownVersions:
     newest = connection.scalar(select(func.max(catalog.c.version)).where(*_of_name(entry)))
     same = select(func.max(catalog.c.version)).where(*_same(entry))
-    return _Seen(newest or 0, connection.scalar(same))
+    return _KnownVersions(newest or 0, connection.scalar(same))
 
 
 def _of_name(entry: NewEntry) -> tuple[ColumnElement[bool], ...]:
@@ -315,7 +315,7 @@ def _in_order(metadata: EntryMetadata) -> EntryMetadata:
     return dict(sorted(metadata.items()))
 
 
-def _add(entry: NewEntry, content: bytes, seen: _Seen, connection: Connection) -> tuple[EntryVersion, bool]:
+def _add(entry: NewEntry, content: bytes, seen: _KnownVersions, connection: Connection) -> tuple[EntryVersion, bool]:
     _alone(connection, entry.workspace)
     of_name = _of_name(entry)
     # first: whoever stores the same after this takes the same number, and one of the two looks again

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from harena.core.errors import PlatformError, ValidationError
@@ -64,6 +64,8 @@ STEPS_BETWEEN_LOOKS = 50_000
 """instructions of SQLite's machine, some milliseconds, after which it is asked whether time is over; to ask takes the
 interpreter's lock"""
 
+_NUL = "cannot contain NUL"
+"""in what psycopg says of a text"""
 _STOPPED = "57014"
 """SQLSTATE of a statement that its time limit ended"""
 _POSTGRES_NAMES = ("postgres", "postgresql", "postgresql+psycopg")
@@ -167,6 +169,12 @@ class Database:
         try:
             yield
         except DBAPIError as error:
+            if isinstance(error, DataError) and _NUL in str(error.orig):
+                # SQLite keeps it. Nothing of this name can be there, and nothing that has it can be kept
+                raise ValidationError(
+                    "a name or another text has the character NUL, which the database cannot hold: leave it out",
+                    reason="NUL",
+                ) from error
             raise self._failed(f"failed: {error.orig}", away=is_away(error)) from error
         except NoConnection as error:
             raise self._failed(f"has no connection free ({CONNECTIONS} are in use)", away=True) from error
@@ -372,7 +380,8 @@ def _prepare_file(path: Path) -> None:
 
 
 def _begin_by_hand(connection: Any, _record: Any) -> None:
-    """By itself the driver begins no transaction for statements that make tables: half a step could stay."""
+    """Have transactions begun by hand: the driver begins none for statements that make tables, and half a step could
+    stay."""
     connection.isolation_level = None
 
 

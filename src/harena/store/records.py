@@ -41,7 +41,7 @@ def lease_of(row: Mapping[Any, Any]) -> Lease:
     return Lease(owner=owner_of(row), epoch=row["lease_epoch"], beat=row["lease_beat"])
 
 
-def held(kind: Callable[..., Made], row: Mapping[Any, Any]) -> Made:
+def record_with_lease(kind: Callable[..., Made], row: Mapping[Any, Any]) -> Made:
     """The record of a job, whose other fields are columns of the same name."""
     columns = {name: value for name, value in row.items() if name not in LEASE_COLUMNS}
     return kind(**columns, lease=lease_of(row))

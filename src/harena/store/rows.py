@@ -47,7 +47,7 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[Row], *, fi
     into = f"INSERT INTO {table.name} ({', '.join(column.name for column in columns)}) VALUES "  # noqa: S608 - our own names
     group = _group([_placeholder(connection)] * len(columns))
     for piece in _pieces(rows, len(columns)):
-        values = [_bound(column, {**fixed, **row}) for row in piece for column in columns]
+        values = [_driver_value(column, {**fixed, **row}) for row in piece for column in columns]
         connection.exec_driver_sql(into + ", ".join([group] * len(piece)) + otherwise, tuple(values))
 
 
@@ -89,7 +89,7 @@ def update_rows(
     found = f"{where}{name}.{key} = new.column1 AND {name}.{unless_set} IS NULL"
     for piece in _pieces(rows, len(columns)):
         groups = ", ".join([first, *[_group([mark] * len(columns))] * (len(piece) - 1)])
-        values = [_bound(column, row) for row in piece for column in columns]
+        values = [_driver_value(column, row) for row in piece for column in columns]
         text = f"UPDATE {name} SET {changed} FROM (VALUES {groups}) AS new WHERE {found}"  # noqa: S608 - our own names
         connection.exec_driver_sql(text, (*values, *fixed.values()))
 
@@ -112,7 +112,7 @@ def _group(marks: Sequence[str]) -> str:
     return f"({', '.join(marks)})"
 
 
-def _bound(column: Column[Any], row: Row) -> Any:
+def _driver_value(column: Column[Any], row: Row) -> Any:
     """A value in the form that the driver takes. Members of an enumeration become text."""
     value = row[column.name]
     if value is None:

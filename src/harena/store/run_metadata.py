@@ -43,7 +43,7 @@ def put_aside(connection: Connection, job_id: str, results: Collection[Row]) -> 
                 envelope = {name: value for name, value in row["envelope"].items() if name != "metadata"}
                 row = {**row, "envelope": envelope, "metadata_digest": digest, "metadata_bytes": len(text)}
         written.append(row)
-    there = _found(connection, job_id, texts, run_metadata.c.digest)
+    there = _find_rows(connection, job_id, texts, run_metadata.c.digest)
     for digest in texts.keys() - {row.digest for row in there}:
         content = zlib.compress(texts[digest], level=1)
         connection.execute(insert_new(connection, run_metadata).values(job_id=job_id, digest=digest, content=content))
@@ -54,7 +54,7 @@ def put_back(connection: Connection, job_id: str, rows: Collection[dict[str, Any
     """Give these rows of runs, {envelope, metadata_digest}, the metadata that was put aside; those with the same share
     one object. The digest leaves them."""
     digests = {digest for row in rows if (digest := row["metadata_digest"]) is not None}
-    found = _found(connection, job_id, digests, run_metadata.c.digest, run_metadata.c.content)
+    found = _find_rows(connection, job_id, digests, run_metadata.c.digest, run_metadata.c.content)
     held = {row.digest: parse_kept(zlib.decompress(row.content)) for row in found}
     for row in rows:
         if (digest := row.pop("metadata_digest")) is not None:
@@ -64,7 +64,7 @@ def put_back(connection: Connection, job_id: str, rows: Collection[dict[str, Any
 LOOKED_AT_ONCE = 500
 
 
-def _found(connection: Connection, job_id: str, digests: Collection[str], *columns: Any) -> list[Any]:
+def _find_rows(connection: Connection, job_id: str, digests: Collection[str], *columns: Any) -> list[Any]:
     wanted: list[str] = sorted(digests)
     found: list[Any] = []
     for place in range(0, len(wanted), LOOKED_AT_ONCE):

@@ -69,11 +69,11 @@ def _keys() -> MultiFernet:
         raise ValidationError(
             "secrets are stored encrypted, which needs cryptography: pip install 'harena[http]'"
         ) from None
-    return _made(settings.SECRET_KEY.read() or _key_at(harena_home()))
+    return _make_cipher(settings.SECRET_KEY.read() or _key_at(harena_home()))
 
 
 @lru_cache(maxsize=4)
-def _made(written: str) -> MultiFernet:
+def _make_cipher(written: str) -> MultiFernet:
     from cryptography.fernet import Fernet, MultiFernet
 
     try:

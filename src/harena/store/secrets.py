@@ -41,7 +41,7 @@ class SecretStore:
                 row = {"workspace": new.workspace, "name": new.name, "created_at": new.at, **values}
                 if not connection.execute(insert_new(connection, secrets).values(**row)).rowcount:
                     connection.execute(change)  # another process was first
-            return _kept(connection.execute(select(*_SHOWN).where(*there)).mappings().one())
+            return _read_secret(connection.execute(select(*_SHOWN).where(*there)).mappings().one())
 
         return await self._database.run(done)
 
@@ -51,7 +51,7 @@ class SecretStore:
 
         def found(connection: Connection) -> KeptSecret | None:
             row = connection.execute(statement).mappings().first()
-            return None if row is None else _kept(row)
+            return None if row is None else _read_secret(row)
 
         return await self._database.read(found)
 
@@ -60,7 +60,7 @@ class SecretStore:
         behind = select(*_SHOWN).where(secrets.c.workspace == workspace, secrets.c.name > after)
         statement = behind.order_by(secrets.c.name).limit(limit + 1)
         return await self._database.read(
-            lambda connection: [_kept(row) for row in connection.execute(statement).mappings()]
+            lambda connection: [_read_secret(row) for row in connection.execute(statement).mappings()]
         )
 
     async def remove(self, workspace: str, name: str) -> bool:
@@ -84,7 +84,7 @@ def _is(workspace: str, name: str) -> tuple[ColumnElement[bool], ...]:
     return secrets.c.workspace == workspace, secrets.c.name == name
 
 
-def _kept(row: Mapping[Any, Any]) -> KeptSecret:
+def _read_secret(row: Mapping[Any, Any]) -> KeptSecret:
     return KeptSecret(
         name=row["name"], hosts=tuple(row["hosts"]), created_at=row["created_at"], updated_at=row["updated_at"]
     )

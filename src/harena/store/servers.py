@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from harena.core.idempotency import IdempotencyKey
 from harena.store.database import Database
@@ -52,20 +52,26 @@ class ServersStore:
         def work(connection: Connection) -> str:
             standing = answer_to(connection, workspace, _route(route), key)
             if standing is not None and float(standing.partition(" ")[2]) < at - kept:
-                _forget(connection, workspace, route, key)
+                _forget(connection, workspace, route, key, answer=_keys.answer_id == standing)
             found = claim(connection, workspace, _route(route), key, f"{server} {at}")
             return found.partition(" ")[0]
 
         return await self._database.run(work)
 
-    async def give_up(self, workspace: str, route: str, key: IdempotencyKey) -> None:
-        """The creation has failed: whoever asks again, anywhere, begins anew."""
-        await self._database.run(lambda connection: _forget(connection, workspace, route, key))
+    async def give_up(self, server: str, workspace: str, route: str, key: IdempotencyKey) -> None:
+        """The creation that this server has begun has failed: whoever asks again, anywhere, begins anew. What another
+        one has begun since, because this one took too long, stays begun."""
+        own = _keys.answer_id.startswith(f"{server} ", autoescape=True)
+        await self._database.run(lambda connection: _forget(connection, workspace, route, key, answer=own))
 
 
-def _forget(connection: Connection, workspace: str, route: str, key: IdempotencyKey) -> None:
+def _forget(
+    connection: Connection, workspace: str, route: str, key: IdempotencyKey, *, answer: ColumnElement[bool]
+) -> None:
+    """Delete the answer, if it is that one still: where others may have ended between two statements of this
+    transaction, it may be another one's already."""
     it = (_keys.workspace == workspace) & (_keys.route == _route(route)) & (_keys.key == key.key)
-    connection.execute(delete(idempotency_keys).where(it))
+    connection.execute(delete(idempotency_keys).where(it, answer))
 
 
 def _route(route: str) -> str:

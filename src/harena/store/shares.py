@@ -59,7 +59,7 @@ class ConnectionShares:
         finally:
             line.taken -= 1
             self._free += 1
-            self._left(workspace, line)
+            self._forget_idle(workspace, line)
             self._admit()
 
     async def _turn(self, workspace: str, line: _Line) -> None:
@@ -77,7 +77,7 @@ class ConnectionShares:
                 self._free += 1
             with suppress(ValueError):
                 line.waiting.remove(turn)
-            self._left(workspace, line)
+            self._forget_idle(workspace, line)
             self._admit()
             if isinstance(error, TimeoutError):
                 raise self._refusal() from None
@@ -108,7 +108,7 @@ class ConnectionShares:
                 self._give(line)
                 turn.set_result(None)
 
-    def _left(self, workspace: str, line: _Line) -> None:
+    def _forget_idle(self, workspace: str, line: _Line) -> None:
         if not line.waiting:
             self._waiting.pop(workspace, None)
             if not line.taken:

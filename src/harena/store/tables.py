@@ -373,3 +373,40 @@ training_events = Table(
 Index("training_jobs_by_state", training_jobs.c.state)
 Index("training_jobs_by_workspace", training_jobs.c.workspace, training_jobs.c.sequence)
 Index("training_jobs_by_name", training_jobs.c.workspace, training_jobs.c.name, training_jobs.c.sequence)
+
+world_manifests = Table(
+    "world_manifests",
+    metadata,
+    Column("sequence", Integer, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("workspace", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("manifest", JSON, nullable=False),
+    # what was found out of its network: digest, numbers, goals
+    Column("facts", JSON, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+
+world_jobs = Table(
+    "world_jobs",
+    metadata,
+    Column("sequence", Integer, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("workspace", Text, nullable=False),
+    Column("world", Text, nullable=False),
+    Column("manifest", JSON, nullable=False),
+    Column("trajectories", JSON, nullable=False),
+    Column("dataset", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    # episodes: those that were played, those of them that reached the goal, those that are rows of the data set
+    Column("played", Integer, nullable=False),
+    Column("reached", Integer, nullable=False),
+    Column("rows", Integer, nullable=False),
+    Column("error", AnyText),
+    Column("created_at", Text, nullable=False),
+    Column("ended_at", Text),
+)
+
+Index("world_manifests_by_workspace", world_manifests.c.workspace, world_manifests.c.sequence)
+Index("world_jobs_by_workspace", world_jobs.c.workspace, world_jobs.c.sequence)
+Index("world_jobs_by_state", world_jobs.c.state)

@@ -27,7 +27,7 @@ from harena.store.database import Database
 from harena.store.deletion import delete_some
 from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.pages import read_page
-from harena.store.records import LEASE_COLUMNS, Made, Row, held, owner_columns, record_of, row_of
+from harena.store.records import LEASE_COLUMNS, Made, Row, owner_columns, record_of, record_with_lease, row_of
 from harena.store.references import hold_objects
 from harena.store.rows import insert_rows
 from harena.store.tables import BEING_DELETED, training_events, training_jobs
@@ -129,13 +129,13 @@ class TrainingStore:
         is_id = _jobs.id == id_or_name
         statement = select(training_jobs).where(_jobs.workspace == workspace, or_(is_id, _jobs.name == id_or_name))
         newest = statement.order_by(is_id.desc(), _jobs.sequence.desc()).limit(1)
-        jobs = await self._held(StoredTrainingJob, newest)
+        jobs = await self._read_jobs(StoredTrainingJob, newest)
         return jobs[0] if jobs else None
 
     async def read_job(self, job_id: str) -> StoredTrainingJob | None:
         """Read a job by its id, of whichever workspace; one that is being deleted is not there."""
         standing = select(training_jobs).where(_jobs.id == job_id, _jobs.workspace != BEING_DELETED)
-        jobs = await self._held(StoredTrainingJob, standing)
+        jobs = await self._read_jobs(StoredTrainingJob, standing)
         return jobs[0] if jobs else None
 
     async def list_jobs(
@@ -157,7 +157,7 @@ class TrainingStore:
             statement = statement.where(_jobs.sequence < before)
         newest_first = statement.order_by(_jobs.sequence.desc())
         page = await self._database.read(lambda connection: read_page(connection, newest_first, limit))
-        return page.mapped(partial(held, StoredTrainingJob))
+        return page.mapped(partial(record_with_lease, StoredTrainingJob))
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
         """Count the workspace's jobs in these states."""
@@ -167,7 +167,7 @@ class TrainingStore:
     async def open_jobs(self, *, states: Collection[str]) -> list[TrainingJobHolder]:
         """Read who holds the jobs in these states, oldest first."""
         statement = select(*(_jobs[name] for name in HOLDER_COLUMNS)).where(_jobs.state.in_(list(states)))
-        return await self._held(TrainingJobHolder, statement.order_by(_jobs.sequence))
+        return await self._read_jobs(TrainingJobHolder, statement.order_by(_jobs.sequence))
 
     async def events_after(
         self, job_id: str, cursor: int, *, limit: int = 1000, kinds: Collection[str] | None = None, told: bool = False
@@ -207,9 +207,9 @@ class TrainingStore:
         while await self._database.run(partial(_delete_some, job_id)):
             pass
 
-    async def _held(self, kind: Callable[..., Made], statement: Any) -> list[Made]:
+    async def _read_jobs(self, kind: Callable[..., Made], statement: Any) -> list[Made]:
         return await self._database.read(
-            lambda connection: [held(kind, row) for row in connection.execute(statement).mappings()]
+            lambda connection: [record_with_lease(kind, row) for row in connection.execute(statement).mappings()]
         )
 
 

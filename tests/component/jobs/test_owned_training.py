@@ -14,6 +14,7 @@ import pytest_asyncio
 from hurried_clock import HurriedClock
 from queued_training import queued_job
 
+from footprint import command_line, processes
 from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE
@@ -23,7 +24,6 @@ from harena.core.training_store import StoredTrainingJob
 from harena.jobs.training.owned_training import EndCause, OwnedTraining, Workers
 from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
-from harena.testing.footprint import command_line, processes
 
 WORKERS = Workers(command=(sys.executable, "-m", "harena.testing.fake_trainer"), env={})
 OWNER = Owner(pid=1, started="5", boot="b")

@@ -18,9 +18,10 @@ from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.leases import Owner
-from harena.core.models import Blueprint, SandboxSpec
+from harena.core.models import SandboxSpec
 from harena.core.node_config import NodeConfig
 from harena.core.ports import SandboxPort, SandboxSource
+from harena.core.records.blueprints import Blueprint
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.store.benchmark_jobs import JobStore

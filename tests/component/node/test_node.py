@@ -16,9 +16,11 @@ from harena.core.errors import (
     SandboxUnavailableError,
     ValidationError,
 )
-from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
+from harena.core.models import SandboxSpec
 from harena.core.node_config import NodeConfig
 from harena.core.ports import Operations
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import SandboxStatus
 from harena.node import store_place
 from harena.node.node import Node
 from harena.runtime.host.blueprints import Blueprints

@@ -14,11 +14,11 @@ sys.path.append(str(Path(__file__).parents[1] / "server"))
 
 from server_world import fake_node
 
+from footprint import command_line, processes, wait_ended
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError
 from harena.node.node import Node
 from harena.testing.conformance_training import asked, until
-from harena.testing.footprint import command_line, processes, wait_ended
 
 PROGRAM = Path(__file__).with_name("training_lives.py")
 END_SECONDS = 60.0

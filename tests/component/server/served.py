@@ -70,6 +70,7 @@ class Served:
             "name_or_id": self.made("/v1/blueprints", {"name": "fresh"}),
             "exec_id": self.do(self._command(sandbox)),
             "pid": "2",
+            "world": self.made("/v1/world_manifests", {"name": "fresh"}),
         }
 
     async def _command(self, sandbox_id: str) -> str:

@@ -12,7 +12,7 @@ from server_world import World
 from harena.core.errors import LimitExceededError
 from harena.core.records.benchmark_jobs import BenchmarkEvent
 from harena.core.threads import work_for
-from harena.server.event_streams import sent
+from harena.server.event_streams import send_events
 from harena.server.followers import MOST_FOLLOWERS
 from harena.testing.conformance_operations import GOOD
 
@@ -29,7 +29,7 @@ async def test_a_workspace_has_so_many_followers(here: World) -> None:
 
     async def follow(workspace: str) -> AsyncGenerator[bytes, None]:
         work_for.set(workspace)
-        stream = sent(here.state, never())
+        stream = send_events(here.state, never())
         await anext(stream)
         return stream
 

@@ -8,17 +8,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 from server_world import World, check_answers
 
-from harena.core.models import (
-    BlueprintsPage,
-    DirectoryListing,
-    ExecOutcome,
-    ExecReport,
-    ExecResult,
-    FileInfo,
-    ProcessListing,
-    SandboxesPage,
-    SandboxInfo,
-)
+from harena.core.models import ExecOutcome, ExecResult, FileInfo
 from harena.core.problems import STATUSES
 from harena.core.records.benchmark_jobs import (
     BenchmarkJob,
@@ -27,9 +17,12 @@ from harena.core.records.benchmark_jobs import (
     JobSummary,
     ResultsPage,
 )
+from harena.core.records.blueprints import Blueprint, BlueprintsPage
 from harena.core.records.catalog import BenchmarkJobDef, ScoringContract, StoredScenarios
 from harena.core.records.objects import StoredObjectsPage
 from harena.core.records.record import Record
+from harena.core.records.sandbox_answers import DirectoryListing, ExecReport, ProcessListing, SandboxesPage
+from harena.core.records.sandboxes import SandboxInfo
 from harena.core.records.server import ServerHealth
 from harena.core.records.training_jobs import TrainingJobsPage
 from harena.core.results import RunResult
@@ -53,6 +46,24 @@ def test_every_route_but_the_health_check_needs_a_key() -> None:
             if not operation.get("security"):
                 open_routes.append((method, path))
     assert open_routes == [("get", "/healthz")]
+
+
+def test_streams_say_which_records_they_carry() -> None:
+    """Clients in other languages are made of the document: a record that it does not have would be typed by hand."""
+    told, schemas = {}, document.openapi()["components"]["schemas"]
+    for path, route in document.openapi()["paths"].items():
+        content = route.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
+        if events := content.get("text/event-stream"):
+            event, problem, _end = events["schema"]["properties"]["data"]["contentSchema"]["anyOf"]
+            assert problem == {"$ref": "#/components/schemas/ProblemAnswer"}
+            told[path] = event["$ref"].rpartition("/")[2]
+    assert told == {
+        "/v1/benchmark_jobs/{job}/events": "BenchmarkEvent",
+        "/v1/training_jobs/{job}/events": "TrainingEvent",
+        "/v1/image_pulls/{pull}/events": "ImagePullEvent",
+        "/v1/image_builds/{build}/events": "ImageBuildEvent",
+    }
+    assert {*told.values(), "ExecReport", "ResourceUsage"} <= schemas.keys()
 
 
 def test_every_status_of_the_table_has_a_meaning() -> None:
@@ -88,7 +99,8 @@ async def test_an_answer_that_is_not_documented_is_noticed(here: World, http: ai
         ("/v1/sandboxes/ID/files/stat?path=/data/x", FileInfo),
         ("/v1/sandboxes/ID/files/stat?path=/data/none", shapes.ProblemAnswer),
         ("/v1/blueprints", BlueprintsPage),
-        ("/v1/blueprints/python-warm", shapes.BlueprintAnswer),
+        ("/v1/blueprints/python-warm", Blueprint),
+        ("/v1/blueprints/tools", Blueprint),
         ("/v1/benchmark_jobs", BenchmarkJobsPage),
         ("/v1/training_jobs", TrainingJobsPage),
         ("/v1/objects", StoredObjectsPage),
@@ -102,6 +114,10 @@ async def test_answers_are_as_documented(
     files = {"/data/x": base64.b64encode(b"x").decode()}
     async with http.post("/v1/sandboxes", json={"files": files}) as answer:
         sandbox_id = (await answer.json())["id"]
+    gateway = {"url": "https://git.test", "secret": "GIT", "rules": [{"path": "/a/**"}]}
+    recipe = {"name": "tools", "files": files, "network": {"allow": ["pypi"]}, "gateways": {"GIT": gateway}}
+    async with http.post("/v1/blueprints", json=recipe) as answer:
+        assert answer.status == 201
     async with http.get(path.replace("ID", sandbox_id)) as answer:
         content = await answer.json(content_type=None)
     TypeAdapter(shape).validate_python(content)

@@ -16,9 +16,10 @@ from harena.cli.progress import follow
 from harena.cli.tally import Tally
 from harena.core.clock import SystemClock
 from harena.core.errors import SandboxTerminatedError, SandboxUnavailableError
-from harena.core.models import SandboxSpec, SandboxStatus
+from harena.core.models import SandboxSpec
 from harena.core.reconnecting import MOST_AWAY_SECONDS
 from harena.core.records.benchmark_jobs import BenchmarkEvent
+from harena.core.records.sandboxes import SandboxStatus
 from harena.sdk.http.operations import HttpOperations
 from harena.testing import FakeRuntime
 from harena.testing.conformance_operations import BAD, GOOD

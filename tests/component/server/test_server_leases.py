@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from server_world import World
 
 from harena.core.errors import NotFoundError
-from harena.core.models import SandboxSpec, SandboxStatus
+from harena.core.models import SandboxSpec
+from harena.core.records.sandboxes import SandboxStatus
 from harena.sdk.http.connection import Connection
 from harena.sdk.http.lease import ClientLease
 from harena.server.leases import Leases

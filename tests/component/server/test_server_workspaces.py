@@ -91,6 +91,11 @@ async def id_of_ours(keyed: World, ours: HttpOperations, owner: str, path: str, 
         if noun == "images":
             return "image", image.id
         return "pull", (await ours.pull_image("kept/image:1", refresh=False)).id  # of what is here: it has ended
+    if noun == "world_manifests":
+        return "world", (await ours.create_world_manifest("kept")).id
+    if noun == "world_jobs":
+        begun_job = await ours.create_world_job((await ours.create_world_manifest("kept")).id)
+        return "job", (await ours.wait_world_job(begun_job.id)).id
     if noun == "secrets":
         return "name", (await ours.set_secret("KEPT", "value", hosts=["example.com"])).name
     if noun == "image_builds":

@@ -1,5 +1,5 @@
 """A server in a process of its own, whose memory can be measured: prints its URL and a key of each of two workspaces,
-and ends when its standard input does."""
+and ends when its standard input does. Given a folder and, where it is no file in there, the URL of its database."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from harena.node.node import Node
 from harena.server.keys import Keys
 
 
-async def main(home: Path) -> None:
-    async with world(home, keyed=True, durable_jobs=True) as made:
+async def main(home: Path, store: str | None) -> None:
+    more = {} if store is None else {"store_place": store}
+    async with world(home, keyed=True, durable_jobs=True, **more) as made:
         node = made.state.operations
         assert isinstance(node, Node)
         await node.resume_jobs()  # as `harena serve` does
@@ -30,4 +31,6 @@ async def main(home: Path) -> None:
         await ended
 
 
-asyncio.run(main(Path(sys.argv[1])))
+if len(sys.argv) > 2:  # what is no file has no folder beside it
+    os.environ["HARENA_HOME"] = sys.argv[1]
+asyncio.run(main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

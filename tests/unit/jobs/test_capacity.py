@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harena.core.ports import SandboxMemory
 from harena.jobs.capacity import RESERVED_BYTES, RUN_BYTES, MachineLoad, RunCapacity
 
-GIB = 1 << 30
+MIB, GIB = 1 << 20, 1 << 30
 
 
 def settled(
@@ -83,3 +84,106 @@ def test_load_that_comes_later_stops_new_runs() -> None:
     for _ in range(40):
         run_capacity.look(MachineLoad(runnable=300, available_bytes=None), running=300)
     assert run_capacity.capacity == 8
+
+
+class Machine:
+    """One whose sandboxes may have three quarters of what it leaves them, by its kernel; a run takes its memory as it
+    begins, and the kernel ends one for each that does not fit."""
+
+    def __init__(self, *, most: int, others: int = 0) -> None:
+        self.most, self.others, self.runs, self.ended = most, others, [0] * 0, 0
+
+    def begin(self, takes: int) -> None:
+        """One more run."""
+        share = self.most - self.most // 4
+        if sum(self.runs) + takes > share or self.others + sum(self.runs) + takes > self.most:
+            self.ended += 1
+        else:
+            self.runs.append(takes)
+
+    def load(self, runnable: int = 0) -> MachineLoad:
+        """What a look shows."""
+        memory = SandboxMemory(
+            most_bytes=self.most,
+            used_bytes=self.others + sum(self.runs),
+            workspace_bytes=self.most - self.most // 4,
+        )
+        return MachineLoad(runnable=runnable, available_bytes=64 * GIB, sandboxes=memory)
+
+
+def worked(
+    machine: Machine,
+    run_capacity: RunCapacity,
+    *,
+    takes: int,
+    limit: int = 512 * MIB,
+    asked: int = 1000,
+    looks: int = 60,
+) -> int:
+    """The most runs that were under way at one time, of a job of so many that end in no time worth a look."""
+    most = 0
+    for _ in range(looks):
+        capacity = run_capacity.look(machine.load(), running=len(machine.runs), limit_bytes=limit)
+        while len(machine.runs) < min(capacity, asked) and not machine.ended:
+            machine.begin(takes)
+        most = max(most, len(machine.runs))
+    return most
+
+
+@pytest.mark.parametrize("takes", [1, 80, 200, 400, 511])
+@pytest.mark.parametrize("cores", [1, 2, 8, 64, 256])
+@pytest.mark.parametrize("others", [0, 10, 50])
+def test_no_run_begins_that_the_memory_of_sandboxes_does_not_hold(takes: int, cores: int, others: int) -> None:
+    """Whatever part of its limit each takes, and however many processors there are for the memory: 256 of them and 96
+    GiB, of which others' sandboxes have some already."""
+    machine = Machine(most=84 * GIB, others=others * GIB)
+    most = worked(machine, RunCapacity(cores=cores, most=2000), takes=takes * MIB)
+    assert machine.ended == 0
+    share = min(63, 84 - others) * GIB
+    assert most >= min(4 * cores, share // (512 * MIB), 1000)
+    assert most * takes * MIB <= share
+
+
+def test_a_machine_with_little_memory_begins_fewer_runs_than_four_for_each_core() -> None:
+    """One, if it holds no more. Without a limit of all together it is as it was."""
+    for most, begun in ((16 * GIB, 8), (4 * GIB, 6), (2 * GIB, 3), (700 * MIB, 1), (100 * MIB, 1)):
+        run_capacity = RunCapacity(cores=2, most=300)
+        assert run_capacity.look(Machine(most=most).load(), running=0) == begun
+    assert RunCapacity(cores=2, most=300).look(MachineLoad(runnable=0, available_bytes=None), running=0) == 8
+
+
+def test_runs_that_wait_are_as_many_as_memory_of_sandboxes_has_room_for() -> None:
+    """Three hundred that take little beside each other on two cores, with a limit of half a GiB each."""
+    machine = Machine(most=16 * GIB)
+    assert worked(machine, RunCapacity(cores=2, most=2000), takes=10 * MIB, asked=300, looks=20) >= 190
+    assert machine.ended == 0
+
+
+def test_few_runs_begin_whose_limit_is_large_until_it_is_seen_what_they_take() -> None:
+    """One with a limit of 8 of 12 GiB, or with none; then more, by what one takes."""
+    for limit in (8 * GIB, 1 << 62):
+        machine = Machine(most=16 * GIB)
+        run_capacity = RunCapacity(cores=8, most=2000)
+        assert run_capacity.look(machine.load(), running=0, limit_bytes=limit) == 1
+        assert worked(machine, run_capacity, takes=3 * GIB, limit=limit) == 4
+        assert machine.ended == 0
+
+
+def test_large_runs_that_come_later_do_not_have_the_capacity_that_small_ones_had() -> None:
+    """It has grown to a hundred by runs that take nothing."""
+    machine = Machine(most=16 * GIB)
+    run_capacity = RunCapacity(cores=2, most=2000)
+    assert worked(machine, run_capacity, takes=1 * MIB) > 100
+    machine.runs = machine.runs[:3]
+    assert run_capacity.look(machine.load(runnable=3), running=3, limit_bytes=4 * GIB) <= 5
+    grown = RunCapacity(cores=2, most=2000)
+    assert grown.look(machine.load(), running=0) == 8
+
+
+def test_nothing_begins_while_sandboxes_that_are_no_runs_have_the_memory() -> None:
+    """But one, which is told what is used up, as any sandbox is."""
+    machine = Machine(most=16 * GIB, others=16 * GIB)
+    run_capacity = RunCapacity(cores=64, most=2000)
+    assert run_capacity.look(machine.load(), running=0) == 1
+    machine.others = 8 * GIB
+    assert run_capacity.look(machine.load(), running=0) == 16

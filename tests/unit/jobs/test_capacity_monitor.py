@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from harena.core.ports import SandboxMemory
+from harena.core.records.sandboxes import Limits
 from harena.jobs.capacity import MachineLoad, RunCapacity
 from harena.jobs.capacity_monitor import CapacityMonitor, most_runs, read_load
 from harena.jobs.slots import Slots
@@ -47,3 +49,13 @@ def test_this_machine_says_something() -> None:
     assert load.runnable is not None
     assert load.available_bytes is not None
     assert most_runs() >= 1
+
+
+async def test_slots_are_as_many_as_the_memory_of_sandboxes_holds_by_the_limits_of_who_waits() -> None:
+    """Before the first one is given, and on a machine that has slots for more."""
+    memory = SandboxMemory(most_bytes=8 << 30, used_bytes=0, workspace_bytes=6 << 30)
+    monitor = CapacityMonitor.of_this_machine(1, lambda: memory)
+    slots = monitor.slots
+    share = slots.join(priority=0, wake=lambda: None, limits=Limits(memory_bytes=3 << 30))
+    assert [slots.acquire(share) for _ in range(4)] == [True, True, False, False]
+    monitor.close()

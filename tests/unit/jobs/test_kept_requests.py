@@ -12,7 +12,7 @@ import pytest
 from harena.core.errors import ValidationError
 from harena.core.rows import RowsFile, written_rows
 from harena.jobs.benchmark import kept_requests
-from harena.jobs.benchmark.kept_requests import packed, parts_to_store, unpacked
+from harena.jobs.benchmark.kept_requests import pack_request, parts_to_store, unpacked
 
 NOTHING = cast("Any", SimpleNamespace(contract=None))
 """a catalogue in which there is nothing"""
@@ -20,7 +20,7 @@ NOTHING = cast("Any", SimpleNamespace(contract=None))
 
 def kept(sources: dict[str, Any], blueprint: str | None = None) -> bytes:
     nothing = dict.fromkeys(("scenarios", "candidates", "format", "grader", "calibration"))
-    return packed(parts_to_store({**nothing, **sources}, NOTHING), blueprint)
+    return pack_request(parts_to_store({**nothing, **sources}, NOTHING), blueprint)
 
 
 def again(kept: bytes, folder: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harena.core.records.sandboxes import Limits
 from harena.jobs.slots import JobShare, Slots, WorkspaceShare, next_share
 
 
@@ -249,3 +250,21 @@ def test_slots_may_become_more_and_fewer() -> None:
         assert not slots.acquire(first)
     slots.release(first)
     assert slots.acquire(first)
+
+
+def test_the_largest_limit_of_those_that_run_or_wait_is_known() -> None:
+    """What a job is that wants nothing now counts for nothing; no limit is more than any."""
+    slots = Slots(1)
+    assert slots.largest_limit_bytes == 0
+    usual = slots.join(priority=0, wake=lambda: None)
+    large = slots.join(priority=0, wake=lambda: None, limits=Limits(memory_bytes=1 << 33))
+    assert slots.largest_limit_bytes == 0
+    assert slots.acquire(usual)
+    assert slots.largest_limit_bytes == Limits().memory_bytes
+    assert not slots.acquire(large)
+    assert slots.largest_limit_bytes == 1 << 33
+    slots.pass_on(large)
+    usual.allow(Limits(memory_bytes=None))
+    assert slots.largest_limit_bytes > 1 << 60
+    slots.release(usual)
+    assert slots.largest_limit_bytes == 0

@@ -15,8 +15,8 @@ from test_benchmark_jobs import Named, NoSandboxes, Scorer
 from harena.core.blueprint_source import BlueprintSource
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, ValidationError
-from harena.core.models import Blueprint
 from harena.core.node_config import NodeConfig
+from harena.core.records.blueprints import Blueprint
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.runtime.host.blueprints import BUILT_IN
 

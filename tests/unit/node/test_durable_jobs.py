@@ -24,8 +24,8 @@ from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.job_lifecycle import OPEN_STATES
 from harena.core.job_store import STORE_UNAVAILABLE, Batch, JobChanges
 from harena.core.leases import Owner
-from harena.core.models import Blueprint
 from harena.core.node_config import NodeConfig
+from harena.core.records.blueprints import Blueprint
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import LimitsOf
 from harena.jobs.benchmark import retention

@@ -19,7 +19,7 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.home import harena_home
-from harena.core.server_places import HIDDEN, without_server_places
+from harena.core.server_places import HIDDEN, HIDDEN_DATABASE, without_server_places
 from harena.server.answers import MOST_DETAIL, ProblemResponse
 
 TRACEBACK = f"""Traceback (most recent call last):
@@ -52,6 +52,25 @@ def test_no_kind_of_problem_tells_a_place_of_the_server(
             assert detail.startswith(written.partition(place)[0] + HIDDEN + written.partition(place)[2])
             assert "req_7" in caplog.text
             assert place in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("the database postgresql://harena@db.internal:5432/h?host=%2Frun failed: x", "the database {} failed: x"),
+        ("the database postgresql+psycopg://harena:***@10.0.0.5/h was closed", "the database {} was closed"),
+        (
+            'connection to server at "db.internal" (10.0.0.5), port 5432 failed: refused',
+            "connection to server {} failed: refused",
+        ),
+        ('connection to server on socket "/run/pg/.s.PGSQL.5432" failed: gone', "connection to server {} failed: gone"),
+        ('nobody is at "home" today, and https://example.com/x is no database', None),
+    ],
+)
+def test_no_problem_tells_where_the_servers_database_is(said: str, told: str | None) -> None:
+    """Neither its host nor its user; a URL of the caller's is told."""
+    problem = json.loads(bytes(ProblemResponse(PlatformError(said), "req_7").body))["detail"]
+    assert problem.partition("; the server's log")[0] == (said if told is None else told.format(HIDDEN_DATABASE))
 
 
 def test_what_a_tool_printed_is_not_told() -> None:

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from harena.core.catalog import CatalogStorePort
     from harena.core.job_store import JobStorePort, StoredBenchmarkJob
     from harena.core.node_stores import BenchmarkStores, Measures
+    from harena.core.ports import SandboxMemory
     from harena.core.webhook_store import WebhookStorePort
 
 OTHERS_POLL_SECONDS = 0.25
@@ -103,18 +104,21 @@ class BenchmarkJobs:
         load: LoadScenarios | None = None,
         images: BuildsFolders | None = None,
         cores: int | None = None,
+        memory_of_sandboxes: Callable[[], SandboxMemory | None] | None = None,
         post: Post | None = None,
     ) -> None:
         """`stores` stay open until `close` has returned. `isolates`: programs run behind a wall; `hides_warm_starts`:
-        see `Acceptance`; `images` builds those of task directories. `score`, `load`, `cores` (so many runs for each at
-        one time, whatever the machine shows) and `post` are for tests; by default the scoring room, what
-        `harena.jobs.capacity` says, and HTTP."""
+        see `Acceptance`; `images` builds those of task directories; `memory_of_sandboxes`: see `CapacityMonitor`.
+        `score`, `load`, `cores` (so many runs for each at one time, whatever the machine shows) and `post` are for
+        tests; by default the scoring room, what `harena.jobs.capacity` says, and HTTP."""
         self._stores = stores
         self._clock = clock
         self._durable = durable = config.durable_jobs
         self._retention = None if config.keep_seconds is None else Retention(clock, config.keep_seconds)
         self._owner = this_process()
-        self._capacity_monitor = None if cores else CapacityMonitor.of_this_machine(len(os.sched_getaffinity(0)))
+        self._capacity_monitor = (
+            None if cores else CapacityMonitor.of_this_machine(len(os.sched_getaffinity(0)), memory_of_sandboxes)
+        )
         self._slots = (
             self._capacity_monitor.slots if self._capacity_monitor else Slots(EXECUTING_PER_CORE * (cores or 1))
         )
@@ -135,6 +139,7 @@ class BenchmarkJobs:
             webhook_networks=config.webhook_networks,
             sandbox_networks=config.sandbox_networks,
             reader=self.catalog.reader,
+            may_be_machine=self._admission.may_be_machine,
             images=images,
             task_folders=TaskFolders(config.limits_of),
         )

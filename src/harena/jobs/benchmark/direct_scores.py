@@ -19,6 +19,7 @@ from harena.core.clock import Clock
 from harena.core.errors import HarenaError, ValidationError
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxSource
+from harena.core.records.sandboxes import Limits
 from harena.core.results import Reason, RunResult, Trust
 from harena.core.threads import SCENARIOS
 from harena.jobs.benchmark.job_acceptance import Sandboxes, ScoreScenario, scoring_room
@@ -66,9 +67,11 @@ class DirectScores:
             # scorers tell the candidate's process of some limits: these are those of its sandbox
             spec = replace(spec, limits=await self._admission.for_a_run(workspace, spec.limits))
         places = await places_of(self._blueprints, workspace, [scenario], spec)
-        check_contracts([scenario], [scenario], spec, places)
+        machine = self._admission is None or await self._admission.may_be_machine(workspace)
+        check_contracts([scenario], [scenario], spec, places, machine=machine)
         if (turns := self._turns.get(workspace)) is None:
             turns = self._turns[workspace] = _Turns(self._slots, workspace)
+        turns.allow(spec.limits)
         place = next(iter(places.values()), None)
         return await self._scored(scenario, spec, place, asked, turns, self._sandboxes.source(workspace))
 
@@ -131,6 +134,10 @@ class _Turns:
         self._waiting_alone: deque[asyncio.Future[None]] = deque()
         self._under_way = 0
         self._one_is_alone = False
+
+    def allow(self, limits: Limits) -> None:
+        """Who comes next has these."""
+        self._share.allow(limits)
 
     @asynccontextmanager
     async def turn(self, *, alone: bool) -> AsyncIterator[None]:

@@ -6,6 +6,7 @@ A durable job is kept with its scenarios, so that another node can go on with it
 
 from __future__ import annotations
 
+import functools
 import uuid
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,9 +23,11 @@ from harena.core.garbage import collection_paused
 from harena.core.job_lifecycle import JobState, RunState
 from harena.core.job_store import NO_RUNS, JobCounts, NewBenchmarkJob, OpenRun, StoredBenchmarkJob
 from harena.core.leases import Owner
-from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
+from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.ports.image_builds import BuildsFolders, FolderBuild
+from harena.core.records.blueprints import DEFAULT_BLUEPRINT, WARM_BLUEPRINT
+from harena.core.records.sandboxes import Limits
 from harena.core.results import RunResult, Trust
 from harena.core.rows import RowsFile, written_rows
 from harena.core.spool import spool_folder
@@ -43,8 +46,8 @@ from harena.jobs.benchmark.job_places import (
     check_networks,
     names_own,
     place_named,
-    placed,
     places_of,
+    scenarios_with_places,
 )
 from harena.jobs.benchmark.job_scenarios import (
     JobScenarios,
@@ -55,7 +58,7 @@ from harena.jobs.benchmark.job_scenarios import (
     metadata_bytes_of,
     read_job,
 )
-from harena.jobs.benchmark.kept_requests import KeptParts, packed, parts_to_store, unpacked
+from harena.jobs.benchmark.kept_requests import KeptParts, pack_request, parts_to_store, unpacked
 from harena.jobs.benchmark.left_runs import LeftRuns
 from harena.jobs.benchmark.task_folders import TaskFolder, TaskFolders
 from harena.jobs.rescore import rescoring, sampled
@@ -110,6 +113,8 @@ class AcceptedJob:
     """its open runs"""
     score: Score
     policy: RetryPolicy
+    limits: Limits | None = None
+    """what its candidates' sandboxes may use, where a scenario names no place; None = the usual"""
     request: bytes | None = None
     """what another node needs to go on with it; None = the job ends with this process"""
     delivery: NewDelivery | None = None
@@ -181,6 +186,8 @@ class Acceptance:
     """where webhooks may go beside the public internet; None = anywhere"""
     sandbox_networks: Sequence[Network] | None = None
     """which addresses that are not public networks of sandboxes may name; None = all"""
+    may_be_machine: Callable[[str], Awaitable[bool]] | None = None
+    """whether sandboxes of a workspace may have the profile `machine`; None = all may"""
     images: BuildsFolders | None = None
     """what builds the images of task directories; None = nobody does"""
     task_folders: TaskFolders = field(default_factory=lambda: TaskFolders(None))
@@ -237,7 +244,7 @@ class Acceptance:
         blueprint = parsed.blueprint_id or await self._fitting(workspace, read)
         spec = named or await base_spec(self.blueprints, workspace, blueprint)
         # the blueprint by its id: a name may mean another one by the time the job is resumed
-        kept = None if parts is None else await SCENARIOS.run(_packed, parts, spec.blueprint)
+        kept = None if parts is None else await SCENARIOS.run(_pack_request, parts, spec.blueprint)
         scenarios = read.scenarios
         config = parsed.config
         total = len(scenarios) * config.attempts
@@ -246,7 +253,8 @@ class Acceptance:
         await SCENARIOS.run(_check_trust, scenarios, config.require_trust)
         await SCENARIOS.run(check_networks, scenarios, self.sandbox_networks)
         elsewhere, places, builds = await self._places(workspace, scenarios, spec, has_own=names_own(blueprint))
-        await SCENARIOS.run(check_contracts, elsewhere, scenarios, spec, places)
+        machine = self.may_be_machine is None or await self.may_be_machine(workspace)
+        await SCENARIOS.run(functools.partial(check_contracts, elsewhere, scenarios, spec, places, machine=machine))
         delivery = None
         if parsed.webhook is not None:
             delivery = new_delivery(parsed.webhook, durable=self.durable, allowed=self.webhook_networks)
@@ -298,7 +306,9 @@ class Acceptance:
             everything = tickets(len(scenarios), config.attempts)
             if len(everything) != job.total:
                 raise ValueError(f"it has {len(everything)} runs, and was accepted with {job.total}")
-            begun = [(_left(everything.fresh(run.number), run, after_loss=after_loss), run) for run in left.begun]
+            begun = [
+                (_ticket_after(everything.fresh(run.number), run, after_loss=after_loss), run) for run in left.begun
+            ]
         except (ValueError, LookupError, zlib.error) as error:
             raise _unreadable(job, error) from error
         spec = await base_spec(self.blueprints, job.workspace, opened.blueprint or job.blueprint)
@@ -345,6 +355,7 @@ class Acceptance:
             tickets=accepted,
             score=rescoring(self._scorer(job.workspace, lent, spec, places, builds, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
+            limits=spec.limits,
             held_bytes=await SCENARIOS.run(held_bytes_of, scenarios) if self.counts_memory else 0,
             priority=config.priority,
             run_timeout_seconds=await SCENARIOS.run(run_timeout, config, scenarios, builds.values()),
@@ -419,7 +430,7 @@ class Acceptance:
         self, workspace: str, scenarios: Sequence[Scenario], spec: SandboxSpec, *, has_own: bool
     ) -> tuple[Sequence[Scenario], dict[Place, SandboxSpec], dict[Place, FolderBuild]]:
         """(scenarios that name where their candidates run, what these places are, what is built for them)."""
-        named = await SCENARIOS.run(placed, scenarios)
+        named = await SCENARIOS.run(scenarios_with_places, scenarios)
         can_build = self.images is not None
         places = await places_of(self.blueprints, workspace, named, spec, has_own=has_own, builds=can_build)
         return named, places, await SCENARIOS.run(partial(builds_of, named, can_build=can_build, has_own=has_own))
@@ -511,9 +522,9 @@ def _unreadable(job: StoredBenchmarkJob, error: Exception) -> ValidationError:
     return ValidationError(f"the request of {job.id} as it is stored cannot be read: {error}")
 
 
-def _packed(parts: KeptParts, blueprint: str | None) -> bytes:
+def _pack_request(parts: KeptParts, blueprint: str | None) -> bytes:
     with collection_paused():
-        return packed(parts, blueprint)
+        return pack_request(parts, blueprint)
 
 
 def _made_of(scenarios: Sequence[Scenario], left_out: Sequence[str]) -> dict[str, Any] | None:
@@ -541,7 +552,7 @@ def _first_number(part: range | Ticket) -> int:
     return part.start if isinstance(part, range) else part.number
 
 
-def _left(ticket: Ticket, run: OpenRun, *, after_loss: bool) -> Ticket:
+def _ticket_after(ticket: Ticket, run: OpenRun, *, after_loss: bool) -> Ticket:
     lost = after_loss and run.state != RunState.QUEUED
     return replace(
         ticket,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from harena.core.errors import LimitExceededError
 from harena.core.job_lifecycle import OPEN_STATES
-from harena.core.models import Limits
+from harena.core.records.sandboxes import Limits
 from harena.core.workspace import within
 from harena.jobs.slots import Slots
 
@@ -136,6 +136,10 @@ class JobAdmission:
                 reason="RUNS",
             )
         return within(ceilings, limits)
+
+    async def may_be_machine(self, workspace: str) -> bool:
+        """Whether its sandboxes may have the profile `machine`. Raises PlatformError."""
+        return self._limits_of is None or bool((await self._limits_of(workspace)).machine_profile)
 
     async def look(self, workspaces: Collection[str]) -> None:
         """Find how many runs these may have under way now. Raises PlatformError."""

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from harena.core.blueprint_source import BlueprintSource, found_in_thread
 from harena.core.errors import NotFoundError, ValidationError
-from harena.core.models import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, SandboxSpec
+from harena.core.models import SandboxSpec
 from harena.core.network_policy import Network
 from harena.core.ports.image_builds import FolderBuild
+from harena.core.records.blueprints import DEFAULT_BLUEPRINT, WARM_BLUEPRINT
+from harena.core.workspace import NO_MACHINE
 
 if TYPE_CHECKING:
     from harena.scoring.scenario import Scenario
@@ -91,7 +93,7 @@ def names_own(blueprint: str) -> bool:
     return blueprint not in (DEFAULT_BLUEPRINT, WARM_BLUEPRINT)
 
 
-def placed(scenarios: Iterable[Scenario]) -> tuple[Scenario, ...]:
+def scenarios_with_places(scenarios: Iterable[Scenario]) -> tuple[Scenario, ...]:
     """The scenarios that name where their candidates run."""
     from harena.scoring.compact import CompactScenarios
 
@@ -185,9 +187,12 @@ def check_contracts(
     everybody: Iterable[Scenario],
     job: SandboxSpec,
     places: Places,
+    *,
+    machine: bool = True,
 ) -> None:
     """Raises ValidationError where a contract cannot be scored in the image that its candidates run in, before anything
-    runs. `scenarios` name their places, see `placed`; of `everybody` the rest are where the job says."""
+    runs. `scenarios` name their places, see `scenarios_with_places`; of `everybody` the rest are where the job says.
+    `machine`: whether sandboxes of the workspace may have that profile."""
     from harena.scoring.places import is_of_image, why_not_in_image
 
     told: list[str] = []
@@ -198,7 +203,10 @@ def check_contracts(
         build = scenario.build
         is_built = build is not None and named is not None and where.image == named.built
         contract = build.scoring if build is not None and is_built else scenario.scoring
-        if is_of_image(where) and (why := why_not_in_image(contract)) is not None:
+        why = why_not_in_image(contract) if is_of_image(where) else None
+        if why is None and not machine and is_of_image(where) and getattr(contract, "profile", "") == "machine":
+            why = NO_MACHINE
+        if why is not None:
             count += 1
             if len(told) < _MOST_NAMED:
                 told.append(f"{scenario.id} (image {where.image}): {why}")

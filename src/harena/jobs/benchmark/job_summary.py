@@ -24,7 +24,7 @@ async def job_summary(store: JobStorePort, job: StoredBenchmarkJob, *, now: date
     from harena.jobs.summary import Summing
 
     summing = Summing()
-    async for run in _ended(store, job):
+    async for run in _ended_runs(store, job):
         summing.add(run_answer(run))
     return summary_answer(job, summing, now=now)
 
@@ -32,11 +32,11 @@ async def job_summary(store: JobStorePort, job: StoredBenchmarkJob, *, now: date
 async def outcomes(store: JobStorePort, job: StoredBenchmarkJob) -> list[dict[str, Any]]:
     """What came out of each run that has a result, {scenario_id, score, passed, validity, reason, detail}, in order of
     acceptance. Raises PlatformError."""
-    found = [(run.number, {name: run.envelope.get(name) for name in OUTCOME}) async for run in _ended(store, job)]
+    found = [(run.number, {name: run.envelope.get(name) for name in OUTCOME}) async for run in _ended_runs(store, job)]
     return [outcome for _, outcome in sorted(found, key=itemgetter(0))]
 
 
-async def _ended(store: JobStorePort, job: StoredBenchmarkJob) -> AsyncIterator[EndedRun]:
+async def _ended_runs(store: JobStorePort, job: StoredBenchmarkJob) -> AsyncIterator[EndedRun]:
     cursor = 0
     while page := await store.page_runs(job.id, after=cursor, limit=SUMMED_AT_A_TIME, metadata=False):
         cursor = page[-1].ended_cursor or cursor

@@ -56,7 +56,7 @@ def parts_to_store(sources: Mapping[str, Any], reader: CatalogReader) -> KeptPar
     return KeptParts(header, files)
 
 
-def packed(parts: KeptParts, blueprint: str | None) -> bytes:
+def pack_request(parts: KeptParts, blueprint: str | None) -> bytes:
     """The request as it is stored."""
     files = parts.files
     sizes = [path.stat().st_size for _, _, path in files]

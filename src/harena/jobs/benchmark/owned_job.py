@@ -56,6 +56,7 @@ class OwnedJob:
             slots=slots,
             priority=job.priority,
             workspace=self.workspace,
+            limits=job.limits,
             run_timeout_seconds=job.run_timeout_seconds,
             timeout_seconds=job.remaining_seconds,
             recorded=self._record_start if job.after_loss else None,

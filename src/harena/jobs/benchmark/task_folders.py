@@ -14,7 +14,7 @@ from harena.core.threads import NODE, SCENARIOS
 from harena.core.workspace import LimitsOf
 
 
-class _Taken:
+class _DiskUse:
     """What the folders of each workspace take on the disk. Counted in threads."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class _Taken:
 class TaskFolder:
     """The unpacked task directories of one job."""
 
-    def __init__(self, workspace: str, spool: Spool, taken: _Taken) -> None:
+    def __init__(self, workspace: str, spool: Spool, taken: _DiskUse) -> None:
         self.path = Path(spool.name)
         """the directory that the tasks lie in"""
         self._workspace = workspace
@@ -86,7 +86,7 @@ class TaskFolders:
     def __init__(self, limits_of: LimitsOf | None) -> None:
         """`limits_of`: what a workspace may use; None = everything."""
         self._limits_of = limits_of
-        self._taken = _Taken()
+        self._taken = _DiskUse()
 
     async def opened(self, workspace: str, archive: Path) -> TaskFolder:
         """The tasks of a new job's archive. Raises ValidationError, LimitExceededError, PlatformError (the disk)."""

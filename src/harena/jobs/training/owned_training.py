@@ -196,9 +196,11 @@ class OwnedTraining:
             if last is not None and last.event_type == TrainingEventKind.TRAINING_END:
                 return TrainingState.COMPLETED, None
             if last is not None:
-                return TrainingState.FAILED, self._told(last.error or last.message or "its worker did not say why")
+                return TrainingState.FAILED, self._error_for_users(
+                    last.error or last.message or "its worker did not say why"
+                )
 
-    def _told(self, error: str) -> str:
+    def _error_for_users(self, error: str) -> str:
         """The error as whoever asks may see it; what is left out is in the log of the server."""
         told = without_server_places(error) if self._job.durable else error
         if told != error:
@@ -266,7 +268,7 @@ class OwnedTraining:
                 continue
             body = {"metrics": line.metrics, "data": line.data, "artifacts": line.artifacts, "error": line.error}
             if line.error:
-                body["error"] = self._told(line.error)
+                body["error"] = self._error_for_users(line.error)
             told = {name: part for name, part in body.items() if part}
             events.append(self._event(line.event_type, line.message, level=line.level, **told))
             changes = self._changed(changes, line)

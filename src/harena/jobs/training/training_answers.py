@@ -43,7 +43,7 @@ def training_answer(job: StoredTrainingJob) -> TrainingJob:
         capability_ref=None if capability is None else CapabilityReference.from_dict(capability),
         tags=request.get("tags"),
         config=request.get("config"),
-        resolved=[_resolved(ref, keeps_path=not job.durable) for ref in job.resolved],
+        resolved=[_read_reference(ref, keeps_path=not job.durable) for ref in job.resolved],
         plan=_plan(job.plan),
         progress=TrainingProgress(step=job.step, steps=job.steps),
         metrics=job.metrics,
@@ -66,7 +66,7 @@ def _plan(stored: StoredJson) -> SFTPlan | RLPlan | None:
         return None
 
 
-def _resolved(stored: StoredJson, *, keeps_path: bool) -> ResolvedReference:
+def _read_reference(stored: StoredJson, *, keeps_path: bool) -> ResolvedReference:
     """What was referred to; whoever asks a server is not told where its files lie."""
     reference = ResolvedReference.from_dict(stored)
     return reference if keeps_path else replace(reference, path=None)

@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.clock import Clock
 from harena.core.errors import (
     LimitExceededError,
@@ -134,7 +134,7 @@ class TrainingJobs:
                 f"limit must be 1 to {MAX_JOBS_PAGE} and cursor at least 0 (got {limit} and {cursor})"
             )
         if state is not None and state not in tuple(TrainingState):
-            raise ValidationError(f"state: {shown(state)} is none of {', '.join(TrainingState)}")
+            raise ValidationError(f"state: {quote(state)} is none of {', '.join(TrainingState)}")
         store = await self._queue.store()
         page = await store.list_jobs(
             workspace, name=name, state=state, trainer_type=trainer_type, before=cursor, limit=limit
@@ -179,7 +179,7 @@ class TrainingJobs:
         from "scratch", in a new folder. Raises NotFoundError (the job, or what it was made of), ValidationError (it has
         not ended), PlatformError."""
         if start not in RETRY_FROM:
-            raise ValidationError(f"from: {shown(start)} is none of {', '.join(RETRY_FROM)}")
+            raise ValidationError(f"from: {quote(start)} is none of {', '.join(RETRY_FROM)}")
         found = await self._find(workspace, job)
         await self._check_room(workspace, await self._queue.store())
         fresh = start == "scratch"

@@ -19,7 +19,7 @@ from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.home import private_opener
 from harena.core.threads import TRAINING
-from harena.core.training_lines import MOST_CHARACTERS, BrokenLine, WorkerLine, read
+from harena.core.training_lines import MOST_CHARACTERS, BrokenLine, WorkerLine, decode_line
 
 GRACE_SECONDS = 3.0
 """between asking a worker to end, so that it ends its sandboxes itself, and killing it"""
@@ -48,7 +48,7 @@ class WorkerProcess:
         PlatformError."""
         reading, writing = os.pipe()
         try:
-            with await TRAINING.run(_opened, folder / LOG_FILE) as log:
+            with await TRAINING.run(_open_log, folder / LOG_FILE) as log:
                 process = await asyncio.create_subprocess_exec(
                     *command, str(folder), str(writing), stdin=asyncio.subprocess.PIPE, stdout=log, stderr=log,
                     pass_fds=(writing,), cwd=folder, env=dict(env), start_new_session=True,
@@ -76,7 +76,7 @@ class WorkerProcess:
             if len(self._rest) > MOST_CHARACTERS:
                 raise BrokenLine(f"a line of more than {MOST_CHARACTERS} characters")
             if whole:
-                return [read(line) for line in whole]
+                return [decode_line(line) for line in whole]
 
     async def end(self) -> int:
         """Ask it to end, and kill it and all that it started where it does not. Its exit code, or minus the signal that
@@ -107,7 +107,7 @@ class WorkerProcess:
             os.killpg(self.pid, number)
 
 
-def _opened(log: Path) -> BufferedWriter:
+def _open_log(log: Path) -> BufferedWriter:
     return open(log, "ab", opener=private_opener)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from harena.core.operations import benchmark_jobs as table
 from harena.jobs.models import ScoreRequest
 from harena.server import shapes
-from harena.server.answers import StreamAnswer, begun
+from harena.server.answers import StreamAnswer, begin_stream
 from harena.server.bodies import LINES
 from harena.server.bounds import MOST_LINES_BYTES, Id
-from harena.server.event_streams import EVENTS, After, LastEventId, sent
+from harena.server.event_streams import EVENTS, After, LastEventId, send_events
 from harena.server.routes.dependencies import Reader, State
 from harena.server.table_routes import JsonBody, TableRoutes
 from harena.server.whole_results import whole_results
@@ -50,7 +50,7 @@ routes = TableRoutes(
 async def results(job: Id, caller: Reader, state: State) -> StreamAnswer:
     """The results so far, the runs in the order in which they ended; made while they are sent."""
     jobs = state.operations.in_workspace(caller.workspace)
-    return await begun(whole_results(jobs, job), table.RESULTS.media_type)
+    return await begin_stream(whole_results(jobs, job), table.RESULTS.media_type)
 
 
 @routes.by_hand(table.EVENTS)
@@ -69,4 +69,4 @@ async def events(
     jobs = state.operations.in_workspace(caller.workspace)
     job_id = (await jobs.get_benchmark_job(job)).id
     found = jobs.benchmark_job_events(job_id, after=last_event_id if last_event_id is not None else after)
-    return await begun(sent(state, found), EVENTS)
+    return await begin_stream(send_events(state, found), EVENTS)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import Response
 
 from harena.core.daemons import read_daemons
-from harena.core.models import Blueprint, Limits
 from harena.core.operations import blueprints as table
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.core.threads import BODIES
-from harena.core.wire import blueprint_to_json
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bounds import Id
@@ -60,5 +60,5 @@ async def get(name_or_id: Id, caller: Reader, state: State) -> Response:
 async def _answer(blueprint: Blueprint, status: int) -> Response:
     """Contents are read and put into words in the workspace's threads."""
     if not blueprint.files:
-        return JsonAnswer(blueprint_to_json(blueprint), status_code=status)
-    return JsonAnswer(await BODIES.run(blueprint_to_json, blueprint), status_code=status)
+        return JsonAnswer(blueprint, status_code=status)
+    return JsonAnswer(await BODIES.run(blueprint.to_dict), status_code=status)

@@ -42,7 +42,7 @@ def _page(kind: CatalogKind, page: CatalogPage) -> Mapping[str, Any]:
     return {kind: [entry.to_dict() for entry in page.entries], "next_cursor": page.next_cursor}
 
 
-def _known(kind: CatalogKind, operations: CatalogOperations) -> Refindable[CatalogEntry]:
+def _find_again(kind: CatalogKind, operations: CatalogOperations) -> Refindable[CatalogEntry]:
     async def again(ref: str) -> CatalogEntry:
         return (await operations.get_catalog_entry(kind, ref)).as_created()
 
@@ -57,7 +57,7 @@ routes = TableRoutes(
         table.CALIBRATE: JsonBody(CalibrationBody, _calibration),
     },
     {kept.list: partial(_page, kind) for kind, kept in table.ENTRIES_OF.items()},
-    {kept.create: partial(_known, kind) for kind, kept in table.ENTRIES_OF.items()},
+    {kept.create: partial(_find_again, kind) for kind, kept in table.ENTRIES_OF.items()},
 )
 
 
@@ -68,11 +68,11 @@ async def create(asked: DefinitionBody, caller: Writer, state: State, key: Once)
     operations = state.operations.in_workspace(caller.workspace)
 
     async def made() -> CatalogEntry:
-        async with with_files(_given(asked.request)) as fields:
+        async with with_files(_given_fields(asked.request)) as fields:
             entry: EntryFields = {"name": asked.name, "request": fields, "metadata": asked.metadata}
             return await operations.create_catalog_entry("benchmark_job_defs", entry)
 
-    known = _known("benchmark_job_defs", operations)
+    known = _find_again("benchmark_job_defs", operations)
     entry = await state.idempotency.once(caller.workspace, "benchmark_job_defs", key, made, known)
     return JsonAnswer(entry, status_code=201)
 
@@ -94,7 +94,7 @@ async def run(
     jobs = state.operations.in_workspace(caller.workspace)
 
     async def made() -> BenchmarkJob:
-        async with with_files(_given(asked)) as overrides:
+        async with with_files(_given_fields(asked)) as overrides:
             return await jobs.create_benchmark_job(
                 cast("BenchmarkJobFields", {**overrides, "definition": ref}), key=key
             )
@@ -103,7 +103,7 @@ async def run(
     return JsonAnswer(job, status_code=201)
 
 
-def _given(asked: JobFieldsBody) -> dict[str, Any]:
+def _given_fields(asked: JobFieldsBody) -> dict[str, Any]:
     """The fields that were given, files as they came."""
     fields = {field: getattr(asked, field) for field in asked.model_fields_set}
     if asked.config is not None:

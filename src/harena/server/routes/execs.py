@@ -13,12 +13,13 @@ from fastapi import Request
 from harena.core.checked import checked_texts, words_of
 from harena.core.errors import HarenaError, SandboxValidationError
 from harena.core.frames import MEDIA_TYPE, MOST_BYTES, Frame, frames
-from harena.core.models import ExecReport, ExecRequest, ExecResult
+from harena.core.models import ExecRequest, ExecResult
 from harena.core.operations import sandboxes as table
 from harena.core.output import OutputBuffer
 from harena.core.ports import RunningExec
+from harena.core.records.sandbox_answers import ExecReport
 from harena.server import shapes
-from harena.server.answers import StreamAnswer, begun, problem_of
+from harena.server.answers import StreamAnswer, begin_stream, problem_of
 from harena.server.bodies import read_bounded
 from harena.server.bounds import Id
 from harena.server.contents import decoded
@@ -57,7 +58,7 @@ async def run(sandbox_id: Id, asked: shapes.ExecBody, caller: Writer, state: Sta
             running.kill()  # no effect after its end
             state.forget_exec(caller.workspace, sandbox_id, exec_id)
 
-    return await begun(pieces(), MEDIA_TYPE)
+    return await begin_stream(pieces(), MEDIA_TYPE)
 
 
 @routes.by_hand(table.WRITE_STDIN)

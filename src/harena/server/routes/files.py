@@ -14,7 +14,7 @@ from harena.core.models import MIB, FileInfo
 from harena.core.operations import sandboxes as table
 from harena.core.ports import SandboxPort
 from harena.sdk.options import check_path
-from harena.server.answers import JsonAnswer, begun, listed
+from harena.server.answers import JsonAnswer, answer_list, begin_stream
 from harena.server.bodies import arriving
 from harena.server.bounds import Id
 from harena.server.identity import Caller
@@ -49,7 +49,7 @@ async def read(
         return Response(await port.read_file(path, max_bytes=max_bytes), media_type=table.OCTETS)
     bound = most if max_bytes is None else min(max_bytes, most)
     pieces = cast("AsyncGenerator[bytes, None]", port.read_stream(path, max_bytes=bound))
-    return await begun(_at_most(pieces, path, bound), table.OCTETS)
+    return await begin_stream(_at_most(pieces, path, bound), table.OCTETS)
 
 
 @routes.by_hand(table.WRITE_FILE)
@@ -103,7 +103,7 @@ async def stat(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -
 async def list_files(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> Response:
     """A directory's entries, sorted by name."""
     port = await _sandbox(state, caller, sandbox_id, path)
-    return await listed("entries", await port.list_dir(path), FileInfo.to_dict)
+    return await answer_list("entries", await port.list_dir(path), FileInfo.to_dict)
 
 
 @routes.by_hand(table.MAKE_DIR)
@@ -126,7 +126,7 @@ async def archive(sandbox_id: Id, path: PathInside, caller: Reader, state: State
     port = await _sandbox(state, caller, sandbox_id, path)
     limits = await state.quotas.limits_of(caller.workspace)
     most = 2 * max(LEAST_ANSWER_BYTES, limits.sandbox_disk_bytes)  # with the headers of many small files
-    return await begun(_at_most(port.create_archive(path), path, most), table.TAR)
+    return await begin_stream(_at_most(port.create_archive(path), path, most), table.TAR)
 
 
 async def _sandbox(state: ServerState, caller: Caller, sandbox_id: str, path: str) -> SandboxPort:

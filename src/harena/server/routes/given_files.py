@@ -21,7 +21,7 @@ async def with_files(given: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         yield {**given}
         return
     async with spooled("harena-scenarios-") as folder:
-        written = {field: await _written(folder, field, file) for field, file in files.items()}
+        written = {field: await _write_file(folder, field, file) for field, file in files.items()}
         try:
             yield {**given, **written}
         except ValidationError as error:
@@ -31,7 +31,7 @@ async def with_files(given: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
             raise ValidationError(text, reason=error.reason) from error
 
 
-async def _written(folder: str, field: str, given: shapes.ScenarioFile) -> Path:
+async def _write_file(folder: str, field: str, given: shapes.ScenarioFile) -> Path:
     name = PurePosixPath(given.file_name).name
     if not name or name in (".", "..") or "\0" in name or len(name.encode("utf-8", "replace")) > 255:
         raise ValidationError(f"{field}.file_name {given.file_name!r}: give the name of a file, as a.yaml")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import Response
 
-from harena.core.models import SandboxStatus
 from harena.core.operations import server as table
+from harena.core.records.sandboxes import SandboxStatus
 from harena.core.records.server import ServerHealth
 from harena.server.answers import JsonAnswer
 from harena.server.metrics import CONTENT_TYPE, sees_the_whole

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from harena.core.operations import image_builds as table
-from harena.server.answers import StreamAnswer, begun
+from harena.server.answers import StreamAnswer, begin_stream
 from harena.server.bounds import Id
-from harena.server.event_streams import EVENTS, After, LastEventId, sent
+from harena.server.event_streams import EVENTS, After, LastEventId, send_events
 from harena.server.routes.dependencies import Reader, State
 from harena.server.table_routes import TableRoutes
 
@@ -21,4 +21,4 @@ async def events(
     builds = state.operations.in_workspace(caller.workspace)
     build_id = (await builds.get_image_build(build)).id
     found = builds.image_build_events(build_id, after=last_event_id if last_event_id is not None else after)
-    return await begun(sent(state, found), EVENTS)
+    return await begin_stream(send_events(state, found), EVENTS)

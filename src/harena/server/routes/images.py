@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from harena.core.operations import images as table
-from harena.server.answers import StreamAnswer, begun
+from harena.server.answers import StreamAnswer, begin_stream
 from harena.server.bounds import Id
-from harena.server.event_streams import EVENTS, After, LastEventId, sent
+from harena.server.event_streams import EVENTS, After, LastEventId, send_events
 from harena.server.routes.dependencies import Reader, State
 from harena.server.table_routes import TableRoutes
 
@@ -21,4 +21,4 @@ async def events(
     images = state.operations.in_workspace(caller.workspace)
     pull_id = (await images.get_image_pull(pull)).id
     found = images.image_pull_events(pull_id, after=last_event_id if last_event_id is not None else after)
-    return await begun(sent(state, found), EVENTS)
+    return await begin_stream(send_events(state, found), EVENTS)

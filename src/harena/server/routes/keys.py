@@ -30,7 +30,7 @@ async def create(asked: shapes.KeyBody, caller: Admin, state: State, key: Once) 
 
     async def made() -> NewApiKey:
         token, found = await keys.create(name=asked.name, workspace=caller.workspace, scopes=asked.scopes)
-        return NewApiKey(**_shown(found), key=token)
+        return NewApiKey(**_key_answer(found), key=token)
 
     described = await state.idempotency.once(caller.workspace, "keys", key, made, kept_whole(NewApiKey))
     return JsonAnswer(described, status_code=201)
@@ -46,7 +46,7 @@ async def list_keys(
     """The workspace's keys, oldest first, revoked ones too. A page holds at most 8 MiB; `cursor` is the `next_cursor`
     of the page before."""
     found, following = await _keys(state).page(caller.workspace, cursor=cursor, limit=limit)
-    return JsonAnswer({"keys": [*map(_shown, found)], "next_cursor": following})
+    return JsonAnswer({"keys": [*map(_key_answer, found)], "next_cursor": following})
 
 
 @routes.by_hand(table.REVOKE)
@@ -55,7 +55,7 @@ async def revoke(key_id: Id, caller: Admin, state: State) -> None:
     await _keys(state).revoke(key_id, workspace=caller.workspace)
 
 
-def _shown(key: StoredKey) -> ApiKey:
+def _key_answer(key: StoredKey) -> ApiKey:
     """A key as it is answered: without its hash."""
     return ApiKey(
         id=key.id,

@@ -22,7 +22,7 @@ async def open_lease(asked: shapes.LeaseBody, caller: Writer, state: State, key:
 
     async def made() -> ClientLease:
         limits = await state.quotas.limits_of(caller.workspace)
-        return _shown(state.leases.open(caller.workspace, asked.seconds, most=limits.leases))
+        return _lease_answer(state.leases.open(caller.workspace, asked.seconds, most=limits.leases))
 
     opened = await state.idempotency.once(caller.workspace, "leases", key, made, kept_whole(ClientLease))
     return JsonAnswer(opened, status_code=201)
@@ -31,7 +31,7 @@ async def open_lease(asked: shapes.LeaseBody, caller: Writer, state: State, key:
 @routes.by_hand(table.RENEW)
 async def renew(lease_id: Id, caller: Writer, state: State) -> JsonAnswer:
     """It lasts its whole length from now on."""
-    return JsonAnswer(_shown(state.leases.renew(caller.workspace, lease_id)))
+    return JsonAnswer(_lease_answer(state.leases.renew(caller.workspace, lease_id)))
 
 
 @routes.by_hand(table.CLOSE_LEASE)
@@ -40,5 +40,5 @@ async def close(lease_id: Id, caller: Writer, state: State) -> None:
     await state.leases.close(caller.workspace, lease_id)
 
 
-def _shown(lease: Lease) -> ClientLease:
+def _lease_answer(lease: Lease) -> ClientLease:
     return ClientLease(id=lease.id, seconds=lease.seconds, expires_at=lease.expires_at)

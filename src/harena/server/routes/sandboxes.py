@@ -13,14 +13,16 @@ from pydantic import Field
 
 from harena.core.checked import MOST_PIDS, check_absolute, checked_environment
 from harena.core.errors import SandboxFailedError, SandboxValidationError
-from harena.core.models import Limits, ProcessInfo, SandboxesPage, SandboxSpec, SandboxStatus
+from harena.core.models import SandboxSpec
 from harena.core.network_policy import MOST_PAGE
 from harena.core.operations import sandboxes as table
 from harena.core.pages import PageRoom, moment_cursor, read_moment_cursor
 from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
+from harena.core.records.sandbox_answers import SandboxesPage
+from harena.core.records.sandboxes import Limits, ProcessInfo, SandboxStatus
 from harena.server import shapes
-from harena.server.answers import JsonAnswer, listed
+from harena.server.answers import JsonAnswer, answer_list
 from harena.server.bounds import MOST_SHORT, Id, OptionalWord
 from harena.server.contents import decoded_files
 from harena.server.idempotency import Refindable
@@ -128,7 +130,7 @@ async def extend(sandbox_id: Id, asked: shapes.ExtendBody, caller: Writer, state
 async def processes(sandbox_id: Id, caller: Reader, state: State) -> Response:
     """The processes inside."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
-    return await listed("processes", await handle.port.processes(), ProcessInfo.to_dict)
+    return await answer_list("processes", await handle.port.processes(), ProcessInfo.to_dict)
 
 
 @routes.by_hand(table.SIGNAL)

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from harena.core.operations import training_jobs as table
 from harena.core.training_sources import check_no_paths
 from harena.scoring.bounds import AtMost
-from harena.server.answers import JsonAnswer, StreamAnswer, begun
+from harena.server.answers import JsonAnswer, StreamAnswer, begin_stream
 from harena.server.bounds import Id
-from harena.server.event_streams import EVENTS, After, LastEventId, sent
+from harena.server.event_streams import EVENTS, After, LastEventId, send_events
 from harena.server.routes.dependencies import Reader, State, Writer
 from harena.server.table_routes import JsonBody, TableRoutes
 from harena.server.training_shapes import TRAINING_REQUEST, RetryBody
@@ -46,4 +46,4 @@ async def events(
     jobs = state.operations.in_workspace(caller.workspace)
     job_id = (await jobs.get_training_job(job)).id
     found = jobs.training_job_events(job_id, after=last_event_id if last_event_id is not None else after)
-    return await begun(sent(state, found), EVENTS)
+    return await begin_stream(send_events(state, found), EVENTS)
