@@ -111,7 +111,7 @@ def validate(
     mistakes += _job_mistakes(job, {"name": name, "blueprint_id": blueprint_id, "config": config})
     template, mistake = _template(prompt_template)
     refuse([*mistakes, *mistake])
-    made_of, content = _stored(made_of)
+    made_of, content = _with_stored(made_of)
     selection = planned_selection(
         content, rule=rule, template=template, contract=lambda ref: scoring_contracts.get(ref).to_dict()
     )
@@ -124,7 +124,7 @@ def validate(
         )
     else:
         made = benchmark_jobs.get(job)
-    ended = _ended(made, follow, own=job is None)
+    ended = _follow_to_end(made, follow, own=job is None)
     for page in benchmark_jobs.results_pages(ended.id):
         for run in page.runs:
             selection.add(run.to_dict())
@@ -175,7 +175,7 @@ def _is_file(given: object) -> bool:
     return isinstance(given, str | os.PathLike) and given not in WORDS
 
 
-def _stored(made_of: dict[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
+def _with_stored(made_of: dict[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """(what a job is made of, the same with what is in stored scenarios): both of one version. Raises NotFoundError."""
     if not is_reference(made_of["scenarios"]):
         return made_of, made_of
@@ -206,7 +206,7 @@ def _template(path: str | os.PathLike[str] | None) -> tuple[str | None, list[str
         return None, [f"prompt_template: {os.fspath(path)} cannot be read: {error.strerror}; check the path"]
 
 
-def _ended(job: BenchmarkJob, follow: Follow | None, *, own: bool) -> BenchmarkJob:
+def _follow_to_end(job: BenchmarkJob, follow: Follow | None, *, own: bool) -> BenchmarkJob:
     """The job when it has ended. Raises PlatformError if a job of our own did not run to its end."""
     try:
         if job.ended_at is None:

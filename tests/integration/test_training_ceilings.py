@@ -12,7 +12,8 @@ import pytest
 import harena
 from harena.core import settings
 from harena.core.errors import LimitExceededError, SandboxValidationError
-from harena.core.models import MIB, Limits
+from harena.core.models import MIB
+from harena.core.records.sandboxes import Limits
 from harena.core.workspace import WorkspaceLimits
 from harena.jobs.training.owned_training import Workers
 from harena.sdk.scores import score

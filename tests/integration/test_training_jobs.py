@@ -15,9 +15,9 @@ import pytest
 from training_node import written
 
 import harena
+from footprint import command_line, descendants, wait_ended
 from harena.core.errors import ValidationError
 from harena.sdk.training_jobs import TrainingJob
-from harena.testing.footprint import command_line, descendants, wait_ended
 from harena.training.loop.checkpoints import Checkpoints
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("one_node")]

@@ -22,3 +22,8 @@ def missing_for_training(find: Find = find_spec) -> str | None:
         f"training needs {', '.join(missing)}, which {'is' if one else 'are'} not installed where this node runs: "
         "pip install 'harena[train]'"
     )
+
+
+def missing_package(name: str, extra: str, find: Find = find_spec) -> str | None:
+    """What is to be done where one package of an extra is not there; None = nothing."""
+    return None if find(name) is not None else f"{name} is not installed: pip install 'harena[{extra}]'"

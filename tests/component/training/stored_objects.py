@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from harena.core.clock import SystemClock
+from harena.core.errors import NotFoundError
+from harena.core.records.worlds import WorldManifest
 from harena.jobs.catalog import Catalog
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
@@ -37,3 +39,10 @@ async def opened(home: Path, *, most_bytes: int) -> AsyncIterator[Store]:
         yield store
     finally:
         await database.close()
+
+
+async def world_of(workspace: str, world: str) -> WorldManifest:
+    """The only world of every workspace. Raises NotFoundError for another."""
+    if world != "lab":
+        raise NotFoundError(f"the workspace has no world {world!r}")
+    return WorldManifest.checked({"name": world, "seed": 5})

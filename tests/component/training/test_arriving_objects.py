@@ -17,7 +17,7 @@ import pytest_asyncio
 
 from harena.core.clock import SystemClock
 from harena.core.errors import LimitExceededError
-from harena.core.file_trees import BLOCK_BYTES, Tree, files_of, packed
+from harena.core.file_trees import BLOCK_BYTES, Tree, files_of, pack_files
 from harena.core.home import INCOMING
 from harena.core.spool import LOCKED, remove_left_spools
 from harena.core.workspace import WorkspaceLimits
@@ -86,11 +86,11 @@ async def test_a_stream_counts_beside_its_files(registry: Watched) -> None:
     """Both are on the disk: together they have the room that there is, and afterwards nothing of them counts."""
     rows = jsonl([{"prompt": "x" * (ROOM * 6 // 10), "completion": "y"}])
     place = write(registry._folder.parent / "large", {"train.jsonl": rows})
-    content = b"".join(packed(files_of(place)))
+    content = b"".join(pack_files(files_of(place)))
     with pytest.raises(LimitExceededError):
         await push(registry, content)
     small = write(registry._folder.parent / "small", {"train.jsonl": jsonl([{"prompt": "x", "completion": "y"}])})
-    assert (await push(registry, b"".join(packed(files_of(small)))))["ref"] == "x@1.0.0"
+    assert (await push(registry, b"".join(pack_files(files_of(small)))))["ref"] == "x@1.0.0"
     assert registry._arriving.workspaces == {}
 
 

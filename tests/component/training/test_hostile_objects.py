@@ -22,11 +22,11 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from stored_objects import Store, opened
+from stored_objects import Store, opened, world_of
 
 from harena.core import landlock
 from harena.core.errors import ValidationError
-from harena.core.file_trees import files_of, packed
+from harena.core.file_trees import files_of, pack_files
 from harena.core.registry import ObjectKind
 from harena.testing.conformance_registry import BOMB, capability, chat_model, jsonl, stream, write
 from harena.training.objects import MOST_DESCRIBED
@@ -71,7 +71,7 @@ async def push_tar(registry: Registry, kind: ObjectKind, content: bytes) -> dict
 
 async def push(registry: Registry, kind: ObjectKind, place: Path, name: str = "t") -> dict[str, Any]:
     """Publish what lies there."""
-    return await registry.push(MINE, kind, name, "1.0.0", stream(b"".join(packed(files_of(place)))))
+    return await registry.push(MINE, kind, name, "1.0.0", stream(b"".join(pack_files(files_of(place)))))
 
 
 def test_what_reads_objects_is_listed() -> None:
@@ -135,7 +135,7 @@ async def test_a_node_opens_no_file_of_an_object_itself(
     p, d, c = ({"name": name, "version": "1.0.0"} for name in ("p", "d", "solver"))
 
     async def resolve(workspace: str, request: Any) -> Any:
-        return await registry.resolve(workspace, request, registry.catalog.reader(workspace))
+        return await registry.resolve(workspace, request, registry.catalog.reader(workspace), world_of)
 
     rl = {"algorithm": "grpo", "steps": 1}
     for body in (

@@ -32,7 +32,7 @@ class Some:
 
     async def reward(self, row: PromptRow, text: str) -> Reward:
         self.asked += 1
-        if self.asked == 3:
+        if self.asked == 7:  # after the evaluation of the first weights
             return Reward(value=None, validity=RewardValidity.INFRA, reason="platform_error")
         return Reward(value=float(len(text) % 2))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from harena.core.clock import SystemClock
 from harena.core.errors import LimitExceededError
-from harena.core.file_trees import files_of, packed
+from harena.core.file_trees import files_of, pack_files
 from harena.core.threads import work_for
 from harena.core.workspace import WorkspaceLimits
 from harena.store.database import Database
@@ -47,7 +47,7 @@ async def test_a_push_waits_for_no_other_workspace(tmp_path: Path) -> None:
     async def push(workspace: str, name: str) -> dict[str, Any]:
         work_for.set(workspace)
         place = write(tmp_path / workspace / name, {"rows.jsonl": jsonl([{"prompt": name, "completion": "b"}])})
-        content = b"".join(packed(files_of(place)))
+        content = b"".join(pack_files(files_of(place)))
         return await registry.push(workspace, "dataset", name, "1", stream(content))
 
     hostile = [asyncio.ensure_future(push("hostile", name)) for name in ("a", "b")]

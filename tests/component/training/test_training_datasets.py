@@ -10,10 +10,12 @@ import pytest
 from chat_tokenizer import Characters
 
 from harena.core.errors import ValidationError
-from harena.training.data.datasets import TooLong, cut, prompt_rows, training_rows
+from harena.training.data.datasets import TooLong, cut, prompt_row_of, prompt_rows, training_rows
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
 from harena.training.loop.batch import TrainingRow
+from harena.training.rewards.recipe import mistakes_of
+from harena.training.rewards.registry import reward_recipe
 
 TOKENIZER = Characters()
 TEMPLATE = ChatTemplate(TOKENIZER)
@@ -144,6 +146,35 @@ def test_prompt_rows_of_every_form(tmp_path: Path) -> None:
     assert prompt_rows(path, PLAIN, template=None, max_prompt_tokens=99)[0] == [
         PromptRow(id="1", prompt="hi", metadata={"a": 1})
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"answer": ["42", "forty-two"]}, "its answer is a list"),
+        ({"expected_output": {"low": 1, "high": 2}}, "its answer is an object"),
+        ({"answer": True}, "truth value true"),
+        ({"answer": 2, "choices": ["ten", "eleven", "twelve", "thirteen"]}, "a place in `choices`"),
+        ({"answer": "B", "options": ["ten", "twelve"]}, "a place in `options`"),
+        ({"answer": "B", "choices": {"text": ["ten", "twelve"], "label": ["A", "B"]}}, "a place in `choices`"),
+        ({"reward_model": {"ground_truth": ["42"], "style": "rule"}}, "its answer is a list"),
+        ({"answer": 42}, None),
+        ({"answer": 0.1}, None),
+        ({"answer": "[1, 2]"}, None),
+        ({"answer": "twelve", "options": ["ten", "twelve"]}, None),
+        ({"answer": "B", "options": ["A: ten", "B: twelve"], "question": "Which? A: ten B: twelve"}, None),
+        ({"answer": 7, "options": [5, 7], "question": "5 or 7?"}, None),
+        ({"answer": "B", "options": ["ten", "twelve"], "messages": [{"role": "user", "content": "ten, twelve"}]}, None),
+    ],
+)
+def test_an_answer_that_no_reply_says_is_refused(values: dict[str, Any], told: str | None) -> None:
+    """By recipes that compare texts; one that looks at the row itself may use it."""
+    asked = {} if "messages" in values else {"question": "Six times seven?"}
+    row = prompt_row_of({**asked, **values}, id="r")
+    for name in ("exact_match_v1", "trajectory_imitation_v1", "math_v1"):
+        assert mistakes_of(reward_recipe(name, {}), row) == ([row.answer_problem] if told else []), name
+    assert told is None or told in mistakes_of(reward_recipe("gsm8k_v1", {}), row)[0]
+    assert mistakes_of(reward_recipe("contains_v1", {"needle": "x"}), row) == []
 
 
 def test_prompts_that_cannot_be_used(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from stored_objects import Store, opened
+from stored_objects import Store, opened, world_of
 
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
-from harena.core.file_trees import files_of, packed, tree_of
+from harena.core.file_trees import files_of, pack_files, tree_of
 from harena.core.records.training_plans import RewardPlan, RLPlan
 from harena.core.registry import ObjectKind
 from harena.testing.conformance_registry import ROWS, TASK, capability, jsonl, stream, write
@@ -44,13 +44,13 @@ async def registry(tmp_path: Path) -> AsyncIterator[Store]:
 async def push(registry: Store, kind: ObjectKind, place: Path, ref: str, workspace: str = MINE) -> dict[str, Any]:
     """Publish what lies there."""
     name, _, version = ref.partition("@")
-    return await registry.push(workspace, kind, name, version, stream(b"".join(packed(files_of(place)))))
+    return await registry.push(workspace, kind, name, version, stream(b"".join(pack_files(files_of(place)))))
 
 
 async def resolve(registry: Store, body: dict[str, Any], **config: Any) -> ResolvedReferences:
     """Of a request with these fields beside its own."""
     asked = {**body, "config": {**body["config"], **config.pop("config", {})}, **config}
-    return await registry.resolve(MINE, parse_request(asked), registry.catalog.reader(MINE))
+    return await registry.resolve(MINE, parse_request(asked), registry.catalog.reader(MINE), world_of)
 
 
 def data(folder: Path, **rows: list[dict[str, Any]]) -> Path:
@@ -392,3 +392,18 @@ async def test_bad_rows_are_left_out_on_request(registry: Store, tmp_path: Path)
     text.write_text(jsonl([{"prompt": "a"}]))
     with pytest.raises(ValidationError, match=r"text.jsonl:1: "):
         await resolve(registry, SFT, config=config)
+
+
+async def test_a_world_is_the_prompt_that_begins_it(registry: Store) -> None:
+    """Named by its content; a world that is not there, and a goal that it does not have, are named."""
+    config = {"algorithm": "grpo", "world_manifest_id": "lab", "world_goal": "Help Desk"}
+    found = (await resolve(registry, RL, config=config)).prompts
+    assert found is not None
+    assert (found.where, found.kind, found.name, found.rows) == ("config.world_manifest_id", "dataset", "lab-world", 1)
+    again = (await resolve(registry, RL, config={**config, "world_goal": "Help Desk@alpha"})).prompts
+    assert again is not None
+    assert again.digest == found.digest
+    with pytest.raises(NotFoundError, match=r"config\.world_manifest_id: the workspace has no world 'nobodys'"):
+        await resolve(registry, RL, config={**config, "world_manifest_id": "nobodys"})
+    with pytest.raises(ValidationError, match=r"config\.world_manifest_id: goal: the world has no group 'Kings'"):
+        await resolve(registry, RL, config={**config, "world_goal": "Kings"})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harena.core.clock import SystemClock
-from harena.core.file_trees import files_of, packed
+from harena.core.file_trees import files_of, pack_files
 from harena.core.registry import NewObject, ObjectVersion
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
@@ -78,7 +78,7 @@ async def test_who_deletes_takes_no_files_of_who_publishes(tmp_path: Path, serve
         for each in registries[1:]:
             each._locks._locks = registries[0]._locks._locks  # type: ignore[attr-defined]
     first, second, other = registries
-    content = b"".join(packed(files_of(write(tmp_path / "rows", ROWS))))
+    content = b"".join(pack_files(files_of(write(tmp_path / "rows", ROWS))))
     for name in ("one", "two"):
         await first.push("hostile", "dataset", name, "1", stream(content))
     digest = (await first.get("hostile", "dataset", "one@1")).digest

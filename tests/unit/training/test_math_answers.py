@@ -111,6 +111,41 @@ SAME = [
     (r"\begin{pmatrix} 2 \\ 3 \end{pmatrix}", r"\left\langle 2, 3 \right\rangle"), ("(2,3)", r"\langle 2,3\rangle"), (r"60^\circ", "60"),
     (r"\frac{\pi}{3}", r"\frac{\pi}{3}\text{ radians}"), (r"\frac{\pi}{3}", r"\frac{\pi}{3} \text{ rad}"),
     (r"5\text{ m}", r"5\text{ meters}"), (r"5\text{ cm}", "m=5"), (r"3\text{ ft}", r"3\text{ feet}"),
+    # values with many digits
+    (r"\frac{\sqrt{2}}{2^{50}}", r"\frac{1}{2^{49}\sqrt{2}}"), (r"2^{100}\sqrt{2}+1", r"1+2^{100}\sqrt2"), (r"e^{-30}", r"\frac{1}{e^{30}}"), (r"10^{12}\pi+1", r"1+10^{12}\pi"),
+    (r"\ln 8", r"3\ln 2"), (r"e^{i\pi/3}", r"e^{-5i\pi/3}"), (r"\tan x", r"\frac{\sin x}{\cos x}"), (r"\sqrt[3]{-2}", r"-\sqrt[3]{2}"),
+    ("x^{2021}+1", "1+x^{2021}"), (r"\sqrt{2}", "1.41421356237"), ("1.41421356237", r"\sqrt2"), (r"\arcsin\frac13", r"\sin^{-1}(1/3)"), (r"\sinh(-x)", r"-\sinh x"),
+    # units, and things that are counted
+    ("12", r"12\text{ positive integers}"), ("12", r"12\text{ miles per hour}"), ("12", r"12\text{ years old}"), ("12", r"12\text{ cm tall}"), ("12", r"12\text{ people}"), ("12", r"12\text{ in.}"), ("12", r"12\text{ p.m.}"),
+    ("12", r"12\ \text{cm}\cdot\text{s}"), ("12", r"12\text{ kg}\cdot\text{m/s}^2"), ("12", r"12\,\frac{m}{s}"), ("12", "12 m"), ("12", r"12\text{ m}"), ("12", r"12\text{ (twelve)}"), ("42", r"42\text{ (forty-two)}"), ("12", r"12\text{ of the cookies}"),
+    ("1", r"1\text{ apple}"), (r"\frac34", r"\frac{3}{4}\text{ pizza}"), ("0.5", r"0.5\text{ mile}"), ("12", r"12\text{ square units}"), ("12", r"12\text{ more apples}"), ("12", r"12\text{ students in total}"), ("12", r"12\text{ ways to sit}"),
+    ("12", r"12\text{ dollars each}"), ("12", r"12\text{ sq. ft.}"), ("12", r"12\text{ N}"), (r"12\text{ below zero}", r"12.0\text{ below zero}"), (r"12\text{ somethings}", "12"), ("2+3i", r"2+3\mathrm{i}"), ("12x", r"12\mathrm{x}"), ("12", r"12\text{ outcomes per }\text{player}"),
+    ("12", r"12\text{ total}"), ("12", r"12\text{ km/h}"), ("12", r"12\text{ different ways}"), ("12", r"12^\circ\text{C}"), ("12", r"12\text{ red balls}"), ("12", r"12\text{ inches of rain}"), ("12", r"12\text{ minutes from now}"),
+    # bases, and tuples
+    ("12", "12_{10}"), ("12_{10}", "12"), ("1010_2", "1010"), ("AB_{16}", "AB"), ("(1,2)", "x=1, y=2"), ("(1,1)", "x=1, y=1"),
+    # choices
+    ("A", "A. 12"), ("A", "A: 12"), ("A", r"\text{Option A}"), ("A", r"\text{Choice A}"), ("A", r"\text{option (A)}"), ("A", r"\text{A. }5"), ("A", r"(A)\ 5 \text{ and } 6"), ("A", r"(\text{A})"), ("C", r"\text{(C) not enough information}"),
+    ("E", r"\text{(E) None of these}"), ("B", r"\textbf{(B) }\text{A circle}"), ("A", r"(A)\ \overline{AB}"), ("A", r"(A)\ \triangle ABC"), ("C", r"\text{(C) I and II only}"), ("D", r"\text{(D) no solution}"), ("A", r"\textbf{(A)}\ x<2 \text{ or } x>3"), ("A", r"\text{(A) She is late}"),
+    ("12", r"\textbf{(C) }12"), ("12", r"\textbf{(C)}\ 12"), ("12", r"\mathrm{(C)}\ 12"), ("12", r"(C)\ 12"), ("12", r"\text{C. 12}"), ("12", r"\text{C) 12}"), ("12", "C: 12"), (r"\frac12", r"\textbf{(B)}\ \frac{1}{2}"), ("(1,2)", r"\textbf{(B)}\ (1,2)"),
+    (r"\textbf{(C)}\ 12", "C"), (r"\textbf{(C)}\ 12", "(C) 12"), (r"\text{(B) 3}", r"\textbf{(B)}"),
+    # a quantity before its value
+    ("5", "f'(2)=5"), ("5", "f^{-1}(2)=5"), ("5", r"(f\circ g)(1)=5"), ("5", r"\gcd(10,15)=5"), ("5", r"\text{gcd}(10,15)=5"), ("12", r"\operatorname{lcm}(4,6)=12"), ("12", r"\text{lcm}(4,6)=12"), ("12", r"\mathrm{lcm}(4,6)=12"), ("5", r"\lim_{x\to0}f(x)=5"),
+    ("5", r"\int_0^1 5\,dx=5"), ("5", r"\sum_{i=1}^{5}1=5"), ("5", r"\lfloor 5.2\rfloor=5"), ("5", "[ABC]=5"), ("12", "x^2+y^2=12"), ("12", "a/b=12"), ("12", r"\frac{a}{b}=12"), (r"\frac12", r"\cos\theta=\frac12"), ("12", r"\|v\|=12"), ("12", r"\vert z\vert=12"),
+    (r"\frac34", r"\Pr(A)=\frac34"), (r"\frac34", r"\mathbb{P}(X=1)=\frac34"), ("5", r"\text{Answer}=5"), ("12", "x:=12"), ("12", r"\sqrt{144}=12\text{ cm}"), ("12", r"\text{Total: }12"), ("12", r"\text{Number of ways: }12"), ("12", r"\text{approximately }12"),
+    # congruences
+    ("5", r"x\equiv 5\pmod 7"), ("5", r"5\pmod 7"), ("5", r"x\equiv5\pmod{7}"), (r"5\pmod 7", r"5\pmod{7}"),
+    # how LaTeX writes it
+    (r"\frac34", r"3\over4"), (r"\frac34", r"{3}\over{4}"), (r"\frac34", r"{3\over4}"), (r"\frac34", r"\nicefrac{3}{4}"), (r"\frac34", r"\sfrac{3}{4}"), (r"\frac34", r"\mathbf{\frac{3}{4}}"), ("12", r"\bf 12"), ("12", r"{\bf 12}"), ("12", r"\mathtt{12}"), ("12", r"\emph{12}"),
+    ("12", r"\hspace{1cm}12"), ("12", r"\therefore 12"), ("12", r"12\blacksquare"), ("-1", r"{-}1"), ("2+3i", "2+i3"), ("2+3i", r"2+3\imath"), (r"0.\overline3", r"0.\bar{3}"), (r"0.\overline{3}", r"0.\dot{3}"), ("12", r"12\cancel{\text{ cm}}"), ("12", r"\text{Rs. }12"),
+    # words, ratios, times
+    ("1,000,000", r"1\text{ million}"), ("2500000", r"2.5\text{ million}"), (r"\text{No solution}", r"\text{There is no solution}"), ("3:2", r"\frac32"), ("3:2", "3/2"), ("3:2", r"3\text{ to }2"), ("3:2", r"3\colon2"), (r"10:30\text{ a.m.}", r"10:30\text{ AM}"), (r"10:30\text{ a.m.}", r"10{:}30\text{ AM}"),
+    # sets and points
+    (r"(-\infty,2)\cup(3,\infty)", r"\{x\mid x<2\text{ or }x>3\}"), (r"(-\infty,2)\cup(3,\infty)", r"\{x : x<2\text{ or }x>3\}"), (r"(-\infty,2)\cup(3,\infty)", r"(-\infty,2)\text{ or }(3,\infty)"), (r"(-\infty,2)\cup(3,\infty)", r"]-\infty,2[\cup]3,\infty["),
+    ("(1,2)", "P(1,2)"), ("(1,2)", r"\text{the point }(1,2)"), ("(1,2)", r"x=1 \quad y=2"), ("y=2x+3", "f(x)=2x+3"),
+    # more of those
+    ("12", r"12\text{ degrees Celsius}"), ("12", r"12\text{ games won}"), ("12", r"12\text{ goals scored}"), ("12", r"12\text{ cm squared}"), ("12", r"12\text{ meters per second squared}"), ("12", r"12\text{ distinct real roots}"), ("12", r"12\text{ distinct values of }x"),
+    ("12", r"12\text{ times}"), ("12", r"12\text{ times as many}"), ("12", r"12\text{ more}"), ("12", r"12\text{ right angles}"), ("12", r"12\text{ negative integers}"), ("12", r"12\text{ multiples of five}"), ("12", r"12\text{ extraneous solutions}"),
+    ("6", r"6\text{ (mod 7)}"), ("6", r"6\mod 7"), ("5", r"\max\{3,5\}=5"), ("-2", r"\det\begin{pmatrix}1&2\\3&4\end{pmatrix}=-2"), ("11", r"\vec{a}\cdot\vec{b}=11"), ("13", r"m+n = 4+9 = \mathbf{13}"), (r"\frac12", r"\sin 30^\circ=\frac12"), ("1001", r"{14\choose4}=1001"),
 ]  # fmt: skip
 OTHER = [
     ("5", "6"), ("5", "-5"), ("5", "55"), (r"\frac12", r"\frac13"), (r"\frac12", r"\frac21"), ("0.5", "0.51"), (r"\frac13", "0.33"), ("0.33", r"\frac13"), ("1000", "1,00"), ("1000", "1001"),
@@ -130,7 +165,7 @@ OTHER = [
     ("5", r"5\text{ million}"), ("5", r"5\times 10^3"), ("5", "5e3"), ("5", r"\sim 5-6"), ("5", "5-6"), ("5", r"5\pm1"), ("5", r"\sqrt{25}"), ("5", r"\lfloor 5.5\rfloor"), ("5", "2+3=x"),
     ("5", "x=2+3"), ("5", r"5\text{ is wrong, }6"), ("5", r"\text{I think }6\text{, not }5"), ("5", "5,5"), ("5", "1,2,3,4,5"), ("5", r"x\in\{1,\dots,10\}"), ("5", ">5"), ("5", r"\le5"),
     ("5", r"\geq 5"), ("5", "5..6"), ("5", "0.5"), ("5", ".5"), ("5", "5.5"), ("5", "50"), ("5", "05/1000"), ("5", r"5\text{ and }6"), ("5", "x=5,y=6"), ("5", r"\frac{5}{1}x"),
-    ("5", r"5\pi"), ("5", "5i"), ("5", "-5"), ("5", "|5"), ("5", r"\text{five or six}"), ("5", r"\overline{5}"), ("5", r"5\ldots"), ("5", r"5 \bmod 7"), ("5", r"5\pmod{7}"),
+    ("5", r"5\pi"), ("5", "5i"), ("5", "-5"), ("5", "|5"), ("5", r"\text{five or six}"), ("5", r"\overline{5}"), ("5", r"5\ldots"), ("5", r"5 \bmod 7"), ("5", r"5\pmod{3}"),
     ("5", r"5 \text{ modulo } 7"), ("5", "a=4=5"), ("5", "6=5"), ("5", "4 = 5 = 6"), ("5", "5 = 6"), ("5", r"5\ne6"), ("5", "x=6=5"), ("5", "1=1, 5=5"), ("5", r"5 \implies 6"),
     ("5", r"6 \text{ (5 is wrong)}"), ("5", r"\text{(A) }5\text{ (B) }6"), ("A", r"\text{(A) or (B)}"), ("A", "(A)(B)"), ("A", "A,B"), ("A", "AB"), ("A", r"\textbf{(B) }A"),
     ("A", r"\text{(B) A}"), ("C", r"\text{(C) }12 \text{ (D) }13"), ("(1,2)", "x=2,y=1"), ("(1,2)", "y=1,x=2"), ("(1,2)", "(1,2),(3,4)"), ("[1,2]", "1<x<2"), ("(1,2)", r"1\le x\le 2"),
@@ -157,6 +192,27 @@ OTHER = [
     ("(2,3)", "(y,x)=(2,3)"), ("(2,3)", r"\langle3,2\rangle"), ("3", r"\begin{pmatrix}3\end{pmatrix},4"), (r"1\frac12", "11/2"), (r"\frac{11}{2}", "1 1/2"), (r"\frac32", "11/2"),
     (r"90^\circ", r"90\text{ rad}"), (r"\frac{x-1}{2}", r"\frac{1}{2}x-1"), ("x-1", r"\frac{1}{2}(x-1)"), ("5", r"\text{maybe }5"), ("5", r"\text{except }5"),
     ("ABC", "abc"), ("5 m", "5 cm"), (r"5\text{ m}", r"5\text{ km}"), ("5", r"\text{if }x=5"), ("5", r"\text{Let }x=5"), ("5", r"\text{half}=5"),
+    # far below one, or beside a much larger part
+    (r"e^{-30}", r"e^{-31}"), (r"e^{-30}", r"e^{-40}"), (r"e^{-30}", "0"), ("0", r"e^{-30}"), (r"\frac{\sqrt2}{2^{50}}", r"\frac{\sqrt2}{2^{49}}"), (r"\frac{\sqrt2}{2^{50}}", r"\frac{\sqrt3}{2^{50}}"), (r"3\pi\times 10^{-15}", r"2\pi\times10^{-15}"),
+    (r"2^{100}\sqrt2+1", r"2^{100}\sqrt2+2"), (r"2^{100}\sqrt2+1", r"2^{100}\sqrt2+100000"), (r"10^{12}\pi+1", r"10^{12}\pi+2"), (r"e^{10}+\frac1{10000000}", r"e^{10}+\frac2{10000000}"), (r"\sqrt2", "1.41421357"), (r"\sqrt2", "1.41421356239"),
+    (r"e^{-10^{10}}", r"e^{-10^{11}}"), (r"x+10^{-20}\pi", r"x+10^{-21}\pi"), (r"\sin 10^{99}", r"\sin(10^{99}+1)"), (r"\pi", r"\frac{355}{113}"),
+    # words behind a number that are no unit of it
+    ("12", r"12\mathrm{i}"), ("12", r"12\text{i}"), ("12", r"12\,\mathrm{i}"), ("12", r"12\mathrm{e}"), ("12", r"12\mathrm{x}"), ("12", r"12\text{ x}"), ("12", r"12\mathrm{n}"), ("12", r"12\mathit{n}"), ("12", r"12\text{ is wrong}"), ("12", r"12\text{ is not the answer}"), ("12", r"12\text{ is impossible}"), ("12", r"12\text{ (wrong)}"), ("12", r"12\text{ would be wrong}"), ("12", r"12\text{ does not work}"), ("12", r"12\text{ fails}"), ("12", r"12\text{ is extraneous}"), ("12", r"12\text{ at most}"), ("12", r"12\text{ is too large}"), ("12", r"12\text{ percent of }x"), ("12", r"12\text{ less than }x"), ("12", r"12\text{ to the fifth}"), ("12", r"12\text{ raised to five}"), ("12", r"12\text{ base five}"), ("12", r"12\text{ in base five}"), ("12", r"12\text{ (base five)}"), ("12", r"12\text{ in binary}"), ("12", r"12\text{ point five}"), ("12", r"12\text{ half}"), ("12", r"12\text{ repeating}"), ("12", r"12\text{ bar}"), ("12", r"12\text{ inverse}"), ("12", r"12\text{ negative}"), ("12", r"12\text{ dozens}"), ("12", r"12\text{ twelfths}"), ("12", r"12\text{ times five}"), ("12", r"12\text{ more than five}"), ("12", r"12\text{ is one of the wrong answers}"), ("12", r"12\text{ not the sums}"), ("12", r"12\text{ hundreds}"), ("12", r"12\text{ (thirteen)}"), ("12", r"12\text{ thirteen}"), ("12", r"12\text{ squared}"), ("12", r"12\text{ minus ones}"), ("12", r"12\text{ below zero}"), ("12", r"12\text{ no wait thirteen}"), ("12", r"12m"), ("12", r"12\,x"), ("12", r"12\frac{x}{s}"), ("12", r"x=12\text{ is extraneous}"), ("1", r"1\text{ half}"), ("0.5", r"0.5\text{ wrong}"),
+    # a base that is not wanted, and two roots for a pair
+    ("12", "12_5"), ("12", "12_{5}"), ("12", r"12_{\text{five}}"), ("12", r"12_{\text{5}}"), ("5", "5_6"), ("a_1", "a"), ("a", "a_1"), ("(1,2)", "x=1, x=2"), ("x=1,x=2", "(1,2)"), ("(1,2)", "x_1=2,x_2=1"),
+    # a choice with other ones, or with what is said about it
+    ("A", "(A)BCDE"), ("A", "(A) BCDE"), ("A", "(A)/B/C/D/E"), ("A", r"(A)\text{/B/C/D}"), ("A", r"(A)\ 5\ B\ 6\ C\ 7\ D\ 8"), ("A", r"(A)\ \mathbf{B}\ \mathbf{C}\ \mathbf{D}"), ("A", "(A) 1 B 2"), ("A", r"(A)\;B"), ("A", r"(A) \text{ B is right}"),
+    ("A", r"\text{(A) is wrong}"), ("A", r"\text{(A) (wrong)}"), ("A", "(A){B}{C}"), ("A", "(A)?"), ("A", r"\text{(A) isn't right}"), ("B", r"\text{(B) A is right}"), ("B", r"\text{(B) A too}"), ("A", r"\text{A. B. C.}"), ("A", "A:B"), ("A", r"\text{Option B}"), ("A", r"\text{Option A or B}"), ("A", r"\text{(A) or (B)}"),
+    ("12", r"(C)\ 12\ (D)\ 13"), ("12", r"(C)\ 13"), ("12", r"\text{(C) 12 is wrong}"), (r"\textbf{(C)}\ 12", "D"), (r"\textbf{(C)}\ 12", "(C) 12 (D) 13"), (r"\textbf{(C)}\ 12", "(D) 12"), (r"\text{Evelyn}", r"\text{Evelyn?}"),
+    # beside those forms
+    ("5", "f'(2)=6"), ("5", r"\gcd(10,15)=6"), ("5", r"\lfloor 5.2\rfloor"), ("5", r"\sum_{i=1}^{5}1"), ("5", "5=f(2)=6"), ("12", r"\lfloor 5.2\rfloor=12=13"), ("5", r"x=1\text{ and }y=5"), ("12", "a^2=12"), ("5", "x=1 y=5"), ("5", r"\int_0^1 5\,dx"), ("5", r"\text{not }f(2)=5"),
+    ("5", r"x\equiv 12\pmod 7"), ("5", r"5\pmod 4"), ("5", r"x\not\equiv 5\pmod 7"), ("5", r"2x\equiv 5\pmod 7"), ("5", r"12\pmod 7"), (r"5\pmod 7", r"5\pmod{8}"), ("5", r"5\bmod 7"), (r"\frac34", r"4\over3"), (r"\frac34", r"1+3\over4"), ("3:2", "2:3"), ("3:2", "2/3"), ("3:2", "1.5"), ("3:2", r"2\text{ to }3"),
+    ("4:30", "2:15"), ("2:3", "3:2"), (r"10:30\text{ a.m.}", r"10:30\text{ PM}"), ("12", r"\text{wrong: }12"), ("12", r"\text{not: }12"), ("12", r"\text{at most: }12"), ("12", r"\text{about half of }12"), ("1", r"1\text{ million}"), ("1000000", r"1\text{ billion}"), ("5", r"5\cancel{6}"),
+    (r"(-\infty,2)\cup(3,\infty)", r"(-\infty,2)\text{ or }[3,\infty)"), (r"(-\infty,2)\cup(3,\infty)", r"\{x\mid x<2\text{ and }x>3\}"), (r"[2,3]", r"]2,3["), ("(1,2)", "P(2,1)"), ("(1,2)", r"\text{not the point }(1,2)"), ("(1,2)", r"x=2 \quad y=1"), ("y=2x+3", "f(x)=3x+2"), ("x=2y+3", "f(x)=2y+3"), ("2+3i", "2+i^3"), ("2+3i", "3+i2"),
+    (r"0.\overline{3}", r"0.\bar{6}"), (r"\text{No solution}", r"\text{There is one solution}"), ("-1", "{+}1"), ("2^{-1}", "2^{-}1"),
+    # beside those
+    ("12", r"12\text{ square}"), ("12", r"12\text{ inches and a third}"), ("12", r"12\text{ percent of ten}"), ("12", r"12\text{ times x}"), ("12", r"12\text{ negative}"), ("12", r"12\text{ values of five squared}"), ("1", r"1\text{ negative}"), ("1", r"1\text{ of five}"),
+    ("5", r"\sin 30=5=6"), ("5", r"5\cos 0=6!"), ("5", r"\max\{3,5\}"), ("5", r"6\mod 7"), ("6", r"13\mod 7"), ("5", r"\cos 0=7=5!"), ("11", r"\vec{a}=(11,0)"),
 ]  # fmt: skip
 
 
@@ -220,7 +276,8 @@ async def test_the_recipe_reads_the_last_box(expected: str, said: str, value: fl
     "said",
     ["(" * 900, "{" * 900, "\\frac" * 150, "1" + "a" * 900, "1,2" * 300, "9" * 900, "9^" * 300 + "9", "-" * 900, "1!" + "!" * 400,
      "\\{" * 300, "\\sqrt" * 150 + "2", "1\\text{" + "and " * 200 + "}", "x_" * 300, "|" * 500, "((1,2)," * 100, "2^{9999999999}", "\x01" * 500, "1" + "a" * 990 + "!", "1 " + "metermeter" * 99, "1" + " cm" * 330,
-     "x=" * 450 + "7", "5\\approx" * 100, "{\\choose" * 80, "x<1 or " * 120 + "x<1", "(a," * 300 + "a)=5", "(" + "a," * 450 + "b)=1", "\x01a" * 300 + "^", "f(" * 400 + "=5", "a " * 490 + "=5", "\\binom{999}{500}" * 50],
+     "x=" * 450 + "7", "5\\approx" * 100, "{\\choose" * 80, "x<1 or " * 120 + "x<1", "(a," * 300 + "a)=5", "(" + "a," * 450 + "b)=1", "\x01a" * 300 + "^", "f(" * 400 + "=5", "a " * 490 + "=5", "\\binom{999}{500}" * 50, "\\sqrt{" * 40 + "2^{9999999999/7}" + "}" * 40,
+     "2^{9999999999/7}", "e^{" * 50 + "9" + "}" * 50, "+".join(["\\arctan x"] * 80), "\\sin e^{99}" * 60],
 )  # fmt: skip
 def test_hostile_answers_end(said: str) -> None:
     assert not same_answer("5", said)

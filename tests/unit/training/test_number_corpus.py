@@ -521,11 +521,65 @@ ATTACKS = {
     "No, it is 18": 18,
     "Is it 17? No, 18": 18,
 }
-CORPUS = {**PLAIN, **UNITS, **LATEX, **SCRIPTS, **MARKS, **HEADINGS, **OTHERS, **ATTACKS}
+# Denials, parts and corrections in words, and what looks like them.
+DENIED: dict[str, int | None] = {
+    "the wrong answer is 18": None,
+    "The wrong answer would be 18": None,
+    "it is wrong to say 18": None,
+    "it is false that it is 18": None,
+    "don't say 18": None,
+    "nobody would say 18": None,
+    "a common mistake is 18": None,
+    "other than 18": None,
+    "excluding 18": None,
+    "18 (wrong)": None,
+    "18, which is wrong": None,
+    "18 \u2013 wrong": None,
+    "18 does not work": None,
+    "18 can't be": None,
+    "18 would be a mistake": None,
+    "18. Actually, nineteen.": None,
+    "18, no wait, nineteen": None,
+    "18. Wait, it is nineteen.": None,
+    "nineteen or 18": None,
+    "18 or nineteen": None,
+    "18, nineteen, twenty": None,
+    "3 less than 18": None,
+    "one more than 18": None,
+    "the sum of the digits of 18": None,
+    "subtract 1 from 18": None,
+    "one hundred 18": None,
+    "a hundred and 18": None,
+    "18 below zero": None,
+    "18 just kidding": None,
+    "She did not answer 18 questions": 18,
+    "He got 2 questions right and 18 wrong": 18,
+    "The number of wrong answers is 18": 18,
+    "The points lost for each wrong answer is 18": 18,
+    "18 students do not work": 18,
+    "18 (wrong answers)": 18,
+    "18, which is not wrong": 18,
+    "18 of them won't fit in the box": 18,
+    "18 of them can't be sold": 18,
+    "eighteen or 18": 18,
+    "18 (not 17)": 18,
+    "18. Actually, that is eighteen.": 18,
+    "18, or eighteen": 18,
+    "The mistake costs 18": 18,
+    "She has 2 more than 16, so 18": 18,
+    "Subtract 2 from 20: 18": 18,
+    "He pays one hundred dollars less, so 18": 18,
+    "18 degrees": 18,
+    "The number of digits is 18": 18,
+    "Two thousand people came, 18 left": 18,
+    "18 eggs, which is false modesty": 18,
+}
+
+CORPUS = {**PLAIN, **UNITS, **LATEX, **SCRIPTS, **MARKS, **HEADINGS, **OTHERS, **ATTACKS, **DENIED}
 
 
 def test_the_corpus_is_as_large_as_it_says() -> None:
-    assert len(CORPUS) == sum(map(len, (PLAIN, UNITS, LATEX, SCRIPTS, MARKS, HEADINGS, OTHERS, ATTACKS))) > 150
+    assert len(CORPUS) == sum(map(len, (PLAIN, UNITS, LATEX, SCRIPTS, MARKS, HEADINGS, OTHERS, ATTACKS, DENIED))) > 150
 
 
 # Answers that a mark of theirs tells: a box, a tag, a line of its own; and remarks behind a number.

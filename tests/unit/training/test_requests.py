@@ -52,6 +52,8 @@ RAY_RL = {
 SFT = {"trainer_type": "sft", "model": "tiny-llama", "config": {"dataset_ref": "rows.jsonl"}}
 RL = {"trainer_type": "rl", "model": "tiny-llama", "config": {"algorithm": "grpo", "prompt_dataset_ref": "p.jsonl"}}
 
+WORLD = {"trainer_type": "rl", "model": "tiny-llama", "config": {"algorithm": "grpo", "world_manifest_id": "w"}}
+
 
 def changed(body: dict[str, Any], **config: Any) -> dict[str, Any]:
     """With other fields in `config`; None = left out."""
@@ -179,23 +181,31 @@ def test_defaults_learn() -> None:
         (changed(RAY_RL, num_rollout_workers=2), "config.num_rollout_workers: rollouts share one process here"),
         (changed(RAY_RL, buffer_size=2), "config.buffer_size: rollouts share one process here"),
         (changed(RL, buffer_size=2), "config.buffer_size: belongs to backend 'ray'; leave it out"),
-        (changed(RL, prompt_dataset_ref=None), "config.prompt_dataset_ref: missing; give it, or at least one of"),
+        (changed(RL, prompt_dataset_ref=None), "config.prompt_dataset_ref: missing; give it, at least one of"),
         (changed(RL, trajectory_dataset_refs=["t"]), "config.trajectory_dataset_refs: a job learns from prompts or"),
         (changed(RL, prompt_dataset_ref=None, trajectory_dataset_refs=["t"], prompt_split="x"), "config.prompt_split"),
         (changed(RL, execution_mode="fully_async"), "config.max_steps_off_policy: missing; execution_mode 'fully_as"),
         (changed(RL, execution_mode="one_step_off_async", max_steps_off_policy=2), "means 1 (got 2)"),
         (changed(RL, max_steps_off_policy=1), "config.max_steps_off_policy: execution_mode 'sync' has no staleness"),
         (changed(RL, staleness_policy="wait"), "config.staleness_policy: execution_mode 'sync' has no staleness"),
-        (changed(RL, eval_max_rollouts=4), "config.eval_max_rollouts: needs eval_dataset_ref"),
+        (changed(RL, eval_max_rollouts=4), "config.eval_max_rollouts: needs eval_dataset_ref or held_out"),
+        (changed(RL, held_out=0.1, eval_dataset_ref="e"), "config.held_out: eval_dataset_ref says what is evaluated"),
         (changed(RL, num_rollouts=1), "config.num_rollouts: must be at least 2"),
         (changed(RL, num_rollouts=4, group_size=8), "config.num_rollouts: is group_size under another name, and they"),
         (changed(RL, temperature=0), "config.temperature: must be above 0: all rollouts of a prompt would be the same"),
         (changed(RL, weight_sync_interval=2), "config.weight_sync_interval: new weights are sampled from after every"),
-        (changed(RL, world_manifest_id="w"), "config.world_manifest_id: simulated worlds are not there"),
-        (changed(RL, world_runtime_id="w"), "config.world_runtime_id: simulated worlds are not there"),
-        (changed(RL, world_agent_name="w"), "config.world_agent_name: simulated worlds are not there"),
-        (changed(RL, world_goal="w"), "config.world_goal: simulated worlds are not there"),
-        (changed(RL, world_reward={"name": "goal_only_v1"}), "config.world_reward: simulated worlds are not there"),
+        (changed(RL, world_manifest_id="w"), "config.prompt_dataset_ref: a job learns in a world or from what this"),
+        (changed(WORLD, task_ref="t"), "config.task_ref: a job learns in a world or from what this names"),
+        (changed(WORLD, reward_recipe={"name": "exact_match_v1"}), "config.reward_recipe: rewards in a world are"),
+        (changed(WORLD, world_runtime_id="w"), "config.world_runtime_id: rollouts in a world are the job's own"),
+        (changed(WORLD, world_agent_name="w"), "config.world_agent_name: rollouts in a world are the job's own"),
+        (changed(WORLD, world_reward={"name": "best"}), "config.world_reward: no world reward is called 'best'"),
+        (
+            changed(WORLD, world_reward={"name": "goal_only_v1", "params": {"host_discovery_reward": 1.0}}),
+            "config.world_reward: world reward goal_only_v1: 'host_discovery_reward': goal_only_v1 has no such part",
+        ),
+        (changed(RL, world_goal="w"), "config.world_goal: needs world_manifest_id"),
+        (changed(RL, world_reward={"name": "goal_only_v1"}), "config.world_reward: needs world_manifest_id"),
         (changed(RL, tis_cap=2.0), "config.tis_cap: unknown key; it is called correction_cap here"),
         (changed(RL, reward_recipe={"name": "best_v1"}), "config.reward_recipe: no reward recipe is called 'best_v1'"),
         (changed(RL, reward_recipe={"name": "code_tests_v1", "params": {"blueprint": "x", "zzz": 1}}),
@@ -207,8 +217,8 @@ def test_defaults_learn() -> None:
          "credit: input should be 'all' or 'fraction' (got 'some'); timeout_seconds: input should be a valid number"),
         (changed(RL, baseline="dataset"), "config.baseline: belongs to offline jobs"),
         (changed(RL, task_ref="add", reward_recipe={"name": "gsm8k_v1"}), "config.task_ref: reward recipe 'gsm8k_v1'"),
-        (changed(RL, max_turns=4), "config.max_turns: only reward recipe task_env_agent_v1 makes episodes"),
-        (changed(RL, max_episode_steps=4), "config.max_episode_steps: only reward recipe task_env_agent_v1 makes epi"),
+        (changed(RL, max_turns=4), "config.max_turns: only reward recipes task_env_agent_v1 and world_episode"),
+        (changed(RL, max_episode_steps=4), "config.max_episode_steps: only reward recipes task_env_agent_v1 and worl"),
         (changed(RL, max_turns=4, reward_recipe={"name": "task_env_agent_v1", "params": {"max_turns": 5}}),
          "config.max_turns: the reward recipe's max_turns says otherwise (5)"),
         (changed(RL, offline=True), "config.offline: needs trajectory_dataset_refs"),
@@ -262,16 +272,17 @@ OTHER_VALUES: dict[str, Any] = {
     "max_episode_steps": 2, "max_new_tokens": 9, "temperature": 0.5, "stop": ["x"], "overlong": "score",
     "eval_max_rollouts": 9, "loss_agg": "constant", "clip_low": 0.1, "clip_high": 0.1, "advantage": "rloo",
     "kl_coef": 0.1, "correction": "decoupled", "correction_cap": 3.0, "offline": True,
-    "too_long": "error", "top_p": 0.9, "top_k": 7, "baseline": "dataset",
+    "too_long": "error", "held_out": 0.2, "top_p": 0.9, "top_k": 7, "baseline": "dataset",
     "reward_recipe": {"name": "gsm8k_v1", "params": {}},
+    "world_reward": {"name": "goal_only_v1", "params": {}},
 }  # fmt: skip
 FOUND = {
     *("dataset_ref", "trajectory_dataset_refs", "prompt_dataset_ref", "scenarios_ref", "eval_dataset_ref"),
-    *("prompt_split", "task_ref", "skip_bad_rows"),
+    *("prompt_split", "task_ref", "skip_bad_rows", "world_manifest_id", "world_goal"),
 }
 """have their effect where references are resolved: see the tests of the registry"""
 REFUSED = {
-    *("world_manifest_id", "world_runtime_id", "world_agent_name", "world_goal", "world_reward"),
+    *("world_runtime_id", "world_agent_name"),
     *("num_rollout_workers", "buffer_size"),
 }
 ONLY_ONE = {"weight_sync_interval"}
@@ -288,6 +299,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "epochs": {"steps": None},
     "max_turns": {"reward_recipe": {"name": "task_env_agent_v1"}},
     "max_episode_steps": {"reward_recipe": {"name": "task_env_agent_v1"}},
+    "world_reward": {"world_manifest_id": "w", "prompt_dataset_ref": None},
     "baseline": {"offline": True, "prompt_dataset_ref": None, "trajectory_dataset_refs": ["t"]},
 }
 """what else a request needs before the field may be there"""

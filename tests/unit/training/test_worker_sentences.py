@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harena.core.errors import ValidationError
@@ -11,6 +13,7 @@ from harena.training.worker.sentences import (
     UNTAUGHT_STEPS,
     ConstantRewardWarning,
     counted,
+    first_batch_said,
     paused_said,
     prompts_said,
     readmitted_said,
@@ -28,6 +31,21 @@ def test_numbers() -> None:
     assert (counted(1, "step"), counted(2, "step"), counted(0, "step")) == ("1 step", "2 steps", "0 steps")
     assert prompts_said(1, 0) == "1 prompt"
     assert prompts_said(2, 3) == "2 prompts, evaluated on 3"
+
+
+def first_batch(**content: Any) -> dict[str, Any]:
+    empty = {"answers": 8, "unscored": 0, "rewards": [[0.0, 8]], "other_rewards": 0, "groups": 2, "compared_groups": 0}
+    return {**empty, **content}
+
+
+def test_what_the_first_answers_earned() -> None:
+    mixed = first_batch(rewards=[[0.0, 5], [1.0, 1]], other_rewards=1, unscored=1, compared_groups=1)
+    assert first_batch_said(mixed) == (
+        "the first 8 answers, before anything is learned: 5 earned 0, 1 earned 1, 1 earned something else, 1 have no "
+        "reward; 1 of 2 prompts has answers to compare"
+    )
+    assert "no prompt has answers that earned differently" in first_batch_said(first_batch())
+    assert "teach it by SFT first" in first_batch_said(first_batch(rewards=[], unscored=8))
 
 
 def test_rows_that_were_cut_are_always_told() -> None:

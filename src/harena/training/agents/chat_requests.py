@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.training.data.conversations import Conversation, messages_of
 from harena.training.rollouts.trajectory import Sampling
@@ -96,12 +96,12 @@ def _asked(
             # while an evaluation answers greedily, agents go on asking for the job's temperature
             is_greedy = name == "temperature" and sampling.temperature == 0
             if value != as_job[name] and not is_greedy:
-                mistakes.append(f"{name}: this policy is trained at {as_job[name]} (got {shown(value)}); leave it out")
+                mistakes.append(f"{name}: this policy is trained at {as_job[name]} (got {quote(value)}); leave it out")
         elif name not in {*known, *_BOTH, *_FREE} and (name not in _AS_EVERYBODY or value != _AS_EVERYBODY[name]):
-            mistakes.append(f"{name}={shown(value)} is not supported by this policy; leave it out")
+            mistakes.append(f"{name}={quote(value)} is not supported by this policy; leave it out")
     options = given.get("stream_options", {})
     if not isinstance(options, dict):
-        mistakes.append(f"stream_options must be an object (got {shown(options)})")
+        mistakes.append(f"stream_options must be an object (got {quote(options)})")
         options = {}
     return AnswerOptions(
         most=_most(given, known, mistakes),
@@ -115,7 +115,7 @@ def _asked(
 def _most(given: Mapping[str, Any], known: Collection[str], mistakes: list[str]) -> int | None:
     limits = {name: given[name] for name in ("max_tokens", "max_completion_tokens") if name in given and name in known}
     wrong = {name: value for name, value in limits.items() if type(value) is not int or value < 1}
-    mistakes += (f"{name} must be an integer from 1 (got {shown(value)})" for name, value in wrong.items())
+    mistakes += (f"{name} must be an integer from 1 (got {quote(value)})" for name, value in wrong.items())
     return None if wrong else min(limits.values(), default=None)
 
 
@@ -123,7 +123,7 @@ def _stops(stop: Any, mistakes: list[str]) -> tuple[str, ...]:
     stops = [stop] if isinstance(stop, str) else [] if stop is None else stop
     if isinstance(stops, list) and len(stops) <= MOST_STOPS and all(isinstance(text, str) and text for text in stops):
         return tuple(stops)
-    mistakes.append(f"stop must be a text, or at most {MOST_STOPS} texts, none of them empty (got {shown(stop)})")
+    mistakes.append(f"stop must be a text, or at most {MOST_STOPS} texts, none of them empty (got {quote(stop)})")
     return ()
 
 
@@ -131,7 +131,7 @@ def _flag(given: Mapping[str, Any], name: str, otherwise: bool, mistakes: list[s
     value = given.get(name, otherwise)
     if isinstance(value, bool):
         return value
-    mistakes.append(f"{name} must be true or false (got {shown(value)})")
+    mistakes.append(f"{name} must be true or false (got {quote(value)})")
     return otherwise
 
 
@@ -139,7 +139,7 @@ def _most_calls(given: Mapping[str, Any], mistakes: list[str]) -> int | None:
     choice = given.get("tool_choice", "auto")
     if choice not in _CHOICES:
         mistakes.append(
-            f"tool_choice={shown(choice)} is not supported: what this policy says cannot be forced; "
+            f"tool_choice={quote(choice)} is not supported: what this policy says cannot be forced; "
             f"it is {' or '.join(_CHOICES)}"
         )
     many = _flag(given, "parallel_tool_calls", True, mistakes)

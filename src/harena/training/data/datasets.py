@@ -18,6 +18,7 @@ from harena.core.outside_json import read_outside
 from harena.training.data.conversations import (
     ANSWER_FIELDS,
     WITHOUT_TEMPLATE,
+    Conversation,
     asked_in,
     conversation_of,
     given,
@@ -241,11 +242,16 @@ def prompt_row_of(values: Mapping[str, Any], *, id: str) -> PromptRow:  # noqa: 
         prompt=plain or "",
         messages=() if plain is not None else conversation.messages,
         expected_output=None if answer is None else as_text(answer[1]),
+        answer_problem=None if answer is None else problem_of_answer(answer[1], values, _shown(plain, conversation)),
         reward=_number(values.get("reward")),
         scoring=_mapping(values, "scoring"),
         program=ProgramForm.of(_program(values)),
         metadata=metadata,
     )
+
+
+def _shown(plain: str | None, conversation: Conversation) -> str:
+    return plain if plain is not None else as_text([message.get("content") for message in conversation.messages])
 
 
 def _program(values: Mapping[str, Any]) -> Any:
@@ -272,6 +278,32 @@ def _number(value: Any) -> float | None:
     if isinstance(value, bool | int | float) and math.isfinite(value):
         return float(value)
     raise ValueError(f"its reward is a finite number, not {value!r}")
+
+
+_CHOICES = ("choices", "options", "endings")
+
+
+def problem_of_answer(answer: Any, values: Mapping[str, Any], shown: str) -> str | None:
+    """Why a reply to the row hardly ever says the answer as it is written there; None = it may. Data sets of questions
+    with several right answers have lists (TriviaQA, NQ), those with choices have a place in another column (MMLU).
+    `shown`: what the prompt says."""
+    if isinstance(answer, bool):
+        return f'its answer is the truth value {str(answer).lower()}: write the text that is wanted ("yes", "True")'
+    if isinstance(answer, Mapping) or (isinstance(answer, Sequence) and not isinstance(answer, str)):
+        kind = "an object" if isinstance(answer, Mapping) else "a list"
+        return f"its answer is {kind}: give one text, or a `scoring` contract that says which answers are right"
+    hidden = next((name for name in _CHOICES if _are_hidden(values.get(name), shown)), None)
+    if hidden is not None and (isinstance(answer, int) or (isinstance(answer, str) and len(answer.strip()) == 1)):
+        return (
+            f"its answer is a place in `{hidden}`, which its prompt does not show: write the choices into the prompt, "
+            "and the letter or text of the right one as the answer"
+        )
+    return None
+
+
+def _are_hidden(choices: Any, shown: str) -> bool:
+    texts = choices.get("text") if isinstance(choices, Mapping) else choices
+    return isinstance(texts, list | tuple) and bool(texts) and not all(str(text).strip() in shown for text in texts)
 
 
 def as_text(value: Any) -> str:

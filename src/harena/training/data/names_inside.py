@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.outside_json import JsonSizeError, read_outside
 
@@ -62,7 +62,7 @@ def index_mistakes(index: str, written: Any, names: frozenset[str]) -> Iterator[
     beside = PurePosixPath(index).parent
     for name in sorted(set(shards.values())):
         if not is_name_inside(name):
-            yield f"{index} names {shown(name)}, which may lie outside"
+            yield f"{index} names {quote(name)}, which may lie outside"
         elif (beside / name).as_posix() not in names:
             yield f"{name} is missing, which {index} names"
 
@@ -94,9 +94,9 @@ def _leading_out(settings: Any) -> Iterator[str]:
             left += ((where, part) for part in value)
         elif isinstance(value, str):
             if _looks_like_a_path_out(value):
-                yield f"{where} names {shown(value)}, which may lie outside"
+                yield f"{where} names {quote(value)}, which may lie outside"
             elif "attn_implementation" in key and "/" in value:
-                yield f"{where} names {shown(value)}: code of others is not loaded"
+                yield f"{where} names {quote(value)}: code of others is not loaded"
 
 
 def _looks_like_a_path_out(value: str) -> bool:

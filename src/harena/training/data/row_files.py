@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.outside_json import JsonSizeError, LineTooLongError, lines_in, read_outside
 from harena.training.data.imported_rows import problems_in
@@ -168,7 +168,7 @@ def _saved_splits(folder: Path) -> list[str]:
     splits = _json_file(folder / _MANY_DATASETS).get("splits")
     names = [str(name) for name in splits] if isinstance(splits, list) else []
     if wrong := [name for name in names if "/" in name or not is_name_inside(name)]:
-        raise ValidationError(f"{_MANY_DATASETS} names {shown(wrong[0])}, which is no directory of the data set")
+        raise ValidationError(f"{_MANY_DATASETS} names {quote(wrong[0])}, which is no directory of the data set")
     return names
 
 
@@ -183,7 +183,8 @@ def _split_files(folder: Path) -> dict[str, list[Path]]:
 
 
 def _split_of(file: Path, folder: Path) -> str:
-    """By its first folder, else by its name: train-00000-of-00002.parquet and train.jsonl are of `train`."""
+    """Tell the split by the first folder, else by the name: train-00000-of-00002.parquet and train.jsonl are of
+    `train`."""
     parts = file.relative_to(folder).parts
     return parts[0] if len(parts) > 1 else file.stem.partition("-")[0]
 

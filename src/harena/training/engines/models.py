@@ -12,7 +12,7 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from harena.core.errors import ValidationError
+from harena.core.errors import HostUnsupportedError, ValidationError
 from harena.training.data.model_files import check_model_directory
 from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.reading.walled import within
@@ -49,7 +49,7 @@ def load_model(path: Path, *, dtype: torch.dtype = torch.float32) -> tuple[Any, 
     try:
         model, tokenizer = within(path, lambda: _read(path, dtype), most_seconds=MOST_SECONDS)
     except BaseException as error:  # libraries raise anything over such files, Rust panics too
-        if isinstance(error, KeyboardInterrupt | SystemExit):
+        if isinstance(error, KeyboardInterrupt | SystemExit | HostUnsupportedError):
             raise
         said = str(error) or type(error).__name__
         raise ValidationError(f"{path} cannot be loaded as a causal language model: {said:.2000}") from None

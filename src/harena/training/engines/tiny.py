@@ -13,6 +13,7 @@ import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from harena.core.records.objects import ShippedModel
 from harena.training.data.templates import SIMPLE_TEMPLATE, TURN_END, TURN_START
 
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
@@ -74,3 +75,17 @@ def tiny_llama(
         torch.manual_seed(seed)
         model: Any = LlamaForCausalLM(config)
     return model  # type: ignore[no-any-return]
+
+
+def shipped_model(made: ShippedModel, *, seed: int) -> tuple[Any, Any]:
+    """(model, tokenizer) of a recipe of `harena.training.shipped_models`. The same seed gives the same weights."""
+    tokenizer = character_tokenizer(made.alphabet)
+    model = tiny_llama(
+        len(tokenizer),
+        seed=seed,
+        width=made.width,
+        layers=made.layers,
+        heads=made.heads,
+        context_length=made.context_length,
+    )
+    return model, tokenizer

@@ -285,13 +285,13 @@ def _interpreter(program: str) -> list[str]:
 async def _place_of(
     at: Workplace, script: str, files: Mapping[str, str], environment: Mapping[str, str]
 ) -> JudgedPlace:
-    """On the sdk's loop."""
+    """Runs on the sdk's loop."""
     sandbox = await at.sandbox.running_port()
     return await judged_place(sandbox, script, workdir=at.directory, files=files, environment=environment)
 
 
 async def _judged_in(place: JudgedPlace, at: Workplace, how: Verification, stdin: bytes) -> Judged:
-    """On the sdk's loop."""
+    """Runs on the sdk's loop."""
     sandbox, code = await at.sandbox.running_port(), how.expected_exit_code
     return await place.judged(
         sandbox, seconds=how.timeout_seconds, stdin=stdin, code=code, keeps_processes=how.keep_processes

@@ -29,7 +29,7 @@ from harena.training.loop.pauses import Pause, Probe, RewardProbe, platform_work
 from harena.training.loop.resume import ResumeState, groups_of, resume_state
 from harena.training.loop.rl_settings import RLSettings
 from harena.training.loop.schedule import Admission, GroupSchedule
-from harena.training.loop.step_metrics import step_metrics
+from harena.training.loop.step_metrics import first_batch, step_metrics
 from harena.training.loop.time_split import TimeSplit
 from harena.training.ports import Engine, LossReport, OptimizerStep
 from harena.training.rewards import RewardRecipe
@@ -104,7 +104,8 @@ class RLLoop:
         those again that it trains again. `on_event` is told of
 
             resumed_from      {life, step, steps_again, rollouts_stored}, of a job that has a past
-            eval_complete     {step, metrics}
+            eval_complete     {step, metrics}; step -1 = before anything is learned
+            first_batch       what the first answers earned (`first_batch`), before the first step learns from them
             checkpoint_saved  {step, path, best}
             readmitted        {step, groups}: they would have passed the bound of staleness
             paused            {step, masked, window, why}: of the last one; resumed {step, by}: "told" or "probe"
@@ -125,6 +126,8 @@ class RLLoop:
             on_rollout=self._note_lost,
         )
         schedule = self._schedule(past)
+        if self._evaluation is not None and past.version == 0 and not past.again:
+            await self._evaluate_now(-1)
         self._last_of_outage = max((entry.number for entry in past.under_way), default=-1)
         try:
             for entry in schedule.under_way:
@@ -182,7 +185,10 @@ class RLLoop:
             await self._wait_for_the_platform(schedule.version)
             self._last_of_outage = max(entry.number for entry in schedule.under_way)
         step = schedule.version
-        await self._train(step, await self._taken(batch, groups))
+        taken = await self._taken(batch, groups)
+        if step == 0:
+            await self._event("first_batch", first_batch(taken))
+        await self._train(step, taken)
         await self._abort(step, schedule.publish(batch), groups)
 
     async def _taken(self, batch: Sequence[Admission], groups: RolloutGroups) -> list[Group]:
@@ -267,16 +273,20 @@ class RLLoop:
         if self._evaluation is None or not self._evaluation.is_due(step, steps=self._settings.steps):
             return False
         if known is None:
-            settings = self._settings
-            with self._split.phase("evaluate"):
-                found = await self._evaluation.run(self._engine, self._rollouts, settings.sampling, seed=settings.seed)
-            metrics |= found
-            await self._event("eval_complete", {"step": step, "metrics": found})
+            metrics |= await self._evaluate_now(step)
         rate = (known or metrics)["eval/pass_rate"]
         if math.isnan(rate) or not (self._best is None or rate > self._best):
             return False
         self._best = rate
         return True
+
+    async def _evaluate_now(self, step: int) -> dict[str, float]:
+        assert self._evaluation is not None
+        settings = self._settings
+        with self._split.phase("evaluate"):
+            found = await self._evaluation.run(self._engine, self._rollouts, settings.sampling, seed=settings.seed)
+        await self._event("eval_complete", {"step": step, "metrics": found})
+        return found
 
     async def _save(self, step: int, *, best: bool = False) -> Checkpoint | None:
         if self._checkpoints is None:

@@ -20,10 +20,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
 
 from harena.training.loop.batch import GroupCounts
 from harena.training.ports import LossReport
 from harena.training.rollouts.trajectory import Group, StopReason, Trajectory
+
+MOST_REWARDS = 5
+"""different rewards of the first batch that are told one by one"""
+MOST_SHOWN = 3
+"""answers of the first batch that are shown"""
 
 
 def step_metrics(groups: Sequence[Group], counts: GroupCounts, report: LossReport, *, version: int) -> dict[str, float]:
@@ -78,3 +84,29 @@ def quantile(values: Sequence[float], share: float) -> float:
     """The smallest of the values that at least this share of them does not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def first_batch(groups: Sequence[Group]) -> dict[str, Any]:
+    """{answers, unscored, rewards, other_rewards, groups, compared_groups, rollouts}: `rewards` are the most frequent
+    ones, as [reward, how many answers earned it]; `compared_groups` have answers that earned differently; `rollouts`
+    are some answers, {prompt_id, text, reward: {value, reason}}."""
+    scored = [rollout for group in groups for rollout in group.valid]
+    counts = Counter(rollout.reward.value for rollout in scored)
+    shown = counts.most_common(MOST_REWARDS)
+    compared = [group for group in groups if len({rollout.reward.value for rollout in group.valid}) > 1]
+    return {
+        "answers": sum(len(group.trajectories) for group in groups),
+        "unscored": sum(len(group.trajectories) for group in groups) - len(scored),
+        "rewards": [[reward, count] for reward, count in shown],
+        "other_rewards": len(scored) - sum(count for _, count in shown),
+        "groups": len(groups),
+        "compared_groups": len(compared),
+        "rollouts": [
+            {
+                "prompt_id": rollout.prompt_id,
+                "text": rollout.text,
+                "reward": {"value": rollout.reward.value, "reason": rollout.reward.reason},
+            }
+            for rollout in scored[:MOST_SHOWN]
+        ],
+    }

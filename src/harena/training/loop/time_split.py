@@ -52,7 +52,7 @@ class TimeSplit:
             self._rollouts -= 1
 
     def sequences(self, more: int) -> None:
-        """So many more are being sampled; fewer, if below 0."""
+        """Count so many more that are being sampled; fewer, if below 0."""
         self._mark()
         self._sequences += more
 

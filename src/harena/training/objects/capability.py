@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.records.objects import CapabilityDescription
 from harena.training.objects.manifest import Manifest
 
@@ -24,7 +24,7 @@ def read_capability(folder: Path, *, name: str, version: str) -> CapabilityDescr
     manifest.known(_FIELDS)
     schema = manifest.fields.get("schema")
     if schema != SCHEMA or isinstance(schema, bool):
-        manifest.wrong("schema", f"must be {SCHEMA} (got {shown(schema)})")
+        manifest.wrong("schema", f"must be {SCHEMA} (got {quote(schema)})")
     manifest.identity(name, version)
     description = manifest.text("description")
     for field in _LISTS:
@@ -44,7 +44,7 @@ def read_capability(folder: Path, *, name: str, version: str) -> CapabilityDescr
 def _check_list(manifest: Manifest, field: str) -> None:
     value = manifest.fields.get(field)
     if value is not None and not (isinstance(value, list) and all(isinstance(entry, str | dict) for entry in value)):
-        manifest.wrong(field, f"must be a list; [] = none, left out = all that are there (got {shown(value)})")
+        manifest.wrong(field, f"must be a list; [] = none, left out = all that are there (got {quote(value)})")
 
 
 def _agents(manifest: Manifest) -> list[Path]:

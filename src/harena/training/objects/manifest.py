@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.registry import SEMANTIC_PATTERN
 from harena.scoring.reading import ScenarioFileError, read_document
@@ -64,16 +64,16 @@ class Manifest:
         if isinstance(value, str) and value.strip():
             return value
         if need or value is not None:
-            self.wrong(field, f"must be text that is not empty (got {shown(value)})")
+            self.wrong(field, f"must be text that is not empty (got {quote(value)})")
         return ""
 
     def file(self, field: str, value: str) -> Path | None:
         """A file of the object, by its name in it; a mistake is noted."""
         parts = Path(value).parts
         if Path(value).is_absolute() or ".." in parts:
-            self.wrong(field, f"must be the name of a file in the directory (got {shown(value)})")
+            self.wrong(field, f"must be the name of a file in the directory (got {quote(value)})")
         elif not (self.folder / value).is_file():
-            self.wrong(field, f"there is no file {shown(value)} in the directory")
+            self.wrong(field, f"there is no file {quote(value)} in the directory")
         else:
             return self.folder / value
         return None
@@ -86,6 +86,6 @@ class Manifest:
         ):
             value = self.fields.get(field)
             if not isinstance(value, str) or not re.fullmatch(pattern, value):
-                self.wrong(field, f"must be {like} (got {shown(value)})")
+                self.wrong(field, f"must be {like} (got {quote(value)})")
             elif value != given:
                 self.wrong(field, f"is {value!r}, and it is to be published as {name}@{version}: make them the same")

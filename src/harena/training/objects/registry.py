@@ -27,7 +27,7 @@ from weakref import WeakValueDictionary
 
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
-from harena.core.file_trees import MOST_BYTES, TOO_LARGE, Tree, files_of, packed, remove_tree, tree_of, unpack
+from harena.core.file_trees import MOST_BYTES, TOO_LARGE, Tree, files_of, pack_files, remove_tree, tree_of, unpack
 from harena.core.home import private_folder, private_opener
 from harena.core.records.objects import Description, StoredObject, StoredObjectsPage, description_of
 from harena.core.registry import (
@@ -51,6 +51,7 @@ from harena.training.objects.tree_locks import TreeLocks
 if TYPE_CHECKING:
     from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
+    from harena.training.requests.stored_references import FindWorld
     from harena.training.requests.stored_scorings import StoredVersions
 
 MAX_PAGE = 500
@@ -203,7 +204,7 @@ class Registry:
         """Pack an object's files into an archive, piece by piece. Raises NotFoundError."""
         row = await self.find(workspace, checked_kind(kind), ref)
         files = await OBJECTS.run(files_of, self.place(row.digest))
-        pieces = packed(files)
+        pieces = pack_files(files)
         while piece := await OBJECTS.run(_next_pieces, pieces):
             yield piece
 
@@ -227,13 +228,14 @@ class Registry:
         return row
 
     async def resolve(
-        self, workspace: str, request: SFTRequest | RLRequest, reader: StoredVersions
+        self, workspace: str, request: SFTRequest | RLRequest, reader: StoredVersions, find_world: FindWorld
     ) -> ResolvedReferences:
-        """Everything that a request for training refers to; `reader` looks up what is stored as scenarios. Raises
-        NotFoundError or ValidationError with a line for each reference that is missing or does not fit."""
+        """Everything that a request for training refers to; `reader` looks up what is stored as scenarios, `find_world`
+        worlds. Raises NotFoundError or ValidationError with a line for each reference that is missing or does not
+        fit."""
         from harena.training.requests.stored_references import References
 
-        return await References(self, workspace, reader).resolve(request)
+        return await References(self, workspace, reader, find_world).resolve(request)
 
     def place(self, digest: str) -> Path:
         """The directory of a tree."""
@@ -365,7 +367,7 @@ class _Arriving:
         self._lock = threading.Lock()
 
     def add(self, workspace: str, size: int) -> int:
-        """So many bytes more (or, below 0, less) lie on the disk for a workspace; how many these are now."""
+        """Count so many bytes more (or, below 0, less) on the disk for a workspace; how many these are now."""
         with self._lock:
             self._bytes[workspace] += size
             total = self._bytes[workspace]
@@ -393,8 +395,8 @@ class _Upload:
     """nothing more may be written"""
 
     def charge(self, size: int, room: float) -> None:
-        """So many bytes more are about to be written. Raises LimitExceededError where all pushes of the workspace have
-        more than `room` then."""
+        """Admit so many bytes more, which are about to be written. Raises LimitExceededError where all pushes of the
+        workspace have more than `room` then."""
         if self.ended:  # a thread that goes on although its push was given up
             raise _no_room("bytes", "object_bytes")
         self.bytes += size

@@ -15,11 +15,12 @@ Defaults, where a request leaves a number out:
                          half of what the longest prompt leaves of the model's context, where that is more than 128
     max_grad_norm        1.0; final_learning_rate 0.1; weight_decay 0
     warmup_steps         a tenth of the steps, at most 5 (RL) or 20 (SFT)
-    checkpoint_interval  10, and 2 are kept; eval_interval 10, eval_max_rollouts 128
+    checkpoint_interval  10, and 2 are kept; eval_interval 10, eval_max_rollouts 128, held_out nothing
     reward_recipe        of a task task_verifier_v1, or task_env_verifier_v1 where its flag or script is in the
                          environment; of trajectories trajectory_imitation_v1; of prompts what all rows have: scoring
                          code_tests_v1, the answers of GSM8K gsm8k_v1, answers in a box math_v1, an expected output
                          exact_match_v1, else row_reward_v1 (which is refused)
+                         in a world world_episode_v1, by world_reward (heuristic_v1), with 8 turns
     extract              of code_tests_v1, where the model has a chat template: fenced
     execution_mode       sync; of backend `ray` async, which is one_step_off_async; its colocated is sync
     max_sequence_length  2048, and no more than the model has; too_long left
@@ -185,6 +186,7 @@ def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts)
         max_turns=min(turns) if turns else None,
         offline=config.offline or False,
         baseline=config.baseline or "prompt",
+        held_out=config.held_out,
         eval_max_rollouts=config.eval_max_rollouts or 128,
         reward=_with_extraction(_reward(config, resolved), texts),
     )
@@ -210,8 +212,13 @@ def _for_every_plan(
         "tuning": lora if kind == "lora" else TuningPlan(kind="full"),
         "checkpoint_interval": config.checkpoint_interval or 10,
         "keep_checkpoints": config.keep_checkpoints or 2,
-        "eval_interval": None if config.eval_dataset_ref is None else config.eval_interval or 10,
+        "eval_interval": config.eval_interval or 10 if _is_evaluated(config) else None,
     }
+
+
+def _is_evaluated(config: TrainingConfig) -> bool:
+    held_out = config.held_out if isinstance(config, RLConfig) else None
+    return config.eval_dataset_ref is not None or held_out is not None
 
 
 def _asks_for_adapters(config: TrainingConfig) -> bool:
@@ -229,6 +236,10 @@ def _reward(config: RLConfig, resolved: ResolvedReferences) -> RewardPlan | None
     """The recipe that is asked for, or that belongs to what there is: a task, trajectories, or the rows' own fields."""
     if config.offline:
         return None
+    if config.world_manifest_id is not None:
+        given = config.world_reward
+        asked = {} if given is None else {"policy": given.name, "values": given.params}
+        return RewardPlan(name="world_episode_v1", params=asked)
     if config.reward_recipe is not None:
         return RewardPlan(name=config.reward_recipe.name, params=config.reward_recipe.params)
     return RewardPlan(name=_recipe_of(config, resolved), params={})

@@ -29,8 +29,9 @@ class ResolvedReferences:
 
     @property
     def prompts(self) -> ResolvedReference | None:
-        """The prompts of an RL job: a data set, or stored scenarios; None = it has none."""
-        return self.find("config.prompt_dataset_ref") or self.find("config.scenarios_ref")
+        """The prompts of an RL job: a data set, stored scenarios, or a world's beginning; None = it has none."""
+        named = ("config.prompt_dataset_ref", "config.scenarios_ref", "config.world_manifest_id")
+        return next((found for where in named if (found := self.find(where)) is not None), None)
 
     def all_of(self, where: str) -> tuple[ResolvedReference, ...]:
         """The references of a field that is a list, in its order."""

@@ -165,8 +165,10 @@ class RLConfig(TrainingConfig):
     """texts that end an answer"""
     overlong: OverlongPolicy | None = None
     """what is cut off at max_new_tokens earns nothing, or is scored like any other"""
+    held_out: Annotated[float | None, Field(default=None, gt=0, le=0.5, allow_inf_nan=False)]
+    """share of the prompts that is not learned from but evaluated, in place of eval_dataset_ref"""
     eval_max_rollouts: Count
-    """prompts of the evaluation data set that are looked at"""
+    """prompts of the evaluation that are looked at"""
     loss_agg: Aggregation | None = None
     clip_low: Annotated[float | None, Field(default=None, gt=0, lt=1, allow_inf_nan=False)]
     clip_high: Annotated[float | None, Field(default=None, gt=0, le=1e6, allow_inf_nan=False)]

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
+from harena.training.environments.worlds import world_reward
 from harena.training.loop.algorithms import ALGORITHMS, loss_spec
 from harena.training.rewards import reward_recipe
-from harena.training.rewards.registry import TASK_RECIPES
+from harena.training.rewards.registry import OF_EPISODES, TASK_RECIPES
 
 Config = Mapping[str, Any]
-EPISODES = "task_env_agent_v1"
-"""the reward recipe whose rollouts have several turns"""
 
 PAIRS = (("local", "sft"), ("local", "rl"), ("tinker", "sft"), ("tinker", "rl"), ("ray", "rl"))
 """(backend, trainer_type)"""
@@ -62,7 +61,7 @@ _MODES: Mapping[str, tuple[str, ...]] = {
 _OF_ROLLOUTS = (
     *("reward_recipe", "task_ref", "execution_mode", "max_steps_off_policy", "staleness_policy", "num_rollouts"),
     *("group_size", "max_turns", "max_episode_steps", "weight_sync_interval", "stop", "overlong"),
-    *("temperature", "max_new_tokens", "top_p", "top_k", "eval_dataset_ref"),
+    *("temperature", "max_new_tokens", "top_p", "top_k", "eval_dataset_ref", "held_out"),
 )
 """what has no meaning where nothing is sampled"""
 _OF_ADAPTERS = ("lora_rank", "lora_alpha", "lora_target_modules")
@@ -75,7 +74,7 @@ def pair_mistakes(given: Mapping[str, Any], aliases: Sequence[str]) -> list[str]
         return ["trainer_type: missing; it is 'sft' or 'rl'"]
     if (backend, trainer) not in PAIRS:
         pairs = ", ".join("+".join(pair) for pair in PAIRS)
-        return [f"backend and trainer_type: {shown(backend)} with {shown(trainer)}; there are {pairs}"]
+        return [f"backend and trainer_type: {quote(backend)} with {quote(trainer)}; there are {pairs}"]
     if backend != "local" and backend not in aliases:
         return [
             f"backend: this node does not take {backend!r} for its own; send 'local', or name it in "
@@ -113,9 +112,11 @@ def _adapters(config: Config, backend: str) -> Iterator[str]:
 
 
 def _evaluation(config: Config, backend: str) -> Iterator[str]:
+    if "held_out" in config and "eval_dataset_ref" in config:
+        yield "held_out: eval_dataset_ref says what is evaluated; give one of them"
     for name in ("eval_interval", "eval_max_rollouts"):
-        if name in config and "eval_dataset_ref" not in config:
-            yield f"{name}: needs eval_dataset_ref"
+        if name in config and not {"eval_dataset_ref", "held_out"} & config.keys():
+            yield f"{name}: needs eval_dataset_ref" + (" or held_out" if name == "eval_max_rollouts" else "")
 
 
 def _warm_up(config: Config, backend: str) -> Iterator[str]:
@@ -130,9 +131,26 @@ def _sft_sources(config: Config, backend: str) -> Iterator[str]:
 
 
 def _worlds(config: Config, backend: str) -> Iterator[str]:
-    for name in _WORLDS:
+    for name in ("world_runtime_id", "world_agent_name"):
         if name in config:
-            yield f"{name}: simulated worlds are not there; leave it out, and give a prompt or trajectory data set"
+            yield f"{name}: rollouts in a world are the job's own; leave it out"
+    if "world_manifest_id" not in config:
+        for name in ("world_goal", "world_reward"):
+            if name in config:
+                yield f"{name}: needs world_manifest_id"
+        return
+    for name in ("prompt_dataset_ref", "trajectory_dataset_refs", "scenarios_ref", "task_ref", "offline"):
+        if config.get(name):
+            yield f"{name}: a job learns in a world or from what this names; leave one of the two out"
+    if "reward_recipe" in config:
+        yield "reward_recipe: rewards in a world are world_reward's; leave it out"
+    reward = config.get("world_reward")
+    if isinstance(reward, Mapping) and isinstance(reward.get("name"), str):
+        params = reward.get("params", {})
+        try:
+            world_reward(reward["name"], params if isinstance(params, Mapping) else {})
+        except ValidationError as error:
+            yield f"world_reward: {error}"
 
 
 def _rl_sources(config: Config, backend: str) -> Iterator[str]:
@@ -150,8 +168,8 @@ def _rl_sources(config: Config, backend: str) -> Iterator[str]:
         for name in ("task_ref", "prompt_dataset_ref"):
             if name not in config:
                 yield f"{name}: missing; backend 'ray' needs it"
-    elif not prompts and not trajectories and not stored:
-        yield "prompt_dataset_ref: missing; give it, or at least one of trajectory_dataset_refs"
+    elif not prompts and not trajectories and not stored and "world_manifest_id" not in config:
+        yield "prompt_dataset_ref: missing; give it, at least one of trajectory_dataset_refs, or world_manifest_id"
     if (prompts or stored) and trajectories:
         yield "trajectory_dataset_refs: a job learns from prompts or from trajectories; leave one of the two out"
     if "prompt_split" in config and not prompts:
@@ -241,15 +259,16 @@ def _episodes(config: Config, backend: str) -> Iterator[str]:
     name = name if isinstance(name, str) else None
     if "task_ref" in config and name is not None and name not in TASK_RECIPES:
         yield (
-            f"task_ref: reward recipe {shown(name)} is not about tasks; use one of {', '.join(sorted(TASK_RECIPES))}, "
+            f"task_ref: reward recipe {quote(name)} is not about tasks; use one of {', '.join(sorted(TASK_RECIPES))}, "
             "or leave the task out"
         )
     params = recipe.get("params") if isinstance(recipe, Mapping) else None
     own = params.get("max_turns") if isinstance(params, Mapping) else None
     for field in ("max_turns", "max_episode_steps"):
         most = _number(config, field)
-        if most is not None and most > 1 and name != EPISODES:
-            yield f"{field}: only reward recipe {EPISODES} makes episodes of several turns; leave it out"
+        if most is not None and most > 1 and name not in OF_EPISODES and "world_manifest_id" not in config:
+            told = " and ".join(sorted(OF_EPISODES))
+            yield f"{field}: only reward recipes {told} make episodes of several turns; leave it out"
         elif most is not None and own is not None and most != own:
             yield f"{field}: the reward recipe's max_turns says otherwise ({own}); give one of the two"
 

@@ -4,13 +4,13 @@ uses what was there then. What cannot be found, or does not fit, is one error wi
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
-from harena.core.file_trees import files_of, packed, tree_of
+from harena.core.file_trees import files_of, pack_files, tree_of
 from harena.core.records.objects import (
     CapabilityDescription,
     DatasetDescription,
@@ -23,6 +23,7 @@ from harena.core.records.objects import (
     UsedSplit,
     description_of,
 )
+from harena.core.records.worlds import WorldManifest
 from harena.core.registry import ObjectKind, ObjectVersion
 from harena.core.spool import spooled
 from harena.core.threads import OBJECTS
@@ -38,19 +39,25 @@ from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import DatasetSource, RLRequest, SFTRequest, VersionRef
 from harena.training.requests.stored_scorings import StoredScorings, StoredVersions
 from harena.training.rewards import CodeTests
+from harena.training.rewards.worlds import world_row
 from harena.training.shipped_models import SHIPPED_MODELS
 
 if TYPE_CHECKING:
     from harena.training.objects.registry import Registry
 
+FindWorld = Callable[[str, str], Awaitable[WorldManifest]]
+"""(workspace, id or name); raises NotFoundError"""
+MOST_WORLD_NAME = 100
+"""characters of a world's name that are in the name of its data set"""
 USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajectories": "as trajectories"}
 
 
 class References:
     """Finds what requests of one workspace refer to. Used from one event loop."""
 
-    def __init__(self, registry: Registry, workspace: str, reader: StoredVersions) -> None:
-        """`reader` looks up stored scenarios and contracts."""
+    def __init__(self, registry: Registry, workspace: str, reader: StoredVersions, find_world: FindWorld) -> None:
+        """`reader` looks up stored scenarios and contracts, `find_world` worlds."""
+        self._find_world = find_world
         self._registry = registry
         self._reader = reader
         self._workspace = workspace
@@ -76,6 +83,9 @@ class References:
             )
             if request.config.scenarios_ref is not None:
                 found.append(await self._tried("config.scenarios_ref", self._scenarios(request.config.scenarios_ref)))
+            if request.config.world_manifest_id is not None:
+                world = self._world(request.config.world_manifest_id, request.config.world_goal)
+                found.append(await self._tried("config.world_manifest_id", world))
             if request.config.task_ref is not None:
                 found.append(await self._tried("config.task_ref", self._task(request.config.task_ref)))
         for place, source in enumerate(config.trajectory_dataset_refs):
@@ -225,6 +235,12 @@ class References:
         name, rows = await OBJECTS.run(StoredScorings(self._reader).prompts, ref)
         return await self._made_of(name, rows)
 
+    async def _world(self, world: str, goal: str | None) -> ResolvedReference:
+        """The beginning of a world, as a data set of one prompt that is named by its content."""
+        manifest = await self._find_world(self._workspace, world)
+        row = await OBJECTS.run(world_row, manifest, goal)
+        return await self._made_of(f"{manifest.name[:MOST_WORLD_NAME]}-world", [row])
+
     async def _made_of(self, name: str, rows: list[Mapping[str, Any]], use: Use = "prompts") -> ResolvedReference:
         async with spooled("harena-prompts-") as folder:
             file = Path(folder) / f"{name}.jsonl"
@@ -243,7 +259,7 @@ class References:
         files = await OBJECTS.run(files_of, place)
 
         async def tree() -> AsyncIterator[bytes]:
-            pieces = packed(files)
+            pieces = pack_files(files)
             while piece := await OBJECTS.run(next, pieces, b""):
                 yield piece
 

@@ -16,6 +16,7 @@ from harena.training.rewards.recipe import (
 from harena.training.rewards.registry import RECIPES, reward_recipe
 from harena.training.rewards.rules import boxed_answer, contains, exact_match, gsm8k, row_reward, trajectory_imitation
 from harena.training.rewards.tasks import TaskEnvAgent, TaskEnvVerifier, TaskVerifier
+from harena.training.rewards.worlds import WorldEpisode
 from harena.training.rollouts.trajectory import MINIMUM, Candidate
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "TaskEnvAgent",
     "TaskEnvVerifier",
     "TaskVerifier",
+    "WorldEpisode",
     "boxed_answer",
     "contains",
     "exact_match",

@@ -4,9 +4,11 @@ r"""Forms of one answer that `math_v1` reads as the usual one: what a command on
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from harena.training.rewards.final_number import NO_UNITS
 from harena.training.rewards.maths import (
+    FUNCTION_NAMES,
     FormulaError,
     Node,
     equal_values,
@@ -16,10 +18,17 @@ from harena.training.rewards.maths import (
     to_compute,
     value_of,
 )
+from harena.training.rewards.units import is_thing
 
 _SAID = "\x01"
 """before words of a text, as in `boxed`"""
-_USUAL = tuple(
+
+
+def _half_of_day(found: re.Match[str]) -> str:
+    return f"{found[1]}{found[2].lower()}m"
+
+
+_USUAL: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern), usual)
     for pattern, usual in (
         (r"\\(?:text)?color\{[A-Za-z0-9!]*\}[ ]*", ""),
@@ -38,20 +47,62 @@ _USUAL = tuple(
         (r"^(?:\\text\{)?[ ]*[Aa]ll real(?:s| numbers)?[ ]*\}?$", r"(-\\infty,\\infty)"),
         (r"(?<![\d.,/])(\d{1,6}) (\d{1,6})/(\d{1,6})(?![\d/])", r"\1\\frac{\2}{\3}"),
         (r"\\(?:simeq|doteq|thickapprox)(?![A-Za-z])|\u2248", r"\\approx "),
+        (r"\\(?:[vV]ert(?![A-Za-z])|\|)", "|"),
+        (r"\\(?:bf|rm|it|tt|sf|em|bfseries)(?![A-Za-z])(?![ ]*\{)", " "),
+        (r"\\[hv]space\*?\{[^{}]{0,20}\}|\\hfill(?![A-Za-z])|^[ ]*\\therefore(?![A-Za-z])", " "),
+        (r"\\(?:blacksquare|square|Box|qed)(?![A-Za-z])[ ]*$", " "),
+        (r"\\(?:mathbf|mathrm|mathsf|mathtt|boldsymbol|bm|emph|texttt)[ ]*\{(?=[^{}]*\{)", "{"),
+        (r"\\(?:nice|s|x)frac(?![A-Za-z])", r"\\frac"),
+        (r"^\{?([^{}\\]{1,40})\}?[ ]*\\over(?![A-Za-z])[ ]*\{?([^{}\\]{1,40})\}?$", r"\\frac{\1}{\2}"),
+        (r"\{([^{}\\]{1,40})\\over(?![A-Za-z])([^{}]{1,40})\}", r"\\frac{\1}{\2}"),
+        (r"(?<![\^_A-Za-z])\{([-+])\}", r"\1"),
+        (r"\\text\{[ ]*\([ ]*mod[ ]*(\d{1,40})[ ]*\)[ ]*\}", r"\\pmod{\1}"),
+        (r"\\mod(?![A-Za-z])[ ]*\{?[ ]*(\d{1,40})[ ]*\}?", r"\\pmod{\1}"),
+        (r"\\pmod[ ]*\{?[ ]*(\d{1,40})[ ]*\}?", r"\\pmod{\1}"),
+        (r"(?<=\.)(\d{0,20})\\(?:bar|dot|overline)[ ]*(?:\{(\d{1,20})\}|(\d))", r"\1\\overline{\2\3}"),
+        (r"\\imath(?![A-Za-z])", "i"),
+        (r"(?<![A-Za-z\\_{])i[ ]?(\d{1,20})(?![\d.^])", r"\1i"),
+        (r"\\[bx]?cancel\{[ ]*\\(?:text|mathrm)\{[^{}]{0,30}\}[ ]*\}[ ]*$", " "),
+        (r"\\colon(?![A-Za-z])|:(?==)", ":"),
+        (r":=", "="),
+        (r"\\text\{[ ]*(?:Rs|INR)\.?[ ]*\}", " "),
+        (r"(?<=\d)((?:[ ]|\\[ ,;]|\\text\{|\}){0,6})([aApP])\.?[ ]?[mM]\b\.?(?=\}?$)", _half_of_day),
+        (r"(?<=[\w}])[ ]*\\q?quad[ ]*(?=[a-z][ ]*=)", ", "),
+        (r"\](-?[^][(),]{1,40}),([^][(),]{1,40})\[", r"(\1,\2)"),
     )
 )
-_ANSWER = re.compile(rf"^{_SAID}[ ]*(?:the[ ]+)?(?:final[ ]+)?answer(?:[ ]+is)?[ ]*:?[ {_SAID}]*(?=.)", re.IGNORECASE)
+_ANSWER = re.compile(
+    rf"^{_SAID}[ ]*(?:the[ ]+)?(?:final[ ]+)?answer(?:[ ]+is)?[ ]*[:=]?[ {_SAID}]*(?=.)", re.IGNORECASE
+)
+_ABOUT = re.compile(rf"^{_SAID}[ ]*(?:approximately|approx\.?|about|roughly)[ {_SAID}]*(?=[\d\\-])", re.IGNORECASE)
+_TITLE = re.compile(rf"^{_SAID}[ ]*([A-Za-z][A-Za-z ]{{2,30}})[ ]?:[ {_SAID}]*(?=[\d\\(-])")
 _UNITS_OF_TEXT = re.compile(rf"\\frac\{{[ ]*{_SAID}([^{{}}{_SAID}]*)\}}[ ]*\{{[ ]*{_SAID}([^{{}}{_SAID}]*)\}}")
 _RELATION = re.compile(r"(<=|>=|<|>|\\le(?![A-Za-z])|\\ge(?![A-Za-z]))")
 _OTHER_RELATION = re.compile(
     r"[<>?]|\\(?:le|ge|ne|in|notin|to|implies|Rightarrow|rightarrow|iff|neq|sim|equiv|pmod|bmod|mod)(?![A-Za-z])"
 )
+_BUILDER = re.compile(
+    r"^\\\{[ ]*([a-z])[ ]*(?:\\in[ ]*\(-\\infty,\\infty\)[ ]*)?(?:\\mid(?![A-Za-z])|:|\|)(.*)\\\}$", re.DOTALL
+)
 _VARIABLE = re.compile(r"[ ]*(?:[a-zA-Z]|\\(?:theta|alpha|beta|lambda))(?:_\{?\w\}?)?[ ]*")
 _OR = re.compile(rf"[ ]*,?[ {_SAID}]*(?<![A-Za-z\\])or(?![A-Za-z])[ ]*|[ ]*\\(?:cup|lor|vee)(?![A-Za-z])[ ]*")
-_CALL = re.compile(r"(?<![A-Za-z\\])[A-Za-z][ ]*\([^()]*\)|_(?:\{[^{}]*\}|\w)")
+_CALL = re.compile(
+    r"(?<![A-Za-z\\])(?:\\?[A-Za-z]{1,12}|\([a-z][ ]*\\circ[ ]*[a-z]\))"
+    r"[ ]*'{0,3}(?:\^\{[ ]*-1[ ]*\})?'{0,3}[ ]*\([^()]*\)"
+    r"|_(?:\{[^{}]*\}|\w)|\[[A-Z]{3,8}\]"
+)
+"""a function of something, an index, and the area of a figure"""
+_COMPUTED = re.compile(
+    r"\\(?:lim|int|iint|sum|prod|lfloor|lceil|sup|inf|gcd|lcm|max|min|det|deg|dim|sin|cos|tan)(?![A-Za-z])"
+)
+_QUANTITY = re.compile(rf"[\w\\{{}}()\[\]^_+*/|.,<>&! '{_SAID}=-]+")
+"""what a limit, an integral, a sum, and what is rounded, are written with"""
+_CONGRUENCE = re.compile(
+    r"^(?:([^=\\]{1,40}|\\[a-z]{1,10})\\equiv)?[ ]*(\d{1,40})[ ]*\(?\\pmod[ ]*\{?[ ]*(\d{1,40})[ ]*\}?\)?$"
+)
 _NAME = re.compile(
     rf"(?:[A-Za-z{_SAID} |+'().-]"
-    r"|\\(?:angle|triangle|overline|operatorname|sin|cos|tan|det|arg|gcd|lcm|max|min|theta|alpha|beta|gamma|phi|cdot)"
+    r"|\\(?:angle|triangle|overline|operatorname|sin|cos|tan|det|arg|gcd|lcm|max|min|theta|alpha|beta|gamma|phi|cdot|vec|hat|rank)"
     r"(?![A-Za-z])|[{}])+"
 )
 _NO_NAMES = frozenset({"not", "negative", "if", "let", "suppose", "half", "twice", "double", "maybe", "except"})
@@ -84,7 +135,9 @@ def usual_form(text: str) -> str:
 def without_preface(text: str) -> str:
     """The text without `The answer is`, or `\\approx`, in front; a quotient of units is one unit."""
     text = _UNITS_OF_TEXT.sub(rf" {_SAID}\1/\2 ", text)
-    return _ANSWER.sub("", text).removeprefix("\\approx").strip()
+    text = _ABOUT.sub("", _ANSWER.sub("", text)).removeprefix("\\approx").strip()
+    titled = _TITLE.match(text)
+    return text[titled.end() :] if titled is not None and is_thing(titled[1]) else text
 
 
 def other_units(one: str, other: str) -> bool:
@@ -100,28 +153,69 @@ def last_side(said: str) -> str | None:
     r"""What `f(3) = -4`, `\frac{6}{36} = \frac16` and `\frac13 \approx 0.33` come to: what stands behind the name of
     a quantity, or the least to compute of sides that are worth the same, before what is about the same. None = it is
     none of these."""
-    if _OTHER_RELATION.search(said):
-        return None
     exact, *near = (part.strip() for part in said.split("\\approx"))
-    *sides, last = (side.strip() for side in exact.split("="))
-    if not (sides or near) or not last or not all(_is_name(side) or _are_equal(side, last) for side in sides):
+    *sides, last = (side.strip() for side in _sides(exact))
+    if _OTHER_RELATION.search(last if len(sides) == 1 and _is_computed(sides[0]) else said):
         return None
-    worth = [(to_compute(node), place) for place, side in enumerate((*sides, last)) if (node := _number(side))]
-    if worth and _number(last):
-        last = (*sides, last)[min(worth, key=lambda found: (found[0], -found[1]))[1]]
+    bare = last.lstrip(f" {_SAID}").partition(_SAID)[0].strip()
+    if not (sides or near) or not last or not all(_is_name(side) or _are_equal(side, bare) for side in sides):
+        return None
+    if _number(bare) and bare == last.lstrip(f" {_SAID}"):
+        worth = [(node, side) for side in (*sides, bare) if (node := _number(side)) and _are_equal(side, bare)]
+        last = min(reversed(worth), key=lambda found: to_compute(found[0]))[1]
     return last if all(_is_near(last, part) for part in near) else None
 
 
+def residue(said: str) -> str:
+    r"""The number in `x \\equiv 5 \\pmod 7`, where it is the least one of its class; all of it where it is not."""
+    found = _CONGRUENCE.match(said)
+    if found is None or int(found[2]) >= int(found[3]) or (found[1] and not _is_name(found[1].strip())):
+        return said
+    return found[2]
+
+
+def _sides(text: str) -> list[str]:
+    """Sides of an equation, between signs that stand in no brackets."""
+    sides, depth, at = [], 0, 0
+    for place, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "=" and depth <= 0:
+            sides.append(text[at:place])
+            at = place + 1
+    return [*sides, text[at:]]
+
+
+def _is_computed(side: str) -> bool:
+    """Whether it is a limit, a sum or such, of which no value is known here."""
+    return len(side) <= _LONGEST_NAME and _COMPUTED.search(side) is not None and _QUANTITY.fullmatch(side) is not None
+
+
 def _is_name(side: str) -> bool:
-    bare = _CALL.sub("", side)
+    if _is_computed(side):
+        return True
+    bare = _CALL.sub("a", side)
     words = re.findall(r"[A-Za-z]+", side)
-    return (
-        bool(words)
-        and len(side) <= _LONGEST_NAME
-        and not side.startswith("-")
-        and _NAME.fullmatch(bare or "a") is not None
-        and not any(NO_UNITS.fullmatch(word) or word.lower() in _NO_NAMES for word in words if len(word) > 1)
-    )
+    if not words or len(side) > _LONGEST_NAME or side.startswith("-"):
+        return False
+    if any(NO_UNITS.fullmatch(word) or word.lower() in _NO_NAMES for word in words if _is_word(word)):
+        return False
+    return _NAME.fullmatch(bare) is not None or _is_quantity(bare)
+
+
+def _is_word(word: str) -> bool:
+    return len(word) > 1 and word not in ("sin", "cos", "tan", "log", "ln")
+
+
+def _is_quantity(side: str) -> bool:
+    r"""Whether it is a formula of several variables, or a function of one (`x^2 + y^2`, `\cos\theta`): what is told
+    is its value, and no variable's."""
+    if _SAID in side or re.search(r"(?<![A-Za-z\\])[A-Za-z]{3}", side):
+        return False
+    try:
+        node = parsed(side)
+    except FormulaError:
+        return False
+    return len(names(node)) > 1 or (bool(names(node)) and node.kind in FUNCTION_NAMES)
 
 
 def _number(text: str) -> Node | None:
@@ -166,6 +260,8 @@ def same_curve(one: str, other: str) -> bool:
 def interval_of(text: str) -> tuple[str, str] | None:
     """(The variable, the interval) of `x < 2`, of `-1 \\le x < 3`, and of several of them with `or`. None = it is no
     such thing."""
+    builder = _BUILDER.match(text)
+    text = builder[2] if builder is not None else text
     read = [_interval(_RELATION.split(piece.replace(_SAID, " "))) for piece in _OR.split(text)]
     found = [interval for interval in read if interval is not None]
     if len(found) < len(read) or len({variable for variable, _ in found}) != 1:
@@ -191,4 +287,4 @@ def _interval(parts: list[str]) -> tuple[str, str] | None:
     return sides[1], f"{opening}{sides[0]},{sides[2]}{closing}"
 
 
-__all__ = ["interval_of", "last_side", "other_units", "same_curve", "usual_form", "without_preface"]
+__all__ = ["interval_of", "last_side", "other_units", "residue", "same_curve", "usual_form", "without_preface"]

@@ -19,10 +19,12 @@ from harena.training.rewards.answer_forms import (
     interval_of,
     last_side,
     other_units,
+    residue,
     same_curve,
     usual_form,
     without_preface,
 )
+from harena.training.rewards.choices import same_choice, value_of_choice
 from harena.training.rewards.final_number import NO_UNITS
 from harena.training.rewards.maths import (
     FormulaError,
@@ -35,12 +37,42 @@ from harena.training.rewards.maths import (
     terms,
     to_compute,
 )
+from harena.training.rewards.number_words import SCALES, number_of_words
+from harena.training.rewards.shown_text import STRUCK
+from harena.training.rewards.units import BARE_SYMBOLS, SYMBOLS, is_unit
 
 _SAID = "\x01"
 """before words of a text, which are no variables"""
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox|bbox(?:\[[^\[\]]{0,40}\])?)(?![A-Za-z])[ ]*\n?")
-_DENIED = re.compile(r"\b(?:not|never|isn't|isn\u2019t)[ \t]*(?:\$|\\[(\[])?[ \t]*$", re.IGNORECASE)
-_BEFORE_A_BOX = 40
+_OPENS = r"[ \t]*(?:\$|\\[(\[])?[ \t]*$"
+_DENIED = re.compile(
+    r"\b(?:not|never|isn['\u2019]t|(?:false|wrong|untrue|incorrect)[ \t]+(?:that|to[ \t]+say)(?:[ \t]+it[ \t]+is)?)"
+    + _OPENS,
+    re.IGNORECASE,
+)
+_DENIED_BEHIND = re.compile(
+    r"""[ \t$*_"')\]}]*(?:\\[)\]])?[ \t*]*"""
+    r"""(?:\?[ \t*]*no\b|(?:is|was|would[ \t]+be)(?:n['\u2019]t\b|[ \t]+(?:also[ \t]+)?"""
+    r"""(?:wrong|false|incorrect|untrue|not[ \t]+(?:the|my|correct|right|true|possible|valid))\b))""",
+    re.IGNORECASE,
+)
+_OR = re.compile(rf"\bor{_OPENS}", re.IGNORECASE)
+_BEFORE_A_BOX, _BEHIND_A_BOX = 80, 80
+_MULTIPLES = ("hundred", "thousand", "million", "billion", "trillion", "dozen")
+_COMPUTES_BEFORE = re.compile(
+    r"(?:\\[dtc]?frac[ ]*(?:\{[^{}\n]{0,60}\}[ ]*)?\{|\\sqrt[ ]*(?:\[[^\]\n]{0,10}\][ ]*)?\{"
+    r"|(?:\^|(?<=[A-Za-z\d})])_)[ ]*\{?"
+    r"|\d|(?<![A-Za-z\\])[A-Za-z]|\\(?:cdot|times|div|pm|mp)|[-+/\u2212]|(?<=[\dA-Za-z)}])[ ]*(?<!\*)\*(?!\*))$"
+    r"|(?:\d|(?<![A-Za-z])[A-Za-z]|[)}])[ \t]*(?:[-+/\u2212\u00d7\u00b7]|\\(?:cdot|times|div|pm|mp))[ \t]+$"
+)
+"""what a box is an operand of: a factor, a sign, a root, a power"""
+_COMPUTES_BEHIND = re.compile(
+    r"[ \t]*(?:\^(?!\{?\\circ)|\*[\d\\]|[-+/\u2212\u00d7\u00b7][ \t]*(?:[\d\\(]|[b-zB-HJ-Z](?![A-Za-z]))"
+    r"|\\(?:cdot|times|div|pm|pi|sqrt|[dtc]?frac)(?![A-Za-z]))"
+    rf"|_[{{\dA-Za-z]|\d|[A-Za-z](?![A-Za-z])|[ \t]+(?:{'|'.join(_MULTIPLES)})\b"
+)
+_FORMULA_BEGINS = re.compile(r"\$|\\[(\[]|\n|[=:]|(?<!\\)\b[A-Za-z]{2,}[ \t]|[.,;][ \t]")
+_FORMULA_ENDS = re.compile(rf"\$|\\[)\]]|\n|[.,;](?![\d])|[ \t](?!(?:{'|'.join(_MULTIPLES)})\b)[A-Za-z]{{2,}}\b")
 _SENTENCE = re.compile(r"[.!?;:](?:\s|\$)|\n")
 _MOST_READ = 200_000
 """characters of an answer, from its end"""
@@ -101,7 +133,7 @@ _NAMES = tuple(
     )
 )
 _WORDS = re.compile(
-    r"\\(?:text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|mathrm|mathbf|mathit|mathsf|bf|rm|boldsymbol|bm|mathbb|mathcal)"
+    r"\\(?:text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox|mathrm|mathbf|mathit|mathsf|mathtt|emph|texttt|bf|rm|boldsymbol|bm|mathbb|mathcal)"
     r"(?![A-Za-z])[ ]*\{([^{}]*)\}"
 )
 _DEGREES = re.compile(r"\^[ ]*\{?[ ]*(?:\\circ|\\degree)(?![A-Za-z])[ ]*\}?|\\degree(?![A-Za-z])")
@@ -114,8 +146,10 @@ _UNIT = re.compile(
 )
 """a word that is a unit where it stands behind a number without saying that it is a text"""
 _LONGEST_UNIT = 60
+_UNIT_FRACTION = re.compile(r"(?<=[\d }])\\frac\{[ ]*([A-Za-z]{1,3})[ ]*\}[ ]*\{[ ]*([A-Za-z]{1,3})[ ]*\}$")
+_IS_ONE = re.compile(r"(?:^|[= {\x01])(?:1|0?\.\d+|1/\d+)$|\\frac[^=]*$")
 _UNITS_RAISED = re.compile(r"(\x01[ ]*[A-Za-z\u00b5\u03a9/ .]{1,30})\^[ ]*\{?[ ]*-?[1-4][ ]*\}?")
-_UNIT_IN_BRACKETS = re.compile(r"(\x01[^\x01()\d]{0,30})\(([A-Za-z ]{1,30})\)[ ]*$")
+_UNIT_IN_BRACKETS = re.compile(r"(\x01[^\x01()\d]{0,30})\(([A-Za-z -]{1,30})\)[ ]*$")
 _RAISED = re.compile(r"[ ]*\^[ ]*\{?[ ]*[23][ ]*\}?$")
 _WORD = re.compile(r"[A-Z]?[a-z]{2,30}")
 _INDEX = r"(?:_\{?\w+\}?)?"
@@ -124,15 +158,18 @@ _NAMED = re.compile(
     rf"|(?:[A-Za-z]{{1,2}}|\\[a-z]+){_INDEX}(?:[ ]*\^[ ]*\{{-1\}}[ ]*)?(?:\([a-z](?:,[a-z])*\))?'?)"
     r"[ ]*(?:=|\\in(?![A-Za-z]))[ ]*"
 )
+_FUNCTION_OF_X = re.compile(r"^[a-z]\(x\)=")
 _BASE_NAMES = dict(
     zip(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), map(str, range(2, 11)), strict=True)
 )
 _BASE = re.compile(rf"^\(?(-?\w+?)\)?[ ]*_[ ]*\{{?[ \x01]*(\d{{1,2}}|{'|'.join(_BASE_NAMES)})[ ]*\}}?$")
+_RATIO = re.compile(r"\d{1,9}:\d{1,9}")
+_QUOTIENT = re.compile(r"\d{1,9}/\d{1,9}|\\frac\{?\d{1,9}\}?\{?\d{1,9}\}?")
+_TO = re.compile(rf"[ ]*(?:[ {_SAID}]to[ ]|:)[ ]*")
+_BETWEEN_INTERVALS = re.compile(rf"(?<=[)\]])[ {_SAID}]*(?:or|and)[ ]*(?=[(\[])")
+_POINT = re.compile(rf"^(?:[A-Z]|{_SAID}[ ]*(?:the[ ])?(?:point|vertex|center|origin)s?)[ ]*(?=\([^()]*,[^()]*\)$)")
 _MATRIX = re.compile(r"^\\begin\{([pbBvV]?(?:small)?matrix|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{\1\}$", re.DOTALL)
 _AND = re.compile(r"[ \x01]*(?:,[ \x01]*)?(?<![A-Za-z\\])(?:and|or)(?![A-Za-z])[ ]*|[ ]*;[ ]*")
-_CHOICE = re.compile(r"^[ \x01]*\(?([A-Z])\)?\.?$")
-_CHOSEN = re.compile(r"^[ \x01]*\(?([A-Z])\)")
-_OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?<![A-Za-z])(?:[A-Z]\)|or|and|not)(?![A-Za-z])")
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -140,23 +177,38 @@ def last_box(text: str) -> str | None:
     """What the last box says; with it, as a list, the boxes that stand beside it in one sentence and say something
     else: none of them is the answer alone. None where there is no box that says something."""
     text = text[-_MOST_READ:]
+    struck = [each.span() for each in STRUCK.finditer(text)]
     found = [(box, *_braced(text, box.end())) for box in list(_BOX.finditer(text))[-_MOST_BOXES:]]
     boxes = [
-        (box.start(), end, said)
+        (box.start(), end, _in_its_formula(text, box.start(), end, said))
         for box, said, end in found
-        if said and not _DENIED.search(text[max(0, box.start() - _BEFORE_A_BOX) : box.start()])
+        if said
+        and not _DENIED.search(text[max(0, box.start() - _BEFORE_A_BOX) : box.start()])
+        and not _DENIED_BEHIND.match(text[end : end + _BEHIND_A_BOX])
+        and not any(first <= box.start() < last for first, last in struck)
     ]
     if not boxes:
         return None
     begin, _, last = boxes[-1]
     together = [last]
     for start, end, said in reversed(boxes[:-1]):
-        if end > begin or _SENTENCE.search(text, end, begin) is not None:
+        is_apart = end > begin or _SENTENCE.search(text, end, begin) is not None
+        if is_apart and not _OR.search(text[max(end, begin - _BEFORE_A_BOX) : begin]):
             break
         if not any(same_answer(said, other) for other in together):
             together.insert(0, said)
         begin = start
     return ", ".join(together)
+
+
+def _in_its_formula(text: str, begin: int, end: int, said: str) -> str:
+    """What a box says; with the rest of its formula, where that computes with it (`-\\boxed{5}`, `\\boxed{5}^2`)."""
+    before, behind = text[max(0, begin - _BEFORE_A_BOX) : begin], text[end : end + _BEHIND_A_BOX]
+    if _COMPUTES_BEFORE.search(before) is None and _COMPUTES_BEHIND.match(behind) is None:
+        return said
+    first = max((found.end() for found in _FORMULA_BEGINS.finditer(before)), default=0)
+    last = _FORMULA_ENDS.search(behind)
+    return f"{before[first:].lstrip()}{{{said}}}{behind if last is None else behind[: last.start()]}".strip()
 
 
 def _braced(text: str, at: int) -> tuple[str | None, int]:
@@ -204,6 +256,7 @@ def same_answer(wanted: str, said: str, depth: int = 0) -> bool:
 def _plain(text: str) -> str:
     """Without all that only says how it looks."""
     text = usual_form(text.translate(_SIGNS))
+    text = _SCALED.sub(_times_power, text)
     text = _LOOKS.sub(" ", _THOUSANDS_OF_LATEX.sub(",", _CURRENCY.sub("", text)))
     text = _FRACTIONS.sub(r"\\frac", text)
     for pattern, name in _NAMES:
@@ -215,6 +268,13 @@ def _plain(text: str) -> str:
     while text.endswith((".", ",", ":", "\\")) and len(text) > 1:
         text = text[:-1].rstrip()
     return _outer_braces(text)
+
+
+_SCALED = re.compile(rf"(?<=\d)(?:[ ]|\\[ ,;])*(?:\\text\{{[ ]*)?({'|'.join(SCALES)})\b(?:[ ]*\}})?")
+
+
+def _times_power(found: re.Match[str]) -> str:
+    return f" \\times 10^{{{SCALES[found[1]]}}} "
 
 
 _THOUSANDS_OF_LATEX = re.compile(r"(?<=\d)(?:\{,\}|\\,|\{\\,\}|,\\!|\\ )(?=\d{3}(?!\d))")
@@ -241,12 +301,28 @@ def _is_one_word(one: str, other: str) -> bool:
 
 
 def _same(one: str, other: str, depth: int) -> bool:
+    value = value_of_choice(one, other)
+    if value is not None:
+        return same_answer(one, value, depth + 1)
+    chosen = same_choice(one, other)
+    if chosen is not None:
+        return chosen
+    if "\\pmod" in other and "\\pmod" not in one:
+        other = residue(other)
+    if ":" in one and _RATIO.fullmatch(_squeezed(one)):
+        terms_of = _squeezed(_TO.sub("/", other))
+        is_quotient = ":" not in other and _QUOTIENT.fullmatch(terms_of) is not None
+        return is_quotient and _same_number(_squeezed(one).replace(":", "/"), terms_of)
+    if "\\cup" in one and "\\cup" not in other:
+        other = _BETWEEN_INTERVALS.sub(r"\\cup ", other)
+    if one.startswith("("):
+        other = _POINT.sub("", other)
     if ("=" in other and "=" not in one) or ("\\approx" in other and "\\approx" not in one):
         last = last_side(other)
         if last is not None:
             return same_answer(one, last, depth + 1)
     names = [_NAMED.match(text) for text in (one, other)]
-    if all(names) and _squeezed(names[0][0]) != _squeezed(names[1][0]):  # type: ignore[index]
+    if all(names) and len({_FUNCTION_OF_X.sub("y=", _squeezed(name[0])) for name in names if name}) > 1:
         return False
     one, other = (_outer_braces(_without_name(text)) for text in (one, other))
     if "=" in one and "=" in other:
@@ -322,18 +398,21 @@ def _lists(one: str, other: str, depth: int) -> bool | None:
     if len(wanted) == 1 and not is_set and not other_set:  # one is a tuple, or a number with commas
         return _bare_tuple(one, said, depth)
     if len(said) == 1 and not is_set and not other_set:
-        return _bare_tuple(other, wanted, depth)
+        return _bare_tuple(other, wanted, depth, is_wanted_bare=True)
     return _same_bag(wanted, said, depth)
 
 
-def _bare_tuple(text: str, parts: Sequence[str], depth: int) -> bool:
+def _bare_tuple(text: str, parts: Sequence[str], depth: int, *, is_wanted_bare: bool = False) -> bool:
     """`(1,2)`, `1, 2` and `x = 1, y = 2`."""
-    named = [_NAMED.match(part) for part in parts]
-    if all(named) and len({found[0] for found in named if found}) == len(parts):
-        parts = sorted(parts)
     if not (text.startswith("(") and text.endswith(")")):
         return False
-    return _same_row(_split(text[1:-1], ","), parts, depth)
+    named = [_NAMED.match(part) for part in parts]
+    if len({found[0] for found in named if found}) < sum(found is not None for found in named):
+        return False  # two values of one variable
+    if all(named):
+        parts = sorted(parts)
+    in_brackets = _split(text[1:-1], ",")
+    return _same_row(parts, in_brackets, depth) if is_wanted_bare else _same_row(in_brackets, parts, depth)
 
 
 def _same_bag(wanted: Sequence[str], said: Sequence[str], depth: int) -> bool:
@@ -396,18 +475,19 @@ def _matrices(one: str, other: str, depth: int) -> bool | None:
 
 def _same_number(one: str, other: str) -> bool:
     """Formulas, numbers with units, and words."""
-    choices = [_CHOICE.match(text) for text in (one, other)]
-    if all(choices):
-        return choices[0][1] == choices[1][1]  # type: ignore[index]
-    if choices[0] is not None and (chosen := _CHOSEN.match(other)) is not None:
-        return chosen[1] == choices[0][1] and not _OTHER_CHOICE.search(other, chosen.end())
     bases = [_BASE.match(text) for text in (one, other)]
     if any(bases):
         digits = [base[1] if base else text for base, text in zip(bases, (one, other), strict=True)]
         said_bases = {_BASE_NAMES.get(base[2], base[2]) for base in bases if base}
+        if bases[0] is None:
+            said_bases.add("10")
+        if bases[1] is None and not re.search("[0-9A-Z]", digits[1]):
+            return False  # a name, and the same with an index
         return digits[0].strip("() ") == digits[1].strip("() ") and len(said_bases) == 1
     percents = [_PERCENT.search(text) is not None for text in (one, other)]
-    wanted, said = (_formulas(_PERCENT.sub("", text).strip()) for text in (one, other))
+    one_bare, other_bare = (_PERCENT.sub("", text).strip() for text in (one, other))
+    unit = re.sub(rf"[ {_SAID}]+", " ", _number_and_words(one_bare)[1]).strip()
+    wanted, said = _formulas(one_bare), _formulas(other_bare, unit)
     if not wanted or not said:
         return _same_words(one, other)
     if any(_worked_out(first, second) for first in wanted for second in said):
@@ -423,11 +503,10 @@ def _same_share(wanted: Node, said: Node, is_wanted_in_percent: bool) -> bool:
     return equal_values(Node("/", (percent, Node("number", text="100"))), share)
 
 
-def _formulas(text: str) -> list[Node]:
-    """It as a formula, and without its unit. Words are none."""
+def _formulas(text: str, unit: str | None = None) -> list[Node]:
+    """It as a formula, and without its unit; `unit` is one that is known for one. Words are none."""
     found = []
-    without_unit = _without_unit(text)
-    for written in dict.fromkeys((text, without_unit)):
+    for written in dict.fromkeys((text, _without_unit(text, unit))):
         if re.search(r"\x01[ ]*[^\W\d_]{2}|(?<![\\A-Za-z])[A-Za-z]{4}", written):
             continue
         try:
@@ -437,18 +516,44 @@ def _formulas(text: str) -> list[Node]:
     return found
 
 
-def _without_unit(text: str) -> str:
-    """It without the unit behind its last number: words of a text, or known ones. What multiplies is no unit."""
-    text = _UNITS_RAISED.sub(r"\1", _UNIT_IN_BRACKETS.sub(r"\1\2", text))
+def _number_and_words(text: str) -> tuple[str, str]:
+    """(What stands before the words behind the last number, the words)."""
+    text = _UNITS_RAISED.sub(r"\1", _UNIT_IN_BRACKETS.sub(r"\1\2", _UNIT_FRACTION.sub(_said_fraction, text)))
     bare = _RAISED.sub("", text) if text[-12:].strip().endswith(("2", "3", "}")) else text
     end = max(*(bare.rfind(sign) + 1 for sign in "0123456789})!"), (bare.rfind("\\pi") + 1 or -2) + 2)
-    unit = bare[end:]
+    return (bare[:end].strip(), bare[end:]) if end else (text, "")
+
+
+def _said_fraction(found: re.Match[str]) -> str:
+    return f" {_SAID}{found[1]}/{found[2]}" if {found[1], found[2]} <= SYMBOLS else found[0]
+
+
+def _without_unit(text: str, wanted: str | None) -> str:
+    """It without the unit behind its last number; `wanted` is a unit, whatever it says, and None where any words are
+    one, as in what is wanted."""
+    bare, unit = _number_and_words(text)
     words = re.findall(r"[^\W\d_]+", unit)
-    is_said = unit.lstrip().startswith(_SAID) and "\\" not in unit
+    is_said = unit.lstrip().startswith(_SAID) and "\\" not in unit.replace("\\cdot", "")
     is_known = len(unit) <= _LONGEST_UNIT and re.fullmatch(r"[A-Za-z ./]*", unit) is not None
-    if not end or not words or any(NO_UNITS.fullmatch(word) for word in words):
+    if not words:
         return text
-    return bare[:end].strip() if is_said or (is_known and all(map(_UNIT.fullmatch, words))) else text
+    if wanted is None and not any(NO_UNITS.fullmatch(word) for word in words):
+        return bare if is_said or (is_known and all(map(_UNIT.fullmatch, words))) else text
+    if not (is_said or is_known):
+        return text
+    phrase = re.sub(rf"[ {_SAID}]+", " ", unit.replace("\\cdot", "/")).strip()
+    if phrase == wanted or _is_said_again(bare, phrase):
+        return bare
+    is_bare_letter = not is_said and len(words) == 1 and len(words[0]) == 1
+    if is_bare_letter and not (unit.startswith(" ") and words[0] in BARE_SYMBOLS):
+        return text
+    return bare if is_unit(phrase, is_one=_IS_ONE.search(bare) is not None) else text
+
+
+def _is_said_again(bare: str, phrase: str) -> bool:
+    """Whether the words are the number before them: `6 (six)`."""
+    number = number_of_words(phrase)
+    return number is not None and str(number) == re.sub(r"[ ,$\x01]", "", bare)
 
 
 def _worked_out(wanted: Node, said: Node) -> bool:
@@ -471,6 +576,8 @@ def _worked_out(wanted: Node, said: Node) -> bool:
 
 
 def _same_words(one: str, other: str) -> bool:
+    if "?" in other and "?" not in one:
+        return False
     said = [_without_endings(re.sub(r"[\W_]+", " ", text).strip().casefold()) for text in (one, other)]
     has_words = all(re.search(r"[^\W\d_]{2}", text) for text in said)
     has_signs = any(re.search(r"[\\^=+*/<>|{}]", text) for text in (one, other))
@@ -479,7 +586,7 @@ def _same_words(one: str, other: str) -> bool:
 
 def _without_endings(words: str) -> str:
     """The words without an article, and without what makes many of one."""
-    return re.sub(r"(?<=[a-z]{3})s\b", "", re.sub(r"^(?:an?|the) ", "", words))
+    return re.sub(r"(?<=[a-z]{3})s\b", "", re.sub(r"^(?:an?|the|there (?:is|are)) ", "", words))
 
 
 __all__ = ["last_box", "same_answer", "wanted_answer"]

@@ -158,19 +158,10 @@ class CodeTests:
             raise ValidationError(f"row {row.id} has no scoring contract (`scoring`)")
         if is_reference(row.scoring) and reference_key(row.scoring) not in self._stored:
             await self.prepare([row])
-        judged_by = self._judged_by(row)
-        candidate, form = text, self._form(row)
+        form = self._form(row)
+        candidate, judged_by = text, self._judged_by(row)
         if isinstance(text, str):
-            in_class = form.class_scoring if form is not None and form.class_scoring else {}
-            owner, _, method = str(in_class.get("entry_point") or "").rpartition(".")
-            names = [*_names(judged_by), *filter(None, (owner,))]
-            if runs_programs(judged_by["scoring"]):
-                program = await aside(len(text), self.program, text, names, form)
-            else:
-                program = self.template.replace(COMPLETION, text)
-            candidate = self._file(program, form)
-            if in_class and has_solution_class(program, method):
-                judged_by = {**judged_by, "scoring": dict(in_class)}
+            candidate, judged_by = await aside(len(text), self.scenario, row, text)
         return await judged(
             candidate,
             judged_by,
@@ -180,6 +171,21 @@ class CodeTests:
             blueprint_id=self.blueprint_id,
             timeout_seconds=self.timeout_seconds or allowed_seconds(judged_by, _LEAST_SECONDS),
         )
+
+    def scenario(self, row: PromptRow, text: str) -> tuple[Candidate, Mapping[str, Any]]:
+        """(candidate that a text becomes, fields of a scenario that judge it: `scoring`, and what the row has of
+        `problem` and `limits`). What the row refers to has been read by `prepare`."""
+        judged_by, form = self._judged_by(row), self._form(row)
+        in_class = form.class_scoring if form is not None and form.class_scoring else {}
+        owner, _, method = str(in_class.get("entry_point") or "").rpartition(".")
+        names = [*_names(judged_by), *filter(None, (owner,))]
+        if runs_programs(judged_by["scoring"]):
+            program = self.program(text, names, form)
+        else:
+            program = self.template.replace(COMPLETION, text)
+        if in_class and has_solution_class(program, method):
+            judged_by = {**judged_by, "scoring": dict(in_class)}
+        return self._file(program, form), judged_by
 
     def program(self, text: str, names: Sequence[str] = (), form: ProgramForm | None = None) -> str:
         """What is run. `names`: what it shall define. `form`: of a row whose prompt is the beginning of the program."""

@@ -16,6 +16,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from harena.scoring.formats.answers import without_tags_behind
+from harena.training.rewards.number_words import NUMBER_WORD, number_of_words
 from harena.training.rewards.shown_text import CHANGING, FUNCTIONS, shown
 
 _WRITTEN = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+")
@@ -28,7 +29,15 @@ _MARKED = re.compile(
 _OPENING = re.compile(r"[^\w.,/^√]{0,20}(?:(?:Rs\.?|US|[A-Z]{2}D|EUR|GBP|INR|CHF|CNY|JPY|[A-Z](?=\$))[ $]{0,2})?\.?\d")
 _HEADING = re.compile(r"[ \t]*\**\d{1,2}(?:[.):]|[ ]-)[ \t]+[\"'*_$(]*[A-Za-z]|[ \t]*\**\d{1,2}(?:st|nd|rd|th)\b")
 """`1. Add the eggs` and `2nd day`, which no claim looks like"""
-_REMARK = re.compile(r"(?<=[A-Za-z0-9%$}] )(?<!times )\((?!or\b)[^()]*\)[.\s]*$|(?<!times )\([^()\d]*\)$")
+_DENIAL = (
+    r"(?:(?:this|that|it)[ ](?:is|was)[ ]|is[ ]|was[ ])?(?:wrong|incorrect|false|untrue"
+    r"|not[ ](?:right|correct|valid|true|(?:the[ ])?(?:right[ ]|correct[ ])?(?:answer|solution)))(?=[ ]*(?:[).,;!]|$))"
+)
+"""a denial of what stands before it"""
+_REMARK = re.compile(
+    rf"(?<=[A-Za-z0-9%$}}] )(?<!times )\((?!or\b|{_DENIAL})[^()]*\)[.\s]*$"
+    rf"|(?<!times )\((?!{_DENIAL})[^()\d]*\)$"
+)
 """behind the number of a claim: `18 eggs (1.5 dozen)`"""
 
 _TAGGED = re.compile(
@@ -46,7 +55,7 @@ _SHORT = re.compile(r"[^\w\n]*(?:[A-Za-z]{2,3}[$ ])?[^\w\n]*[\d.,]+[%\W]*(?:[A-Z
 _JSON_ANSWER = re.compile(r"[\"'](?:final_?)?answer[\"'][ \t]*:[ \t]*[\"']?(?=[-$]?\d)", re.IGNORECASE)
 _BEHIND_A_REMARK = re.compile(
     r"(?P<kept>\d[%$*}]*(?:[ ](?!times\b)[A-Za-z]+[*]*){0,3})"
-    r"(?:(?:[ ]|[.]?\n{1,2})\((?!or\b)[^()\n]{1,80}\)|[ .]\[\d{1,3}\])[.*$\s]*$"
+    rf"(?:(?:[ ]|[.]?\n{{1,2}})\((?!or\b|{_DENIAL})[^()\n]{{1,80}}\)|[ .]\[\d{{1,3}}\])[.*$\s]*$"
 )
 """a remark in brackets behind the last number, and its unit: `60 minutes (1 hour)`, `18 dollars [1]`"""
 
@@ -61,7 +70,7 @@ _OPERATOR = re.compile(
 _PLUS_SIGN = re.compile(r"(?<=[A-Za-z]{2})[ \t]+\+$")
 """`it is +42`"""
 _PART_NOUNS = (
-    r"out|root|double|triple|square|cube|negative|reciprocal|inverse|opposite|factorial|log(?:arithm)?|power|multiple"
+    r"out|root|double|triple|square|cube|negative|digits?|reciprocal|inverse|opposite|factorial|log(?:arithm)?|power|multiple"
     r"|(?:per\ ?cent|half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?"
 )
 _PART = re.compile(
@@ -76,6 +85,9 @@ _PART = re.compile(
       |n't)[ \t]+$
     | \b(?:instead\ of|rather\ than)[ \t]+$ | \b(?:{_PART_NOUNS})\ of[ \t]+$ | \d[ \t]+of[ \t]+$
     | \\{CHANGING}(?:\{{[^{{}}]{{0,40}}\}}|[ \t]*\d)?[ \t]*$
+    | (?:\d|\b{NUMBER_WORD})[ \t]+(?:[a-z]+[ \t]+)?(?:less|more|fewer)[ \t]+than[ \t]+$
+    | \b(?:subtract|take)[ \t]+(?:\d[\d,.]{{0,12}}|{NUMBER_WORD})[ \t]+(?:[a-z]{{1,12}}[ \t]+)?from[ \t]+$
+    | \b(?:hundred|thousand|[mb]illion)[ \t]+(?:and[ \t]+)?$
     | %\ of[ \t]+$ | \b(?:twice|thrice|double|triple|quadruple|half)[ \t]+$
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -142,9 +154,12 @@ _GOES_ON = re.compile(
     | per[ ]?cent[ \t]+of[ \t]+{_NUMBER_WORDS}\b
     | and[ \t]+(?:an?[ \t]+|one[ -]|two[ -]|three[ -])?(?:hal(?:f|ves)|thirds?|quarters?|fourths?|fifths?|tenths?|bit)\b
     | (?:in[ \t]+)?(?:base(?:[ -](?:{_NUMBER_WORDS}|\w{{1,2}}\b)|\d)|hex(?:adecimal)?\b|octal\b|binary\b)
+    | below[ \t]+zero\b | (?:just[ ]+)?kidding\b | can(?:no|')t[ ]be[ ]*(?:[.,;!?]|$)
+    | does(?:n't|[ ]not)[ \t]+(?:work|fit|hold|satisfy|make[ ]sense)\b
     | (?:is|was|would[ ]be|can(?:no|')t[ ]be|isn't|wasn't)[ \t]+(?:(?:not|clearly|obviously|also)[ \t]+)?
       (?:(?:the|an?|my|our)[ \t]+)?
-      (?:not\b|wrong|incorrect|false|impossible|invalid|too[ ](?:low|high|big|small|large|few|many)\b)
+      (?:not\b|wrong|incorrect|false|untrue|mistake|mistaken|error|impossible|invalid
+        |too[ ](?:low|high|big|small|large|few|many)\b)
     | (?:is|was)(?:n't|[ ]not)[ \t]+(?:(?:the|an?|my|our)[ \t]+)?(?:\w+[ \t]+)?
       (?:right|correct|answer|solution|result|possible)
     """,
@@ -233,6 +248,13 @@ class _Claim(NamedTuple):
 
 _DENIED = re.compile(
     r"""\bneither\b[^.!?]{1,40}\bnor[ \t]+$ | \b(?:any|every)thing[ \t]+(?:but|except|other[ \t]+than)[ \t]+$
+    | \b(?:other[ ]than|apart[ ]from|aside[ ]from|excluding|except(?:[ ]for)?|ruling[ ]out|unlike)[ \t]+$
+    | (?:^|[.!?:,;][ \t]+)(?:(?:but|so)[ ])?(?:the|a|one)[ ](?:wrong|incorrect|false|common)[ ]
+      (?:answer|result|solution|mistake|error)[ \t]+(?:is|was|would[ ]be)[ \t]+$
+    | \b(?:it|that)(?:[ ]is|'s|[ ]was|[ ]would[ ]be)[ ](?:wrong|incorrect|false|a[ ]mistake|an[ ]error)[ ]
+      (?:to[ ](?:say|answer|write|claim|think)|that)\b[^.!?,;:=\d]{0,30}$
+    | (?:^|[.!?:,;][ \t]+)(?:please[ ])?(?:do(?:n['\u2019]t|[ ]not)|never|n(?:obody|o[ ]one)[ ](?:would|should))[ ]
+      (?:say|answer|write|claim|choose|pick)[ \t]+$
     | \bnot[ \t]+equal[ \t]+to[ \t]+$ | \b(?:can|could)(?:n['\u2019]t|['\u2019]t|[ \t]?not)[ \t]+(?:be|equal)[ \t]+$
     | \b(?:I|we)\b[^.!?\d]{0,12}(?:n['\u2019]t|['\u2019]t|\b(?:can)?not|\bunable|\brefuse)\b[^.!?\d]{0,36}
       \b(?:question|problem|exercise|task|puzzle)[ \t]*(?:number|no\.|\#)?[ \t]*$
@@ -240,7 +262,21 @@ _DENIED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """before a number that is said not to be the answer, or to be that of a question which is not answered"""
-_DENIED_BEHIND = re.compile(r"""[)\]}$*_"' ]{0,8}\?[ \t"'*]{0,8}No\b[.!* ]*$""")
+_DENIED_BEHIND = re.compile(
+    rf"""[)\]}}$*_"' ]{{0,8}}(?:\?[ \t"'*]{{0,8}}No\b[.!* ]*$
+      | [ ]?\([ ]?{_DENIAL} | ,?[ ]which[ ](?:is|was)[ ]{_DENIAL} | [ ]?[-\u2013\u2014:][ ]{_DENIAL} )""",
+    re.VERBOSE,
+)
+_WORDS_OF_A_NUMBER = rf"(?:a[ ])?{NUMBER_WORD}(?:(?:[ -]|[ ]and[ ]){NUMBER_WORD}){{0,12}}"
+_CORRECTED = re.compile(
+    rf"""[)\]}}$*_"']{{0,8}}(?:[.,;!\u2014-]|[ ])*
+    (?:(?:no|actually|wait|sorry|oops|correction|rather|or|i[ ]mean|make[ ](?:that|it)|(?:just[ ])?kidding|it[ ]is
+      |it's|that[ ]is|if[ ]it[ ](?:is|isn't|is[ ]not))(?:[,.!:;\u2014-]|[ ])+|(?<=,[ ])){{1,5}}
+    (?P<words>{_WORDS_OF_A_NUMBER})(?:,[ ]{_WORDS_OF_A_NUMBER}){{0,4}}[ .!*_"')]{{0,8}}$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""another number in words behind the last one, up to the end of the text"""
+_ALTERNATIVE_IN_WORDS = re.compile(rf"\b({_WORDS_OF_A_NUMBER})[ \t]*,?[ \t]+or[ \t]+$", re.IGNORECASE)
 
 
 def last_number(text: str) -> Decimal | None:
@@ -402,8 +438,10 @@ def _may_stand_before(text: str, written: str) -> bool:
         return False
     if opened and re.search(r"\b(?:minus|negative|not)[ \t]+$", bare, re.IGNORECASE):
         return False
-    other = _ALTERNATIVE.search(bare)
-    is_alternative = other is not None and _value(other[1]) != _value(written)  # the same one twice is none
+    other, in_words = _ALTERNATIVE.search(bare), _ALTERNATIVE_IN_WORDS.search(bare)
+    is_alternative = (other is not None and _value(other[1]) != _value(written)) or (
+        in_words is not None and number_of_words(in_words[1]) != _value(written)
+    )  # the same one twice is none
     return not (bare.endswith(("\u00b1", "\u2213")) or is_alternative or _BESIDE.search(bare))
 
 
@@ -415,6 +453,9 @@ def _may_follow(text: str, start: int, end: int) -> bool:
     """Whether what stands behind a number on its line leaves it what it is."""
     line = text[end : end + _LOOKED_AT].partition("\n")[0]
     if _DENIED_BEHIND.match(line):
+        return False
+    corrected = _CORRECTED.match(text[end : end + 2 * _LOOKED_AT].rstrip())
+    if corrected is not None and number_of_words(corrected["words"]) != _value(text[start:end].strip(".,")):
         return False
     at = 0
     while at < len(line):

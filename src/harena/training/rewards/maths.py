@@ -4,29 +4,45 @@ r"""Formulas of LaTeX as numbers: what a small one comes to, and how much of it 
     3^4 \cdot 5          405                               one value, of which the first is a task, and no answer
 
 Only values are computed here, of each variable at a few places; nothing is solved, factored or expanded. Rational
-numbers are exact.
+numbers are exact, others have ninety digits and are different where these are. A decimal of ten digits or more is also
+the irrational number that it is rounded from.
 """
 
 from __future__ import annotations
 
-import cmath
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
+
+from harena.training.rewards import digits
+from harena.training.rewards.digits import Number
 
 LONGEST = 2_000
 """characters of a formula that is read"""
 _DEEPEST = 60
 _MOST_BITS = 20_000
 _TOKEN = re.compile(r"\s+|(\d+(?:\.\d+)?|\.\d+)|(\\[A-Za-z]+)|([A-Za-z])|(.)", re.DOTALL)
-_FUNCTIONS = {
-    "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "ln": cmath.log, "exp": cmath.exp,
-    "cot": lambda x: 1 / cmath.tan(x), "sec": lambda x: 1 / cmath.cos(x), "csc": lambda x: 1 / cmath.sin(x),
-    "arcsin": cmath.asin, "arccos": cmath.acos, "arctan": cmath.atan,
-    "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
+_FUNCTIONS: dict[str, Callable[[Number], Number]] = {
+    "sin": digits.sine, "cos": digits.cosine, "ln": digits.logarithm, "exp": digits.exponential,
+    "tan": lambda x: digits.divided(digits.sine(x), digits.cosine(x)),
+    "cot": lambda x: digits.divided(digits.cosine(x), digits.sine(x)),
+    "sec": lambda x: digits.divided(digits.ONE, digits.cosine(x)),
+    "csc": lambda x: digits.divided(digits.ONE, digits.sine(x)),
+    "arcsin": digits.arcsine, "arctan": digits.arctangent,
+    "arccos": lambda x: digits.added(digits.divided(digits.pi(), digits.number(Fraction(2))),
+                                     digits.negative(digits.arcsine(x))),
+    # sines of an imaginary angle
+    "sinh": lambda x: digits.divided(digits.sine(digits.multiplied(digits.I, x)), digits.I),
+    "cosh": lambda x: digits.cosine(digits.multiplied(digits.I, x)),
+    "tanh": lambda x: digits.divided(
+        digits.divided(digits.sine(digits.multiplied(digits.I, x)), digits.I),
+        digits.cosine(digits.multiplied(digits.I, x))),
 }  # fmt: skip
+FUNCTION_NAMES = frozenset({*_FUNCTIONS, "log"})
 _GREEK = frozenset(
     [
         "alpha",
@@ -64,10 +80,15 @@ _GREEK = frozenset(
 )
 _PRODUCTS = frozenset({"\\cdot", "\\times", "*"})
 _QUOTIENTS = frozenset({"/", "\\div"})
-_PLACES = (0.7310585786, 1.6180339887, -0.5772156649)
+_PLACES = (Fraction("0.7310585786"), Fraction("1.6180339887"), Fraction("-0.5772156649"))
+_CONSTANTS: dict[str, Callable[[], Number]] = {"pi": digits.pi, "i": lambda: digits.I, "e": digits.euler}
+_MANY_DIGITS = 10
+_MOST_PLACES = 60
+_SMALL = 1000
+"""the largest denominator of a small fraction"""
 _CLOSING = {"(": ")", "[": "]", "{": "}", "|": "|"}
 
-Value = Fraction | complex
+Value = Fraction | Number
 
 
 class FormulaError(ValueError):
@@ -240,7 +261,7 @@ def _times(one: Node, other: Node) -> Node:
 def names(node: Node) -> frozenset[str]:
     """Variables of a formula."""
     if node.kind == "name":
-        return frozenset() if node.text in ("pi", "i", "e") else frozenset({node.text})
+        return frozenset() if node.text in _CONSTANTS else frozenset({node.text})
     return frozenset().union(*map(names, node.parts))
 
 
@@ -254,48 +275,67 @@ def equal_values(one: Node, other: Node) -> bool:
 
 
 def _equal_at(one: Node, other: Node, variables: list[str], place: int) -> bool:
-    at = {name: complex(_PLACES[(number + place) % 3] + number / 7) for number, name in enumerate(variables)}
     try:
-        left, right = _value(one, at), _value(other, at)
+        left, right = (_value_at(node, tuple(variables), place) for node in (one, other))
+        if isinstance(left, Fraction) and isinstance(right, Fraction):
+            return left == right
+        with digits.precise():
+            if digits.same(_number(left), _number(right)):
+                return True
+            return _is_rounded(one, right) or _is_rounded(other, left)
     except (FormulaError, ArithmeticError, ValueError):
         return False
-    if isinstance(left, Fraction) and isinstance(right, Fraction):
-        return left == right
-    return cmath.isclose(_complex(left), _complex(right), rel_tol=1e-9, abs_tol=1e-12)
 
 
-def _complex(value: Value) -> complex:
-    return complex(float(value)) if isinstance(value, Fraction) else value
+def _is_rounded(node: Node, value: Value) -> bool:
+    """Whether it is a decimal of many digits to which the value, no fraction, may be rounded."""
+    written = node.parts[0] if node.kind == "neg" else node
+    _, _, decimals = written.text.partition(".")
+    if not decimals or len(written.text.strip("0.").replace(".", "")) < _MANY_DIGITS or isinstance(value, Fraction):
+        return False
+    last = Decimal(10) ** -len(decimals)
+    return digits.difference(_number(_value(node, {})), value) <= last
 
 
-def _value(node: Node, at: Mapping[str, complex]) -> Value:
+def _number(value: Value) -> Number:
+    return digits.number(value) if isinstance(value, Fraction) else value
+
+
+@lru_cache(maxsize=512)
+def _value_at(node: Node, variables: tuple[str, ...], place: int) -> Value:
+    """What it comes to where the variables have their values of that place."""
+    with digits.precise():
+        at = {
+            name: digits.number(_PLACES[(number + place) % 3] + Fraction(number, 7))
+            for number, name in enumerate(variables)
+        }
+        return _value(node, at)
+
+
+def _value(node: Node, at: dict[str, Number]) -> Value:
     kind = node.kind
     if kind == "number":
         return Fraction(node.text)
     if kind == "name":
-        return {"pi": complex(math.pi), "i": 1j, "e": complex(math.e)}.get(node.text) or at[node.text]
+        return at[node.text] if node.text not in _CONSTANTS else _CONSTANTS[node.text]()
     parts = [_value(part, at) for part in node.parts]
     if kind == "neg":
-        return -parts[0]
+        return -parts[0] if isinstance(parts[0], Fraction) else digits.negative(parts[0])
     if kind in ("+", "mixed"):
         return _added(parts)
     if kind == "*":
         product: Value = Fraction(1)
         for part in parts:
-            is_exact = isinstance(product, Fraction) and isinstance(part, Fraction)
-            product = product * part if is_exact else _complex(product) * _complex(part)
-            _check_size(product)
+            product = _multiplied(product, part)
         return product
     if kind == "/":
-        if isinstance(parts[0], Fraction) and isinstance(parts[1], Fraction):
-            return parts[0] / parts[1]
-        return _complex(parts[0]) / _complex(parts[1])
+        return _divided(parts[0], parts[1])
     if kind == "^":
         return _raised(parts[0], parts[1])
     if kind == "root":
-        return _raised(parts[0], 1 / parts[1])
+        return _raised(parts[0], _divided(Fraction(1), parts[1]))
     if kind == "abs":
-        return abs(parts[0]) if isinstance(parts[0], Fraction) else complex(abs(parts[0]))
+        return abs(parts[0]) if isinstance(parts[0], Fraction) else digits.magnitude(parts[0])
     if kind == "!":
         if isinstance(parts[0], Fraction) and parts[0].denominator == 1 and 0 <= parts[0] <= 500:
             return Fraction(math.factorial(int(parts[0])))
@@ -303,9 +343,9 @@ def _value(node: Node, at: Mapping[str, complex]) -> Value:
     if kind == "binom":
         return _chosen(parts[0], parts[1])
     if kind == "log":
-        base = _complex(parts[1]) if len(parts) > 1 else 10.0
-        return cmath.log(_complex(parts[0])) / cmath.log(base)
-    return complex(_FUNCTIONS[kind](_complex(parts[0])))
+        base = parts[1] if len(parts) > 1 else Fraction(10)
+        return digits.divided(digits.logarithm(_number(parts[0])), digits.logarithm(_number(base)))
+    return _FUNCTIONS[kind](_number(parts[0]))
 
 
 def _chosen(many: Value, few: Value) -> Value:
@@ -317,9 +357,30 @@ def _chosen(many: Value, few: Value) -> Value:
 
 
 def _added(parts: list[Value]) -> Value:
-    if all(isinstance(part, Fraction) for part in parts):
-        return sum(parts, Fraction(0))
-    return sum(map(_complex, parts))
+    exact, total = Fraction(0), None
+    for part in parts:
+        if isinstance(part, Fraction):
+            exact += part
+        else:
+            total = part if total is None else digits.added(total, part)
+    if total is None:
+        return exact
+    return digits.added(total, digits.number(exact)) if exact else total
+
+
+def _multiplied(one: Value, other: Value) -> Value:
+    if isinstance(one, Fraction) and isinstance(other, Fraction):
+        product = one * other
+        if product.numerator.bit_length() > _MOST_BITS:
+            raise FormulaError("it is too large")
+        return product
+    return digits.multiplied(_number(one), _number(other))
+
+
+def _divided(one: Value, other: Value) -> Value:
+    if isinstance(one, Fraction) and isinstance(other, Fraction):
+        return one / other
+    return digits.divided(_number(one), _number(other))
 
 
 def _raised(base: Value, power: Value) -> Value:
@@ -329,22 +390,20 @@ def _raised(base: Value, power: Value) -> Value:
                 raise FormulaError("it is too large")
             return base ** int(power)
         if power.denominator == 3 and base < 0 and power.numerator == 1:  # the real root is meant
-            return complex(-(float(-base) ** (1 / 3)))
-    return _complex(base) ** _complex(power)
-
-
-def _check_size(value: Value) -> None:
-    if isinstance(value, Fraction) and value.numerator.bit_length() > _MOST_BITS:
-        raise FormulaError("it is too large")
+            return digits.negative(digits.raised(digits.number(-base), digits.number(power)))
+        if power == Fraction(1, 2) and base > 0:
+            return digits.root(digits.number(base))
+    return digits.raised(_number(base), _number(power))
 
 
 def value_of(node: Node) -> float | None:
     """What a formula without variables comes to; None where that is no real number."""
     try:
-        value = _complex(_value(node, {}))
+        value = _number(_value_at(node, (), 0))
+        found = float(value.real)
     except (FormulaError, ArithmeticError, ValueError, KeyError):
         return None
-    return value.real if abs(value.imag) < 1e-9 * max(1.0, abs(value.real)) else None
+    return found if abs(value.imaginary) <= value.off and math.isfinite(found) else None
 
 
 def _halved(node: Node) -> Node | None:
@@ -413,11 +472,16 @@ def to_compute(node: Node) -> int:
 def _is_whole(node: Node) -> bool:
     """Whether what a root comes to is a small fraction."""
     try:
-        value = _complex(_value(node, {}))
-        nearest = Fraction(value.real).limit_denominator(1000)
+        value = _value_at(node, (), 0)
+        if isinstance(value, Fraction):
+            return value.denominator <= _SMALL
+        if abs(value.real.adjusted()) > _MOST_PLACES:
+            return False
+        with digits.precise():
+            nearest = Fraction(value.real).limit_denominator(_SMALL)
+            return digits.same(value, digits.number(nearest))
     except (FormulaError, ArithmeticError, ValueError):
         return False
-    return abs(value - float(nearest)) < 1e-12 * max(1.0, abs(value))
 
 
 def is_plain(node: Node) -> bool:
@@ -426,6 +490,7 @@ def is_plain(node: Node) -> bool:
 
 
 __all__ = [
+    "FUNCTION_NAMES",
     "LONGEST",
     "FormulaError",
     "Node",

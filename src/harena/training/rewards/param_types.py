@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 from pydantic import ConfigDict, TypeAdapter
 from pydantic import ValidationError as PydanticError
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.mistakes import reason_of
 from harena.core.near_names import cut, nearest_name
 
@@ -33,7 +33,7 @@ def wrong_types(make: Callable[..., Any], params: Mapping[str, Any]) -> list[str
             TypeAdapter(hints[name], config=_STRICT).validate_python(params[name])
         except PydanticError as error:
             reason = reason_of(error.errors(include_url=False)[0])
-            wrong.append(f"{name}: {reason} (got {shown(params[name])})")
+            wrong.append(f"{name}: {reason} (got {quote(params[name])})")
     return wrong
 
 

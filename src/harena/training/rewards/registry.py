@@ -14,6 +14,10 @@ from harena.training.rewards.param_types import wrong_types
 from harena.training.rewards.recipe import RewardRecipe
 from harena.training.rewards.rules import boxed_answer, contains, exact_match, gsm8k, row_reward, trajectory_imitation
 from harena.training.rewards.tasks import TaskEnvAgent, TaskEnvVerifier, TaskRecipe, TaskVerifier
+from harena.training.rewards.worlds import WorldEpisode
+
+OF_EPISODES = frozenset({TaskEnvAgent.name, WorldEpisode.name})
+"""recipes whose rollouts have several turns"""
 
 
 def composite(*, parts: Mapping[str, Mapping[str, Any]]) -> Composite:
@@ -26,8 +30,8 @@ def composite(*, parts: Mapping[str, Mapping[str, Any]]) -> Composite:
             raise ValidationError(f"composite_v1: part {name}: must be {{recipe, params, weight}}")
         if unknown := sorted(set(part) - {"recipe", "params", "weight"}):
             raise ValidationError(f"composite_v1: part {name}: unknown {', '.join(unknown)}")
-        if part["recipe"] == TaskEnvAgent.name:
-            raise ValidationError(f"composite_v1: part {name}: {TaskEnvAgent.name} is about episodes, and no part")
+        if part["recipe"] in OF_EPISODES:
+            raise ValidationError(f"composite_v1: part {name}: {part['recipe']} is about episodes, and no part")
         made[str(name)] = (reward_recipe(part["recipe"], part.get("params", {})), part.get("weight", 1.0))
     return Composite(parts=made)
 
@@ -45,6 +49,7 @@ RECIPES: Mapping[str, Callable[..., RewardRecipe]] = {
     "task_env_agent_v1": TaskEnvAgent,
     "llm_judge_v1": LLMJudge,
     "composite_v1": composite,
+    "world_episode_v1": WorldEpisode,
 }
 
 

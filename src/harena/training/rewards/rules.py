@@ -77,7 +77,7 @@ def gsm8k() -> Rule:
         return float(said == wanted or (not _is_whole(wanted) and math.isclose(said, wanted, rel_tol=1e-6)))
 
     def mistakes(row: PromptRow) -> list[str]:
-        if row.expected_output is not None and last_number(row.expected_output) is None:
+        if row.expected_output is not None and row.answer_problem is None and last_number(row.expected_output) is None:
             return ["its expected_output holds no number"]
         return _lacks_expected(row)
 
@@ -104,7 +104,9 @@ def _nothing(row: PromptRow) -> list[str]:
 
 
 def _lacks_expected(row: PromptRow) -> list[str]:
-    return ["it has no expected_output"] if row.expected_output is None else []
+    if row.expected_output is None:
+        return ["it has no expected_output"]
+    return [row.answer_problem] if row.answer_problem is not None else []
 
 
 def _lacks_answer(row: PromptRow) -> list[str]:

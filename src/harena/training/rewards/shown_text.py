@@ -40,7 +40,7 @@ _LATEX_THOUSANDS = re.compile(r"(?<=\d)(?:,?\\[,!]|,?\{\\?[,!]\}|,\{\})(?=\d{3}(
 _LAKHS = re.compile(r"(?<![\d.,])\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])")
 """thousands with thin spaces, apostrophes and low lines, as LaTeX writes them, and as India does"""
 _LATEX_SPACE = re.compile(r"(?<!\\)\\[,;:! ]|\{\\?[,;:! ]?\}|(?<=\d)~(?=\d)|(?<=\{)~")
-_STRUCK = re.compile(
+STRUCK = re.compile(
     r"~~(?=\S)[^~\n]{1,200}~~"
     r"|<(s|del|strike)>.{0,200}?</\1>"
     r"|<!--.{0,400}?-->"
@@ -109,7 +109,7 @@ def shown(text: str) -> str:
     text = text.translate({ord(sign): _plain(sign) for sign in set(text)})
     text = _LAKHS.sub(lambda found: found[0].replace(",", ""), _LATEX_THOUSANDS.sub(",", text))
     text = _RAISED_TAG.sub(lambda found: f"{'^' if found[1] in ('sup', 'SUP') else '_'}{{{found[2]}}}", text)
-    text = _COMPUTED_ASIDE.sub("", _STRUCK.sub(" ", text))
+    text = _COMPUTED_ASIDE.sub("", STRUCK.sub(" ", text))
     text = _TAG.sub("\n", _STYLE_TAG.sub(_nothing_but_a_space, text))
     text = _ADDRESS.sub("", _NAME_TAG.sub(" ", text))
     return _without_latex(text)

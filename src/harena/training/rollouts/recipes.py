@@ -11,6 +11,7 @@ from harena.training.data.templates import ChatTemplate
 from harena.training.environments.task_episodes import inputs_of
 from harena.training.rewards.recipe import Overlong, RewardRecipe, prepare, recipe_name, rows_error
 from harena.training.rewards.tasks import TaskEnvAgent, TaskRecipe
+from harena.training.rewards.worlds import WorldEpisode
 from harena.training.rollouts.rollout import Rollouts, SingleTurn
 from harena.training.rollouts.turn_forms import TurnForm, turn_form
 from harena.training.rollouts.turns import Episodes
@@ -30,9 +31,11 @@ def rollouts_of(
     """Rollouts that are rewarded by this recipe. Of episodes are `max_turns` (else the recipe's), `template`, which
     writes what a policy is told, and `most_at_once`: how many may have a sandbox at one time (None = all). Raises
     ValidationError for a template that cannot be used turn by turn."""
-    if not isinstance(recipe, TaskEnvAgent):
+    if not isinstance(recipe, TaskEnvAgent | WorldEpisode):
         return SingleTurn(recipe, overlong=overlong)
     form = None if template is None else turn_form(template)
+    if isinstance(recipe, WorldEpisode):
+        return WorldEpisodes(recipe, max_turns=max_turns, overlong=overlong, form=form)
     return AgentEpisodes(recipe, max_turns=max_turns, overlong=overlong, form=form, most_at_once=most_at_once)
 
 
@@ -86,3 +89,23 @@ class AgentEpisodes(Episodes):
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
         """Prepare the agent's recipe for these rows, and check them. Raises ValidationError."""
         await prepare(self._agent, rows)
+
+
+class WorldEpisodes(Episodes):
+    """Episodes of world_episode_v1."""
+
+    def __init__(
+        self,
+        recipe: WorldEpisode,
+        *,
+        max_turns: int | None = None,
+        overlong: Overlong | None = None,
+        form: TurnForm | None = None,
+    ) -> None:
+        """`max_turns` is in place of the recipe's own number; `overlong` and `form` are those of Episodes."""
+        super().__init__(recipe.environment, max_turns=max_turns or recipe.max_turns, overlong=overlong, form=form)
+        self._world = recipe
+
+    async def prepare(self, rows: Sequence[PromptRow]) -> None:
+        """Check these rows. Raises ValidationError."""
+        await prepare(self._world, rows)

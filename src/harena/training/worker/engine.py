@@ -14,7 +14,7 @@ from harena.training.data.templates import ChatTemplate
 from harena.training.data.tokenizer_files import stop_mistake
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, load_model, with_adapter
-from harena.training.engines.tiny import character_tokenizer, tiny_llama
+from harena.training.engines.tiny import shipped_model
 from harena.training.requests.references import ResolvedReferences
 
 
@@ -31,15 +31,7 @@ def open_engine(
     torch.manual_seed(seed)
     shipped = ref.shipped
     if shipped is not None:
-        tokenizer = character_tokenizer(shipped.alphabet)
-        model = tiny_llama(
-            len(tokenizer),
-            seed=seed,
-            width=shipped.width,
-            layers=shipped.layers,
-            heads=shipped.heads,
-            context_length=shipped.context_length,
-        )
+        model, tokenizer = shipped_model(shipped, seed=seed)
     else:
         half = device == "cuda" and tuning.kind == "lora"
         model, tokenizer = load_model(Path(ref.path or ""), dtype=torch.bfloat16 if half else torch.float32)

@@ -30,7 +30,7 @@ from harena.core import settings
 from harena.core.errors import HarenaError
 from harena.core.records.training_plans import RLPlan, plan_from_dict
 from harena.core.training_jobs import TrainingEventKind
-from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, written
+from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, encode_line
 from harena.sdk.portal import shutdown
 from harena.training.requests.references import ResolvedReferences
 from harena.training.worker.job import TrainingWork
@@ -51,7 +51,7 @@ class EventWriter:
 
     def tell(self, kind: str, message: str | None = None, **parts: Any) -> None:
         """One line; see WorkerLine. Waits while the node does not read; what nobody reads any more is lost."""
-        line = memoryview(written(WorkerLine(event_type=kind, message=message, **parts)))
+        line = memoryview(encode_line(WorkerLine(event_type=kind, message=message, **parts)))
         with self._lock, contextlib.suppress(BrokenPipeError):
             while line:
                 line = line[os.write(self._descriptor, line) :]

@@ -14,7 +14,7 @@ from harena.core.training_jobs import TrainingEventKind
 from harena.core.workspace import given_limits
 from harena.training.data.datasets import prompt_rows
 from harena.training.data.offline import imitation_rows, offline_groups, offline_rows, with_logprobs
-from harena.training.data.prompts import PromptRow
+from harena.training.data.prompts import PromptRow, set_aside
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
 from harena.training.environments.tasks import read_task
@@ -32,6 +32,7 @@ from harena.training.worker.job import EVAL, TrainingWork, told_by_field
 from harena.training.worker.sentences import (
     ConstantRewardWarning,
     counted,
+    first_batch_said,
     paused_said,
     prompts_said,
     readmitted_said,
@@ -60,7 +61,11 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
     if plan.reward is None:
         return await _learn_from_what_was_done(work, plan, engine, template)
     rows = await asyncio.to_thread(_prompts, work, plan, engine, template)
-    held_out = await asyncio.to_thread(_held_out, work, plan, engine, template)
+    if plan.held_out is None:
+        held_out = await asyncio.to_thread(_held_out, work, plan, engine, template)
+    else:
+        rows, held_out = set_aside(rows, plan.held_out)
+        held_out = held_out[: plan.eval_max_rollouts]
     task = work.path_of("config.task_ref")
     given = None if task is None else await asyncio.to_thread(read_task, task)
     recipe = reward_recipe(plan.reward.name, plan.reward.params, task=given)
@@ -199,6 +204,14 @@ class _EventsOfLoop:
         elif name == "eval_complete":
             found = {key: value for key, value in content["metrics"].items() if key.startswith(EVAL)}
             self._work.evaluated(content["step"] + 1, found)
+        elif name == "first_batch":
+            taught = content["compared_groups"]
+            tell(
+                TrainingEventKind.LOG,
+                first_batch_said(content),
+                level="info" if taught else "warning",
+                data={**content, "rollouts": [self._shown({"step": 1, **line}) for line in content["rollouts"]]},
+            )
         elif name == "checkpoint_saved":
             await asyncio.to_thread(self.write_samples)
             self._work.saved(content["step"], Path(content["path"]), best=content["best"])

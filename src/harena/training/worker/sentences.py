@@ -29,6 +29,25 @@ def prompts_said(prompts: int, held_out: int) -> str:
     return counted(prompts, "prompt") + (f", evaluated on {held_out}" if held_out else "")
 
 
+def first_batch_said(content: Mapping[str, Any]) -> str:
+    """What the first answers earned; `content` as the loop tells it (first_batch)."""
+    earned = ", ".join(f"{count} earned {reward:g}" for reward, count in content["rewards"])
+    others = content["other_rewards"]
+    parts = [*filter(None, [earned, f"{others} earned something else" if others else ""])]
+    if content["unscored"]:
+        parts.append(f"{content['unscored']} have no reward")
+    groups, compared = content["groups"], content["compared_groups"]
+    said = f"the first {counted(content['answers'], 'answer')}, before anything is learned: {', '.join(parts)}; "
+    if compared:
+        return (
+            f"{said}{compared} of {counted(groups, 'prompt')} {'has' if compared == 1 else 'have'} answers to compare"
+        )
+    return (
+        f"{said}no prompt has answers that earned differently, and those are what is learned from. Where the model "
+        "never passes, teach it by SFT first, or give it easier problems; where it always passes, harder ones"
+    )
+
+
 def went_on_said(content: Mapping[str, Any]) -> str:
     """Where a job goes on that was begun before; `content` as the loop tells it (resumed_from)."""
     step, again, stored = content["step"], content["steps_again"], content["rollouts_stored"]
