@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ class Caller:
         self._places = places
 
     async def ask(
-        self, method: str, path: str, content: Any = None, *, data: bytes | None = None, **headers: str
+        self, method: str, path: str, content: Any = None, *, data: bytes | BytesIO | None = None, **headers: str
     ) -> Answer:
         """One request; of an answer that does not end the first part."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -95,24 +96,28 @@ class ApiWorld:
     keys: Mapping[str, str] = field(default_factory=dict)
     """of admins of the workspaces "hostile" and "other\""""
 
-    async def caller(self, stack: AsyncExitStack, workspace: str, *scopes: str) -> Caller:
-        """With a key of these scopes; none = an admin."""
-        admin = Caller(await stack.enter_async_context(self._session(self.keys[workspace])), self.places)
+    async def caller(
+        self, stack: AsyncExitStack, workspace: str, *scopes: str, keeps_connections: bool = True
+    ) -> Caller:
+        """With a key of these scopes; none = an admin. Who does not keep connections meets none that the server closes
+        behind an answer, which it does where it has not read the request's body."""
+        session = self._session(self.keys[workspace], force_close=not keeps_connections)
+        admin = Caller(await stack.enter_async_context(session), self.places)
         if not scopes:
             return admin
         made = (await admin.ask("POST", "/v1/keys", {"name": "k", "scopes": [*scopes]})).json()
         return Caller(await stack.enter_async_context(self._session(made["key"])), self.places)
 
-    def _session(self, key: str) -> aiohttp.ClientSession:
-        connector = aiohttp.TCPConnector(limit=500)
+    def _session(self, key: str, *, force_close: bool = False) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(limit=500, force_close=force_close)
         return aiohttp.ClientSession(self.url, headers={"authorization": f"Bearer {key}"}, connector=connector)
 
 
 @contextmanager
-def api_world(home: Path) -> Iterator[ApiWorld]:
-    """Started, and ended."""
+def api_world(home: Path, store: str | None = None) -> Iterator[ApiWorld]:
+    """Started, and ended; `store`: the URL of its database, None = a file."""
     process = subprocess.Popen(
-        [sys.executable, str(SERVER), str(home)],
+        [sys.executable, str(SERVER), str(home), *([] if store is None else [store])],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     try:
@@ -159,8 +164,10 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
     asked = {"name": "theirs", "trainer_type": "rl", "model": "tiny-llama", "config": config, "tags": ["steps:1"]}
     training = (await made("/v1/training_jobs", asked))["id"]
     await made("/v1/secrets", {"name": "THEIRS", "value": "theirs", "hosts": ["example.com"]})
+    world = (await made("/v1/world_manifests", {"name": "theirs"}))["id"]
+    played = (await made("/v1/world_jobs", {"world": world, "dataset": "theirs-played"}))["id"]
     key = await made("/v1/keys", {"name": "theirs", "scopes": ["read"]})
-    for path in (f"/v1/benchmark_jobs/{job}", f"/v1/training_jobs/{training}"):
+    for path in (f"/v1/benchmark_jobs/{job}", f"/v1/training_jobs/{training}", f"/v1/world_jobs/{played}"):
         while (await caller.ask("GET", f"{path}?wait_seconds=10")).json()["state"] in ("queued", "running"):
             continue
     return {
@@ -175,6 +182,8 @@ async def possessions(caller: Caller, stack: AsyncExitStack) -> dict[str, dict[s
         "images": {"image": image.json()["digest"]},
         "image_pulls": {"pull": pull.json()["id"]},
         "secrets": {"name": "THEIRS"},
+        "world_manifests": {"world": world},
+        "world_jobs": {"job": played},
         "image_builds": {"build": build.json()["id"]},
         "snapshots": {"snapshot": "snap_0123456789abcdef01234567"},  # a node without layers of sandboxes makes none
         "keys": {"key_id": key["id"]},

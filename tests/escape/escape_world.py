@@ -17,14 +17,16 @@ from typing import Any
 import pytest
 from attacks import NEIGHBOUR, PRELUDE
 
+from footprint import mounts
 from harena.core.errors import HarenaError, SandboxNotRunningError
-from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.network_policy import read_policy
 from harena.core.ports import RunningExec, SandboxPort
 from harena.core.profiles import Profile
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.patience import MOST_SECONDS
-from harena.testing.footprint import mounts
 
 IMAGE = "localhost/escape:1"
 """its layers have harena's interpreter, and some programs"""

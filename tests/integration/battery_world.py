@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harena.core.models import Blueprint, SandboxSpec
+from harena.core.models import SandboxSpec
+from harena.core.records.blueprints import Blueprint
 from harena.core.results import RunResult
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import Candidate, Scenario, StarvedError, load_scenarios, score_scenario
 from harena.scoring.scorers import driver_boot
-from harena.testing.sandbox_source import SandboxSource
+from sandbox_source import SandboxSource
 
 Source = SandboxSource
 WARM = Blueprint(id="bp_warm", name="warm", warm=())

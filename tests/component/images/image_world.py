@@ -109,6 +109,8 @@ class FakeRegistry:
     """paths, in the order in which they were asked for"""
     answer: Callable[[str], tuple[int, bytes] | None] = lambda path: None
     """a status and content in place of what there is"""
+    headers: dict[str, str] = field(default_factory=dict)
+    """of every answer, beside its own"""
     host: str = ""
 
     def put(self, name: str, tag: str, image: Made) -> None:
@@ -148,6 +150,8 @@ def fake_registry() -> Iterator[FakeRegistry]:
                 kind = json.loads(content).get("mediaType", MANIFEST) if content.startswith(b"{") else MANIFEST
                 self.send_header("content-type", kind)
                 self.send_header("docker-content-digest", digest(content))
+            for name, value in registry.headers.items():
+                self.send_header(name, value)
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             if self.command == "GET":

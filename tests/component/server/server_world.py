@@ -57,7 +57,8 @@ def fake_node(
 ) -> Node:
     blueprints = Blueprints(clock, layers=LayerStore(home / "layers"), root=home / "blueprints")
     trainer = (sys.executable, "-m", "harena.testing.fake_trainer")
-    config = NodeConfig(store_place=home / "harena.db", limits_of=limits_of, training_worker=trainer, **more)
+    place = more.pop("store_place", home / "harena.db")
+    config = NodeConfig(store_place=place, limits_of=limits_of, training_worker=trainer, **more)
     return Node(runtime or FakeRuntime(), blueprints, clock, config, workspace=workspace)
 
 
@@ -70,9 +71,10 @@ async def served(
     keyed: bool = False,
     quotas: Quotas | None = None,
     port: int = 0,
+    store_place: Path | str | None = None,
 ) -> AsyncIterator[HttpServer]:
-    """These operations behind HTTP."""
-    database = await Database.open(home / "harena.db")
+    """These operations behind HTTP; `store_place`: of the database, None = a file in `home`."""
+    database = await Database.open(store_place or home / "harena.db")
     store = AccessStore(database)
     state = ServerState(
         operations,
@@ -127,7 +129,8 @@ async def world(
     quotas = Quotas(WorkspaceLimits(), limits, clock)
     node = fake_node(home, clock, runtime, quotas.limits_of, **of_node)
     try:
-        async with served(node, clock, home, keyed=keyed, quotas=quotas) as server:
+        place = of_node.get("store_place")
+        async with served(node, clock, home, keyed=keyed, quotas=quotas, store_place=place) as server:
             yield World(runtime, server._state, server)
     finally:
         await node.close()

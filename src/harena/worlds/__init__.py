@@ -1,0 +1,1 @@
+"""Worlds: abstract games on a graph of hosts, principals, groups, credentials and sessions."""

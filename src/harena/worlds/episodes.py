@@ -1,0 +1,72 @@
+"""Episodes that players play. Pure: the same network, order and number give the same episode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from harena.core.records.worlds import TrajectoryOrder
+from harena.core.worlds import Termination
+from harena.worlds.draws import Draws
+from harena.worlds.game import Action, Goal, State, episode_return, followed
+from harena.worlds.network import Network
+from harena.worlds.strategies import PLAYERS, begun
+
+
+class Taken(NamedTuple):
+    """One step of an episode."""
+
+    before: State
+    action: Action
+    after: State | None
+    """None = it was refused"""
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One episode from its beginning to its end."""
+
+    number: int
+    goal: Goal
+    steps: tuple[Taken, ...]
+    termination: Termination
+
+    @property
+    def reached(self) -> bool:
+        """The goal was reached."""
+        return self.termination == "finished"
+
+    @property
+    def value(self) -> float:
+        """The episode's return."""
+        return episode_return(reached=self.reached, steps=len(self.steps))
+
+
+def play(network: Network, goal: Goal, order: TrajectoryOrder, number: int) -> Episode:
+    """The episode of this number of an order."""
+    player = PLAYERS[order.strategy]
+    memory = begun(network, Draws("episode", network.digest, order.strategy, order.seed, number))
+    steps: list[Taken] = []
+    termination: Termination = "max_steps_reached"
+    while len(steps) < order.max_steps:
+        action = player(memory)
+        if action is None:
+            termination = "stalled"
+            break
+        before = memory.state
+        after = followed(network, before, action)
+        steps.append(Taken(before, action, after))
+        memory.note(action, after or before)
+        if memory.state.principal in goal.principals:
+            termination = "finished"
+            break
+    return Episode(number, goal, tuple(steps), termination)
+
+
+def kept_episodes(network: Network, goal: Goal, order: TrajectoryOrder) -> Iterator[Episode]:
+    """Episodes of an order, in the order of their numbers, without those that it leaves out."""
+    for number in range(order.count):
+        episode = play(network, goal, order, number)
+        if episode.reached or not order.only_successful:
+            yield episode
