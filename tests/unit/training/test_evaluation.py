@@ -84,8 +84,8 @@ async def test_the_loop_evaluates_and_keeps_the_best(tmp_path: Path, staleness: 
         on_event=lambda name, content: told.append((name, dict(content))),
     )
     evaluated = [content["step"] for name, content in told if name == "eval_complete"]
-    assert evaluated == [1, 3, 5, 6]
-    assert [step for step, of_step in metrics.items() if "eval/greedy_pass_rate" in of_step] == evaluated
+    assert evaluated == [-1, 1, 3, 5, 6]
+    assert [step for step, of_step in metrics.items() if "eval/greedy_pass_rate" in of_step] == evaluated[1:]
     assert metrics[3]["eval/pass_rate"] > 0.7
     saved = [(content["step"], content["best"]) for name, content in told if name == "checkpoint_saved"]
     assert saved == [(2, True), (4, True), (7, False)]
