@@ -1,0 +1,167 @@
+"""`harena audit`: can a data set's rewards be cheated, and are its tests strong enough?"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harena.address import server_address
+from harena.cli import face
+from harena.cli.arguments import stored_or_file
+from harena.cli.output import printable
+from harena.cli.progress import follow
+from harena.cli.report import AnswerFormat, write_json, write_table
+from harena.cli.tally import Tally
+from harena.core.errors import ValidationError
+from harena.core.records.audits import AuditedProblem, AuditReport
+from harena.core.whole_files import output_mistakes
+
+UNFIT_EXIT = 1
+BAD_INPUT_EXIT = 2
+INTERRUPTED_EXIT = 130
+NO_SOLUTION = "holds no solution of its own"
+"""words of a mistake"""
+
+
+class FailOn(StrEnum):
+    """How grave a finding makes a problem unfit."""
+
+    ERROR = "error"
+    """what is learned from it is wrong, or nothing is known"""
+    WARNING = "warning"
+    """also what makes it weaker than it looks"""
+
+
+def audit(
+    data_set: Annotated[
+        Path,
+        typer.Argument(metavar="DATASET", help="Data set, scenario file, task directory, or ref:NAME@2 (stored ones)."),
+    ],
+    candidates: Annotated[
+        str | None, typer.Option(help="File of right answers, where the data set holds none; 'nop': there are none.")
+    ] = None,
+    form: Annotated[AnswerFormat, typer.Option("--format", help="table or json.")] = AnswerFormat.TABLE,
+    data_format: Annotated[
+        str | None, typer.Option("--data-format", help="The data set's format, where its shape does not tell.")
+    ] = None,
+    grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page: one file that fetches nothing.")
+    ] = None,
+    badge: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write a badge.")] = None,
+    openenv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a validation report of OpenEnv's (version 2).")
+    ] = None,
+    fix: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the rows of the problems that are fit, byte for byte.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
+    fail_on: Annotated[FailOn, typer.Option(help="How grave a finding makes a problem unfit.")] = FailOn.ERROR,
+    show: Annotated[int, typer.Option(min=0, help="Problems to list in the table, the weakest ones.")] = 30,
+    gold_runs: Annotated[int, typer.Option(help="How often each right answer is run: 2 to 1000.")] = 5,
+    blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
+    concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
+    timeout: Annotated[float, typer.Option(help="Seconds that one run may take; some forgeries take them all.")] = 5.0,
+    resume: Annotated[
+        str | None, typer.Option(metavar="JOB", help="Go on with an audit's job on a server, also one that has ended.")
+    ] = None,
+) -> None:
+    """Find out whether a data set's rewards can be cheated, and whether its tests are strong enough.
+
+    Example: harena audit problems.jsonl --html audit.html --fix fit.jsonl
+
+    Exit code 0: every problem is fit. 1: some are not (see `--fail-on`). 2: the data set has mistakes, or the audit
+    could not run. 130: interrupted.
+    """
+    harena = face.load()
+    try:
+        _check_outputs(data_set, {"html": html, "badge": badge, "openenv": openenv, "fix": fix}, overwrite=overwrite)
+        report = harena.audit(
+            stored_or_file(data_set),
+            candidates=candidates,
+            format=data_format,
+            grader=None if grader is None else str(grader),
+            gold_runs=gold_runs,
+            blueprint_id=blueprint,
+            concurrency=concurrency,
+            timeout_seconds=timeout,
+            fail_on=str(fail_on),
+            resume=resume,
+            started=_tell_job,
+            follow=lambda events: follow(lambda _: events, Tally(), name=f"audit of {data_set.name}"),
+        )
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED_EXIT) from None
+    except ValidationError as error:
+        if not hasattr(error, "mistakes"):
+            raise
+        told = [printable(str(mistake)) for mistake in error.mistakes]
+        sys.stderr.writelines(f"{line}\n" for line in told)
+        if candidates is None and any(NO_SOLUTION in line for line in told):
+            sys.stderr.write("without right answers: harena audit DATASET --candidates nop\n")
+        raise typer.Exit(BAD_INPUT_EXIT) from None
+    if form is AnswerFormat.TABLE:
+        _write_audit(report, show=show)
+    else:
+        write_json(report.to_dict())
+    for path, write in (
+        (html, harena.audits.write_page),
+        (badge, harena.audits.write_badge),
+        (openenv, harena.audits.write_openenv),
+    ):
+        if path is not None:
+            write(report, path)
+    if fix is not None:
+        count = harena.audits.write_fit_rows(report, data_set, fix, format=data_format)
+        sys.stderr.write(f"{fix}: {count} rows of fit problems\n")
+    raise typer.Exit(0 if report.fit else UNFIT_EXIT)
+
+
+def _check_outputs(data_set: Path, given: dict[str, Path | None], *, overwrite: bool) -> None:
+    """Before an hour of work. Raises ValidationError."""
+    outputs = {f"--{name}": path for name, path in given.items() if path is not None}
+    if mistakes := output_mistakes(outputs, inputs=[data_set], overwrite=overwrite):
+        raise ValidationError("\n  ".join(["this audit cannot be written:", *mistakes]))
+    if given["fix"] is not None:
+        face.load().audits.check_has_rows(data_set)
+
+
+def _tell_job(job_id: str) -> None:
+    """Whoever loses sight of a server's job can come back to it."""
+    if server_address() is not None:
+        sys.stderr.write(f"audit: {job_id} (--resume {job_id} goes on with it)\n")
+
+
+def _write_audit(report: AuditReport, *, show: int) -> None:
+    rows = [
+        (one.problem, "yes" if one.fit else "NO", ", ".join(_kinds(one)) or "-", _of(one.gold_passed, one.gold_runs),
+         _of(one.mutants_killed, one.mutants), _of(one.forgeries_paid, one.forgeries))
+        for one in report.problems[:show]
+    ]  # fmt: skip
+    header = ("problem", "fit", "findings", "right answer", "mutants killed", "forgeries paid")
+    if rows:
+        write_table(f"audit of {printable(report.data_set)}, the weakest first", header, rows)
+    if len(report.problems) > show:
+        sys.stdout.write(f"... and {len(report.problems) - show} more problems (--show, --format json, --html)\n")
+    for one in report.problems[:show]:
+        for finding in one.findings:
+            if finding.severity != "note":
+                said = printable(f"{one.problem}: {finding.severity}: {finding.says}")
+                sys.stdout.write(f"{said}\n    {finding.advice}\n")
+    kinds = ", ".join(f"{kind} {count}" for kind, count in report.kinds.items())
+    sys.stdout.write(f"fit: {report.fit_problems} of {len(report.problems)} problems{f' ({kinds})' if kinds else ''}\n")
+
+
+def _kinds(problem: AuditedProblem) -> Iterator[str]:
+    for kind, count in Counter(finding.kind for finding in problem.findings).items():
+        yield kind if count == 1 else f"{kind} x{count}"
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part}/{whole}" if whole else "-"

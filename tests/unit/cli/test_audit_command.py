@@ -1,0 +1,168 @@
+"""`harena audit`: what it asks the package for, what it prints and writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_face import Harena
+
+from harena import audits
+from harena.cli import face
+from harena.core.errors import PlatformError, ValidationError
+from harena.core.records.audits import AuditReport
+
+ROWS = ('{"id": "weak", "candidate": "x", "scoring": {}}', '{"id":  "sound", "candidate": "x", "scoring": {}}')
+FINDING = {"kind": "constant", "severity": "error", "says": "an answer passes", "advice": "Add inputs."}
+
+
+def report(**fields: Any) -> dict[str, Any]:
+    """An audit of two problems, of which one is weak."""
+    numbers = {"gold_runs": 5, "gold_passed": 5, "mutants": 4, "forgeries": 9, "forgeries_paid": 0, "idle_score": 0.0}
+    same = {"contract": "tests", "trust": "separate", **numbers}
+    return {
+        "version": 1,
+        "data_set": "rows.jsonl",
+        "source_digest": "d",
+        "battery_version": "b",
+        "gold_runs": 5,
+        "fail_on": "error",
+        "fit": False,
+        "fit_problems": 1,
+        "kinds": {"constant": 1},
+        "flake_rate": 0.0,
+        "problems": [
+            {"problem": "weak", "fit": False, "findings": [FINDING], "mutants_killed": 1, **same},
+            {"problem": "sound", "fit": True, "findings": [], "mutants_killed": 4, **same},
+        ],
+        **fields,
+    }
+
+
+SOUND = report(fit=True, fit_problems=1, kinds={}, problems=report()["problems"][1:])
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the command line asks for; `answer` is what it gets, or an error that it meets."""
+    seen: dict[str, Any] = {"answer": report()}
+
+    def audit(source: str, *, follow: Any, started: Any, **options: Any) -> AuditReport:
+        seen.update(source=source, options=options)
+        if isinstance(seen["answer"], BaseException):
+            raise seen["answer"]
+        started("job-1")
+        follow([])
+        return AuditReport.from_dict(seen["answer"])
+
+    monkeypatch.setattr(face, "load", lambda: SimpleNamespace(audit=audit, audits=audits))
+    return seen
+
+
+def test_a_weak_problem_ends_with_1(asked: dict[str, Any], harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table, a line for each finding and what to do, the sum of it; defaults reach the package."""
+    assert harena("audit", "rows.jsonl") == 1
+    out, _ = capsys.readouterr()
+    assert out.index("weak") < out.index("sound")
+    assert "weak: error: an answer passes\n    Add inputs.\n" in out
+    assert out.endswith("fit: 1 of 2 problems (constant 1)\n")
+    assert asked["source"] == "rows.jsonl"
+    assert asked["options"] == {
+        "candidates": None, "format": None, "grader": None, "gold_runs": 5, "blueprint_id": "default",
+        "concurrency": 8, "timeout_seconds": 5.0, "fail_on": "error", "resume": None,
+    }  # fmt: skip
+
+
+def test_a_fit_data_set_ends_with_0(asked: dict[str, Any], harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """And what is left out of the table is told."""
+    asked["answer"] = SOUND
+    assert harena("audit", "rows.jsonl", "--fail-on", "warning", "--show", "0") == 0
+    assert "... and 1 more problems" in capsys.readouterr().out
+    assert asked["options"]["fail_on"] == "warning"
+
+
+def test_json_is_the_report(asked: dict[str, Any], harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the package has it."""
+    assert harena("audit", "rows.jsonl", "--format", "json") == 1
+    assert json.loads(capsys.readouterr().out) == asked["answer"]
+
+
+def test_files_are_written(
+    asked: dict[str, Any], harena: Harena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page, the badge, OpenEnv's report and the rows that are fit; none is replaced unless that is allowed."""
+    monkeypatch.chdir(tmp_path)
+    Path("rows.jsonl").write_text("\n".join(ROWS) + "\n")
+    words = ["audit", "rows.jsonl", "--html", "a.html", "--badge", "a.svg", "--openenv", "a.json", "--fix", "a.jsonl"]
+    assert harena(*words) == 1
+    assert Path("a.jsonl").read_text() == ROWS[1] + "\n"
+    assert "an answer passes" in Path("a.html").read_text()
+    assert "1/2 fit" in Path("a.svg").read_text()
+    assert json.loads(Path("a.json").read_text())["verdict"] == "fail"
+    del asked["options"]
+    assert harena(*words) == 2
+    assert "options" not in asked  # nothing was run
+    assert harena(*words, "--overwrite") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("rows.jsonl", "--fix", "rows.jsonl"), "is an input too"),
+        (("rows.yaml", "--fix", "fit.jsonl"), "one to a line"),
+        (("rows.jsonl", "--html", "missing/a.html"), "there is no folder"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_anything_runs(
+    asked: dict[str, Any],
+    harena: Harena,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    says: str,
+) -> None:
+    """With exit code 2."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("rows.jsonl", "rows.yaml"):
+        Path(name).write_text(ROWS[0])
+    assert harena("audit", *words) == 2
+    assert says in capsys.readouterr().err
+    assert "source" not in asked
+
+
+class MistakenError(ValidationError):
+    """A data set with mistakes."""
+
+    mistakes = (
+        "rows.jsonl:1: test: missing",
+        "rows.jsonl:2: \x1b[2J",
+        "rows:3: 'x' holds no solution of its own",
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (MistakenError("no"), 2, "rows.jsonl:1: test: missing\n"),
+        (MistakenError("no"), 2, "rows.jsonl:2: \ufffd[2J\n"),
+        (MistakenError("no"), 2, "--candidates nop\n"),
+        (PlatformError("the job failed", step="audit"), 2, "the job failed"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_errors_end_it(
+    asked: dict[str, Any],
+    harena: Harena,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    code: int,
+    says: str,
+) -> None:
+    """Mistakes are listed, on standard error, without what moves a terminal's cursor."""
+    asked["answer"] = error
+    assert harena("audit", "rows.jsonl") == code
+    assert says in capsys.readouterr().err
