@@ -14,8 +14,10 @@ from harena.nouns import NOUNS, RECORDS
 from harena.sdk import transport as _transport
 
 if TYPE_CHECKING:
+    from harena import audits as audits
     from harena import sft as sft
     from harena.alias_modules import install_aliases as install_aliases
+    from harena.audits import audit as audit
     from harena.calibration import calibrate as calibrate
     from harena.checks import doctor as doctor
     from harena.checks import load_scenarios as load_scenarios
@@ -95,43 +97,12 @@ if TYPE_CHECKING:
     )
     from harena.core.gateways import Gateway as Gateway
     from harena.core.gateways import GatewayRule as GatewayRule
+    from harena.core.gateways import GatewayTerms as GatewayTerms
     from harena.core.job_lifecycle import JobState as JobState
-    from harena.core.models import (
-        Blueprint as Blueprint,
-    )
-    from harena.core.models import (
-        BlueprintsPage as BlueprintsPage,
-    )
-    from harena.core.models import (
-        BlueprintSummary as BlueprintSummary,
-    )
-    from harena.core.models import (
-        ExecOutcome as ExecOutcome,
-    )
-    from harena.core.models import (
-        FileInfo as FileInfo,
-    )
-    from harena.core.models import (
-        Limits as Limits,
-    )
-    from harena.core.models import (
-        Package as Package,
-    )
-    from harena.core.models import (
-        ProcessInfo as ProcessInfo,
-    )
-    from harena.core.models import (
-        ProcessResult as ProcessResult,
-    )
-    from harena.core.models import (
-        ResourceUsage as ResourceUsage,
-    )
-    from harena.core.models import (
-        SandboxInfo as SandboxInfo,
-    )
-    from harena.core.models import (
-        SandboxStatus as SandboxStatus,
-    )
+    from harena.core.models import ExecOutcome as ExecOutcome
+    from harena.core.models import FileInfo as FileInfo
+    from harena.core.models import ProcessResult as ProcessResult
+    from harena.core.models import ResourceUsage as ResourceUsage
     from harena.core.network_policy import NetworkPolicy as NetworkPolicy
     from harena.core.ports import Operations
     from harena.core.results import Reason as Reason
@@ -141,6 +112,7 @@ if TYPE_CHECKING:
     from harena.core.results import Validity as Validity
     from harena.core.training_jobs import TrainingEventKind as TrainingEventKind
     from harena.core.training_jobs import TrainingState as TrainingState
+    from harena.evaluation import evaluate as evaluate
     from harena.nouns import *  # noqa: F403 - records, and modules of verbs
     from harena.sdk import webhooks as webhooks
     from harena.sdk.defaults import SandboxDefaults as SandboxDefaults
@@ -184,8 +156,9 @@ __version__ = "0.1.0"
 
 _HOMES: dict[str, tuple[str, ...]] = {
     **RECORDS,
-    "harena": ("sft",),
+    "harena": ("audits", "sft"),
     "harena.alias_modules": ("install_aliases",),
+    "harena.audits": ("audit",),
     "harena.calibration": ("calibrate",),
     "harena.checks": ("doctor", "load_scenarios", "scenario_schema"),
     "harena.core.errors": (
@@ -205,12 +178,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("SandboxUnavailableError", "SandboxValidationError", "ValidationError"),
     ),
     "harena.core.daemons": ("Daemon",),
-    "harena.core.gateways": ("Gateway", "GatewayRule"),
+    "harena.core.gateways": ("Gateway", "GatewayRule", "GatewayTerms"),
     "harena.core.job_lifecycle": ("JobState",),
-    "harena.core.models": (
-        *("Blueprint", "BlueprintsPage", "BlueprintSummary", "ExecOutcome", "FileInfo", "Limits", "Package"),
-        *("ProcessInfo", "ProcessResult", "ResourceUsage", "SandboxInfo", "SandboxStatus"),
-    ),
+    "harena.core.models": ("ExecOutcome", "FileInfo", "ProcessResult", "ResourceUsage"),
     "harena.core.network_policy": ("NetworkPolicy",),
     "harena.core.results": (
         "Reason",
@@ -220,6 +190,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "Validity",
     ),
     "harena.core.training_jobs": ("TrainingEventKind", "TrainingState"),
+    "harena.evaluation": ("evaluate",),
     "harena.sdk": (*NOUNS, "webhooks"),
     "harena.sdk.defaults": ("SandboxDefaults",),
     "harena.sdk.functions": ("RemoteFunction",),

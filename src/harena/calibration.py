@@ -13,6 +13,7 @@ from harena.core.errors import PlatformError
 from harena.core.records.calibrations import CalibrationReport
 
 if TYPE_CHECKING:
+    from harena.core.records.catalog import CalibrationJob
     from harena.sdk.scenario_input import ScenarioInput
 
 SUFFIX = ".calibration.json"
@@ -44,7 +45,7 @@ def calibrate(
     Raises ValidationError for the scenarios or the numbers, PlatformError if the job could not run to its end, and
     OSError if the calibration cannot be written.
     """
-    from harena.sdk import benchmark_jobs, calibrations
+    from harena.sdk import calibrations
 
     begun = calibrations.create(
         source,
@@ -53,19 +54,30 @@ def calibrate(
         blueprint_id=blueprint_id,
         config={"concurrency": concurrency, "timeout_seconds": timeout_seconds},
     )
+    report = ended_report(begun, follow, step="calibrate")
+    if store and isinstance(source, str | os.PathLike):
+        Path(os.fspath(source) + SUFFIX).write_text(json.dumps(report.to_dict(), indent=2) + "\n", encoding="utf-8")
+    return report
+
+
+def ended_report(
+    begun: CalibrationJob, follow: Follow | None, *, step: str, keeps_job: bool = False
+) -> CalibrationReport:
+    """The report of a calibration at its end. `keeps_job`: its job goes on where nobody waits for it any more. Raises
+    PlatformError, in this `step`, where there is none."""
+    from harena.sdk import benchmark_jobs, calibrations
+
     try:
         if follow is not None:
             follow(benchmark_jobs.events(begun.id))
         ended = calibrations.wait(begun)
     except KeyboardInterrupt:
-        benchmark_jobs.cancel(begun.id)
+        if not keeps_job:
+            benchmark_jobs.cancel(begun.id)
         raise
     if ended.report is None:
         why = benchmark_jobs.get(begun.id)["error"] if ended.state is not None else "its job was deleted"
         raise PlatformError(
-            f"the calibration's job {begun.id} is {ended.state or 'gone'}: {why or 'it was ended'}", step="calibrate"
+            f"the calibration's job {begun.id} is {ended.state or 'gone'}: {why or 'it was ended'}", step=step
         )
-    report = replace(ended.report, job_id=begun.id)
-    if store and isinstance(source, str | os.PathLike):
-        Path(os.fspath(source) + SUFFIX).write_text(json.dumps(report.to_dict(), indent=2) + "\n", encoding="utf-8")
-    return report
+    return replace(ended.report, job_id=begun.id)

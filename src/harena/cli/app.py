@@ -25,6 +25,7 @@ _GROUPS = {
     "image": ("harena.cli.image", "app"),
     **{name: (f"harena.cli.{name}", "app") for name in COMMANDS},
     "snapshot": ("harena.cli.snapshot", "app"),
+    "world": ("harena.cli.world", "app"),
     "keys": ("harena.cli.keys", "app"),
     "workspaces": ("harena.cli.workspaces", "app"),
 }
@@ -112,6 +113,24 @@ def _add_exec(app: typer.Typer) -> None:
     app.command("exec", context_settings=WORDS_OF_ITS_OWN)(sandbox.exec_command)
 
 
+def _add_eval(app: typer.Typer) -> None:
+    from harena.cli import evaluate
+
+    app.command("eval")(evaluate.evaluate)
+
+
+def _add_audit(app: typer.Typer) -> None:
+    from harena.cli import audit
+
+    app.command("audit")(audit.audit)
+
+
+def _add_demo(app: typer.Typer) -> None:
+    from harena.cli import demo
+
+    app.command("demo")(demo.demo)
+
+
 def _add_serve(app: typer.Typer) -> None:
     from harena.cli import serve
 
@@ -127,7 +146,10 @@ def _add_version(app: typer.Typer) -> None:
 
 
 _VERBS = {
+    "demo": _add_demo,
+    "audit": _add_audit,
     **dict.fromkeys(("push", "pull", "ls", "rm"), _add_registry),
+    "eval": _add_eval,
     "exec": _add_exec,
     "serve": _add_serve,
     "doctor": _add_doctor,

@@ -16,7 +16,7 @@ from harena.cli import face
 from harena.cli.diff_report import write_diff
 from harena.cli.job_options import with_job_options
 from harena.cli.live import STATE_STYLES
-from harena.cli.output import shown
+from harena.cli.output import printable
 from harena.cli.progress import follow
 from harena.cli.report import (
     AnswerFormat,
@@ -91,7 +91,7 @@ def tell_what_was_chosen(job: Any, request: Mapping[str, Any]) -> None:
     if left_out := told.get("left_out"):
         more = [f"... and {left_out['rows'] - len(left_out['told'])} more"]
         lines = left_out["told"] + (more if left_out["rows"] > len(left_out["told"]) else [])
-        sys.stderr.write("".join(f"left out: {shown(line)}\n" for line in lines))
+        sys.stderr.write("".join(f"left out: {printable(line)}\n" for line in lines))
         sys.stderr.write(f"{left_out['rows']} rows with a mistake are left out\n")
     if "blueprint_id" not in request and told.get("blueprint", "default") != "default":
         sys.stderr.write(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from harena.cli.output import shown
+from harena.cli.output import printable
 from harena.cli.report import write_table
 
 ORDER = ("newly_failing", "newly_passing", "score", "reason", "unscored", "only_in_a", "only_in_b")
@@ -50,7 +50,7 @@ def diff_lines(answer: Mapping[str, Any]) -> list[str]:
         ]
     if flaky["a"] or flaky["b"]:
         lines.append(f"flaky (attempts of one job disagree): {len(flaky['a'])} in a, {len(flaky['b'])} in b")
-    return [shown(line) for line in (*lines, *(f"warning: {warning}" for warning in answer["warnings"]))]
+    return [printable(line) for line in (*lines, *(f"warning: {warning}" for warning in answer["warnings"]))]
 
 
 def _rate(rate: Mapping[str, float], *, percent: bool) -> str:
@@ -66,10 +66,10 @@ def _rate(rate: Mapping[str, float], *, percent: bool) -> str:
 
 
 def _verdict(answer: Mapping[str, Any]) -> str:
-    """In words, by McNemar's exact test over the scenarios that changed sides."""
+    """In words, by McNemar's exact test over the problems that changed sides."""
     p_value = answer["mcnemar"]["p_value"]
     if answer["mcnemar"]["newly_passing"] + answer["mcnemar"]["newly_failing"] == 0:
-        return "no scenario changed sides"
+        return "no problem changed sides"
     chance = "more than chance explains" if p_value < _SIGNIFICANT else "no more than chance may do"
     return f"{chance} (McNemar's exact p = {p_value:.2g})"
 

@@ -8,7 +8,9 @@ This is the only place where the command line takes hold of the package; it uses
     training_jobs.create/events/logs/metrics/artifacts/download/wait/get/list/cancel/retry/delete,
     images.pull/prefetch/list/delete/collect/import_archive/export_archive, secrets.set/list/delete,
     snapshots.list/delete/export_archive/lines_of_tree,
-    registry.push/pull/list, load_scenarios(source), scenario_schema(), calibrate, sft.validate/verify, __version__
+    world_manifests.create/list/get/map/delete, world_jobs.create/wait/list/get/cancel/delete,
+    registry.push/pull/list, load_scenarios(source), scenario_schema(), calibrate, audit, audits.write_*,
+    sft.validate/verify, __version__
 """
 
 from __future__ import annotations

@@ -180,7 +180,10 @@ def _progress() -> Iterator[Callable[[Any], None]]:
             if told["id"] not in tasks:
                 tasks[told["id"]] = bars.add_task(told["reference"], total=None, said="")
             bars.update(
-                tasks[told["id"]], total=told["total_bytes"], completed=told["downloaded_bytes"], said=_said(told)
+                tasks[told["id"]],
+                total=told["total_bytes"],
+                completed=told["downloaded_bytes"],
+                said=_progress_in_words(told),
             )
 
         yield changed
@@ -197,10 +200,10 @@ class _Lines:
         told = face.plain(pull)
         if self._last.get(told["id"]) != told["state"]:
             self._last[told["id"]] = told["state"]
-            sys.stderr.write(f"{told['reference']}: {_said(told)}\n")
+            sys.stderr.write(f"{told['reference']}: {_progress_in_words(told)}\n")
 
 
-def _said(told: Mapping[str, Any]) -> str:
+def _progress_in_words(told: Mapping[str, Any]) -> str:
     if told["state"] == "unpacking" and told["layers"]:
         return f"unpacking {told['layers_unpacked']} of {told['layers']} layers"
     return str(told["state"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harena.cli.output import shown
+from harena.cli.output import printable
 from harena.cli.tally import Tally
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ def picture(tally: Tally, name: str, *, idle_seconds: float = 0.0, trouble: str 
 
     head = Table.grid(padding=(0, 1))
     head.add_row(
-        Text(shown(name), style="bold"),
+        Text(printable(name), style="bold"),
         Text(tally.state, style=STATE_STYLES.get(tally.state, "")),
         ProgressBar(total=tally.total or 1, completed=tally.ended, width=30),
         Text(f"{tally.ended}/{tally.total}"),
         Text(clock(tally.seconds + (idle_seconds if tally.running else 0.0))),
         Text(remaining(tally, idle_seconds), style="dim"),
     )
-    lines = [Text(shown(line), no_wrap=True, overflow="ellipsis") for line in detail_lines(tally, idle_seconds)]
-    said = [Text(shown(text), style="yellow") for text in (tally.trouble, trouble) if text]
+    lines = [Text(printable(line), no_wrap=True, overflow="ellipsis") for line in detail_lines(tally, idle_seconds)]
+    said = [Text(printable(text), style="yellow") for text in (tally.trouble, trouble) if text]
     return Group(head, *lines, *said)
 
 

@@ -14,7 +14,7 @@ class StreamError(Exception):
     """What was to be written could not be. The message is for people."""
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """One line of text for a terminal. Names come from data sets and details from candidates: what would move the
     cursor, change colours, turn the reading direction, or cannot be encoded, is the replacement character."""
     return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)

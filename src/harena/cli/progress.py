@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from harena.cli.following import Follower
 from harena.cli.live import picture, plain_line
-from harena.cli.output import shown
+from harena.cli.output import printable
 from harena.cli.tally import Tally
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class _Lines:
         return self._tally.ended * PLAIN_LINES // max(1, self._tally.total)
 
     def _say(self, text: str) -> None:
-        self._out.write(shown(f"{self._name}: {text}") + "\n")
+        self._out.write(printable(f"{self._name}: {text}") + "\n")
         self._out.flush()
 
 

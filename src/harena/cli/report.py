@@ -13,9 +13,10 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from harena.cli.output import shown
+from harena.cli.output import printable
 from harena.cli.plain_table import plain_table, takes_plain_text
 from harena.cli.result_totals import ResultTotals
+from harena.core.records.evaluations import PassRate
 from harena.sdk.job_reading import ScenarioOrder
 from harena.sdk.result_files import TEXT_WRITERS, ResultFormat, no_formula
 
@@ -171,7 +172,7 @@ def summary_lines(results: Mapping[str, Any]) -> list[str]:
     if (verdicts := summary["verdicts"]) is not None:
         no_score = f"; no score: {verdicts['no_score']}" if verdicts.get("no_score") else ""
         lines.append(f"verdicts right: {verdicts['right']}/{verdicts['expected']}{no_score}")
-    return [shown(line) for line in lines]
+    return [printable(line) for line in lines]
 
 
 def _integrity_lines(summary: Mapping[str, Any]) -> list[str]:
@@ -191,6 +192,11 @@ def _integrity_lines(summary: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def pass_words(rates: Iterable[PassRate]) -> str:
+    """pass@k in words, with intervals."""
+    return ", ".join(f"pass@{each.k} {each.rate:.1%} ({each.low:.1%} to {each.high:.1%})" for each in rates)
+
+
 def _percent(rate: float | None) -> str:
     return "-" if rate is None else f"{rate:.1%}"
 
@@ -208,10 +214,10 @@ def _write_tables(told: JobReport, reading: ResultTotals, out: TextIO) -> None:
     out.write("".join(f"{line}\n" for line in summary_lines(told.results)))
     # candidates whose verdict is known are no samples of a model
     if told.results["summary"]["verdicts"] is None and (rates := reading.pass_at()):
-        out.write(", ".join(f"pass@{k} {rate:.1%}" for k, rate in rates.items()) + ": means over problems\n")
+        out.write(f"{pass_words(rates)}: means over problems, with their 95% intervals\n")
 
 
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else shown(str(value))
+    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))

@@ -7,19 +7,16 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from math import comb
 from typing import Any
 
-from harena.cli.output import shown
+from harena.cli.output import printable
+from harena.core.pass_rates import pass_rates
+from harena.core.records.evaluations import PassRate
 
 Run = Mapping[str, Any]
 
 MOST_WRONG_LINES = 100
 """verdicts that are known to be wrong and are named; all are counted"""
-
-
-MOST_DRAWN = 256
-"""the greatest k of pass@k: binomials of more take long"""
 
 
 @dataclass(slots=True)
@@ -67,20 +64,10 @@ class ResultTotals:
         ordered = sorted(self._problems.items(), key=lambda named: named[1].first)
         return [problem.row(name) for name, problem in ordered]
 
-    def pass_at(self) -> dict[int, float]:
-        """pass@k for k = 1, 2, 4 ... up to the number of scored candidates that every problem has, by the unbiased
-        estimate of Chen et al. (2021): the mean over problems of 1 - C(n - c, k) / C(n, k), where c of n passed. A
-        problem of which nothing was scored does not count. Empty where no problem has two candidates."""
-        scored = [(problem.scored, problem.passed) for problem in self._problems.values() if problem.scored]
-        least, most = (min(scored)[0], max(scored)[0]) if scored else (0, 0)
-        if most < 2:
-            return {}
-        rates: dict[int, float] = {}
-        k = 1
-        while k <= min(least, MOST_DRAWN):
-            rates[k] = sum(1 - comb(n - c, k) / comb(n, k) for n, c in scored) / len(scored)
-            k *= 2
-        return rates
+    def pass_at(self) -> list[PassRate]:
+        """pass@k for k = 1, 2, 4 ...; empty where no problem has two scored candidates."""
+        scored = [(problem.scored, problem.passed) for problem in self._problems.values()]
+        return pass_rates(scored) if max((n for n, _ in scored), default=0) > 1 else []
 
     def interesting_runs(self) -> list[Run]:
         """Wrong verdicts first, then runs without a score, then the slowest."""
@@ -106,7 +93,7 @@ def wrong_verdict_line(run: Run) -> str:
     reasons = " or ".join(expected["reason"])
     known = ("passed" if expected["passed"] else "failed") + (f" ({reasons})" if reasons else "")
     got = f"{'passed' if run['passed'] else 'failed'} ({run['reason']})"
-    return shown(f"  {run['scenario_id']} (attempt {run['attempt']}): {got}, expected {known}")
+    return printable(f"  {run['scenario_id']} (attempt {run['attempt']}): {got}, expected {known}")
 
 
 def _interest(run: Run) -> tuple[int, int, float]:

@@ -53,7 +53,7 @@ def serve(
 ) -> None:
     """Serve this host's sandboxes over HTTP until SIGTERM; point clients at it with HARENA_BASE_URL."""
     given: dict[str, Any] = {name: value for name, value in parse_limits(limit or ()).items() if value is not None}
-    limits = WorkspaceLimits(**given)
+    limits, keyless_limits = WorkspaceLimits(**given), WorkspaceLimits(**{"machine_profile": 1, **given})
     try:
         from harena.server import serve as serving
     except ModuleNotFoundError as error:
@@ -67,5 +67,6 @@ def serve(
         webhook_allow=webhook_allow or [],
         network_allow=network_allow or [],
         limits=limits,
+        keyless_limits=keyless_limits,
         training_jobs=training_jobs,
     )

@@ -13,12 +13,12 @@ import typer
 from harena.address import server_address
 from harena.cli import face
 from harena.cli.following import Follower
-from harena.cli.output import shown
+from harena.cli.output import printable
 from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.cli.train_live import one_line
 from harena.cli.train_live import watch as show
 from harena.cli.train_metrics import metrics_of, write_csv, write_lines, write_overview, write_steps
-from harena.cli.train_request import put, put_scenarios, request_of, source
+from harena.cli.train_request import put, put_dataset, put_scenarios, request_of, source
 from harena.cli.train_tally import TrainingTally
 
 FAILED_EXIT = 1
@@ -81,6 +81,14 @@ def rl(
         str | None, typer.Option(help="grpo, ppo (without a critic), cispo, gspo or importance_sampling.")
     ] = None,
     prompts: Annotated[str | None, typer.Option(metavar="PATH|NAME@VERSION", help="Prompts to answer.")] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH|NAME@VERSION",
+            help="Problems to learn from, in any format; a tenth of them is held out and evaluated, and the algorithm "
+            "is grpo, where nothing else is said.",
+        ),
+    ] = None,
     scenarios: Annotated[
         str | None,
         typer.Option(metavar="FILE|NAME[@N]", help="Problems to solve: a scenario file, a data set, or stored ones."),
@@ -98,13 +106,17 @@ def rl(
     as_json: Json = False,
     idempotency_key: Key = None,
 ) -> None:
-    """Start an RL job: learn from rewards."""
+    """Start an RL job: learn from rewards.
+
+    harena train rl --model ./my-model --dataset problems.jsonl
+    """
     asked = request_of(request, "rl", model, name, capability, tags, config)
     put(asked["config"], "algorithm", algorithm)
     put(asked["config"], "prompt_dataset_ref", source(prompts))
     put_scenarios(asked["config"], scenarios)
     put(asked["config"], "skip_bad_rows", skip_bad_rows or None)
     put(asked["config"], "task_ref", task)
+    put_dataset(asked["config"], dataset)
     if recipe is not None:
         given = asked["config"].get("reward_recipe")
         asked["config"]["reward_recipe"] = {**(given if isinstance(given, dict) else {}), "name": recipe}
@@ -150,7 +162,7 @@ def wait(
     as_json: Json = False,
 ) -> None:
     """Wait for a job's end. Exit code 0: it completed. 1: it ended otherwise. 2: it had not ended in time."""
-    raise typer.Exit(_ended(face.load().training_jobs.wait(job, timeout=timeout), as_json=as_json))
+    raise typer.Exit(_report_end(face.load().training_jobs.wait(job, timeout=timeout), as_json=as_json))
 
 
 @app.command()
@@ -167,7 +179,7 @@ def logs(
         if as_json:
             sys.stdout.write(json.dumps(face.plain(item)) + "\n")
         else:
-            sys.stdout.write(f"{item.at[:19]} {item.level:<7} {shown(one_line(item.message))}\n")
+            sys.stdout.write(f"{item.at[:19]} {item.level:<7} {printable(one_line(item.message))}\n")
         if follow:
             sys.stdout.flush()
 
@@ -185,7 +197,7 @@ def watch(job: JobArgument) -> None:
         _show(jobs, found, after=0)
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED_EXIT) from None
-    raise typer.Exit(_ended(jobs.get(found.id), as_json=False))
+    raise typer.Exit(_report_end(jobs.get(found.id), as_json=False))
 
 
 @app.command()
@@ -196,7 +208,7 @@ def plot(
 ) -> None:
     """Draw the metrics of jobs: a panel for each question, a line for each job."""
     face.load().training_jobs.plot(jobs, output, title=title)
-    sys.stdout.write(f"{shown(str(output))}\n")
+    sys.stdout.write(f"{printable(str(output))}\n")
 
 
 @app.command()
@@ -212,7 +224,7 @@ def metrics(
     """Print what was measured. The table has a line for each metric; with --name, one for each step."""
     found = metrics_of(job, face.plain(face.load().training_jobs.metrics(job))["metrics"], names)
     if not found:
-        sys.stderr.write(f"{shown(job)}: nothing has been measured yet\n")
+        sys.stderr.write(f"{printable(job)}: nothing has been measured yet\n")
     if form is Format.JSON:
         write_json(found)
     elif form is Format.JSONL:
@@ -237,7 +249,7 @@ def artifacts(
         write_json(face.plain(jobs.artifacts(job)))
         return
     for place in jobs.download(job, output, below=below):
-        sys.stdout.write(f"{shown(str(place))}\n")
+        sys.stdout.write(f"{printable(str(place))}\n")
 
 
 @app.command()
@@ -277,7 +289,7 @@ def _submit(asked: Mapping[str, Any], *, wait: bool, as_json: bool, key: str | N
     job = jobs.create(asked, idempotency_key=key)
     for said in jobs.logs(job.id):
         if said.level == "warning":
-            sys.stderr.write(f"harena: warning: {shown(said.message)}\n")
+            sys.stderr.write(f"harena: warning: {printable(said.message)}\n")
     if wait or server_address() is None:  # a job of this process would end with it
         raise typer.Exit(_to_its_end(jobs, job, as_json=as_json))
     if as_json:
@@ -298,7 +310,7 @@ def _to_its_end(jobs: Any, job: Any, *, as_json: bool) -> int:
         sys.stderr.write("\nstopping the job; what it has is kept\n")
         jobs.cancel(job.id)
         return INTERRUPTED_EXIT
-    return _ended(jobs.get(job.id), as_json=as_json)
+    return _report_end(jobs.get(job.id), as_json=as_json)
 
 
 def _show(jobs: Any, job: Any, *, after: int) -> None:
@@ -311,7 +323,7 @@ def _followed(jobs: Any, job: str, after: int) -> Iterator[Any]:
     return (event for event in follower if event["message"] is not None)
 
 
-def _ended(job: Any, *, as_json: bool) -> int:
+def _report_end(job: Any, *, as_json: bool) -> int:
     if as_json:
         write_json(face.plain(job))
     else:
@@ -321,12 +333,12 @@ def _ended(job: Any, *, as_json: bool) -> int:
 
 def _tell(job: Mapping[str, Any]) -> None:
     error = f"\n{_shown_lines(job['error'])}" if job["error"] else ""
-    sys.stdout.write(f"{job['id']} ({shown(job['name'])}): {job['state']}, step {_progress(job)}{error}\n")
+    sys.stdout.write(f"{job['id']} ({printable(job['name'])}): {job['state']}, step {_progress(job)}{error}\n")
 
 
 def _shown_lines(text: str) -> str:
     """Several lines, each as a terminal may have it."""
-    return "\n".join(shown(line) for line in text.splitlines())
+    return "\n".join(printable(line) for line in text.splitlines())
 
 
 def _progress(job: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from harena.cli.following import Follower
 from harena.cli.live import STATE_STYLES, clock
-from harena.cli.output import shown
+from harena.cli.output import printable
 from harena.cli.progress import Picture
 from harena.cli.train_tally import TrainingTally
 
@@ -98,13 +98,13 @@ class _Lines:
 
     def lost(self, trouble: str) -> None:
         """The connection."""
-        self._out.write(f"{shown(trouble) if trouble else 'the connection is back'}\n")
+        self._out.write(f"{printable(trouble) if trouble else 'the connection is back'}\n")
 
     def _part(self) -> int:
         return self._tally.step * PLAIN_LINES // max(1, self._tally.steps or 1)
 
     def _say(self, at: str, text: str) -> None:
-        self._out.write(f"{at[11:19]} {shown(text)}\n")
+        self._out.write(f"{at[11:19]} {printable(text)}\n")
         self._out.flush()
 
 
@@ -118,15 +118,15 @@ def picture(tally: TrainingTally, name: str, *, trouble: str = "") -> Group:
     head = Table.grid(padding=(0, 1))
     left = tally.remaining_seconds()
     head.add_row(
-        Text(shown(name), style="bold"),
+        Text(printable(name), style="bold"),
         Text(tally.state, style=STATE_STYLES.get(tally.state, "")),
         ProgressBar(total=tally.steps or 1, completed=min(tally.step, tally.steps or 1), width=30),
         Text(f"{tally.step}/{tally.steps or '?'} steps"),
         Text(clock(tally.seconds)),
         Text("" if left is None else f"{clock(left)} left", style="dim"),
     )
-    lines = [Text(shown(line), no_wrap=True, overflow="ellipsis") for line in detail_lines(tally)]
-    said = [Text(shown(one_line(text)), style="yellow") for text in (*tally.said, tally.trouble, trouble) if text]
+    lines = [Text(printable(line), no_wrap=True, overflow="ellipsis") for line in detail_lines(tally)]
+    said = [Text(printable(one_line(text)), style="yellow") for text in (*tally.said, tally.trouble, trouble) if text]
     return Group(head, *lines, *said)
 
 

@@ -9,6 +9,9 @@ from typing import Any
 from harena.cli.arguments import STORED
 from harena.core.errors import ValidationError
 
+HELD_OUT = 0.1
+"""share of the prompts of `--dataset` that is evaluated and not learned from"""
+
 
 def request_of(
     file: Path | None,
@@ -69,6 +72,19 @@ def source(given: str | None) -> str | dict[str, str] | None:
     if path.exists() or "@" not in given:
         return str(path.absolute())
     return _version(given, "a data set")
+
+
+def put_dataset(config: dict[str, Any], given: str | None) -> None:
+    """A data set of prompts, with what most people want to know of it: whether what is learned holds for problems that
+    were not learned from. Raises ValidationError beside prompts of another option."""
+    if given is None:
+        return
+    if beside := sorted({"prompt_dataset_ref", "scenarios_ref"} & config.keys()):
+        raise ValidationError(f"--dataset names the prompts, as {beside[0]} does: give one of them")
+    config["prompt_dataset_ref"] = source(given)
+    config.setdefault("algorithm", "grpo")
+    if "eval_dataset_ref" not in config:
+        config.setdefault("held_out", HELD_OUT)
 
 
 def put_scenarios(config: dict[str, Any], given: str | None) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.sdk.twins import Twin
-from harena.training.data.datasets import as_text
+from harena.training.data.datasets import as_text, problem_of_answer
 from harena.training.data.prompts import PromptRow, as_judged, digest
 from harena.training.rewards import CachedRecipe, RewardRecipe, reward_recipe, rewarded
 from harena.training.rewards.recipe import mistakes_of, recipe_name, rows_error
@@ -104,7 +104,8 @@ def prompt_row(prompt: Any, columns: Mapping[str, Any], place: int) -> PromptRow
     return PromptRow(
         id=digest(json.dumps([text, {name: given[name] for name in sorted(given)}], default=str)),
         prompt=text,
-        expected_output=None if given.get("expected_output") is None else as_text(given["expected_output"]),
+        expected_output=None if (wanted := given.get("expected_output")) is None else as_text(wanted),
+        answer_problem=problem_of_answer(given.get("expected_output"), given, text),
         reward=given.get("reward"),
         scoring=scoring,
         metadata={name: value for name, value in given.items() if name not in _FIELDS},

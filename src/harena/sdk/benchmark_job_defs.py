@@ -9,10 +9,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from harena.core.checked import checked_text, checked_texts, shown
+from harena.core.checked import checked_text, checked_texts, quote
 from harena.core.errors import ValidationError
-from harena.core.models import Blueprint
 from harena.core.records.benchmark_jobs import BenchmarkJob
+from harena.core.records.blueprints import Blueprint
 from harena.core.records.catalog import BenchmarkJobDef
 from harena.sdk.catalog import archive_entry, create_entry, delete_entry, get_entry, list_entries
 from harena.sdk.jobs import key_of
@@ -138,7 +138,7 @@ def _request(
         request["blueprint_id"] = blueprint
     for field, given in (("config", config), ("webhook", webhook)):
         if given is not None and not isinstance(given, Mapping):
-            raise ValidationError(f"{field} must be a mapping (got {shown(type(given).__name__)})")
+            raise ValidationError(f"{field} must be a mapping (got {quote(type(given).__name__)})")
         if given is not None:
             request[field] = dict(given)
     return cast("BenchmarkJobFields", request)

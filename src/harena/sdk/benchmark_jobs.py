@@ -10,9 +10,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from harena.core.checked import checked_count, checked_text, shown
+from harena.core.checked import checked_count, checked_text, quote
 from harena.core.errors import ValidationError
-from harena.core.models import Blueprint
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
     BenchmarkJob,
@@ -23,11 +22,12 @@ from harena.core.records.benchmark_jobs import (
     ResultsPage,
     Summary,
 )
+from harena.core.records.blueprints import Blueprint
 from harena.core.records.job_diff import JobDiff
 from harena.sdk import job_reading
 from harena.sdk.jobs import in_time, key_of, read_ahead
 from harena.sdk.options import checked_blueprint
-from harena.sdk.pages import listed
+from harena.sdk.pages import collect_pages
 from harena.sdk.portal import current_portal
 from harena.sdk.result_files import format_of
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
@@ -100,7 +100,7 @@ async def _create(
     sources = plain_sources(scenarios, candidates=candidates, form=format, grader=grader, one_by_one=True)
     checked_text(name, "name")
     if config is not None and not isinstance(config, Mapping):
-        raise ValidationError(f"config must be a mapping, as {{'concurrency': 8}} (got {shown(config)})")
+        raise ValidationError(f"config must be a mapping, as {{'concurrency': 8}} (got {quote(config)})")
     request: dict[str, Any] = {"name": name, **sources, "config": dict(config or {})}
     if webhook is not None:
         request["webhook"] = dict(webhook) if isinstance(webhook, Mapping) else webhook
@@ -130,7 +130,7 @@ async def _list(*, name: str | None = None, limit: int | None = None) -> _Jobs:
         found = await operations.list_benchmark_jobs(name=name, cursor=cursor, limit=size)
         return found.benchmark_jobs, found.next_cursor
 
-    return await listed(page, limit, most=PAGE)
+    return await collect_pages(page, limit, most=PAGE)
 
 
 async def _wait(job: str | BenchmarkJob, *, timeout: float | None = None) -> BenchmarkResults:

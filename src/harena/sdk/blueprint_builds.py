@@ -24,17 +24,12 @@ from harena.core.blueprint_recipes import (
     read_recipe,
 )
 from harena.core.errors import ImageBuildError, NotFoundError, ValidationError
-from harena.core.models import (
-    DEFAULT_BLUEPRINT,
-    MOST_LOG_CHARACTERS,
-    MOST_RECIPE_CHARACTERS,
-    NO_LIMITS_SAID,
-    Blueprint,
-)
 from harena.core.ports import Operations
+from harena.core.records.blueprints import DEFAULT_BLUEPRINT, MOST_LOG_CHARACTERS, MOST_RECIPE_CHARACTERS, Blueprint
 from harena.core.records.image_builds import BuildRequest, ImageBuildEvent
+from harena.core.records.sandboxes import NO_LIMITS_SAID
 from harena.core.snapshots import SCHEME
-from harena.sdk.images import built
+from harena.sdk.images import wait_for_build
 from harena.sdk.portal import current_portal
 from harena.sdk.yaml_files import YamlError, read_yaml_file
 
@@ -47,7 +42,7 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\0-\x08\x0b-\x1f\x7f\ud800-\udff
 OnEvent = Callable[[ImageBuildEvent], object]
 
 
-class _Said:
+class _BuildOutput:
     """Hands events on, and keeps the end of what the command of the last step has said, and of what all have."""
 
     def __init__(self, on_event: OnEvent | None) -> None:
@@ -124,9 +119,9 @@ async def build_recipe(
     from harena.sdk.build_contexts import packed_context  # not for those who build nothing
 
     sent = packed_context(place, request, None, only=_sources(asked), more=contents_of(whole))
-    said = _Said(on_event)
+    said = _BuildOutput(on_event)
     try:
-        made = await built(sent, place, said)
+        made = await wait_for_build(sent, place, said)
     except ImageBuildError as error:
         words = fault_in_words(str(error), said.text, whole, env)
         raise ImageBuildError(words, reason=error.reason) from None
@@ -169,7 +164,7 @@ async def exported_image(name_or_id: str) -> str:
         dockerfile=dockerfile_of(recipe, base, env=env),
         references=[reference_of(recipe.name)],
     )
-    made = await built(packed_context(Path(), request, None, only=[], more=contents_of(recipe)), Path(), None)
+    made = await wait_for_build(packed_context(Path(), request, None, only=[], more=contents_of(recipe)), Path(), None)
     return made.image or ""
 
 

@@ -6,14 +6,15 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harena.core.checked import checked_text, checked_texts, content_bytes, shown
+from harena.core.checked import checked_text, checked_texts, content_bytes, quote
 from harena.core.errors import ValidationError
 from harena.core.gateways import GivenGateways, read_gateways
 from harena.core.images import ArchiveFormat
-from harena.core.models import Blueprint, BlueprintSummary, Limits
 from harena.core.network_policy import GivenNetwork, read_policy
 from harena.core.profiles import Profile, checked_profile
+from harena.core.records.blueprints import Blueprint, BlueprintSummary
 from harena.core.records.image_builds import BuildRequest, ImageBuildEvent
+from harena.core.records.sandboxes import Limits
 from harena.sdk.options import limits_from
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
@@ -55,14 +56,14 @@ async def _create(
         if isinstance(value, str):
             raise ValidationError(f"{argument} must be a list of texts, not one text: [{value!r}]")
         if value is not None and (isinstance(value, bytes | Mapping) or not isinstance(value, Iterable)):
-            raise ValidationError(f"{argument} must be a list of texts (got {shown(value)})")
+            raise ValidationError(f"{argument} must be a list of texts (got {quote(value)})")
     checked_text(name, "name")
     checked_text(image, "image")
     checked_profile(profile)
     wanted = tuple(checked_text(requirement, "packages") for requirement in packages or ())
     modules = None if warm is None else tuple(checked_text(module, "warm") for module in warm)
     if files is not None and not isinstance(files, Mapping):
-        raise ValidationError(f"files must be a mapping of paths to contents (got {shown(files)})")
+        raise ValidationError(f"files must be a mapping of paths to contents (got {quote(files)})")
     contents = {
         checked_text(path, "files"): content_bytes(content, f"files: the content of {path}")
         for path, content in (files or {}).items()

@@ -9,9 +9,9 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from harena.core.checked import checked_text, shown
+from harena.core.checked import checked_text, quote
 from harena.core.errors import ValidationError
-from harena.core.models import Blueprint
+from harena.core.records.blueprints import Blueprint
 from harena.core.records.catalog import CalibrationJob
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
@@ -42,7 +42,7 @@ async def _create(
     mistake.
     """
     if config is not None and not isinstance(config, Mapping):
-        raise ValidationError(f"config must be a mapping, as {{'concurrency': 8}} (got {shown(config)})")
+        raise ValidationError(f"config must be a mapping, as {{'concurrency': 8}} (got {quote(config)})")
     request = {
         **plain_sources(scenarios, candidates=candidates, form=format, grader=grader),
         "name": checked_text(name, "name"),

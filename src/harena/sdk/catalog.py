@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from harena.core.catalog import CatalogKind
 from harena.core.checked import checked_text, checked_texts
 from harena.core.records.catalog import CatalogEntry
-from harena.sdk.pages import listed
+from harena.sdk.pages import collect_pages
 from harena.sdk.portal import current_portal
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ async def list_entries(
         )
         return [_as(record, entry) for entry in found.entries], found.next_cursor
 
-    return await listed(page, limit, most=PAGE)
+    return await collect_pages(page, limit, most=PAGE)
 
 
 async def archive_entry(kind: CatalogKind, ref: object) -> int:

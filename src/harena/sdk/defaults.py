@@ -10,9 +10,10 @@ from typing import Any
 from harena.core.checked import check_absolute, checked_text, checked_timeout
 from harena.core.errors import SandboxValidationError
 from harena.core.gateways import GivenGateways, read_gateways
-from harena.core.models import Blueprint, Limits
 from harena.core.network_policy import GivenNetwork, read_policy
 from harena.core.profiles import Profile, checked_profile
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.sdk import options
 from harena.sdk.options import ResourceOptions
 

@@ -60,14 +60,16 @@ class FileVerbs:
         if mode is not None:
             checked_mode(mode)
         return self._file_verb(
-            self._write_file, *_written(path, contents), False, mode, timeout_seconds=timeout_seconds
+            self._write_file, *_file_to_write(path, contents), False, mode, timeout_seconds=timeout_seconds
         )
 
     def append_file(
         self, path: str, contents: bytes | str, *, timeout_seconds: float | None = None
     ) -> OperationRef[None]:
         """Add to the end of a file, which is created where it is missing."""
-        return self._file_verb(self._write_file, *_written(path, contents), True, None, timeout_seconds=timeout_seconds)
+        return self._file_verb(
+            self._write_file, *_file_to_write(path, contents), True, None, timeout_seconds=timeout_seconds
+        )
 
     def read_file_streaming(self, path: str, *, chunk_bytes: int = CHUNK_BYTES) -> StreamReader[bytes]:
         """The file in pieces of at most `chunk_bytes`, however large it is."""
@@ -226,7 +228,7 @@ class FileVerbs:
             await asyncio.to_thread(lambda: archive.unpack(packed, local, max_entries=max_entries, max_bytes=max_bytes))
 
 
-def _written(path: str, contents: bytes | str) -> tuple[str, bytes]:
+def _file_to_write(path: str, contents: bytes | str) -> tuple[str, bytes]:
     check_path(path)
     return path, content_bytes(contents, "contents")
 

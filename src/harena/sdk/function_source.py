@@ -66,7 +66,7 @@ class FunctionSource:
         self.name = function.__name__
         parts = _Parts()
         _collect(function, parts)
-        self._head = _written(parts)
+        self._head = _program_text(parts)
 
     def program(self, args: tuple[Any, ...], kwargs: dict[str, Any], answer_path: str) -> str:
         """The source of a program that makes this call and writes its JSON answer to `answer_path`."""
@@ -187,7 +187,7 @@ def _checked_json(what: str, value: Any) -> Any:
         ) from error
 
 
-def _written(parts: _Parts) -> str:
+def _program_text(parts: _Parts) -> str:
     lines = ["from __future__ import annotations", "import json as _harena_json"]
     lines += [parts.imports[name] for name in sorted(parts.imports)]
     if parts.values:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-from harena.core.checked import checked_text, shown
+from harena.core.checked import checked_text, quote
 from harena.core.errors import ImageBuildError, ImagePullError, NotFoundError, PlatformError, ValidationError
 from harena.core.images import ARCHIVE_FORMATS, ArchiveFormat, parse_reference
 from harena.core.records.image_builds import BuildRequest, BuildState, ImageBuild, ImageBuildEvent
@@ -120,10 +120,10 @@ async def _build(
         memory_mb=memory_mb,
         network=checked_text(network, "network"),
     )
-    return await built(packed_context(place, request, file), place, on_event)
+    return await wait_for_build(packed_context(place, request, file), place, on_event)
 
 
-async def built(
+async def wait_for_build(
     context: Iterator[bytes], place: Path, on_event: Callable[[ImageBuildEvent], object] | None
 ) -> ImageBuild:
     """Have an image built, and wait for it; the build is cancelled with whoever waits. `place`: where the context's
@@ -156,7 +156,7 @@ async def _prefetch(references: Iterable[str], *, on_progress: OnProgress | None
     """Pull those that are not here, a few at one time, and answer all. Raises what `pull` raises for the first that
     fails, when all have ended."""
     if isinstance(references, str | bytes) or not isinstance(references, Iterable):
-        raise ValidationError(f"references must be a list of texts (got {shown(references)})")
+        raise ValidationError(f"references must be a list of texts (got {quote(references)})")
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def one(reference: str) -> Image:
@@ -204,7 +204,7 @@ async def _collect(*, unused_seconds: int | None = None) -> CollectedImages:
 async def _import_archive(reference: str, path: str | os.PathLike[str]) -> Image:
     """Make an image of a file: an OCI layout as a tar archive, what `docker save` writes, or the tar archive of a root
     file system; or of a directory with an OCI layout. Raises ValidationError."""
-    from harena.core.file_trees import files_of, packed
+    from harena.core.file_trees import files_of, pack_files
 
     place = Path(path)
     asked = str(parse_reference(checked_text(reference, "reference")))
@@ -214,7 +214,7 @@ async def _import_archive(reference: str, path: str | os.PathLike[str]) -> Image
             if not await asyncio.to_thread((place / "index.json").is_file):
                 raise ValidationError(f"{place} is no OCI layout: it has no index.json. Give a tar archive")
             files = await asyncio.to_thread(files_of, place)
-            return await operations.import_image(asked, pieces_of(packed(files)))
+            return await operations.import_image(asked, pieces_of(pack_files(files)))
         async with in_thread(lambda: place.open("rb")) as file:
             return await operations.import_image(asked, pieces_of(_pieces(file)))
     except FileNotFoundError:
@@ -234,7 +234,7 @@ async def _export_archive(image: str, path: str | os.PathLike[str], *, form: Arc
 def checked_form(form: ArchiveFormat) -> ArchiveFormat:
     """A form of an archive. Raises ValidationError."""
     if form not in ARCHIVE_FORMATS:
-        raise ValidationError(f"form must be {' or '.join(ARCHIVE_FORMATS)} (got {shown(form)})")
+        raise ValidationError(f"form must be {' or '.join(ARCHIVE_FORMATS)} (got {quote(form)})")
     return form
 
 

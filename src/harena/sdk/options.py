@@ -18,13 +18,15 @@ from harena.core.checked import (
     checked_texts,
     checked_timeout,
     content_bytes,
-    shown,
+    quote,
 )
 from harena.core.errors import SandboxValidationError
 from harena.core.gateways import GivenGateways, read_gateways
-from harena.core.models import LIMIT_NAMES, Blueprint, Limits, SandboxSpec, SandboxStatus
+from harena.core.models import SandboxSpec
 from harena.core.network_policy import GivenNetwork, read_policy
 from harena.core.profiles import Profile, checked_profile
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import LIMIT_NAMES, Limits, SandboxStatus
 from harena.core.snapshots import SCHEME
 from harena.sdk.keywords import nearest_name
 from harena.sdk.quantities import cores, size_bytes
@@ -291,7 +293,7 @@ def mounted(files: Iterable[Mapping[str, Any]] | Mapping[str, bytes | str] | Non
     if files is None:
         return {}
     if isinstance(files, str | bytes) or not isinstance(files, Iterable):
-        raise SandboxValidationError(f"mounted_files must be {{path: bytes}} or a list of entries (got {shown(files)})")
+        raise SandboxValidationError(f"mounted_files must be {{path: bytes}} or a list of entries (got {quote(files)})")
     entries: dict[str, bytes] = {}
     pairs = files.items() if isinstance(files, Mapping) else [_mount(entry) for entry in files]
     for path, content in pairs:
@@ -310,9 +312,9 @@ def checked_tags(tags: Iterable[str] | None) -> tuple[str, ...]:
     if tags is None:
         return ()
     if isinstance(tags, str):
-        raise SandboxValidationError(f"tags must be a list of texts, not one text: [{shown(tags)}]")
+        raise SandboxValidationError(f"tags must be a list of texts, not one text: [{quote(tags)}]")
     if isinstance(tags, bytes | Mapping) or not isinstance(tags, Iterable):
-        raise SandboxValidationError(f"tags must be a list of texts (got {shown(tags)})")
+        raise SandboxValidationError(f"tags must be a list of texts (got {quote(tags)})")
     return tuple(checked_text(tag, "tags") for tag in tags)
 
 
@@ -341,7 +343,7 @@ def checked_main(command: str | None, args: Sequence[str] | None) -> tuple[str, 
         return ()
     if isinstance(args, str | bytes | Mapping) or not isinstance(args, Iterable):
         raise SandboxValidationError(
-            f"args must be a list of words, not text: ['ls', '-l'], or ['bash', '-c', ...] (got {shown(args)})"
+            f"args must be a list of words, not text: ['ls', '-l'], or ['bash', '-c', ...] (got {quote(args)})"
         )
     words = tuple(args)
     return checked_command(words) if words else ()
@@ -377,7 +379,7 @@ def limits_from(limits: Limits | Mapping[str, Any] | None) -> Limits:
         return _NO_LIMITS_STATED
     if not isinstance(limits, Mapping):
         raise SandboxValidationError(
-            f"limits must be Limits or a mapping of its fields, as {{'pids': 64}} (got {shown(limits)})"
+            f"limits must be Limits or a mapping of its fields, as {{'pids': 64}} (got {quote(limits)})"
         )
     check_names(limits, "limits", LIMIT_NAMES)
     return Limits(**limits)
@@ -402,7 +404,7 @@ def _checked_resources(resources: ResourceOptions | Mapping[str, Any]) -> dict[s
 
 def _amounts(given: Mapping[str, Any] | None, where: str) -> dict[str, float | int]:
     if given is not None and not isinstance(given, Mapping):
-        raise SandboxValidationError(f"resources: {where} must be a mapping of amounts (got {shown(given)})")
+        raise SandboxValidationError(f"resources: {where} must be a mapping of amounts (got {quote(given)})")
     check_names(given or {}, f"resources: {where}", frozenset(_RESOURCES))
     amounts: dict[str, float | int] = {}
     for name, value in (given or {}).items():

@@ -12,7 +12,7 @@ C = TypeVar("C", int, str)
 """a cursor"""
 
 
-async def listed(
+async def collect_pages(
     page: Callable[[C | None, int], Awaitable[tuple[Sequence[T], C | None]]], limit: int | None, *, most: int
 ) -> list[T]:
     """All that there is, or the first `limit`. `page` is asked with the cursor where a page begins (None = the first

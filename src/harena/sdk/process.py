@@ -181,7 +181,7 @@ class Process(_Command[ProcessResult]):
 
     def _converted(self, result: ExecResult) -> ProcessResult:
         converted = process_result(result, self._request.argv)
-        shown = _shown(self._request.argv)
+        shown = _shorten_argv(self._request.argv)
         if result.outcome is ExecOutcome.TIMEOUT:
             raise SandboxCommandTimeoutError(
                 f"{shown} passed its timeout_seconds={self._request.timeout_seconds:g} and was killed with everything "
@@ -270,6 +270,6 @@ def _cancelled() -> SandboxExecutionError:
     return SandboxExecutionError("the command was cancelled before it started", reason="CANCELLED")
 
 
-def _shown(argv: Sequence[str]) -> str:
+def _shorten_argv(argv: Sequence[str]) -> str:
     text = repr(list(argv))
     return text if len(text) <= 200 else f"{text[:200]}..."

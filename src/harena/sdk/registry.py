@@ -17,7 +17,7 @@ from harena.core.checked import checked_text
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.records.objects import StoredObject
 from harena.core.registry import KINDS, SEMANTIC, ObjectKind, checked_kind, checked_version, parse_object_ref
-from harena.sdk.pages import listed
+from harena.sdk.pages import collect_pages
 from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.twins import Twin
 from harena.sdk.yaml_files import YamlError, read_yaml_file
@@ -40,7 +40,7 @@ async def _push(kind: ObjectKind, path: str | os.PathLike[str], ref: str | None 
 
 async def push_tree(kind: ObjectKind, name: str, version: str, place: Path) -> StoredObject:
     """Publish what lies at a place of this machine. Raises ValidationError, PlatformError (it cannot be read)."""
-    from harena.core.file_trees import files_of, packed, tree_of
+    from harena.core.file_trees import files_of, pack_files, tree_of
 
     checked_version(kind, name, version)
     operations = await current_portal().operations()
@@ -49,7 +49,7 @@ async def push_tree(kind: ObjectKind, name: str, version: str, place: Path) -> S
         tree = await asyncio.to_thread(tree_of, files)
     except OSError as error:
         raise PlatformError(f"{place} cannot be read: {error.strerror or error}", step="push") from error
-    sent = pieces_of(packed(files))
+    sent = pieces_of(pack_files(files))
     return await operations.push_object(kind, name, version, sent, digest=tree.digest)
 
 
@@ -89,7 +89,7 @@ async def _list(kind: ObjectKind | None = None, *, name: str | None = None, limi
         found = await operations.list_objects(wanted, name=name, cursor=cursor, limit=size)
         return found.objects, found.next_cursor
 
-    return await listed(page, limit, most=PAGE)
+    return await collect_pages(page, limit, most=PAGE)
 
 
 async def _delete(kind: ObjectKind, ref: str) -> None:

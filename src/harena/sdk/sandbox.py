@@ -32,9 +32,10 @@ from harena.core.errors import (
     SandboxValidationError,
     ValidationError,
 )
-from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
+from harena.core.models import ExecRequest
 from harena.core.network_policy import MOST_PAGE, GivenNetwork, NetworkPolicy, read_policy
 from harena.core.records.gateways import GatewayLog
+from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxStatus
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
 from harena.sdk.keywords import hinting

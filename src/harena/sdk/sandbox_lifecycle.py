@@ -25,7 +25,8 @@ from harena.core.errors import (
     SandboxTerminatedError,
     SandboxTimeoutError,
 )
-from harena.core.models import ExecRequest, ExecResult, SandboxInfo, SandboxSpec, SandboxStatus
+from harena.core.models import ExecRequest, ExecResult, SandboxSpec
+from harena.core.records.sandboxes import SandboxInfo, SandboxStatus
 from harena.core.snapshots import SCHEME
 from harena.sdk.metrics import ExecCounter
 from harena.sdk.options import Plan

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harena.core.errors import ValidationError
-from harena.core.models import Blueprint
+from harena.core.records.blueprints import Blueprint
 from harena.core.results import RunResult
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from harena.core.records.secrets import Secret
 from harena.core.secrets import checked_hosts, checked_name, checked_value
-from harena.sdk.pages import listed
+from harena.sdk.pages import collect_pages
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
 
@@ -45,7 +45,7 @@ async def _list(*, limit: int | None = None) -> _Secrets:
         found = await operations.list_secrets(cursor=cursor, limit=size)
         return found.secrets, found.next_cursor
 
-    return await listed(page, limit, most=PAGE)
+    return await collect_pages(page, limit, most=PAGE)
 
 
 async def _delete(name: str) -> None:

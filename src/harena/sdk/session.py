@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpac
 
 from harena.core.checked import checked_text
 from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, SandboxValidationError
-from harena.core.models import SandboxStatus
+from harena.core.records.sandboxes import SandboxStatus
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.metrics import SessionMetrics
 from harena.sdk.options import SandboxOptions, checked_statuses, checked_tags, plan

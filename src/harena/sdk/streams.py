@@ -58,7 +58,7 @@ class StreamReader(Generic[T]):
 
     def __next__(self) -> T:
         while not self._take():
-            self._accept(self._asked().result())
+            self._accept(self._ask_more().result())
             if self._closed:
                 raise StopIteration
         return self._items.popleft()
@@ -68,7 +68,7 @@ class StreamReader(Generic[T]):
 
     async def __anext__(self) -> T:
         while not self._take():
-            self._accept(await self._asked())
+            self._accept(await self._ask_more())
             if self._closed:
                 raise StopAsyncIteration
         return self._items.popleft()
@@ -86,7 +86,7 @@ class StreamReader(Generic[T]):
             self._items.extend(self._source.ready())
         return bool(self._items)
 
-    def _asked(self) -> OperationRef[list[T] | None]:
+    def _ask_more(self) -> OperationRef[list[T] | None]:
         if self._pull is None:
             if self._closed:
                 return self._portal.settled(None)

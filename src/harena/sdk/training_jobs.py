@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from harena.core.checked import checked_count, checked_text, shown
+from harena.core.checked import checked_count, checked_text, quote
 from harena.core.errors import ValidationError
 from harena.core.records.training_jobs import (
     TrainingArtifacts,
@@ -26,7 +26,7 @@ from harena.core.records.training_jobs import (
 from harena.core.training_jobs import RetryFrom, merge_metrics
 from harena.core.whole_files import replaced
 from harena.sdk.jobs import in_time, key_of, read_ahead
-from harena.sdk.pages import listed
+from harena.sdk.pages import collect_pages
 from harena.sdk.portal import current_portal, in_thread
 from harena.sdk.streams import StreamReader
 from harena.sdk.training_plots import check_plot, draw
@@ -80,7 +80,7 @@ async def _create(
     every mistake, before anything is done.
     """
     if request is not None and not isinstance(request, Mapping):
-        raise ValidationError(f"a training job's request must be a mapping (got {shown(request)})")
+        raise ValidationError(f"a training job's request must be a mapping (got {quote(request)})")
     asked = cast("TrainingJobFields", {**(request or {}), **fields})
     try:
         json.dumps(asked, sort_keys=True, allow_nan=False)
@@ -117,7 +117,7 @@ async def _list(
         found = await operations.list_training_jobs(**wanted, cursor=cursor, limit=size)
         return found.training_jobs, found.next_cursor
 
-    return await listed(page, limit, most=PAGE)
+    return await collect_pages(page, limit, most=PAGE)
 
 
 async def _wait(job: str | TrainingJob, *, timeout: float | None = None) -> TrainingJob:

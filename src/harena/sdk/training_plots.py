@@ -100,7 +100,7 @@ def draw(jobs: Mapping[str, Metrics], path: Path, *, title: str = "") -> None:
 def lines_of(panel: Panel, metrics: Metrics) -> dict[str, tuple[list[float], list[float]]]:
     """{name: (steps, values)} of what belongs into this panel and has a value, in the order of its names."""
     lines = {}
-    for name, values in _named(panel, metrics):
+    for name, values in _series_of(panel, metrics):
         axis = metrics.get(axis_of(name))
         if not isinstance(values, Sequence) or not isinstance(axis, Sequence):
             continue
@@ -110,7 +110,7 @@ def lines_of(panel: Panel, metrics: Metrics) -> dict[str, tuple[list[float], lis
     return lines
 
 
-def _named(panel: Panel, metrics: Metrics) -> Iterator[tuple[str, Any]]:
+def _series_of(panel: Panel, metrics: Metrics) -> Iterator[tuple[str, Any]]:
     for wanted in panel.names:
         for name, values in metrics.items():
             bare = name.removeprefix("train/")

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import SandboxValidationError
 from harena.sdk.refs import OperationRef
 from harena.sdk.sandbox import Sandbox
@@ -30,7 +30,7 @@ def wait(
     started is started.
     """
     items = _several(waitables, "wait")
-    wanted = _wanted(num_returns, len(items))
+    wanted = _check_num_returns(num_returns, len(items))
     with _Watch(items) as watch:
         order = watch.first(wanted, timeout)
     chosen = set(order)
@@ -56,7 +56,7 @@ def results(waitables: Any, /) -> Any:
         return waitables.wait()
     if isinstance(waitables, str | bytes) or not isinstance(waitables, Iterable):
         raise SandboxValidationError(
-            f"only sandboxes and what their verbs return, or a list of them, have a result, not {shown(waitables)}"
+            f"only sandboxes and what their verbs return, or a list of them, have a result, not {quote(waitables)}"
         )
     return [results(waitable) for waitable in waitables]
 
@@ -76,7 +76,7 @@ class AsCompleted(Generic[W]):
         deadline = self._deadline()
         with _Watch(self._items) as watch:
             for number in range(len(self._items)):
-                order = watch.first(number + 1, _left(deadline))
+                order = watch.first(number + 1, _seconds_left(deadline))
                 if len(order) <= number:
                     raise self._too_late(len(order))
                 yield self._items[order[number]]
@@ -89,7 +89,9 @@ class AsCompleted(Generic[W]):
             for number in range(len(self._items)):
                 while len(watch.order) <= number:
                     try:
-                        async with asyncio.timeout(_left(deadline)):  # wait_for may lose a cancellation before 3.12
+                        async with asyncio.timeout(
+                            _seconds_left(deadline)
+                        ):  # wait_for may lose a cancellation before 3.12
                             await news.wait()
                     except TimeoutError:
                         raise self._too_late(number) from None
@@ -155,12 +157,12 @@ class _Watch:
             self._on_each()
 
 
-def _left(deadline: float | None) -> float | None:
+def _seconds_left(deadline: float | None) -> float | None:
     return None if deadline is None else max(0.0, deadline - time.monotonic())
 
 
 def _lock_timeout(deadline: float | None) -> float:
-    left = _left(deadline)
+    left = _seconds_left(deadline)
     return -1 if left is None else min(left, threading.TIMEOUT_MAX)
 
 
@@ -177,12 +179,12 @@ def _several(waitables: Iterable[W], verb: str) -> list[W]:
         raise SandboxValidationError(f"{verb} takes a list: harena.{verb}([...]), also for one (got {waitables!r})")
     if isinstance(waitables, str | bytes) or not isinstance(waitables, Iterable):
         raise SandboxValidationError(
-            f"{verb} takes a list of sandboxes and of what their verbs return (got {shown(waitables)})"
+            f"{verb} takes a list of sandboxes and of what their verbs return (got {quote(waitables)})"
         )
     return list(waitables)
 
 
-def _wanted(num_returns: int | None, available: int) -> int:
+def _check_num_returns(num_returns: int | None, available: int) -> int:
     if num_returns is None:
         return available
     if isinstance(num_returns, bool) or not isinstance(num_returns, int) or num_returns < 1:

@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Mapping
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.records.benchmark_jobs import WebhookEvent
 from harena.core.webhook_signature import (
@@ -44,7 +44,7 @@ def verify(
     """
     for name, given, kind in (("headers", headers, Mapping), ("body", body, bytes | str), ("secret", secret, str)):
         if not isinstance(given, kind):
-            raise ValidationError(f"{name} must be those of the request (got {shown(type(given).__name__)})")
+            raise ValidationError(f"{name} must be those of the request (got {quote(type(given).__name__)})")
     raw = body.encode() if isinstance(body, str) else body
     check_signature(headers, raw, secret, now=time.time() if now is None else now, tolerance_seconds=tolerance_seconds)
     try:

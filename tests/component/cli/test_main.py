@@ -18,7 +18,7 @@ from harena.cli import face
 from harena.cli.app import command_line
 from harena.cli.main import runs_a_job
 from harena.core.errors import NotFoundError, ValidationError
-from harena.core.models import Blueprint, Package
+from harena.core.records.blueprints import Blueprint, Package
 
 
 def faced(monkeypatch: pytest.MonkeyPatch, **names: Any) -> None:

@@ -159,10 +159,18 @@ def test_results_into_a_file(jobs: FakeJobs, harena: Harena, capsys: pytest.Capt
 
 def test_diff_shows_what_changed(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
     """What fails now comes first; lost runs are no change; statistics and warnings are below."""
-    before = [run_row("a/1", 1.0), run_row("a/2", 0.0, reason="timeout"), run_row("a/3", 1.0), run_row("a/4", 1.0)]
+    before = [
+        run_row("a/1", 1.0, problem="p1"),
+        run_row("a/2", 0.0, reason="timeout", problem="p2"),
+        run_row("a/3", 1.0, problem="p3"),
+        run_row("a/4", 1.0, problem="p4"),
+    ]
     after = [
-        *(run_row("a/1", 0.0, reason="wrong_answer"), run_row("a/2", 1.0)),
-        *(run_row("a/3", None, reason="platform_error"), run_row("a/4", 1.0, scorer_version="tests/2")),
+        *(run_row("a/1", 0.0, reason="wrong_answer", problem="p1"), run_row("a/2", 1.0, problem="p2")),
+        *(
+            run_row("a/3", None, reason="platform_error", problem="p3"),
+            run_row("a/4", 1.0, scorer_version="tests/2", problem="p4"),
+        ),
     ]
     jobs.compared = (before, after)
     assert harena("benchmark", "diff", "old", "new") == 0

@@ -10,7 +10,7 @@ import pytest
 from fake_face import Harena
 
 from harena.cli import face
-from harena.core.models import Blueprint
+from harena.core.records.blueprints import Blueprint
 
 OURS = "localhost/harena-blueprints:web-0123456789abcdef"
 OLDER = "localhost/harena-blueprints:web-fedcba9876543210"

@@ -23,19 +23,23 @@ def totals(**problems: list[float | None]) -> ResultTotals:
     return made
 
 
+def rates_of(**problems: list[float | None]) -> dict[int, float]:
+    return {each.k: each.rate for each in totals(**problems).pass_at()}
+
+
 def test_pass_at_k_is_the_unbiased_estimate() -> None:
     """1 of 4 and 4 of 4: one drawn at random passes in 1/4 and in all cases, of two drawn one in 1/2 and in all."""
-    rates = totals(a=[1.0, 0.0, 0.0, 0.5], b=[1.0] * 4).pass_at()
+    rates = rates_of(a=[1.0, 0.0, 0.0, 0.5], b=[1.0] * 4)
     assert rates == {1: pytest.approx(0.625), 2: pytest.approx(0.75), 4: 1.0}
-    assert totals(a=[0.0] * 3).pass_at() == {1: 0.0, 2: 0.0}
+    assert rates_of(a=[0.0] * 3) == {1: 0.0, 2: 0.0}
 
 
 def test_pass_at_k_goes_as_far_as_every_problem() -> None:
     """What the platform lost is no candidate, and a problem of which all is lost does not count."""
-    assert totals(a=[1.0, 0.0, None, None], b=[0.0] * 8, c=[None]).pass_at() == {1: 0.25, 2: 0.5}
+    assert rates_of(a=[1.0, 0.0, None, None], b=[0.0] * 8, c=[None]) == {1: 0.25, 2: 0.5}
 
 
 def test_one_candidate_each_has_no_pass_at_k() -> None:
     """The pass rate says the same."""
-    assert totals(a=[1.0], b=[0.0]).pass_at() == {}
-    assert totals().pass_at() == {}
+    assert rates_of(a=[1.0], b=[0.0]) == {}
+    assert rates_of() == {}

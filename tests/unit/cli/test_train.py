@@ -121,6 +121,25 @@ def test_the_request(training: FakeTraining, harena: Harena, tmp_path: Path, mon
     assert asked[2] == "k"
 
 
+def test_a_data_set_of_problems_is_all_that_training_needs(
+    training: FakeTraining, harena: Harena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The algorithm and what is held out have defaults, which may be given otherwise."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "problems.jsonl").touch()
+    words = ("train", "rl", "--model", "m", "--dataset", "problems.jsonl")
+    for more in ((), ("--algorithm", "ppo", "--set", "held_out=0.3"), ("--set", "eval_dataset_ref=e.jsonl")):
+        assert harena(*words, *more) == 0
+    asked = [call[1]["config"] for call in training.calls if call[0] == "create"]
+    problems = {"prompt_dataset_ref": str(tmp_path / "problems.jsonl")}
+    assert asked == [
+        {**problems, "algorithm": "grpo", "held_out": 0.1},
+        {**problems, "algorithm": "ppo", "held_out": 0.3},
+        {**problems, "algorithm": "grpo", "eval_dataset_ref": "e.jsonl"},
+    ]
+    assert harena(*words, "--prompts", "problems.jsonl") == 2
+
+
 @pytest.mark.parametrize(
     ("given", "field", "value"),
     [

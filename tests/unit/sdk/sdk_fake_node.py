@@ -31,19 +31,7 @@ from harena.core.errors import (
     SandboxTerminatedError,
 )
 from harena.core.idempotency import IdempotencyKey
-from harena.core.models import (
-    Blueprint,
-    BlueprintsPage,
-    BlueprintSummary,
-    ExecOutcome,
-    ExecRequest,
-    ExecResult,
-    FileInfo,
-    ProcessInfo,
-    SandboxInfo,
-    SandboxSpec,
-    SandboxStatus,
-)
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, FileInfo, SandboxSpec
 from harena.core.network_policy import NetworkPolicy
 from harena.core.output import OutputBuffer
 from harena.core.records.benchmark_jobs import (
@@ -55,8 +43,10 @@ from harena.core.records.benchmark_jobs import (
     JobSummary,
     ResultsPage,
 )
+from harena.core.records.blueprints import Blueprint, BlueprintsPage, BlueprintSummary
 from harena.core.records.catalog import ENTRIES, ArchivedVersions, CatalogEntry, CatalogPage
 from harena.core.records.network import NetworkLog
+from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxStatus
 from harena.core.results import RunResult
 from harena.sdk import portal, transport
 

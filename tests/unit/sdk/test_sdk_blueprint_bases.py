@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from harena.core.blueprint_recipes import read_recipe
 from harena.core.daemons import Daemon
-from harena.core.models import Blueprint, Limits
 from harena.core.network_policy import read_policy
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.sdk.blueprint_builds import is_reference_of, not_taken_over, reference_of
 
 BASE = Blueprint(

@@ -11,7 +11,8 @@ from sdk_fake_node import NodeControl
 import harena
 from harena import Limits, Sandbox, SandboxDefaults, Session, benchmark_jobs, blueprints
 from harena.core.errors import SandboxError, SandboxValidationError, ValidationError
-from harena.core.models import MIB, Blueprint
+from harena.core.models import MIB
+from harena.core.records.blueprints import Blueprint
 from harena.sdk.keywords import keyword_names, refuse_unknown
 
 HALF = "a\ud800"

@@ -14,7 +14,8 @@ from sdk_fake_node import NodeControl
 
 from harena import Limits, ResourceOptions, Sandbox, SandboxDefaults, Session
 from harena.core.errors import SandboxValidationError
-from harena.core.models import MIB, Blueprint
+from harena.core.models import MIB
+from harena.core.records.blueprints import Blueprint
 from harena.sdk import options, quantities
 from harena.sdk.defaults import FIELD_NAMES, as_defaults
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.sdk.pages import listed
+from harena.sdk.pages import collect_pages
 
 
 class Pages:
@@ -35,12 +35,12 @@ class Pages:
 async def test_as_much_is_asked_for_as_is_wanted(limit: int | None, asked: list[tuple[int | None, int]]) -> None:
     """No page is larger than one may be, and none is fetched of which nothing is wanted."""
     pages = Pages()
-    assert await listed(pages, limit, most=3) == list(range(7))[:limit]
+    assert await collect_pages(pages, limit, most=3) == list(range(7))[:limit]
     assert pages.asked == asked
 
 
 async def test_a_wrong_limit_is_refused_before_anything_is_asked() -> None:
     pages = Pages()
     with pytest.raises(ValidationError, match="limit must be a whole number of 1 or more"):
-        await listed(pages, 0, most=3)
+        await collect_pages(pages, 0, most=3)
     assert pages.asked == []

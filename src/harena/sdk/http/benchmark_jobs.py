@@ -42,17 +42,17 @@ class HttpBenchmarks(FromTable):
             path = await self.place(RUN, ref=given)
         headers = {"idempotency-key": uuid.uuid4().hex if key is None else key.key}
         asked = {name: part for name, part in request.items() if name != "definition"}
-        upload = await asyncio.to_thread(partial(JobUpload.opened, asked, by_lines=given is None))
+        upload = await asyncio.to_thread(partial(JobUpload.open_request, asked, by_lines=given is None))
         try:
             headers["content-type"] = upload.content_type
-            return await self.twice(lambda: self._sent(path, upload, headers))
+            return await self.twice(lambda: self._send_upload(path, upload, headers))
         finally:
             upload.close()
 
     async def wait_benchmark_job(self, job: str) -> BenchmarkResults:
         """Wait until the job has ended. A server that is or goes away is asked again for ten minutes: its jobs outlive
         it."""
-        ended = await self.ended(table.GET, job, lambda found: found.ended_at is not None)
+        ended = await self.wait_ended(table.GET, job, lambda found: found.ended_at is not None)
         return await self.patiently(lambda: self.benchmark_job_results(ended.id))
 
     async def benchmark_job_results(self, job: str) -> BenchmarkResults:
@@ -74,7 +74,7 @@ class HttpBenchmarks(FromTable):
     async def _newest_benchmark_job(self, name: str) -> list[BenchmarkJob]:
         return (await self.list_benchmark_jobs(name=name, limit=1)).benchmark_jobs
 
-    async def _sent(self, path: str, upload: JobUpload, headers: Mapping[str, str]) -> BenchmarkJob:
+    async def _send_upload(self, path: str, upload: JobUpload, headers: Mapping[str, str]) -> BenchmarkJob:
         async with self._connection.request("POST", path, body=upload.body(), headers=headers) as response:
-            answer = self._connection.parsed(await response.read())
+            answer = self._connection.parse_json(await response.read())
         return self._connection.read(BenchmarkJob, answer)

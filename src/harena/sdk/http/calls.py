@@ -52,17 +52,21 @@ class Calls:
         """What the port of the operation would give."""
         return await self.ask(operation, operation.arguments(*args, **kwargs))
 
-    async def waited(self, operation: Operation[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def call_waiting(
+        self, operation: Operation[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """What `call` gives when the thing has ended, or after WAIT_SECONDS."""
         return await self.ask(operation, operation.arguments(*args, **kwargs), wait_seconds=WAIT_SECONDS)
 
-    async def ended(self, get: Operation[[str], Coroutine[Any, Any, J]], name: str, is_over: Callable[[J], bool]) -> J:
+    async def wait_ended(
+        self, get: Operation[[str], Coroutine[Any, Any, J]], name: str, is_over: Callable[[J], bool]
+    ) -> J:
         """The thing of this name or id when it has ended. A server that is or goes away is asked again for ten minutes:
         what it works at outlives it."""
         found = await self.patiently(lambda: self.call(get, name))
         its_id = found.id  # by the time it ends, another one may be the newest of its name
         while not is_over(found):
-            found = await self.patiently(lambda: self.waited(get, its_id))
+            found = await self.patiently(lambda: self.call_waiting(get, its_id))
         return found
 
     async def in_path(
@@ -132,15 +136,15 @@ class Calls:
         parameters = operation.parameters()
         path = await self.place(operation, **{one.name: given[one.name] for one in parameters if one.in_path})
         asked = {one.name: given[one.name] for one in parameters if not one.in_path}
-        return path, {name: _written(value) for name, value in {**asked, **more}.items() if value is not None}
+        return path, {name: _query_value(value) for name, value in {**asked, **more}.items() if value is not None}
 
-    async def sent(self, operation: Operation[Any, Coroutine[Any, Any, T]], given: Mapping[str, Any]) -> T:
+    async def send_bytes(self, operation: Operation[Any, Coroutine[Any, Any, T]], given: Mapping[str, Any]) -> T:
         """What the operation answers to a body of bytes, which are sent as they come."""
         path, query = await self.addressed(operation, given)
         async with self._connection.request(
             operation.method, path, query=query, body=given["tree"], headers={"content-type": OCTETS}
         ) as response:
-            answer = self._connection.parsed(await response.read())
+            answer = self._connection.parse_json(await response.read())
         return cast("T", self._connection.read(cast("type[Record]", operation.answer), answer))
 
     async def received(self, operation: Operation[Any, Any], given: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
@@ -155,7 +159,7 @@ class Calls:
         return cast("T", self._connection.read(kind, answer) if isinstance(kind, type) else answer)
 
 
-def _written(value: Any) -> Any:
+def _query_value(value: Any) -> Any:
     """A mapping is given as NAME=VALUE, repeatedly."""
     return [f"{name}={one}" for name, one in value.items()] if isinstance(value, Mapping) else value
 
@@ -182,7 +186,7 @@ def uploaded(
     """The method of a client that sends bytes with this operation, as they come."""
 
     async def asked(self: Calls, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.sent(operation, operation.arguments(*args, **kwargs))
+        return await self.send_bytes(operation, operation.arguments(*args, **kwargs))
 
     return asked
 

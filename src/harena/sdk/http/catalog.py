@@ -65,7 +65,7 @@ class HttpCatalog(FromTable):
     async def wait_calibration(self, calibration: str) -> CalibrationJob:
         """Wait until the calibration has ended. A server that is or goes away is asked again for ten minutes: its jobs
         outlive it."""
-        return await self.ended(table.GET_CALIBRATION, calibration, lambda found: found.ended)
+        return await self.wait_ended(table.GET_CALIBRATION, calibration, lambda found: found.ended)
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Raises NotFoundError for what cannot be in a path."""

@@ -68,7 +68,7 @@ class Connection:
         while True:
             async with AsyncExitStack() as stack:
                 try:
-                    response = await stack.enter_async_context(self._sent(method, path, query, body, headers))
+                    response = await stack.enter_async_context(self._send_request(method, path, query, body, headers))
                 except HarenaError as error:
                     tries += 1
                     idempotent = is_idempotent(method, headers or {})
@@ -82,13 +82,13 @@ class Connection:
             waited += pause
 
     @asynccontextmanager
-    async def _sent(
+    async def _send_request(
         self, method: str, path: str, query: Query | None, body: Any, headers: Mapping[str, str] | None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         try:
-            async with self._opened().request(
+            async with self._open_session().request(
                 method,
-                URL(self.base_url + path, encoded=True).with_query(_written(query)),
+                URL(self.base_url + path, encoded=True).with_query(_query_pairs(query)),
                 data=io.BytesIO(body) if isinstance(body, bytes) else body,
                 headers=headers,
                 allow_redirects=False,
@@ -98,9 +98,9 @@ class Connection:
                 yield response
         except aiohttp.ClientConnectorError as error:
             # nothing was sent, and the sentence says all: chained tracebacks of three libraries would hide it
-            raise self._lost(f"{method} {path}", error) from None
+            raise self._lost_error(f"{method} {path}", error) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise self._lost(f"{method} {path}", error) from error
+            raise self._lost_error(f"{method} {path}", error) from error
 
     async def json(
         self,
@@ -118,7 +118,7 @@ class Connection:
             sent["content-type"] = "application/json"
         async with self.request(method, path, query=query, body=body, headers=sent) as response:
             answer = await response.read()
-        return self.parsed(answer) if answer else None
+        return self.parse_json(answer) if answer else None
 
     async def record(
         self,
@@ -140,7 +140,7 @@ class Connection:
         except ValueError as error:
             raise self.broken(f"an answer cannot be understood ({error})") from error
 
-    def parsed(self, text: bytes) -> Any:
+    def parse_json(self, text: bytes) -> Any:
         """The JSON of an answer. Raises SandboxUnavailableError for what is none."""
         try:
             return json.loads(text)
@@ -181,7 +181,7 @@ class Connection:
         """The error of an answer that is not what it should be."""
         return SandboxUnavailableError(f"{what}, from {self.base_url}", step="http", reason="BROKEN_ANSWER")
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._closed:
             raise SandboxUnavailableError(f"the connection to {self.base_url} was closed", reason=CLOSED)
         if self._session is None:
@@ -193,7 +193,7 @@ class Connection:
             )
         return self._session
 
-    def _lost(self, what: str, error: BaseException) -> SandboxUnavailableError:
+    def _lost_error(self, what: str, error: BaseException) -> SandboxUnavailableError:
         if isinstance(error, aiohttp.ClientConnectorError):
             message = (
                 f"no server answers at {self.base_url} ({error.os_error.strerror or error}): start one with "
@@ -216,7 +216,7 @@ def address(operation: Operation[Any, Any], **steps: object) -> tuple[str, str]:
     return operation.method, operation.path.format(**{name: step(str(value)) for name, value in steps.items()})
 
 
-def _written(query: Query | None) -> list[tuple[str, str]]:
+def _query_pairs(query: Query | None) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for name, value in (query or {}).items():
         values = value if isinstance(value, list) else [value]

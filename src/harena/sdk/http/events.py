@@ -49,7 +49,7 @@ async def followed(
     cursor, failed, pauses = after, False, Pauses()
     while True:
         try:
-            async with aclosing(_opened(connection, await where(), cursor)) as events:
+            async with aclosing(_open_events(connection, await where(), cursor)) as events:
                 async for kind, event in events:
                     if kind == "end":
                         return
@@ -72,7 +72,7 @@ async def followed(
         await connection.pause(pauses.step())
 
 
-async def _opened(connection: Connection, path: str, after: int) -> AsyncGenerator[tuple[str, Any], None]:
+async def _open_events(connection: Connection, path: str, after: int) -> AsyncGenerator[tuple[str, Any], None]:
     async with connection.request("GET", path, query={"after": after}) as response:
         async with aclosing(read_events(response.content.iter_any())) as events:
             with connection.understanding("an event"):

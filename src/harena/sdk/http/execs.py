@@ -12,10 +12,11 @@ import aiohttp
 
 from harena.core.errors import HarenaError, SandboxExecutionError
 from harena.core.frames import HEADER, MOST_BYTES, MOST_JSON_BYTES, Frame
-from harena.core.models import ExecReport, ExecRequest, ExecResult
+from harena.core.models import ExecRequest, ExecResult
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
 from harena.core.output import OutputBuffer
+from harena.core.records.sandbox_answers import ExecReport
 from harena.core.wire import request_to_json
 from harena.sdk.http.connection import Connection, address
 
@@ -57,7 +58,7 @@ class RemoteExec:
             )
             kind, content = await self._next(response.content)
             if kind is Frame.PROBLEM:
-                raise self._connection.problem(self._connection.parsed(content))
+                raise self._connection.problem(self._connection.parse_json(content))
             if kind is not Frame.STARTED:
                 raise self._connection.broken(f"a command's output begins with frame {kind.name}")
             with self._connection.understanding("the begin of a command"):
@@ -150,14 +151,14 @@ class RemoteExec:
         elif kind is Frame.STDERR:
             self.stderr.append(content)
         elif kind is Frame.RESULT:
-            read = self._connection.parsed(content)
+            read = self._connection.parse_json(content)
             with self._connection.understanding("a command's result"):
                 report = ExecReport.from_dict(read)
                 result = report.result(stdout=self.stdout.getvalue(), stderr=self.stderr.getvalue())
             self._close_output()
             self._end.set_result(result)
         elif kind is Frame.PROBLEM:
-            self._fail(self._connection.problem(self._connection.parsed(content)))
+            self._fail(self._connection.problem(self._connection.parse_json(content)))
 
     async def _next(self, content: aiohttp.StreamReader) -> tuple[Frame, bytes]:
         try:

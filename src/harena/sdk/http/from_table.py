@@ -11,6 +11,8 @@ from harena.core.operations import (
     secrets,
     snapshots,
     training_jobs,
+    world_jobs,
+    world_manifests,
 )
 from harena.sdk.http.calls import Calls, downloaded, over_http, uploaded
 
@@ -57,3 +59,13 @@ class FromTable(Calls):
     training_job_metrics = over_http(training_jobs.METRICS)
     training_job_artifacts = over_http(training_jobs.ARTIFACTS)
     training_job_file = downloaded(training_jobs.FILE)
+    create_world_job = over_http(world_jobs.CREATE)
+    list_world_jobs = over_http(world_jobs.LIST)
+    get_world_job = over_http(world_jobs.GET)
+    cancel_world_job = over_http(world_jobs.CANCEL)
+    delete_world_job = over_http(world_jobs.DELETE)
+    create_world_manifest = over_http(world_manifests.CREATE)
+    list_world_manifests = over_http(world_manifests.LIST)
+    get_world_manifest = over_http(world_manifests.GET)
+    world_manifest_map = over_http(world_manifests.MAP)
+    delete_world_manifest = over_http(world_manifests.DELETE)

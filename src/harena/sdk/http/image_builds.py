@@ -17,7 +17,7 @@ class HttpImageBuilds(FromTable):
 
     async def wait_image_build(self, build: str) -> ImageBuild:
         """Wait until the build is over, also past a server that goes away for a while."""
-        return await self.ended(table.GET, build, lambda found: found.state.is_over)
+        return await self.wait_ended(table.GET, build, lambda found: found.state.is_over)
 
     async def image_build_events(self, build: str, *, after: int = 0) -> AsyncIterator[ImageBuildEvent]:
         """Follow the server's event stream from the first event after `after` to the build's end."""

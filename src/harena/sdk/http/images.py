@@ -20,7 +20,7 @@ class HttpImages(FromTable):
 
     async def wait_image_pull(self, pull: str) -> ImagePull:
         """Wait until the pull is over, also past a server that goes away for a while."""
-        return await self.ended(table.GET_PULL, pull, lambda found: found.state.is_over)
+        return await self.wait_ended(table.GET_PULL, pull, lambda found: found.state.is_over)
 
     async def image_pull_events(self, pull: str, *, after: int = 0) -> AsyncIterator[ImagePullEvent]:
         """Follow the server's event stream from the first event after `after` to the pull's end."""
@@ -32,7 +32,7 @@ class HttpImages(FromTable):
     async def import_image(self, reference: str, tree: AsyncIterable[bytes]) -> Image:
         """Upload an archive as it is read, and keep it as the image `reference`. Raises ValidationError for a bad
         reference."""
-        return await self.sent(table.IMPORT, {"reference": str(parse_reference(reference)), "tree": tree})
+        return await self.send_bytes(table.IMPORT, {"reference": str(parse_reference(reference)), "tree": tree})
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """A reference with a slash cannot be in a path: its id stands there."""

@@ -20,24 +20,15 @@ from harena.core.errors import (
     SandboxNotFoundError,
 )
 from harena.core.gateways import Gateway, gateways_to_json
-from harena.core.models import (
-    NO_LIMITS_SAID,
-    Blueprint,
-    BlueprintsPage,
-    Limits,
-    SandboxInfo,
-    SandboxSpec,
-    SandboxStatus,
-)
+from harena.core.models import SandboxSpec
 from harena.core.network_policy import NO_NETWORK, NetworkPolicy
 from harena.core.operations import blueprints, sandboxes
 from harena.core.ports import SandboxHandle
 from harena.core.profiles import Profile
-from harena.core.wire import (
-    blueprint_from_json,
-    spec_to_json,
-    text_of,
-)
+from harena.core.records.blueprints import Blueprint, BlueprintsPage
+from harena.core.records.record import text_of
+from harena.core.records.sandboxes import NO_LIMITS_SAID, Limits, SandboxInfo, SandboxStatus
+from harena.core.wire import spec_to_json
 from harena.sdk.http.benchmark_jobs import HttpBenchmarks
 from harena.sdk.http.catalog import HttpCatalog
 from harena.sdk.http.connection import Connection, address
@@ -48,6 +39,7 @@ from harena.sdk.http.registry import HttpRegistry
 from harena.sdk.http.sandbox import KnownRecords, RemoteHandle
 from harena.sdk.http.training import HttpTraining
 from harena.sdk.http.training_sources import with_sent_sources
+from harena.sdk.http.world_jobs import HttpWorldJobs
 
 PAGE = 500
 
@@ -59,6 +51,7 @@ class HttpOperations(
     HttpImages,
     HttpRegistry,
     HttpTraining,
+    HttpWorldJobs,
 ):
     """Implements `Operations`. Used from one event loop."""
 
@@ -225,4 +218,4 @@ class HttpOperations(
 
     def _blueprint(self, answer: Any) -> Blueprint:
         with self._connection.understanding("a blueprint"):
-            return blueprint_from_json(answer)
+            return Blueprint.from_dict(answer)

@@ -21,7 +21,7 @@ class HttpRegistry(FromTable):
         anything is sent."""
         checked_version(checked_kind(kind), name, version)
         given = {"kind": kind, "name": name, "version": version, "tree": tree, "digest": digest}
-        return await self.sent(table.PUSH, given)
+        return await self.send_bytes(table.PUSH, given)
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Raises ValidationError for what names no object."""

@@ -15,22 +15,15 @@ from harena.core.errors import (
     SandboxTerminatedError,
     SandboxUnavailableError,
 )
-from harena.core.models import (
-    DirectoryListing,
-    ExecRequest,
-    FileInfo,
-    ProcessInfo,
-    ProcessListing,
-    SandboxInfo,
-    SandboxOrigin,
-    SandboxStatus,
-)
+from harena.core.models import ExecRequest, FileInfo, ProcessorTime, SandboxOrigin
 from harena.core.network_policy import MOST_PAGE, NetworkPolicy
 from harena.core.operations import sandboxes as table
 from harena.core.operations.operation import Operation
 from harena.core.ports import Death
 from harena.core.records.gateways import GatewayLog
 from harena.core.records.network import NetworkLog
+from harena.core.records.sandbox_answers import DirectoryListing, ProcessListing
+from harena.core.records.sandboxes import ProcessInfo, SandboxInfo, SandboxStatus
 from harena.sdk.http.connection import Connection, Query, address
 from harena.sdk.http.execs import RemoteExec
 
@@ -208,9 +201,9 @@ class RemoteSandbox:
         where = address(table.SIGNAL, sandbox_id=self.id, pid=pid)
         await self._connection.json(*where, content={"signal": int(signum)})
 
-    async def processor_time(self) -> tuple[float, float]:
+    async def processor_time(self) -> ProcessorTime:
         """Not told over HTTP."""
-        return 0.0, 0.0
+        return ProcessorTime()
 
     async def set_network(self, policy: NetworkPolicy) -> None:
         """Give it another policy."""

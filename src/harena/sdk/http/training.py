@@ -35,7 +35,7 @@ class HttpTraining(FromTable):
     async def wait_training_job(self, job: str) -> TrainingJob:
         """Wait until the job has ended. A server that is or goes away is asked again for ten minutes: its jobs outlive
         it."""
-        return await self.ended(table.GET, job, lambda found: found.ended_at is not None)
+        return await self.wait_ended(table.GET, job, lambda found: found.ended_at is not None)
 
     async def retry_training_job(self, job: str, *, start: RetryFrom = "checkpoint") -> TrainingJob:
         """Start a job that failed or was cancelled again, from its last checkpoint or from the beginning."""

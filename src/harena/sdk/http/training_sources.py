@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
-from harena.core.file_trees import files_of, packed, tree_of
+from harena.core.file_trees import files_of, pack_files, tree_of
 from harena.core.ports import RegistryOperations
 from harena.core.training_sources import HEADING, GivenPath, path_version, paths_of, with_versions
 
@@ -20,7 +20,7 @@ async def with_sent_sources(operations: RegistryOperations, request: Mapping[str
     mistakes = []
     for given in paths_of(request):
         try:
-            versions[given.where] = await _sent(operations, given)
+            versions[given.where] = await _send_tree(operations, given)
         except ValidationError as error:
             mistakes.append(f"{given.where}: {error}")
         except OSError as error:
@@ -30,7 +30,7 @@ async def with_sent_sources(operations: RegistryOperations, request: Mapping[str
     return with_versions(request, versions)
 
 
-async def _sent(operations: RegistryOperations, given: GivenPath) -> tuple[str, str]:
+async def _send_tree(operations: RegistryOperations, given: GivenPath) -> tuple[str, str]:
     place = Path(given.path).expanduser().absolute()
     name, version = await asyncio.to_thread(path_version, place)
     try:
@@ -40,7 +40,7 @@ async def _sent(operations: RegistryOperations, given: GivenPath) -> tuple[str, 
         tree = await asyncio.to_thread(tree_of, files)
 
         async def stream() -> AsyncIterator[bytes]:
-            pieces = packed(files)
+            pieces = pack_files(files)
             while piece := await asyncio.to_thread(next, pieces, b""):
                 yield piece
 

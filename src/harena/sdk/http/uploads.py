@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from harena.core.checked import shown
+from harena.core.checked import quote
 from harena.core.errors import ValidationError
 from harena.core.rows import check_json, written_rows
 from harena.core.task_archives import ENDING, MOST_ARCHIVE_BYTES, archive_of
@@ -43,7 +43,7 @@ class JobUpload:
         self.close = stack.close
 
     @classmethod
-    def opened(cls, request: Mapping[str, Any], *, by_lines: bool = True) -> JobUpload:
+    def open_request(cls, request: Mapping[str, Any], *, by_lines: bool = True) -> JobUpload:
         """What is to be sent, with the files of this machine; `by_lines` where the route takes lines. Not for the event
         loop. Raises ValidationError."""
         with ExitStack() as stack:
@@ -120,7 +120,7 @@ def _archive(content: dict[str, Any], stack: ExitStack) -> IO[bytes] | None:
 
 def _path(given: str | os.PathLike[str], field: str) -> Path:
     if "\0" in (text := os.fspath(given)):
-        raise ValidationError(f"{field}: {shown(text)} is no name of a file: there is a NUL in it")
+        raise ValidationError(f"{field}: {quote(text)} is no name of a file: there is a NUL in it")
     return Path(given)
 
 
