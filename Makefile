@@ -24,6 +24,8 @@ REST = --part=rest --draw=$(DRAW) $(if $(filter short,$(TABLES)),--short-tables)
 # mypy (a minute of one core, without its cache) and what the other tests need are made ready beside the unit tests.
 # Sessions of pytest one after the other. -k may choose none of a session's tests (5), but not none of all.
 SESSIONS = ran= ; run() { $(PYTHON) -m pytest "$$@" $(PYTEST_OPTIONS) && ran=yes || [ $$? = 5 ]; }
+# The tests of ts/ that `make test` runs: `may` leaves them out, loudly, where there is no Node.js; `must` fails then.
+TS ?= may
 SEED ?= 0
 MODE ?= sync
 
@@ -34,8 +36,9 @@ BATTERY_BUSY ?= 0
 BATTERY_SECONDS ?= 7200
 FUZZ_INPUTS ?= 1000000
 FUZZ_SEED ?= 10
+FUZZ_MESSAGES ?= 1000000
 
-.PHONY: help demo demo-train test test-unit test-rest test-all test-battery test-fuzz test-oldest lint style types rules bench docs reference setup lock clean
+.PHONY: help demo demo-train test test-unit test-ts test-rest test-all test-battery test-fuzz test-channels test-oldest lint style types rules bench docs reference setup lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -55,9 +58,13 @@ test: style ## before each push, ten minutes: lint, unit tests, and a draw of al
 	run tests/conformance tests/component --part=first --draw=$(DRAW) $(IN_ORDER); \
 	run $(SANDBOXED_TESTS) --part=first --draw=$(DRAW) $(IN_ORDER); \
 	[ -n "$$ran" ]
+	@case " $(PYTEST_OPTIONS)" in *" -k"*) ;; *) scripts/test-ts $(TS) ;; esac
 
 test-unit: .venv/.for-development ## what needs no process, no sandbox and no torch, in a minute
 	@$(PYTHON) -m pytest -q tests/unit $(BESIDE) $(PYTEST_OPTIONS)
+
+test-ts: .venv/.for-development ## the TypeScript client in ts/ against a real server; needs Node.js 20.5 or newer
+	@scripts/test-ts must
 
 test-rest: .venv/.for-tests ## what `make test` has left: other rows (TABLES=short: few), thorough tests, those alone
 	@$(SESSIONS); \
@@ -76,6 +83,14 @@ test-battery: .venv/.for-tests ## thousands of composed programs; BATTERY_COUNT,
 test-fuzz: .venv/.for-development ## a million inputs for the parsers of what candidates say; FUZZ_INPUTS, FUZZ_SEED
 	@HARENA_FUZZ_INPUTS=$(FUZZ_INPUTS) HARENA_FUZZ_SEED=$(FUZZ_SEED) \
 		$(PYTHON) -m pytest tests/unit/scoring/test_parser_fuzz.py --durations=0 $(PYTEST_OPTIONS)
+
+test-channels: .venv/.for-tests ## a million messages from importers, templates and inits, and bodies of requests; FUZZ_MESSAGES
+	@HARENA_FUZZ_MESSAGES=$(FUZZ_MESSAGES) $(PYTHON) -m pytest --durations=0 --timeout 0 \
+		tests/unit/runtime/test_hostile_init.py::test_no_message_of_an_init_does_more_than_end_its_sandbox \
+		tests/component/runtime/test_importing.py::test_no_message_of_an_importer_does_more_than_fail \
+		tests/component/runtime/test_hostile_templates.py::test_no_message_of_a_template_ends_the_spawner \
+		tests/escape/test_api_bodies.py::test_bodies_of_a_fuzzer_are_models_or_mistakes \
+		tests/escape/test_api_attacker.py::test_requests_of_a_fuzzer_leave_nothing $(PYTEST_OPTIONS)
 
 test-oldest: .venv/.for-development ## fuzz what reads models against the oldest libraries that pyproject.toml allows
 	@scripts/oldest-versions $(PYTEST_OPTIONS)
@@ -122,7 +137,7 @@ setup: .venv/.for-development ## make the environment and nothing else
 
 .PHONY: .venv/.for-tests
 .venv/.for-tests: .venv/.for-development
-	@scripts/system-packages postgresql:pg_ctlcluster gcc-12:gcc-12 binutils:ld skopeo:skopeo curl:curl docker-registry:docker-registry zstd:zstd
+	@scripts/system-packages postgresql:pg_ctlcluster gcc-12:gcc-12 binutils:ld skopeo:skopeo curl:curl docker-registry:docker-registry zstd:zstd musl-tools:musl-gcc
 
 lock: .venv/.for-development ## upgrade the development environment, and write requirements-dev.lock anew
 	@$(PYTHON) -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'

@@ -27,8 +27,9 @@ from benchmarks.machine import OwnTree
 from benchmarks.scenarios import scenario_rows
 from benchmarks.ways import RuntimeSandboxes
 from benchmarks.workload import suite
-from harena.core.models import Blueprint, ExecRequest, SandboxSpec
+from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.records.blueprints import Blueprint
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.mechanisms import in_force
 

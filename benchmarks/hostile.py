@@ -1,4 +1,4 @@
-"""Thirty hostile behaviours of one workspace, all within a server's default limits.
+"""Thirty-two hostile behaviours of one workspace, all within a server's default limits.
 
 Each is a program that runs in several sandboxes of the workspace until it is ended, or a client that sends requests
 with the workspace's key (`benchmarks.hostile_requests`). `docs/reference/hostile-behaviours.md` publishes the list.
@@ -335,6 +335,14 @@ in_processes(4, remap)
     Behaviour(
         name="listings",
         does="asks for lists of 20,000 files and of hundreds of processes, and packs both as archives, without a pause",
+    ),
+    Behaviour(
+        name="templates-sum",
+        does="makes 32 blueprints at a time whose warm modules take all memory and processes that they get",
+    ),
+    Behaviour(
+        name="sandboxes-sum",
+        does="makes 100 sandboxes in which programs take all memory and processes that they get, and keep them",
     ),
 )  # fmt: skip
 

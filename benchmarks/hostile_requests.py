@@ -44,6 +44,23 @@ time.sleep(100000)
 """
 
 
+_TAKES_ALL = """
+import os, time
+for _ in range(100):
+    try:
+        if os.fork() == 0:
+            kept = os.urandom(4 << 20)
+            time.sleep(100000)
+    except OSError:
+        break
+kept = []
+while len(kept) < 60:
+    kept.append(os.urandom(1 << 20))
+    time.sleep(0.01)
+time.sleep(100000)
+"""
+
+
 class Client:
     """Requests with the hostile key. Any status is an answer, and a broken connection is none."""
 
@@ -136,7 +153,7 @@ async def created_and_dropped(client: Client) -> None:
     await _without_end(step, 2)
 
 
-async def _with_browser(client: Client, command: str) -> None:
+async def _with_browser(client: Client, command: str, at_once: int = AT_ONCE) -> None:
     """The warm module `antigravity` runs $BROWSER."""
 
     async def step(number: int) -> None:
@@ -146,7 +163,7 @@ async def _with_browser(client: Client, command: str) -> None:
             await asyncio.wait_for(client.sandbox(blueprint=made), 5)
         await client.ask("DELETE", f"/v1/blueprints/{made}")
 
-    await _without_end(step)
+    await _without_end(step, at_once)
 
 
 async def templates_that_hang(client: Client) -> None:
@@ -157,6 +174,22 @@ async def templates_that_hang(client: Client) -> None:
 async def warm_lists_that_die(client: Client) -> None:
     """At once, as often as they are asked for."""
     await _with_browser(client, "sh -c 'kill -9 $PPID' %s")
+
+
+async def templates_sum(client: Client) -> None:
+    """Import in as many at a time as a workspace may have templates; `tail` keeps all that it reads."""
+    await _with_browser(client, "sh -c 'tail /dev/zero & while :; do sleep 600 & done' %s", at_once=32)
+
+
+async def sandboxes_sum(client: Client) -> None:
+    """Keep more of them than have room for their own limits. One that is lost is followed by another."""
+
+    async def step(_: int) -> None:
+        sandbox = await client.sandbox()
+        await client.run(sandbox, _TAKES_ALL)
+        await client.ask("POST", f"/v1/sandboxes/{sandbox}/stop", {})
+
+    await _without_end(step, 100)
 
 
 async def worst_bodies(client: Client) -> None:
@@ -289,6 +322,8 @@ CLIENTS: dict[str, Callable[[Client], Awaitable[None]]] = {
     "cursor-loops": cursor_loops,
     "cancelled-jobs": cancelled_jobs,
     "listings": listings,
+    "templates-sum": templates_sum,
+    "sandboxes-sum": sandboxes_sum,
 }
 """name of a behaviour that is no program -> what it does until it is cancelled"""
 

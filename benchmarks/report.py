@@ -27,8 +27,10 @@ from benchmarks.measures import (
     throughput,
     training_latency,
     training_step,
+    typescript,
     verdicts_under_load,
     workload,
+    worlds,
 )
 
 RESULTS = Path(__file__).parent / "results"
@@ -49,6 +51,7 @@ _ORDER = (
     "jobs-throughput",
     "data-set",
     "submit",
+    "typescript",
     "pages",
     "server-memory",
     "verdicts-under-load",
@@ -57,6 +60,7 @@ _ORDER = (
     "learning-compositional",
     "training-step",
     "training-latency",
+    "worlds",
 )
 
 _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
@@ -73,6 +77,7 @@ _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "jobs-throughput": ("Verdicts per second of a benchmark job", throughput.render),
     "data-set": ("A data set beside a script like its own", data_set.render),
     "submit": ("From submission to the first result", submit.render),
+    "typescript": ("The TypeScript client beside Python's", typescript.render),
     "pages": ("A page of results", pages.render),
     "server-memory": ("A server's memory over its runs", server_memory.render),
     "neighbours": ("One workspace beside a hostile one", neighbours.render),
@@ -80,6 +85,7 @@ _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "learning": ("What training learns from execution", learning.render),
     "training-step": ("A training step beside TRL's", training_step.render),
     "training-latency": ("Training while rewards are waited for", training_latency.render),
+    "worlds": ("Worlds made, searched and played", worlds.render),
 }
 
 

@@ -30,8 +30,10 @@ from benchmarks.measures import (
     throughput,
     training_latency,
     training_step,
+    typescript,
     verdicts_under_load,
     workload,
+    worlds,
 )
 from benchmarks.workload import SUITES
 
@@ -90,6 +92,7 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
     ),
     "data-set": lambda asked: ("data-set", data_set.measure(rows=asked.rows, rounds=asked.rounds)),
     "submit": lambda asked: ("submit", submit.measure(count=asked.count)),
+    "typescript": lambda asked: ("typescript", typescript.measure(count=asked.count)),
     "pages": lambda asked: ("pages", pages.measure(runs=tuple(asked.runs), count=asked.count)),
     "server-memory": lambda asked: ("server-memory", server_memory.measure(jobs=asked.jobs, runs=asked.runs)),
     "training-step": lambda asked: (
@@ -110,6 +113,7 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
         "neighbours",
         neighbours.measure(seed=asked.seed, pairs=asked.pairs, claims=asked.claims, names=asked.behaviours),
     ),
+    "worlds": lambda asked: ("worlds", worlds.measure(steps=asked.steps)),
     "ablations": _ablations,
     "learning": _learning,
 }
@@ -130,6 +134,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("jobs-throughput",),
     ("data-set",),
     ("submit",),
+    ("typescript",),
     ("pages",),
     ("server-memory",),
     ("verdicts-under-load",),
@@ -138,6 +143,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("learning", "--proof", "compositional", "--runs", "3", "--compare"),
     ("training-step",),
     ("training-latency",),
+    ("worlds",),
 )
 """what `all` runs, each in a process of its own"""
 
@@ -213,6 +219,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_jobs(measures, saving)
     _add_learning(measures, saving)
     _add_training(measures, saving)
+    one = measures.add_parser("worlds", parents=[saving], help="how fast worlds are made, searched and played")
+    one.add_argument("--steps", type=_positive, default=300_000)
     measures.add_parser("all", parents=[saving], help="everything, one after the other")
     return parser
 
@@ -232,6 +240,11 @@ def _add_jobs(measures: argparse._SubParsersAction[argparse.ArgumentParser], sav
 
     one = measures.add_parser("submit", parents=[saving], help="from submission to the result of one scenario")
     one.add_argument("--count", type=_positive, default=100)
+
+    one = measures.add_parser(
+        "typescript", parents=[saving], help="a life of a sandbox over HTTP, by the TypeScript client and by Python's"
+    )
+    one.add_argument("--count", type=_positive, default=200)
 
     one = measures.add_parser("pages", parents=[saving], help="pages of results of a small and a large job, over HTTP")
     one.add_argument("--runs", type=_positive, nargs="+", default=[10_000, 100_000])

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +25,15 @@ class Server:
 
 
 @contextmanager
-def server(home: Path, database_url: str | None = None) -> Iterator[Server]:
-    """Started on a free port of the loopback, and ended afterwards. Raises RuntimeError if it does not listen."""
+def server(home: Path, database_url: str | None = None, limits: Mapping[str, int] | None = None) -> Iterator[Server]:
+    """Started on a free port of the loopback, and ended afterwards; `limits` of all workspaces, None = the usual.
+    Raises RuntimeError if it does not listen."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HARENA_")}
     environment["HARENA_HOME"] = str(home)
     if database_url is not None:
         environment["HARENA_DATABASE_URL"] = database_url
     words = [sys.executable, "-m", "harena.cli.main", "serve", "--port", "0", "--drain", "5"]
+    words += [f"--limit={name}={value}" for name, value in (limits or {}).items()]
     # a session of its own, as a service has: where the kernel groups by session, what runs beside the benchmark would
     # otherwise share one part of the processors with the server
     process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)

@@ -29,8 +29,9 @@ from benchmarks.workload import Program
 from harena.core.requests import BenchmarkJobFields
 
 if TYPE_CHECKING:
-    from harena.core.models import Blueprint, SandboxSpec
+    from harena.core.models import SandboxSpec
     from harena.core.ports import Operations, SandboxPort
+    from harena.core.records.blueprints import Blueprint
     from harena.runtime.host.linux import LinuxRuntime
     from harena.scoring.scenario import Scenario
 

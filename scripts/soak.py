@@ -20,11 +20,16 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from harena.core.models import MIB, Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
+from harena.core.models import MIB, ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.records.blueprints import Blueprint
+from harena.core.records.sandboxes import Limits
 from harena.runtime.host.linux import LinuxRuntime
-from harena.testing.footprint import (
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from footprint import (
     Footprint,
     cgroup_directories,
     children,

@@ -1,4 +1,4 @@
-"""Claim + echo and scored runs of one workspace, quiet and beside thirty hostile behaviours of another workspace.
+"""Claim + echo and scored runs of one workspace, quiet and beside thirty-two hostile behaviours of another workspace.
 
 Everything goes through one `harena serve` with its default limits. Each behaviour, and each drawn pair of them, stands
 between two quiet windows; its ratio is p99 beside it over p99 of the windows before and after it together.
@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.figures import percentile
 from benchmarks.hostile import BEHAVIOURS, BY_NAME, drawn_pairs
@@ -26,6 +26,9 @@ from benchmarks.scenarios import scenario_rows
 from benchmarks.server import server
 from benchmarks.ways import BLUEPRINT, TIMEOUT_SECONDS
 from benchmarks.workload import suite
+
+if TYPE_CHECKING:
+    from harena.core.workspace import WorkspaceLimits
 
 MOST_RATIO = 5.0
 """the bar"""
@@ -70,11 +73,12 @@ def measure(*, seed: int, pairs: int, claims: int, names: Sequence[str] | None =
     }
 
 
-def bound_bytes(*, workspaces: int) -> int:
-    """What so many workspaces may make a server hold by their default limits: requests under way and kept outputs."""
+def bound_bytes(*, workspaces: int, limits: WorkspaceLimits | None = None) -> int:
+    """What so many workspaces may make a server hold by their limits: requests under way and kept outputs. None = the
+    default ones."""
     from harena.core.workspace import WorkspaceLimits
 
-    limits = WorkspaceLimits()
+    limits = limits or WorkspaceLimits()
     return workspaces * (limits.request_memory_bytes + limits.output_bytes)
 
 

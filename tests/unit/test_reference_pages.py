@@ -22,6 +22,7 @@ import reference  # noqa: E402
 import reference_sdk  # noqa: E402
 
 CODE = re.compile(r"[A-Z][A-Z_]+")
+NAMED_TEST = re.compile(r"`(?:[^`]*\b)?(?:test_|Test|tests/|python -m benchmarks)[^`]*`")
 PLACES = ("_MALFORMED", "_TOO_LONG", "_TOO_LARGE", "_REASONS")
 """constants of modules that hold reasons beside other things"""
 
@@ -105,3 +106,18 @@ def test_every_reason_of_an_error_is_explained() -> None:
     assert raised - set(explained) == set()
     everywhere = " ".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/harena").rglob("*.py"))
     assert [code for code in explained if everywhere.count(f'"{code}"') < 2] == []
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "docs/explanation").glob("threat-model*.md")))
+def test_every_promise_and_wall_of_the_threat_model_names_a_test(name: str) -> None:
+    """Whatever tables promise is shown somewhere, or is said not to be held. That the tests are there is looked at by
+    `scripts/check_docs.py`."""
+    without, promises = [], False
+    for line in (ROOT / "docs/explanation" / name).read_text(encoding="utf-8").splitlines():
+        if not line.startswith("|"):
+            promises = False
+        elif line in ("| promise | test |", "| wall | made of |"):
+            promises = True
+        elif promises and not line.startswith(("|---", "| Not held: ")) and NAMED_TEST.search(line) is None:
+            without.append(line[:100])
+    assert without == []

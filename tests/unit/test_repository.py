@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 import tomllib
@@ -163,6 +164,27 @@ def test_the_changelog_has_the_version_of_the_package_on_top() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert headings[0] == "Unreleased" or headings[0] == version
+
+
+def test_the_typescript_packages_have_the_version_of_the_python_package() -> None:
+    """One document is the contract between them, and one changelog says what has changed."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    client, alias = (json.loads((ROOT / path / "package.json").read_text("utf-8")) for path in ("ts", "ts/runloop"))
+    assert (client["version"], alias["version"], alias["peerDependencies"]["@harena/sdk"]) == (version,) * 3
+
+
+def test_the_typescript_client_is_installed_from_whichever_registry_its_user_has() -> None:
+    """npm writes the address of each package into the lock file unless it is told not to."""
+    locked = json.loads((ROOT / "ts/package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert len(locked) > 10
+    assert [name for name, about in locked.items() if "resolved" in about] == []
+    assert "dependencies" not in json.loads((ROOT / "ts/package.json").read_text(encoding="utf-8"))
+
+
+def test_ci_does_not_leave_the_typescript_client_out() -> None:
+    """`make test` does where there is no Node.js; CI fails there."""
+    assert " TS=must " in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "scripts/test-ts $(TS)" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_the_description_of_the_package_has_no_link_into_the_repository() -> None:
