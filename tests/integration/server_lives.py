@@ -208,6 +208,10 @@ class Server:
         self._wait(lambda: len(self.candidates()) >= count, f"there are not {count} candidates")
         return self.candidates()
 
+    def wait_no_candidates(self) -> None:
+        """When none runs any more."""
+        self._wait(lambda: not self.candidates(), "there are still candidates")
+
     def _wait(self, met: Callable[[], bool], otherwise: str) -> None:
         deadline = time.monotonic() + END_SECONDS
         while not met():

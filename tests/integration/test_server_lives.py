@@ -297,15 +297,14 @@ def test_cancellation_stops_what_runs_within_a_second(judge: Judge) -> None:
         request["config"] = {"concurrency": 200, "timeout_seconds": 3600}
         for _ in range(5):
             job = server.ask("POST", "/benchmark_jobs", request)
-            busy = server.wait_candidates(EXECUTING_PER_CORE)  # so many that spin are under way in any case
+            server.wait_candidates(EXECUTING_PER_CORE)  # so many that spin are under way in any case
             asked = time.monotonic()
             cancelled = server.ask("POST", f"/benchmark_jobs/{job['id']}/cancel")
-            assert wait_ended(busy, END_SECONDS) == []
+            server.wait_no_candidates()  # those that began while it was asked are among them
             took.append(time.monotonic() - asked)
             assert (cancelled["state"], cancelled["progress"]["cancelled"]) == ("cancelled", 200)
             if took[-1] < 1.0:
                 break
-        assert server.candidates() == []
         assert server.end() == 0
     assert min(took) < 1.0
 

@@ -400,6 +400,20 @@ def test_directories_of_workspaces_that_have_nothing_are_removed(
     assert pool.close() == []
 
 
+def test_directories_of_a_workspace_that_were_busy_when_they_were_dropped_are_removed_at_the_end(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroup_tree, "MOST_SHARES", 1)
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    for number in range(4):
+        group = pool.acquire(pids=5, share=f"w{number}")
+        assert pool.release(group)
+        kernel.busy_removals = 100
+    kernel.busy_removals = 0
+    assert pool.close() == []
+
+
 def test_v1_a_sandbox_can_go_into_every_directory_itself(kernel: SimulatedKernel) -> None:
     """Memory first, so that what it takes next is its own; on v2 the kernel knows no such way."""
     v1_host(kernel)

@@ -514,7 +514,8 @@ class Pool:
         shares = [path for name in self._shares.values() for path in self._share_directories(name)]
         for known in (self._groups, self._in_use, self._lingering, self._idle, self._shares, self._bounded):
             known.clear()
-        everything = [*groups, *shares, *self._owned.values()]
+        owned = (inner for path in self._owned.values() for inner in inner_first(self._files, path))
+        everything = [*groups, *shares, *owned]
         left = remove_directories(self._files, everything, timeout_seconds=timeout_seconds)
         if self._shared is not None and not self._files.subdirectories(self._shared):
             left += remove_directories(self._files, [self._shared], timeout_seconds=timeout_seconds)
@@ -603,6 +604,12 @@ def _may_have_charges(group: Group) -> bool:
         return group.has_charges()
     except OSError:
         return True
+
+
+def inner_first(files: CgroupFiles, path: str) -> list[str]:
+    """A directory behind all that are below it."""
+    below = [inner_first(files, f"{path}/{name}") for name in files.subdirectories(path)]
+    return [*(inner for each in below for inner in each), path]
 
 
 def remove_directories(files: CgroupFiles, directories: list[str], *, timeout_seconds: float) -> list[str]:

@@ -25,6 +25,7 @@ from harena.runtime.kernel.cgroup_tree import (
     Group,
     LightWeight,
     Pool,
+    inner_first,
     parse_mounts,
     parse_own_paths,
     remove_directories,
@@ -130,12 +131,8 @@ class CgroupBackend:
 
     def remove(self, directories: Sequence[str]) -> list[str]:
         """Remove owners' directories. Gives those that still hold processes, or may not be removed."""
-        everything = [inner for path in directories for inner in self._inner_first(path)]
+        everything = [inner for path in directories for inner in inner_first(self._files, path)]
         return remove_directories(self._files, everything, timeout_seconds=0.5)
-
-    def _inner_first(self, path: str) -> list[str]:
-        below = [self._inner_first(f"{path}/{name}") for name in self._files.subdirectories(path)]
-        return [*(inner for each in below for inner in each), path]
 
 
 class NoCgroups(CgroupBackend):

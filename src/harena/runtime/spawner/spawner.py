@@ -198,14 +198,16 @@ class Spawner:
 
     def _end(self) -> None:
         for made in self.templates.values():
-            pidfds.send_signal(made.pidfd, signal.SIGKILL)
+            _kill(made.pidfd)
         for made in self.templates.values():
             try:
                 os.waitpid(made.pid, 0)  # returns when the whole pid namespace below is empty
             except ChildProcessError:
                 continue  # reaped already
-        self.pool.close()
-        self.template_pool.close()
+        left = [*self.pool.close(), *self.template_pool.close()]
+        if left:  # the next spawner removes them
+            inside = sorted({pid for directory in left for pid in _processes_in(directory)})
+            _report(f"left {left}", OSError(f"processes {inside} are still there"))
 
     def _say(self, *message: object) -> None:
         try:
@@ -759,6 +761,14 @@ def _report(what: str, error: Exception) -> None:
 def _memory_kills(sandbox: _Sandbox) -> tuple[int, int]:
     """Processes that its own memory limit has killed, and those that one above it has."""
     return sandbox.group.memory_kills()
+
+
+def _processes_in(directory: str) -> list[int]:
+    """Processes of a cgroup; none where that cannot be read."""
+    try:
+        return [int(line) for line in proc_files.lines(f"{directory}/cgroup.procs")]
+    except (OSError, ValueError):
+        return []
 
 
 def _held_bytes(sandbox: _Sandbox) -> int:
