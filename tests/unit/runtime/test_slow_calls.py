@@ -89,6 +89,7 @@ async def test_a_slow_end_goes_on_in_a_thread(calls: Calls) -> None:
     sandbox = Outside()
     with running(sandbox) as (exec_, stdout):
         ours = list(exec_._readers)
+        calls.clear()  # another descriptor may have had one of these numbers, and been closed
         os.write(stdout, b"all")
         exec_.exited(0, 0, 0, 0, False)
         assert (await exec_.wait()).stdout == b"all"
@@ -184,9 +185,8 @@ def test_processor_time_makes_a_workspace_slow(slow: SlowWorkspaces) -> None:
     batch = Timed("ours")
     while not batch.is_long:
         pass
-    while not batch.end():  # this thread may have lost its processor meanwhile
-        pass
-    assert "ours" in slow
+    while "ours" not in slow:  # this thread may have lost its processor, or waited for a page, meanwhile
+        batch.end()
 
 
 def test_who_has_merely_lost_its_processor_stays_in_the_loop(
