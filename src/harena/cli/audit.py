@@ -14,11 +14,11 @@ import typer
 from harena.address import server_address
 from harena.cli import face
 from harena.cli.arguments import stored_or_file
-from harena.cli.output import printable
 from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, write_json, write_table
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
+from harena.core.printable import printable
 from harena.core.records.audits import AuditedProblem, AuditReport
 from harena.core.whole_files import output_mistakes
 

@@ -16,7 +16,6 @@ from harena.cli import face
 from harena.cli.diff_report import write_diff
 from harena.cli.job_options import with_job_options
 from harena.cli.live import STATE_STYLES
-from harena.cli.output import printable
 from harena.cli.progress import follow
 from harena.cli.report import (
     AnswerFormat,
@@ -30,6 +29,7 @@ from harena.cli.report import (
 )
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
+from harena.core.printable import printable
 
 REGRESSION_EXIT = 1
 FAILED_EXIT = 2

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from harena.cli import face
-from harena.cli.output import printable
+from harena.core.printable import printable
 
 UNEXPECTED_EXIT = 1
 SECONDS = 2.0

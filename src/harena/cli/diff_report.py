@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from harena.cli.output import printable
 from harena.cli.report import write_table
+from harena.core.printable import printable
 
 ORDER = ("newly_failing", "newly_passing", "score", "reason", "unscored", "only_in_a", "only_in_b")
 """what is shown first"""

@@ -11,11 +11,11 @@ import typer
 
 from harena.cli import face
 from harena.cli.diff_report import write_diff
-from harena.cli.output import printable
 from harena.cli.progress import follow
 from harena.cli.report import AnswerFormat, pass_words, write_json
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
+from harena.core.printable import printable
 from harena.core.records.evaluations import ModelEvaluation
 
 UNSCORED_EXIT = 3

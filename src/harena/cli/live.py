@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harena.cli.output import printable
 from harena.cli.tally import Tally
+from harena.core.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -14,12 +14,6 @@ class StreamError(Exception):
     """What was to be written could not be. The message is for people."""
 
 
-def printable(text: str) -> str:
-    """One line of text for a terminal. Names come from data sets and details from candidates: what would move the
-    cursor, change colours, turn the reading direction, or cannot be encoded, is the replacement character."""
-    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
-
-
 def missing_stream() -> str | None:
     """What is wrong with our streams before anything is done, and what to do; None where nothing is.
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from harena.cli.following import Follower
 from harena.cli.live import picture, plain_line
-from harena.cli.output import printable
 from harena.cli.tally import Tally
+from harena.core.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, Group

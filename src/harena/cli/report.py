@@ -13,9 +13,9 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from harena.cli.output import printable
 from harena.cli.plain_table import plain_table, takes_plain_text
 from harena.cli.result_totals import ResultTotals
+from harena.core.printable import printable
 from harena.core.records.evaluations import PassRate
 from harena.sdk.job_reading import ScenarioOrder
 from harena.sdk.result_files import TEXT_WRITERS, ResultFormat, no_formula

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from harena.cli.output import printable
 from harena.core.pass_rates import pass_rates
+from harena.core.printable import printable
 from harena.core.records.evaluations import PassRate
 
 Run = Mapping[str, Any]

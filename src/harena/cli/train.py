@@ -13,13 +13,13 @@ import typer
 from harena.address import server_address
 from harena.cli import face
 from harena.cli.following import Follower
-from harena.cli.output import printable
 from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.cli.train_live import one_line
 from harena.cli.train_live import watch as show
 from harena.cli.train_metrics import metrics_of, write_csv, write_lines, write_overview, write_steps
 from harena.cli.train_request import put, put_dataset, put_scenarios, request_of, source
 from harena.cli.train_tally import TrainingTally
+from harena.core.printable import printable
 
 FAILED_EXIT = 1
 INTERRUPTED_EXIT = 130

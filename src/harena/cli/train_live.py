@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from harena.cli.following import Follower
 from harena.cli.live import STATE_STYLES, clock
-from harena.cli.output import printable
 from harena.cli.progress import Picture
 from harena.cli.train_tally import TrainingTally
+from harena.core.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Group

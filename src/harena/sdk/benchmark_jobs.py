@@ -5,6 +5,7 @@ The verbs block; `benchmark_jobs.aio` has the same ones to await.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
@@ -133,12 +134,22 @@ async def _list(*, name: str | None = None, limit: int | None = None) -> _Jobs:
     return await collect_pages(page, limit, most=PAGE)
 
 
-async def _wait(job: str | BenchmarkJob, *, timeout: float | None = None) -> BenchmarkResults:
-    """The results, when the job has ended. Raises SandboxTimeoutError after `timeout` seconds (the job goes on)."""
+async def _wait(job: str | BenchmarkJob, *, timeout: float | None = None, progress: bool = False) -> BenchmarkResults:
+    """The results, when the job has ended. Raises SandboxTimeoutError after `timeout` seconds (the job goes on). With
+    `progress` a bar shows meanwhile how far it is: in a notebook's output, or on standard error."""
     job_id = _id(job)
     operations = await current_portal().operations()
     late = f"benchmark job {job_id} had not ended after timeout={timeout} seconds"
-    return await in_time(lambda: operations.wait_benchmark_job(job_id), timeout, late)
+
+    async def ended() -> BenchmarkResults:
+        if not progress:
+            return await operations.wait_benchmark_job(job_id)
+        from harena.sdk.progress_bars import of_benchmark_job, with_progress
+
+        ask = functools.partial(operations.get_benchmark_job, job_id)
+        return await with_progress(ask, of_benchmark_job, operations.wait_benchmark_job(job_id))
+
+    return await in_time(ended, timeout, late)
 
 
 async def _results(job: str | BenchmarkJob) -> BenchmarkResults:

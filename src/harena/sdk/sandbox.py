@@ -452,6 +452,17 @@ class Sandbox(FileVerbs):
         name = lifecycle.handle.info.id if lifecycle.handle is not None else "without an id"
         return f"<Sandbox {name} {self.status or 'not started'}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what is known of it without asking."""
+        import html
+
+        from harena.core.records.html_views import fields_table
+
+        handle = None if self._lifecycle.portal.inherited else self._lifecycle.handle
+        if handle is None:
+            return f"<p>{html.escape(repr(self))}</p>"
+        return fields_table("Sandbox", {**handle.info, "status": self.status})
+
     # -- on the sdk's loop --
 
     async def running_port(self) -> SandboxPort:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import functools
 import json
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -120,12 +121,22 @@ async def _list(
     return await collect_pages(page, limit, most=PAGE)
 
 
-async def _wait(job: str | TrainingJob, *, timeout: float | None = None) -> TrainingJob:
-    """The job, when it has ended, however it did. Raises SandboxTimeoutError after `timeout` seconds (it goes on)."""
+async def _wait(job: str | TrainingJob, *, timeout: float | None = None, progress: bool = False) -> TrainingJob:
+    """The job, when it has ended, however it did. Raises SandboxTimeoutError after `timeout` seconds (it goes on). With
+    `progress` a bar shows meanwhile how far it is: in a notebook's output, or on standard error."""
     job_id = _id(job)
     operations = await current_portal().operations()
     late = f"training job {job_id} had not ended after timeout={timeout} seconds; it goes on"
-    return await in_time(lambda: operations.wait_training_job(job_id), timeout, late)
+
+    async def ended() -> TrainingJob:
+        if not progress:
+            return await operations.wait_training_job(job_id)
+        from harena.sdk.progress_bars import of_training_job, with_progress
+
+        ask = functools.partial(operations.get_training_job, job_id)
+        return await with_progress(ask, of_training_job, operations.wait_training_job(job_id))
+
+    return await in_time(ended, timeout, late)
 
 
 async def _cancel(job: str | TrainingJob) -> TrainingJob:

@@ -416,6 +416,36 @@ class BenchmarkResults(Record):
         """The runs as flat rows, as `pandas.DataFrame(...)` or `polars.DataFrame(...)` takes them."""
         return [run.to_row() for run in self.runs]
 
+    def to_pandas(self) -> Any:
+        """The runs as a `pandas.DataFrame`, a row for each. Raises ValidationError where pandas is not installed."""
+        from harena.core.records.data_frames import data_frame
+
+        return data_frame(self.to_rows())
+
+    def _repr_html_(self) -> str:
+        from harena.core.records.html_views import MOST_ROWS, coloured, table, text
+
+        summary = self.summary
+        mean = "" if summary.mean_score is None else f", mean score {summary.mean_score:.3f}"
+        unscored = summary.total - summary.scored
+        title = f"{self.name}: {self.state}, passed {summary.passed} of {summary.scored} scored{mean}" + (
+            f", {unscored} without a score" if unscored else ""
+        )
+        rows = (
+            (
+                text(run.scenario_id),
+                text(run.attempt),
+                coloured(run.score, None if run.score is None else run.passed),
+                text(run.reason),
+                text(run.validity),
+                text(run.detail),
+                text(run.duration_seconds),
+            )
+            for run in self.runs[:MOST_ROWS]
+        )
+        heads = ("scenario", "attempt", "score", "reason", "validity", "detail", "seconds")
+        return table(heads, rows, title=title, left_out=len(self.runs) - MOST_ROWS)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsPage(Record):

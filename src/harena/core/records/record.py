@@ -145,6 +145,16 @@ class Record:
         shown = ", ".join(f"{name}={_short(getattr(self, name))}" for name in self)
         return f"{type(self).__name__}({shown})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table of the fields."""
+        from harena.core.records.html_views import fields_table
+
+        values = {name: getattr(self, name) for name in self}
+        return fields_table(
+            type(self).__name__,
+            {name: value if isinstance(value, _HASHED) else _short(value) for name, value in values.items() if value},
+        )
+
     if not TYPE_CHECKING:  # a checker would take every name for a field
 
         def __getattr__(self, name: str) -> Any:

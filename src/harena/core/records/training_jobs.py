@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from harena.core.records.objects import ResolvedReference
 from harena.core.records.record import Record
 from harena.core.records.training_plans import RLPlan, SFTPlan
-from harena.core.training_jobs import ArtifactPaths, MetricValue
+from harena.core.training_jobs import EVAL_STEPS, STEPS, ArtifactPaths, MetricValue, is_along
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +172,37 @@ class TrainingMetrics(Record):
     """there are events behind the cursor: ask again, after it"""
     anew: bool = False
     """the job was begun from scratch among these events: what was measured before does not count any more"""
+
+    def to_rows(self) -> list[dict[str, float | None]]:
+        """A row for each step at which something was measured: `step`, and each metric's value there, where it has
+        one."""
+        rows: dict[float, dict[str, float | None]] = {}
+        for axis in (STEPS, EVAL_STEPS):
+            steps = self.metrics.get(axis)
+            for name, values in self.metrics.items():
+                if isinstance(steps, list) and isinstance(values, list) and is_along(axis, name, values):
+                    for step, value in zip(steps, values, strict=False):
+                        if step is not None and value is not None:
+                            rows.setdefault(step, {"step": step})[name] = value
+        return [rows[step] for step in sorted(rows)]
+
+    def to_pandas(self) -> Any:
+        """The rows of `to_rows` as a `pandas.DataFrame`. Raises ValidationError where pandas is not installed."""
+        from harena.core.records.data_frames import data_frame
+
+        return data_frame(self.to_rows())
+
+    def _repr_html_(self) -> str:
+        from harena.core.records.html_views import curves
+
+        series: dict[str, tuple[list[float], list[float]]] = {}
+        for row in self.to_rows():
+            for name, value in row.items():
+                if name != "step" and value is not None and row["step"] is not None:
+                    steps, values = series.setdefault(name, ([], []))
+                    steps.append(row["step"])
+                    values.append(value)
+        return curves(series, title="no step has been trained yet" if not series else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
