@@ -137,6 +137,12 @@ def _add_serve(app: typer.Typer) -> None:
     app.command("serve")(serve.serve)
 
 
+def _add_ui(app: typer.Typer) -> None:
+    from harena.cli import ui
+
+    app.command("ui")(ui.ui)
+
+
 def _add_doctor(app: typer.Typer) -> None:
     app.command()(doctor)
 
@@ -152,6 +158,7 @@ _VERBS = {
     "eval": _add_eval,
     "exec": _add_exec,
     "serve": _add_serve,
+    "ui": _add_ui,
     "doctor": _add_doctor,
     "version": _add_version,
 }

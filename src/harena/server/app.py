@@ -21,6 +21,7 @@ from harena.core.operations import OPERATIONS
 from harena.server.answers import ProblemResponse
 from harena.server.bodies import JSON
 from harena.server.documented import BEFORE_ROUTES, MEANINGS, describe
+from harena.server.page.routes import page_routes
 from harena.server.requests import Requests
 from harena.server.routes import (
     benchmark_job_lines,
@@ -106,6 +107,7 @@ def create_app(state: ServerState) -> FastAPI:
         # not `include_router`, which makes each route once more, for an address before it or answers beside its own
         app.router.routes += routes.router.routes
     app.add_route("/openapi.json", _document, include_in_schema=False)
+    app.router.routes += page_routes(state)
     app.add_exception_handler(HarenaError, _harena_error)
     app.add_exception_handler(RequestValidationError, _mistakes)
     app.add_exception_handler(HTTPException, _http_error)
@@ -176,8 +178,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
         known = ValidationError(f"{asked}: {error.detail}")
     answer = ProblemResponse(known, _request_id(request))
     answer.headers.update(error.headers or {})
-    if error.status_code == 405:  # a path's methods are several routes, of which Starlette tells the first one's
-        answer.headers["allow"] = ", ".join(_methods(request))
+    if error.status_code == 405 and (methods := _methods(request)):
+        # a path's methods are several routes, of which Starlette tells the first one's
+        answer.headers["allow"] = ", ".join(methods)
     return answer
 
 

@@ -127,6 +127,15 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def is_free(host: str, port: int) -> bool:
+    """A server could listen there at this moment."""
+    try:
+        listen(host, port).close()
+    except PlatformError:
+        return False
+    return True
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A bound socket. Raises PlatformError."""
     try:

@@ -32,6 +32,9 @@ _QUIET = frozenset({"/healthz", "/metrics"})
 _FOR_CALLERS = ("/v1/", "/metrics")
 """routes that ask for a key where there are keys"""
 
+_AS_IT_IS_CALLED = (b"x-content-type-options", b"nosniff")
+"""Programs write files and outputs: a browser takes none of them for a page because it looks like one."""
+
 BODY_SECONDS = 120.0
 """for which nothing of a body may come before its connection is closed"""
 MOST_LOGGED = 512
@@ -64,7 +67,7 @@ class Requests:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), _AS_IT_IS_CALLED]
             await send(message)
 
         try:

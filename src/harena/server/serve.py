@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from importlib.metadata import version
 
@@ -23,6 +23,7 @@ from harena.core.home import harena_home
 from harena.core.workspace import WorkspaceLimits
 from harena.node import open_for_server
 from harena.node.node import Node
+from harena.server.addresses import announced
 from harena.server.fault_text import fault_text
 from harena.server.identity import OpenAccess
 from harena.server.keys import Keys
@@ -50,16 +51,21 @@ def run(
     limits: WorkspaceLimits | None = None,
     keyless_limits: WorkspaceLimits | None = None,
     training_jobs: int = 1,
+    listening: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until a signal; `keep_seconds`, `..._allow` and `training_jobs` as in `harena.node.open_for_server`,
     `limits`: what each workspace may use for which nothing else is set; `keyless_limits`: the same of a server without
-    keys, which only listens on this machine, and whose clients are whoever runs it (None = `limits`). Raises
-    ValidationError, PlatformError, HostUnsupportedError."""
+    keys, which only listens on this machine, and whose clients are whoever runs it (None = `limits`). `listening` is
+    called with the address once there is one, and the log then has warnings only: it is for somebody at a terminal.
+    Raises ValidationError, PlatformError, HostUnsupportedError."""
     os.umask(0o077)  # what a library writes is nobody else's either
-    _log_as_json()
+    _log_as_json(logging.INFO if listening is None else logging.WARNING)
     limits = limits or WorkspaceLimits()
     of_each = (limits, keyless_limits or limits)
-    asyncio.run(_serve(host, port, drain_seconds, keep_seconds, webhook_allow, network_allow, of_each, training_jobs))
+    serving = _serve(
+        host, port, drain_seconds, keep_seconds, webhook_allow, network_allow, of_each, training_jobs, listening
+    )
+    asyncio.run(serving)
 
 
 async def _serve(
@@ -71,6 +77,7 @@ async def _serve(
     network_allow: Sequence[str],
     of_each: tuple[WorkspaceLimits, WorkspaceLimits],
     training_jobs: int,
+    listening: Callable[[str], None] | None,
 ) -> None:
     clock = SystemClock()
     async with AsyncExitStack() as stack:
@@ -108,10 +115,16 @@ async def _serve(
             quotas=quotas,
             begun=servers,
         )
-        await _until_told(HttpServer(state, host=host, port=port), state, operations, drain_seconds)
+        await _until_told(HttpServer(state, host=host, port=port), state, operations, drain_seconds, listening)
 
 
-async def _until_told(server: HttpServer, state: ServerState, node: Node, drain_seconds: float) -> None:
+async def _until_told(
+    server: HttpServer,
+    state: ServerState,
+    node: Node,
+    drain_seconds: float,
+    listening: Callable[[str], None] | None,
+) -> None:
     stop, hurry, loop = asyncio.Event(), asyncio.Event(), asyncio.get_running_loop()
 
     def told_to_stop() -> None:
@@ -125,7 +138,10 @@ async def _until_told(server: HttpServer, state: ServerState, node: Node, drain_
     await server.start()
     log = structlog.get_logger("harena.server")
     log.info("listening", url=server.url, version=state.version, keys=not state.open_to_loopback)
-    await stop.wait()
+    with announced(harena_home(), server.url):
+        if listening is not None:
+            listening(server.url)
+        await stop.wait()
     log.info("draining", seconds=drain_seconds)
     draining = asyncio.create_task(_drained(node, hurry, drain_seconds))
     await server.close(drain_seconds=drain_seconds)
@@ -142,7 +158,7 @@ async def _drained(node: Node, hurry: asyncio.Event, drain_seconds: float) -> No
     await asyncio.wait(waits)
 
 
-def _log_as_json() -> None:
+def _log_as_json(level: int) -> None:
     """One line of JSON per event, on standard error; ours and those of libraries alike."""
     stamped: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
@@ -165,5 +181,5 @@ def _log_as_json() -> None:
             ],
         )
     )
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.basicConfig(level=level, handlers=[handler], force=True)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
