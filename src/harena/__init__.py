@@ -228,7 +228,7 @@ async def _open_node() -> Operations:
     if address := server_address():
         from harena.sdk.http import open_http
 
-        return await open_http(address, api_key=_settings.API_KEY.read())
+        return await open_http(address, api_key=_settings.API_KEY.read(), ca_file=_settings.CA_FILE.read())
     from harena.node import open_embedded
 
     return await open_embedded()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from harena.core import settings
-from harena.core.errors import PlatformError
+from harena.core.errors import PlatformError, ValidationError
 from harena.core.workspace import LIMITS, WorkspaceLimits, parse_limits
 
 
@@ -50,12 +51,24 @@ def serve(
     training_jobs: Annotated[
         int, typer.Option(min=1, max=1000, help="Training jobs that run at one time; the others wait.")
     ] = 1,
+    tls_certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Speak TLS with this certificate, PEM, followed by its chain. SIGHUP reads it again."
+        ),
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its private key, PEM, without a password.")
+    ] = None,
 ) -> None:
     """Serve this host's sandboxes over HTTP until SIGTERM; point clients at it with HARENA_BASE_URL."""
     given: dict[str, Any] = {name: value for name, value in parse_limits(limit or ()).items() if value is not None}
     limits, keyless_limits = WorkspaceLimits(**given), WorkspaceLimits(**{"machine_profile": 1, **given})
+    if (tls_certificate is None) != (tls_key is None):
+        raise ValidationError("--tls-certificate and --tls-key are given together: TLS needs both")
     try:
         from harena.server import serve as serving
+        from harena.server.tls import Certificate
     except ModuleNotFoundError as error:
         message = f"a server needs {error.name}, which is not installed: pip install 'harena[server]'"
         raise PlatformError(message, step="serve") from error
@@ -69,4 +82,5 @@ def serve(
         limits=limits,
         keyless_limits=keyless_limits,
         training_jobs=training_jobs,
+        certificate=None if tls_certificate is None or tls_key is None else Certificate(tls_certificate, tls_key),
     )

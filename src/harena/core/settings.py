@@ -51,6 +51,14 @@ API_KEY = Setting(
     "API key that is sent to the server of `HARENA_BASE_URL`. A server that has keys answers nothing but `/healthz` "
     "without one.",
 )
+CA_FILE = Setting(
+    "HARENA_CA_FILE",
+    CLIENT,
+    None,
+    "file",
+    "Certificates of authorities, as PEM, that the client believes beside the system's, when the server of an https "
+    "address shows its own.",
+)
 HOME = Setting(
     "HARENA_HOME",
     NODE,

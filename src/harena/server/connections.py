@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from harena.core.errors import LimitExceededError
 from harena.server import kernel_memory
+from harena.server.tls import Greetings
 
 MOST_CONNECTIONS = 16_384
 """most open connections of one server; fewer where the process may open fewer files"""
@@ -207,6 +208,8 @@ class ListeningSocket(socket.socket):
     little of the kernel's memory.
     """
 
+    greetings: Greetings | None = None
+    """where connections are counted on which TLS is being agreed upon; None = this server has no TLS"""
     _taken = 0
     _resumes_at = 0.0
     _told_until = 0.0
@@ -226,6 +229,8 @@ class ListeningSocket(socket.socket):
             raise
         self._taken += 1
         kernel_memory.narrow(accepted[0])
+        if self.greetings is not None:
+            self.greetings.begun(accepted[0])
         return accepted
 
     def _go_on(self) -> None:

@@ -16,6 +16,7 @@ from harena.server.app import create_app
 from harena.server.connections import ListeningSocket, quiet_about_accepting
 from harena.server.protocol import HttpProtocol
 from harena.server.state import ServerState
+from harena.server.tls import Certificate, Greetings
 
 KEEP_ALIVE_SECONDS = 75
 """longer than clients keep idle connections, so that none is closed under a request"""
@@ -25,9 +26,12 @@ BACKLOG = 2048
 class HttpServer:
     """One listening server. `start`, then `close`; both once."""
 
-    def __init__(self, state: ServerState, *, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Port 0 is any that is free."""
+    def __init__(
+        self, state: ServerState, *, host: str = "127.0.0.1", port: int = 0, certificate: Certificate | None = None
+    ) -> None:
+        """Port 0 is any that is free. With a certificate the server speaks TLS, and nothing else."""
         self._state = state
+        self._certificate = certificate
         self._socket = listen(host, port)
         self._uvicorn: _Uvicorn | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -37,7 +41,8 @@ class HttpServer:
     def url(self) -> str:
         """Where it answers."""
         host, port = self._socket.getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        scheme = "http" if self._certificate is None else "https"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     async def start(self) -> None:
         """Returns when requests are answered."""
@@ -51,6 +56,10 @@ class HttpServer:
             server_header=False,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
         )
+        if self._certificate is not None:
+            config.load()
+            config.ssl = self._certificate.context
+            self._state.greetings = self._socket.greetings = Greetings()
         quiet_about_accepting(asyncio.get_running_loop())
         self._uvicorn = _Uvicorn(config)
         self._serving = asyncio.get_running_loop().create_task(self._uvicorn.serve(sockets=[self._socket]))
@@ -136,7 +145,7 @@ def is_free(host: str, port: int) -> bool:
     return True
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> ListeningSocket:
     """A bound socket. Raises PlatformError."""
     try:
         found: list[Any] = socket.getaddrinfo(

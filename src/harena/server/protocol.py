@@ -124,10 +124,12 @@ class HttpProtocol(HttpToolsProtocol):
         """Count the connection, and refuse it where its client or the server has too many."""
         super().connection_made(transport)
         self.flow, self._pieces = _Flow(self), []
-        # writing is paused from the first byte that is not taken to the last one
-        transport.set_write_buffer_limits(high=0)
+        # writing is paused from the first byte that is not taken to the last one; TLS would pause at 0 bytes, for ever
+        transport.set_write_buffer_limits(high=0 if transport.get_extra_info("ssl_object") is None else 1, low=0)
         state: ServerState = self.config.app.state.harena  # type: ignore[union-attr]
         self._turns, self._address = state.parsing_turns, network(None if self.client is None else self.client[0])
+        if state.greetings is not None and (ours := transport.get_extra_info("socket")) is not None:
+            state.greetings.ended(ours.fileno())
         if state.connections.add(self, None if self.client is None else self.client[0]):
             self._counted = state.connections
             self._wind()
@@ -421,7 +423,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _linger(self) -> None:
         self._lingers = True
-        self.transport.write_eof()
+        if self.transport.can_write_eof():  # TLS has no such half of an end
+            self.transport.write_eof()
         self._wind(LINGER_SECONDS)
 
     def _wind(self, seconds: float | None = None) -> None:

@@ -1,7 +1,7 @@
 """`harena serve`: a node of this host behind HTTP, until SIGTERM or SIGINT.
 
 The first signal lets what is under way end, for at most the drain time; the second one ends at once. Either way every
-sandbox has ended when this returns.
+sandbox has ended when this returns. SIGHUP reads the files of a TLS certificate again.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from harena.server.listening import HttpServer, is_loopback
 from harena.server.quotas import Quotas
 from harena.server.shared_rates import SharedRates
 from harena.server.state import ServerState
+from harena.server.tls import Certificate
 from harena.store.access import AccessStore
 from harena.store.servers import ServersStore
 from harena.store.workspaces import WorkspaceStore
@@ -52,20 +53,31 @@ def run(
     keyless_limits: WorkspaceLimits | None = None,
     training_jobs: int = 1,
     listening: Callable[[str], None] | None = None,
+    certificate: Certificate | None = None,
 ) -> None:
     """Serve until a signal; `keep_seconds`, `..._allow` and `training_jobs` as in `harena.node.open_for_server`,
     `limits`: what each workspace may use for which nothing else is set; `keyless_limits`: the same of a server without
     keys, which only listens on this machine, and whose clients are whoever runs it (None = `limits`). `listening` is
     called with the address once there is one, and the log then has warnings only: it is for somebody at a terminal.
-    Raises ValidationError, PlatformError, HostUnsupportedError."""
+    `certificate`: the server speaks TLS with it. Raises ValidationError, PlatformError, HostUnsupportedError."""
     os.umask(0o077)  # what a library writes is nobody else's either
     _log_as_json(logging.INFO if listening is None else logging.WARNING)
     limits = limits or WorkspaceLimits()
     of_each = (limits, keyless_limits or limits)
-    serving = _serve(
-        host, port, drain_seconds, keep_seconds, webhook_allow, network_allow, of_each, training_jobs, listening
+    asyncio.run(
+        _serve(
+            host,
+            port,
+            drain_seconds,
+            keep_seconds,
+            webhook_allow,
+            network_allow,
+            of_each,
+            training_jobs,
+            listening,
+            certificate,
+        )
     )
-    asyncio.run(serving)
 
 
 async def _serve(
@@ -78,6 +90,7 @@ async def _serve(
     of_each: tuple[WorkspaceLimits, WorkspaceLimits],
     training_jobs: int,
     listening: Callable[[str], None] | None,
+    certificate: Certificate | None,
 ) -> None:
     clock = SystemClock()
     async with AsyncExitStack() as stack:
@@ -115,7 +128,10 @@ async def _serve(
             quotas=quotas,
             begun=servers,
         )
-        await _until_told(HttpServer(state, host=host, port=port), state, operations, drain_seconds, listening)
+        if certificate is not None:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _renew, certificate)
+        server = HttpServer(state, host=host, port=port, certificate=certificate)
+        await _until_told(server, state, operations, drain_seconds, listening)
 
 
 async def _until_told(
@@ -147,6 +163,16 @@ async def _until_told(
     await server.close(drain_seconds=drain_seconds)
     await draining
     state.leases.cancel_timers()
+
+
+def _renew(certificate: Certificate) -> None:
+    log = structlog.get_logger("harena.server")
+    try:
+        certificate.renew()
+    except ValidationError as error:
+        log.error("certificate not renewed", problem=str(error))
+    else:
+        log.info("certificate renewed")
 
 
 async def _drained(node: Node, hurry: asyncio.Event, drain_seconds: float) -> None:

@@ -23,6 +23,7 @@ from harena.server.owned import OwnedSandboxes
 from harena.server.parsing_turns import ParsingTurns
 from harena.server.quotas import Quotas
 from harena.server.request_shares import RequestDisk, RequestMemory
+from harena.server.tls import Greetings
 from harena.server.write_turns import WriteTurns
 from harena.store.access import AccessStore
 
@@ -67,6 +68,8 @@ class ServerState:
         self.answer_memory = AnswerMemory()
         self.followers = Followers()
         self.connections = Connections(one_workspace=open_to_loopback)
+        self.greetings: Greetings | None = None
+        """connections on which TLS is being agreed upon; None = this server has no TLS"""
         self.parsing_turns = ParsingTurns()
         self.kept_outputs = KeptOutputs(self.quotas, clock)
         self._execs: dict[tuple[str, str, str], RunningExec] = {}

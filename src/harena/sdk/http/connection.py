@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from harena.core.errors import HarenaError, SandboxUnavailableError
 from harena.core.operations.operation import Operation
 from harena.core.problems import from_problem
 from harena.core.records.record import Record
+from harena.core.settings import CA_FILE
 from harena.sdk.http.retry_after import is_idempotent, pause_seconds
 
 CONNECT_SECONDS = 10.0
@@ -40,9 +42,18 @@ Query = Mapping[str, str | int | float | list[str]]
 class Connection:
     """Used from one event loop. Opened with its first request, closed with `close`."""
 
-    def __init__(self, base_url: str, *, api_key: str | None = None, clock: Clock | None = None) -> None:
-        """`clock` is for tests."""
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str | None = None,
+        authorities: ssl.SSLContext | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`authorities`: by whom an https server's certificate may be signed; None = whom the system believes. `clock`
+        is for tests."""
         self.base_url = base_url
+        self._authorities = authorities
         self._clock = clock or SystemClock()
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._session: aiohttp.ClientSession | None = None
@@ -186,7 +197,9 @@ class Connection:
             raise SandboxUnavailableError(f"the connection to {self.base_url} was closed", reason=CLOSED)
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
+                connector=aiohttp.TCPConnector(
+                    limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS, ssl=self._authorities or True
+                ),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
                 headers=self._headers,
                 auto_decompress=False,
@@ -194,6 +207,12 @@ class Connection:
         return self._session
 
     def _lost_error(self, what: str, error: BaseException) -> SandboxUnavailableError:
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            message = (
+                f"the certificate of {self.base_url} is not believed ({error.certificate_error}): name the file of its "
+                f"authority in {CA_FILE.name}, and use the name that the certificate has"
+            )
+            return SandboxUnavailableError(message, step="http", reason="SERVER_UNREACHABLE")
         if isinstance(error, aiohttp.ClientConnectorError):
             message = (
                 f"no server answers at {self.base_url} ({error.os_error.strerror or error}): start one with "

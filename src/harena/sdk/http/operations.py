@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -60,12 +61,13 @@ class HttpOperations(
         base_url: str,
         *,
         api_key: str | None = None,
+        authorities: ssl.SSLContext | None = None,
         clock: Clock | None = None,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
-        """`clock` and `lease_seconds` are for tests."""
+        """`authorities` as in `Connection`; `clock` and `lease_seconds` are for tests."""
         self._clock = clock or SystemClock()
-        self._connection = Connection(base_url, api_key=api_key, clock=self._clock)
+        self._connection = Connection(base_url, api_key=api_key, authorities=authorities, clock=self._clock)
         self._lease = ClientLease(self._connection, self._clock, seconds=lease_seconds)
         self._known = KnownRecords()
         self._given_up: set[asyncio.Task[None]] = set()

@@ -1,0 +1,82 @@
+"""TLS of a server: a certificate and its key out of files, read again when they are renewed, and who is greeting.
+
+A connection counts as a connection when TLS is agreed upon. Before that its client has shown nothing, so these have a
+bound of their own: beyond it, the one that began longest ago ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+from collections import OrderedDict
+from pathlib import Path
+
+from harena.core.errors import ValidationError
+
+MOST_GREETING = 1024
+"""most connections of a server on which TLS is being agreed upon"""
+PROTOCOLS = ["http/1.1"]
+
+
+class Certificate:
+    """A certificate with its chain and its private key, as PEM files, and the context that shows it."""
+
+    def __init__(self, certificate: Path, key: Path) -> None:
+        """Raises ValidationError for files that cannot be read, or do not belong together."""
+        self._certificate, self._key = certificate, key
+        self.context = self._loaded()
+
+    def renew(self) -> None:
+        """Read the files again, for connections that begin from now on. Raises ValidationError, and shows the
+        certificate that it has shown until now."""
+        self._loaded()  # OpenSSL would keep half of a pair that does not belong together
+        self.context.load_cert_chain(self._certificate, self._key)
+
+    def _loaded(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.options |= ssl.OP_NO_RENEGOTIATION
+        context.set_alpn_protocols(PROTOCOLS)
+        for option, file in (("--tls-certificate", self._certificate), ("--tls-key", self._key)):
+            try:
+                file.read_bytes()
+            except OSError as error:
+                raise ValidationError(f"{option} {file} cannot be read: {error.strerror or error}") from error
+        try:
+            # without a password OpenSSL would ask at the terminal, and wait
+            context.load_cert_chain(self._certificate, self._key, password=lambda: "")
+        except (ssl.SSLError, ValueError) as error:
+            reason = getattr(error, "reason", None) or str(error) or "no PEM"
+            raise ValidationError(
+                f"--tls-certificate {self._certificate} and --tls-key {self._key} cannot be used ({reason}): give the "
+                "server's certificate followed by its chain, and the private key that belongs to it, both as PEM and "
+                "the key without a password"
+            ) from error
+        return context
+
+
+class Greetings:
+    """Connections of one server on which TLS is being agreed upon. Used from one event loop."""
+
+    def __init__(self, most: int = MOST_GREETING) -> None:
+        self._most = most
+        self._open: OrderedDict[int, socket.socket] = OrderedDict()
+        """descriptor -> its socket, the one that began longest ago first"""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def begun(self, accepted: socket.socket) -> None:
+        """A connection was accepted; the oldest of too many ends, as if its client had gone."""
+        number = accepted.fileno()
+        self._open.pop(number, None)  # it was another connection's, which has ended
+        self._open[number] = accepted
+        while len(self._open) > self._most:
+            _, oldest = self._open.popitem(last=False)
+            with contextlib.suppress(OSError):  # it has ended by itself
+                oldest.shutdown(socket.SHUT_RDWR)
+
+    def ended(self, number: int) -> None:
+        """TLS is agreed upon on the connection with this descriptor."""
+        self._open.pop(number, None)
